@@ -1,7 +1,8 @@
 //! Builds the page in `web/` into `OUT_DIR/web`, where `ui.rs` embeds it.
 //!
-//! It runs only when something under `web/` changed. Without a Node that is new enough, or when npm fails, a plain page takes its place that says how to get
-//! the real one, so that the server can always be built with Rust alone. `MOOTHALL_SKIP_WEB=1` asks for that page.
+//! It runs only when something under `web/` changed. Without a Node that is new enough, or when npm
+//! fails, a plain page takes its place that says how to get the real one, so that the server can
+//! always be built with Rust alone. `MOOTHALL_SKIP_WEB=1` asks for that page.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -61,7 +62,8 @@ fn build(web: &Path, out: &Path) -> Result<(), String> {
     npm(web, &["run", "build", "--", "--outDir", out, "--emptyOutDir", "--logLevel", "warn"])
 }
 
-/// Whether there is a Node that the page can be built with. What an old one says of itself helps nobody.
+/// Whether there is a Node that the page can be built with. What an old one says of itself helps
+/// nobody.
 fn check_node() -> Result<(), String> {
     let way = "install Node 20.19 or newer with npm, `touch web/package.json` and build again";
     let output = Command::new("node").arg("--version").stdin(Stdio::null()).output();

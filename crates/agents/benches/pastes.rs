@@ -1,4 +1,5 @@
-//! What it costs that one message reaches ten terminals, beside ten bare pastes that nobody looks at; and what idle sessions cost.
+//! What it costs that one message reaches ten terminals, beside ten bare pastes that nobody looks
+//! at; and what idle sessions cost.
 //!
 //! Prints numbers and judges nothing. `cargo bench -p moothall-agents --bench pastes`; needs tmux.
 

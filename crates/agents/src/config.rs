@@ -20,11 +20,13 @@ use crate::terminal::Vendor;
 #[derive(Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
-    /// How it runs: `command`, `script`, `llm` or `terminal`. Understood by itself where `command`, `replies` or `provider` is given. `remote`
-    /// keeps the name for a client that connects by itself, and takes no other key.
+    /// How it runs: `command`, `script`, `llm` or `terminal`. Understood by itself where `command`,
+    /// `replies` or `provider` is given. `remote` keeps the name for a client that connects by
+    /// itself, and takes no other key.
     #[serde(deserialize_with = "runtimes::word")]
     pub runtime: Option<Runtime>,
-    /// `false` takes an agent out of the registry, whether it is configured here, built in or found on this computer.
+    /// `false` takes an agent out of the registry, whether it is configured here, built in or found
+    /// on this computer.
     pub enabled: Option<bool>,
     /// One sentence for people.
     pub summary: Option<String>,
@@ -36,7 +38,8 @@ pub struct AgentConfig {
     pub timeout: Option<f64>,
     /// What happens to a turn that a restart interrupted: `rerun` or `fail`.
     pub on_lost: Option<OnLost>,
-    /// `command`, `terminal`: program and arguments. For `command`, `{prompt}` in an argument is replaced by the prompt.
+    /// `command`, `terminal`: program and arguments. For `command`, `{prompt}` in an argument is
+    /// replaced by the prompt.
     pub command: Option<Vec<String>>,
     /// `command`, `terminal`: where it runs.
     pub cwd: Option<PathBuf>,
@@ -122,7 +125,8 @@ impl fmt::Display for ConfigFault {
 impl std::error::Error for ConfigFault {}
 
 impl fmt::Debug for AgentConfig {
-    /// Without the key and the values of variables: both may be secrets. An address may carry one too.
+    /// Without the key and the values of variables: both may be secrets. An address may carry one
+    /// too.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hidden = |value: &Option<String>| value.as_ref().map(|_| "…");
         f.debug_struct("AgentConfig")
@@ -184,11 +188,13 @@ impl AgentConfig {
             && rest == Self::default()
     }
 
-    /// The registry's entry for this section. `bridge_url` is the server's own address, which programs are told.
+    /// The registry's entry for this section. `bridge_url` is the server's own address, which
+    /// programs are told.
     ///
     /// # Errors
-    /// [`ConfigFault`] when the runtime cannot be told or is not available, when a key is missing or belongs to another
-    /// runtime, or when a value makes no sense. Whether a program is installed is not looked at: see [`crate::command::CommandSpec::check`].
+    /// [`ConfigFault`] when the runtime cannot be told or is not available, when a key is missing
+    /// or belongs to another runtime, or when a value makes no sense. Whether a program is
+    /// installed is not looked at: see [`crate::command::CommandSpec::check`].
     pub fn spec(&self, client: &str, bridge_url: &str) -> Result<AgentSpec, ConfigFault> {
         let entry = self.entry()?;
         self.refuse_keys_of_others(entry)?;

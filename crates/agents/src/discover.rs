@@ -1,6 +1,8 @@
-//! Agents that could be had without configuration: models whose key is in the environment, and programs on the search path.
+//! Agents that could be had without configuration: models whose key is in the environment, and
+//! programs on the search path.
 //!
-//! They are offered, by name and sentence; nothing is started, asked or paid for before somebody invites one and it gets a turn.
+//! They are offered, by name and sentence; nothing is started, asked or paid for before somebody
+//! invites one and it gets a turn.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -49,8 +51,9 @@ const MODELS: [Model; 4] = [
     },
 ];
 
-/// All that this environment offers; an entry of the configuration with the same name is meant to replace it. `variable` looks
-/// a variable up, `bridge_url` is the server's own address, which programs are told.
+/// All that this environment offers; an entry of the configuration with the same name is meant to
+/// replace it. `variable` looks a variable up, `bridge_url` is the server's own address, which
+/// programs are told.
 pub fn discover(variable: impl Fn(&str) -> Option<String>, bridge_url: &str) -> Vec<AgentSpec> {
     let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
     let path = set("PATH").unwrap_or_default();
@@ -90,7 +93,8 @@ impl Model {
     }
 }
 
-/// `OLLAMA_HOST` may be a host, a port, both, or a URL, and the wildcard where a server listens is no address to ask.
+/// `OLLAMA_HOST` may be a host, a port, both, or a URL, and the wildcard where a server listens is
+/// no address to ask.
 fn host_url(host: &str) -> String {
     const PORT: &str = "11434";
     let host = host.trim().trim_end_matches('/');
@@ -109,7 +113,8 @@ fn host_url(host: &str) -> String {
     format!("http://{name}:{port}")
 }
 
-/// A program that is installed: run for each turn, the prompt on its stdin, the answer on its stdout.
+/// A program that is installed: run for each turn, the prompt on its stdin, the answer on its
+/// stdout.
 fn offer(vendor: Vendor, path: &str, bridge_url: &str) -> Option<AgentSpec> {
     let launch = &vendor.table().launch;
     let (client, arguments) = (launch.name?, launch.once?);

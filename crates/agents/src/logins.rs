@@ -1,8 +1,9 @@
-//! How the programs that are known log in: which variables and files of theirs say so. What holds for one
-//! vendor stands in its own file (`terminal/programs`).
+//! How the programs that are known log in: which variables and files of theirs say so. What holds
+//! for one vendor stands in its own file (`terminal/programs`).
 //!
-//! A program sees a few variables of the server's environment and no more. For these programs that would take away the login that
-//! their user has, so what their vendors document is handed on to them, to each its own, and to nobody else.
+//! A program sees a few variables of the server's environment and no more. For these programs that
+//! would take away the login that their user has, so what their vendors document is handed on to
+//! them, to each its own, and to nobody else.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,9 +19,11 @@ pub struct Login {
     pub keys: &'static [&'static str],
     /// Variables that say where and how it asks, and whether it has to log in elsewhere.
     pub(crate) settings: &'static [&'static str],
-    /// Variables that go along only where another one is set: the login of a cloud, for a program that was told to use it.
+    /// Variables that go along only where another one is set: the login of a cloud, for a program
+    /// that was told to use it.
     pub(crate) clouds: &'static [(&'static str, &'static [&'static str])],
-    /// Where its own configuration lies: a variable, and the folder in the home folder where that is unset.
+    /// Where its own configuration lies: a variable, and the folder in the home folder where that
+    /// is unset.
     pub(crate) home: (&'static str, &'static str),
     /// Files in that folder of which any is a login.
     pub(crate) files: &'static [&'static str],
@@ -106,7 +109,8 @@ impl Login {
         names.filter_map(|name| Some(((*name).to_owned(), set(name)?))).collect()
     }
 
-    /// By what it is logged in, as far as variables and files tell: the first key that is set, or the first file that is there.
+    /// By what it is logged in, as far as variables and files tell: the first key that is set, or
+    /// the first file that is there.
     pub fn found(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let key = self
@@ -140,8 +144,8 @@ impl Login {
     }
 }
 
-/// What is given to a program beside what everything inherits: the login of a known one from this process's environment, and over it
-/// what is configured.
+/// What is given to a program beside what everything inherits: the login of a known one from this
+/// process's environment, and over it what is configured.
 pub(crate) fn given(
     login: Option<&Login>,
     configured: &BTreeMap<String, String>,

@@ -1,8 +1,9 @@
 //! Programs that run as another user than the server: `run_as` of an agent.
 //!
-//! A program of the server's own user can read whatever the server keeps: the start-up credential, the log, other sessions' secrets.
-//! Another user cannot. The change is made by `setpriv` (util-linux), which takes every right away with the user; a server that may
-//! not do that refuses to start the program at all, and never runs it as itself.
+//! A program of the server's own user can read whatever the server keeps: the start-up credential,
+//! the log, other sessions' secrets. Another user cannot. The change is made by `setpriv`
+//! (util-linux), which takes every right away with the user; a server that may not do that refuses
+//! to start the program at all, and never runs it as itself.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,18 +15,21 @@ use crate::command::Environment;
 /// The program that changes the user.
 const SETPRIV: &str = "setpriv";
 
-/// What it starts, which starts the program: until then `setpriv` has the server's rights over files, and would run what its user may not.
+/// What it starts, which starts the program: until then `setpriv` has the server's rights over
+/// files, and would run what its user may not.
 const ENV: &str = "env";
 
-/// The rights that it takes where the server is not root, as bits of Linux: to become somebody else, to end what runs as somebody else,
-/// and to look into its environment.
+/// The rights that it takes where the server is not root, as bits of Linux: to become somebody
+/// else, to end what runs as somebody else, and to look into its environment.
 const RIGHTS: [(u32, &str); 4] =
     [(5, "CAP_KILL"), (6, "CAP_SETGID"), (7, "CAP_SETUID"), (19, "CAP_SYS_PTRACE")];
 
-/// The same for a program in a terminal, whose reports lie in a folder of that user's, and whose terminal becomes theirs.
+/// The same for a program in a terminal, whose reports lie in a folder of that user's, and whose
+/// terminal becomes theirs.
 const RIGHTS_IN_TERMINALS: [(u32, &str); 2] = [(0, "CAP_CHOWN"), (1, "CAP_DAC_OVERRIDE")];
 
-/// Where the programs that a server starts are looked for when it is not said for the program itself.
+/// Where the programs that a server starts are looked for when it is not said for the program
+/// itself.
 const SYSTEM: &str = "/";
 
 /// Variables that name places of the server's own user.
@@ -128,7 +132,8 @@ impl Account {
         self.is_own
     }
 
-    /// The words before a program that make it run as this user, with nothing of the server's rights.
+    /// The words before a program that make it run as this user, with nothing of the server's
+    /// rights.
     ///
     /// # Errors
     /// Where what changes the user is not installed.
@@ -169,7 +174,8 @@ impl Account {
         if self.is_own { &[] } else { &PLACES }
     }
 
-    /// What a program is to see of these variables: places of its own user in place of the server's.
+    /// What a program is to see of these variables: places of its own user in place of the
+    /// server's.
     pub(crate) fn variables(
         &self,
         inherited: BTreeMap<String, String>,

@@ -31,7 +31,8 @@ pub(crate) struct RuntimeEntry {
     pub(crate) keys: &'static [&'static str],
     /// Why a turn of it cannot be treated like this after a restart, where it cannot.
     pub(crate) refuses_on_lost: fn(OnLost) -> Option<&'static str>,
-    /// Makes the agent of a section, of its client name and the server's own address, which programs are told.
+    /// Makes the agent of a section, of its client name and the server's own address, which
+    /// programs are told.
     pub(crate) build: fn(&AgentConfig, &str, &str) -> Made,
     /// What the agent of a section does, in a sentence.
     pub(crate) describe: fn(&AgentConfig) -> String,
@@ -42,7 +43,8 @@ pub(crate) fn found(runtime: &Runtime) -> Option<&'static RuntimeEntry> {
     ALL.iter().copied().find(|entry| entry.runtime == *runtime)
 }
 
-/// Reads the name of a runtime that there is. `remote` is one, too: its section keeps a name, and nothing runs.
+/// Reads the name of a runtime that there is. `remote` is one, too: its section keeps a name, and
+/// nothing runs.
 pub(crate) fn word<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Runtime>, D::Error> {

@@ -1,7 +1,9 @@
-//! What a turn costs when the agent takes no time, whether that grows with the conversation, and what a live stream weighs.
+//! What a turn costs when the agent takes no time, whether that grows with the conversation, and
+//! what a live stream weighs.
 //!
-//! `cargo bench -p moothall-engine` prints microseconds of one core for each turn, from grant to grant, on the memory log
-//! and with one listener. The floor is the kernel alone: the same commands decided, nothing appended and nobody told.
+//! `cargo bench -p moothall-engine` prints microseconds of one core for each turn, from grant to
+//! grant, on the memory log and with one listener. The floor is the kernel alone: the same commands
+//! decided, nothing appended and nobody told.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-/// One object of these entries, in their order. Lists of names under one key become one list. Of several values that each concern somebody
-/// else, the key holds the first, for readers who know only that, and the key with an `s` all of them. Otherwise the last word counts.
+/// One object of these entries, in their order. Lists of names under one key become one list. Of
+/// several values that each concern somebody else, the key holds the first, for readers who know
+/// only that, and the key with an `s` all of them. Otherwise the last word counts.
 pub fn together(entries: impl IntoIterator<Item = (&'static str, Value)>) -> Map<String, Value> {
     let mut content = Map::new();
     for (key, mut value) in entries {

@@ -1,6 +1,7 @@
 //! Named points at which a test can make the process die, as a power cut would.
 //!
-//! Only with the cargo feature `crash-points`; otherwise all of this is nothing. Crates above the engine have points here too.
+//! Only with the cargo feature `crash-points`; otherwise all of this is nothing. Crates above the
+//! engine have points here too.
 
 use moothall_kernel::event::Recorded;
 
@@ -74,14 +75,16 @@ pub const TERMINAL_POINTS: &[&str] = &[
 /// The points of what one stream owes another.
 pub const OUTBOX_POINTS: &[&str] = &["delivery_taken", "delivery_carried"];
 
-/// The points of opening a data folder: one that is new, or of an older format. Their own test dies at each.
+/// The points of opening a data folder: one that is new, or of an older format. Their own test dies
+/// at each.
 pub const FORMAT_POINTS: &[&str] = &["format_changing", "format_to_commit", "format_committed"];
 
 /// The points of deleting a conversation. Their own test dies at each.
 pub const DELETION_POINTS: &[&str] =
     &["before_delete_append", "after_delete_append", "deletion_erasing", "deletion_erased"];
 
-/// Aborts the process when `MOOTHALL_CRASH_AT` is `name:count` and this is the `count`-th time, from 1, that the point is passed.
+/// Aborts the process when `MOOTHALL_CRASH_AT` is `name:count` and this is the `count`-th time,
+/// from 1, that the point is passed.
 #[cfg(feature = "crash-points")]
 pub fn point(name: &str) {
     use std::sync::OnceLock;
@@ -160,7 +163,8 @@ fn around(event: &moothall_kernel::event::Event) -> Option<(&'static str, &'stat
     }
 }
 
-/// The most pages that a log may have now: what a test wrote into the file that `MOOTHALL_PAGES_MAX_FILE` names.
+/// The most pages that a log may have now: what a test wrote into the file that
+/// `MOOTHALL_PAGES_MAX_FILE` names.
 #[cfg(feature = "crash-points")]
 pub fn pages_max() -> Option<u64> {
     std::fs::read_to_string(std::env::var_os("MOOTHALL_PAGES_MAX_FILE")?).ok()?.trim().parse().ok()

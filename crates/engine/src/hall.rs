@@ -55,7 +55,8 @@ use crate::stream::mail::Request;
 pub use crate::stream::updates::{Listener, Subscription};
 use crate::stream::{Asker, Condition, Wanted};
 
-/// The engine. Cheap to clone; everything it does ends with the last clone, as in a crash. To end it gently, [`Hall::drain`] it first.
+/// The engine. Cheap to clone; everything it does ends with the last clone, as in a crash. To end
+/// it gently, [`Hall::drain`] it first.
 #[derive(Clone)]
 pub struct Hall {
     pub(crate) inner: Arc<Inner>,
@@ -148,8 +149,9 @@ impl Hall {
         self.inner.standing().registry()
     }
 
-    /// Replaces what the operator says. Conversations go on: running turns end as they began, and every participant whose agent is
-    /// another one now, or none any more, is told so before its next turn.
+    /// Replaces what the operator says. Conversations go on: running turns end as they began, and
+    /// every participant whose agent is another one now, or none any more, is told so before its
+    /// next turn.
     pub async fn replace(&self, registry: Registry, defaults: Policy) {
         self.inner.standing().replace(registry, defaults);
         for queue in self.inner.directory.queues() {
@@ -175,7 +177,8 @@ impl Hall {
     /// Submits a command; the answer comes when its events are committed and synced.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
+    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing
+    /// was decided.
     pub async fn submit(
         &self,
         stream: &StreamId,
@@ -215,11 +218,13 @@ impl Hall {
         self.inner.owe(stream, owed, key).await
     }
 
-    /// Submits a command once somebody agreed to it; the conversation goes on meanwhile. A request whose key was used is answered as it
-    /// was then, and nobody is asked. Nothing of a request that waits is kept: after a restart its key asks again.
+    /// Submits a command once somebody agreed to it; the conversation goes on meanwhile. A request
+    /// whose key was used is answered as it was then, and nobody is asked. Nothing of a request
+    /// that waits is kept: after a restart its key asks again.
     ///
     /// # Errors
-    /// [`HallError`], as for [`Hall::submit`]; `Rejected` also where it was not agreed to (`not_agreed`), or not in time (`unanswered`).
+    /// [`HallError`], as for [`Hall::submit`]; `Rejected` also where it was not agreed to
+    /// (`not_agreed`), or not in time (`unanswered`).
     pub async fn submit_if_agreed(
         &self,
         stream: &StreamId,
@@ -240,7 +245,8 @@ impl Hall {
             .await
     }
 
-    /// Tells a conversation how something of its own went on. It never comes from outside: surfaces and channels [`Hall::submit`].
+    /// Tells a conversation how something of its own went on. It never comes from outside: surfaces
+    /// and channels [`Hall::submit`].
     ///
     /// # Errors
     /// [`HallError`], as for [`Hall::submit`].
@@ -306,8 +312,8 @@ impl Hall {
             .await
     }
 
-    /// One page of events after a position: at most `limit`, and no more bytes than [`crate::ports::PAGE_BYTES_MAX`]. Go on after
-    /// [`Page::through`] as long as it moves.
+    /// One page of events after a position: at most `limit`, and no more bytes than
+    /// [`crate::ports::PAGE_BYTES_MAX`]. Go on after [`Page::through`] as long as it moves.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
@@ -320,7 +326,8 @@ impl Hall {
         Ok(self.inner.store.log.read(stream, after, limit).await?)
     }
 
-    /// Events after a position, all or at most `limit`, together in memory: for spans that are short. [`Hall::page`] is for the others.
+    /// Events after a position, all or at most `limit`, together in memory: for spans that are
+    /// short. [`Hall::page`] is for the others.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
@@ -333,7 +340,8 @@ impl Hall {
         self.inner.read(stream, after, limit).await
     }
 
-    /// Messages before a position, the newest first, as [`crate::ports::EventLog::messages_before`] gives them.
+    /// Messages before a position, the newest first, as [`crate::ports::EventLog::messages_before`]
+    /// gives them.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
@@ -362,7 +370,8 @@ impl Hall {
         self.inner.find(stream).await
     }
 
-    /// Listens to a stream. `updates` closes when the stream has to be read again: subscribe anew then, and read from where you were.
+    /// Listens to a stream. `updates` closes when the stream has to be read again: subscribe anew
+    /// then, and read from where you were.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
@@ -405,7 +414,8 @@ impl Hall {
         self.inner.find(stream).await.map(drop)
     }
 
-    /// While the guard lives, this participant counts as connected, and as somebody who takes turns if it says so. (Ruling 5.)
+    /// While the guard lives, this participant counts as connected, and as somebody who takes turns
+    /// if it says so. (Ruling 5.)
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist.
@@ -425,7 +435,8 @@ impl Hall {
         })
     }
 
-    /// Says who carries what is owed to targets that begin like this; what is owed to them already is taken up.
+    /// Says who carries what is owed to targets that begin like this; what is owed to them already
+    /// is taken up.
     ///
     /// # Errors
     /// [`HallError`] when the deliveries cannot be read.
@@ -437,9 +448,9 @@ impl Hall {
         Ok(self.inner.outbox.register(scheme, courier).await?)
     }
 
-    /// Stops taking commands and starting turns, lets what is queued commit and the turns that run in this process end, and waits for
-    /// that at most `within`. Cancels nothing. Programs in terminals and remote participants go on by themselves, and nobody waits for
-    /// them.
+    /// Stops taking commands and starting turns, lets what is queued commit and the turns that run
+    /// in this process end, and waits for that at most `within`. Cancels nothing. Programs in
+    /// terminals and remote participants go on by themselves, and nobody waits for them.
     pub async fn drain(&self, within: Millis) {
         self.inner.stop_taking();
         let queues = self.inner.directory.queues();

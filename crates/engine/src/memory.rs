@@ -38,8 +38,8 @@ impl MemoryLog {
         Self::default()
     }
 
-    /// Appends an event of a kind that this version does not know, as a newer version would have left it. Nothing happens
-    /// where the stream has not begun.
+    /// Appends an event of a kind that this version does not know, as a newer version would have
+    /// left it. Nothing happens where the stream has not begun.
     pub fn append_newer(&self, stream: &StreamId, ts: Timestamp, kind: &str) {
         if let Some(stream) = self.tables().streams.get_mut(stream).filter(|stream| stream.began())
         {
@@ -47,8 +47,8 @@ impl MemoryLog {
         }
     }
 
-    /// Gives the log to another process, as far as streams are acquired: this one plays its owner's part. It is over at its time of the
-    /// [`SystemClock`].
+    /// Gives the log to another process, as far as streams are acquired: this one plays its owner's
+    /// part. It is over at its time of the [`SystemClock`].
     pub fn lease(&self, lease: Lease) {
         self.tables().lease = Some(lease);
     }
@@ -292,7 +292,8 @@ impl<'a> Draft<'a> {
 }
 
 impl StreamBatch {
-    /// The head after this batch, if it follows `head` without a gap and does not begin a stream with nothing.
+    /// The head after this batch, if it follows `head` without a gap and does not begin a stream
+    /// with nothing.
     fn follows(&self, head: Seq) -> Option<Seq> {
         let begins_empty = head == Seq(0) && self.events.is_empty();
         let after = self.events.iter().try_fold(head, |last, recorded| {

@@ -1,7 +1,7 @@
 //! What a decision costs, and whether it grows with the conversation.
 //!
-//! `cargo bench -p moothall-kernel` prints microseconds of one core for each row. The floor is the same events cloned
-//! and dropped: what any design would pay for having them.
+//! `cargo bench -p moothall-kernel` prints microseconds of one core for each row. The floor is the
+//! same events cloned and dropped: what any design would pay for having them.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

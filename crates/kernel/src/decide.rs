@@ -1,5 +1,5 @@
-//! Decides about commands. Each kind of command has its place: contributions in `say`, controls in `control`, turns in `turns`;
-//! the floor moves on in `floor`.
+//! Decides about commands. Each kind of command has its place: contributions in `say`, controls in
+//! `control`, turns in `turns`; the floor moves on in `floor`.
 
 pub mod say;
 pub mod control;
@@ -45,15 +45,16 @@ pub(crate) struct Decider<'a> {
 /// What came of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// What happens, to be appended whatever the outcome is: words that are refused are kept, for instance. Of a command that is taken,
-    /// the first event is the one that answers it; none means that nothing had to change.
+    /// What happens, to be appended whatever the outcome is: words that are refused are kept, for
+    /// instance. Of a command that is taken, the first event is the one that answers it; none means
+    /// that nothing had to change.
     pub events: Vec<Recorded>,
     /// Whether the command is taken, or why not.
     pub outcome: Result<(), Rejection>,
     /// What the events cost, in their order.
     pub charges: Vec<Charge>,
-    /// Refused words that are only counted, because too many were kept lately. The caller adds them up, and gives the sum with
-    /// [`Facts::unkept`](crate::model::command::Facts::unkept).
+    /// Refused words that are only counted, because too many were kept lately. The caller adds them
+    /// up, and gives the sum with [`Facts::unkept`](crate::model::command::Facts::unkept).
     pub unkept: Option<Unkept>,
 }
 
@@ -304,8 +305,9 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// The conversation takes no more words, and nobody is asked any more. In a link, what was said before is delivered, and nobody's work
-    /// is interrupted: what comes of it stays with whoever did it. (Ruling 27.)
+    /// The conversation takes no more words, and nobody is asked any more. In a link, what was said
+    /// before is delivered, and nobody's work is interrupted: what comes of it stays with whoever
+    /// did it. (Ruling 27.)
     pub(crate) fn close(&mut self, by: &ParticipantId) {
         self.emit(Event::Archived { by: by.clone() });
         self.withdraw_asked(None);
@@ -453,9 +455,10 @@ impl Decider<'_> {
         ))
     }
 
-    /// Refuses names that only the server may use, and those by which somebody passes for a person or for who runs the server. People
-    /// whom the server knows, and participants of old, keep theirs. The server itself acts under its own name, and as somebody whom it
-    /// knows: no surface gives that name to anybody.
+    /// Refuses names that only the server may use, and those by which somebody passes for a person
+    /// or for who runs the server. People whom the server knows, and participants of old, keep
+    /// theirs. The server itself acts under its own name, and as somebody whom it knows: no surface
+    /// gives that name to anybody.
     pub(crate) fn check_speaker(&self, actor: &Actor) -> Result<(), Rejection> {
         if actor.human && actor.id.as_str() == ParticipantId::MOOTHALL {
             return Ok(());
@@ -478,13 +481,14 @@ impl Decider<'_> {
         })
     }
 
-    /// Whether somebody is a person: the server knows them as one, or the conversation does. Being muted outranks what a conversation
-    /// takes them for.
+    /// Whether somebody is a person: the server knows them as one, or the conversation does. Being
+    /// muted outranks what a conversation takes them for.
     pub(crate) fn is_human(&self, actor: &Actor) -> bool {
         actor.human || (self.state.is_human(&actor.id) && !self.state.muted.contains(&actor.id))
     }
 
-    /// Whether somebody counts as a person where kinds are decided about: with a proof, or as `user`, whose word it is in local mode.
+    /// Whether somebody counts as a person where kinds are decided about: with a proof, or as
+    /// `user`, whose word it is in local mode.
     pub(crate) fn is_person(&self, actor: &Actor) -> bool {
         self.is_human(actor) && (actor.proven || actor.id.as_str() == ParticipantId::USER)
     }
@@ -501,7 +505,8 @@ impl Decider<'_> {
 /// From so many agents on, polled turns get half the time. (Ruling 12.)
 const MANY_AGENTS: usize = 5;
 
-/// A title as it is kept: one line, trimmed, with nothing that reorders the line it stands in; `Untitled` when nothing of it is seen.
+/// A title as it is kept: one line, trimmed, with nothing that reorders the line it stands in;
+/// `Untitled` when nothing of it is seen.
 fn title(given: &str) -> Result<String, Rejection> {
     let clean: String = text::clean(given).chars().filter(|c| !text::is_bidi(*c)).collect();
     let name = clean.split_whitespace().collect::<Vec<_>>().join(" ");

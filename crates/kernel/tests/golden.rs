@@ -1,7 +1,9 @@
-//! Logs of released versions are read for ever: each is decoded, folded, and compared with what the version that wrote it made of it.
+//! Logs of released versions are read for ever: each is decoded, folded, and compared with what the
+//! version that wrote it made of it.
 //!
-//! `golden/VERSION/*.jsonl` has one event a line, as it was stored: `{seq, ts, event, body}`, `ts` in milliseconds. Beside each log,
-//! `*.state` says in words what the state was at its end. Neither is ever written again.
+//! `golden/VERSION/*.jsonl` has one event a line, as it was stored: `{seq, ts, event, body}`, `ts`
+//! in milliseconds. Beside each log, `*.state` says in words what the state was at its end. Neither
+//! is ever written again.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -140,7 +142,8 @@ fn every_kind_of_that_version_is_among_them() {
     assert!(missing.is_empty(), "no log has {missing:?}");
 }
 
-/// What all states on the way through these logs are, as one number. Beside it the version for which it holds.
+/// What all states on the way through these logs are, as one number. Beside it the version for
+/// which it holds.
 const REMEMBERED: (u32, u64) = (3, 7_530_840_504_005_335_747);
 
 #[test]

@@ -1,4 +1,5 @@
-//! What prompts hold of conversations that are longer than they are. All else about prompts stands in the scripts.
+//! What prompts hold of conversations that are longer than they are. All else about prompts stands
+//! in the scripts.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -98,8 +99,8 @@ impl Room {
         });
     }
 
-    /// The prompt of the newest open turn, where the last `events` of the log were read, of those before the last `messages` messages, and
-    /// nothing else but what is needed.
+    /// The prompt of the newest open turn, where the last `events` of the log were read, of those
+    /// before the last `messages` messages, and nothing else but what is needed.
     fn prompt_of(&self, messages: usize, events: usize, bytes: usize, unread: Unread) -> Prompt {
         let turn = self.state.open_turns().last().unwrap();
         let from = self.state.participant(&turn.participant).unwrap().cursor;

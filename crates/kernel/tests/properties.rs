@@ -1,4 +1,5 @@
-//! Whatever is asked of a conversation, in whatever order, its promises hold; whatever text comes in, it is taken calmly.
+//! Whatever is asked of a conversation, in whatever order, its promises hold; whatever text comes
+//! in, it is taken calmly.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,7 +107,8 @@ fn moves() -> impl Strategy<Value = Move> {
     prop_oneof![
         8 => (any::<bool>(), 0..4_usize, prop::option::weighted(0.2, 0..4_usize), bodies())
             .prop_map(|(human, who, to, body)| Move::Say { human, who, to, body }),
-        4 => (0..6_usize, controls()).prop_map(|(who, control)| Move::Control(who, Box::new(control))),
+        4 => (0..6_usize, controls())
+            .prop_map(|(who, control)| Move::Control(who, Box::new(control))),
         8 => (0..4_usize, 0..4_u64).prop_map(|(turn, behind)| Move::Start(turn, behind)),
         8 => (0..4_usize, prop::option::weighted(0.9, bodies()), prop::bool::weighted(0.1))
             .prop_map(|(turn, text, stale)| Move::Finish { turn, text, stale }),
@@ -121,7 +123,14 @@ fn moves() -> impl Strategy<Value = Move> {
         1 => Just(Move::Gather),
         1 => Just(Move::CloseGathering),
         1 => (1..100_000_u64).prop_map(Move::Down),
-        5 => prop_oneof![Just(1_i64), Just(700), Just(2500), Just(70_000), Just(4_000_000), Just(-9_000)].prop_map(Move::Wait),
+        5 => prop_oneof![
+            Just(1_i64),
+            Just(700),
+            Just(2500),
+            Just(70_000),
+            Just(4_000_000),
+            Just(-9_000)
+        ].prop_map(Move::Wait),
         1 => (0..4_usize).prop_map(Move::Offline),
     ]
 }
@@ -331,15 +340,23 @@ fn check_prompts(table: &Table) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
-    fn promises_hold_whatever_is_asked(policy in policies(), steps in prop::collection::vec(moves(), 1..80)) {
+    fn promises_hold_whatever_is_asked(
+        policy in policies(),
+        steps in prop::collection::vec(moves(), 1..80),
+    ) {
         let mut table = Table::new(policy);
         for step in steps {
             table.play(step);
             let duties = table.state.duties();
-            prop_assert!(duties.run.iter().map(|run| &run.participant).collect::<BTreeSet<_>>().len() == duties.run.len());
+            let running: BTreeSet<_> = duties.run.iter().map(|run| &run.participant).collect();
+            prop_assert!(running.len() == duties.run.len());
         }
         prop_assert_eq!(&Conversation::fold("s".into(), &table.log), &table.state);
         check_order(&table);
@@ -348,19 +365,29 @@ proptest! {
     }
 
     #[test]
-    fn a_preview_decides_nothing_and_names_each_agent_once(policy in policies(), steps in prop::collection::vec(moves(), 0..20), body in bodies()) {
+    fn a_preview_decides_nothing_and_names_each_agent_once(
+        policy in policies(),
+        steps in prop::collection::vec(moves(), 0..20),
+        body in bodies(),
+    ) {
         let mut table = Table::new(policy);
         steps.into_iter().for_each(|step| table.play(step));
         let now = Timestamp::from_millis(table.now);
-        let forecast = table.state.preview(now, &ParticipantId::user(), &Draft { body: body.clone(), ..Draft::default() }, &table.facts);
+        let draft = Draft { body: body.clone(), ..Draft::default() };
+        let forecast = table.state.preview(now, &ParticipantId::user(), &draft, &table.facts);
         let mut seen = BTreeSet::new();
-        let once = forecast.into_iter().all(|Forecast { participant, .. }| seen.insert(participant));
+        let once = forecast
+            .into_iter()
+            .all(|Forecast { participant, .. }| seen.insert(participant));
         prop_assert!(once);
         prop_assert_eq!(seen.len(), table.state.agents().count());
     }
 
     #[test]
-    fn events_survive_their_serialisation(policy in policies(), steps in prop::collection::vec(moves(), 1..40)) {
+    fn events_survive_their_serialisation(
+        policy in policies(),
+        steps in prop::collection::vec(moves(), 1..40),
+    ) {
         let mut table = Table::new(policy);
         steps.into_iter().for_each(|step| table.play(step));
         for recorded in &table.log {
@@ -416,7 +443,8 @@ proptest! {
         if let Some(Event::Posted(posted)) = table.log.iter().map(|recorded| &recorded.event).find(|event| event.kind() == "posted") {
             let named: BTreeSet<_> = posted.mentions.iter().collect();
             prop_assert_eq!(named.len(), posted.mentions.len());
-            prop_assert!(posted.mentions.iter().all(|id| AGENTS.contains(&id.as_str()) && *id != posted.from));
+            let mut mentions = posted.mentions.iter();
+            prop_assert!(mentions.all(|id| AGENTS.contains(&id.as_str()) && *id != posted.from));
         }
     }
 }

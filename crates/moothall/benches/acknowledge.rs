@@ -1,8 +1,10 @@
 //! How long a client waits until its message is kept, against what the disk alone takes.
 //!
-//! `cargo bench -p moothall --bench acknowledge` posts messages of 1 KiB over one connection, one after the other, to a server over SQLite
-//! in this process. Between windows of that it appends the same bytes to a growing file in the same folder, with `fdatasync` for each.
-//! It prints the medians of both, their ratio, what a request takes that does nothing, and the processor time of the process for each message, its client included.
+//! `cargo bench -p moothall --bench acknowledge` posts messages of 1 KiB over one connection, one
+//! after the other, to a server over SQLite in this process. Between windows of that it appends the
+//! same bytes to a growing file in the same folder, with `fdatasync` for each. It prints the
+//! medians of both, their ratio, what a request takes that does nothing, and the processor time of
+//! the process for each message, its client included.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -1,10 +1,11 @@
-//! What those who mean no good cost everybody else: memory for readers that never read, and time for operators behind thousands of
-//! readers and hundreds of hostile seats.
+//! What those who mean no good cost everybody else: memory for readers that never read, and time
+//! for operators behind thousands of readers and hundreds of hostile seats.
 //!
-//! `cargo bench -p moothall --bench hostile` starts the real program on a conversation of 256 texts of 250 kB and prints resident MiB
-//! before and while 35 streams of all of it stay unread; then, with 16,384 files, opens 10,000 streams that hear a message a second and
-//! 768 connections that say nothing, and prints how long a hundred commands of an operator take. Few computers let a process have so
-//! many files: it says so and takes as many as it may.
+//! `cargo bench -p moothall --bench hostile` starts the real program on a conversation of 256 texts
+//! of 250 kB and prints resident MiB before and while 35 streams of all of it stay unread; then,
+//! with 16,384 files, opens 10,000 streams that hear a message a second and 768 connections that
+//! say nothing, and prints how long a hundred commands of an operator take. Few computers let a
+//! process have so many files: it says so and takes as many as it may.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

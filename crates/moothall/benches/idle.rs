@@ -1,7 +1,8 @@
 //! What a hall full of idle conversations costs: time to start, and memory once started.
 //!
-//! `cargo bench -p moothall --bench idle` writes 100,000 conversations to a temporary folder, starts the real program on it and
-//! prints seconds to its first line and resident MiB. The floor is the same program on an empty folder.
+//! `cargo bench -p moothall --bench idle` writes 100,000 conversations to a temporary folder,
+//! starts the real program on it and prints seconds to its first line and resident MiB. The floor
+//! is the same program on an empty folder.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -1,8 +1,10 @@
-//! What a conversation's length costs: a reply's time, the server's processor time for it, and memory.
+//! What a conversation's length costs: a reply's time, the server's processor time for it, and
+//! memory.
 //!
-//! `cargo bench -p moothall --bench long` writes conversations of 100 to 100,000 messages, starts the real program on each, and asks a
-//! built-in agent that answers at once. The floor of the time is the request alone. The last line is taken while the search index of
-//! the longest one is made anew, which goes on beside the turns.
+//! `cargo bench -p moothall --bench long` writes conversations of 100 to 100,000 messages, starts
+//! the real program on each, and asks a built-in agent that answers at once. The floor of the time
+//! is the request alone. The last line is taken while the search index of the longest one is made
+//! anew, which goes on beside the turns.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

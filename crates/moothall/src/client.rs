@@ -51,7 +51,8 @@ struct RefusalBody {
 }
 
 impl Client {
-    /// A client for the server at this address, which trusts the certificates in the file where one is given, and the system's otherwise.
+    /// A client for the server at this address, which trusts the certificates in the file where one
+    /// is given, and the system's otherwise.
     ///
     /// # Errors
     /// The address is no http or https URL, or the file holds no certificates.
@@ -63,7 +64,8 @@ impl Client {
             return Err(Fault::new(Exit::Usage, format!("{server:?} is not a server's address"))
                 .try_this("--server http://127.0.0.1:5111, or https://… where it speaks TLS"));
         };
-        // No client can be made before there is a provider of TLS. Whoever came first has installed the same.
+        // No client can be made before there is a provider of TLS. Whoever came first has installed
+        // the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = trusting(reqwest::Client::builder(), &url, cacert)?;
         // No proxy is needed to reach this computer.
@@ -80,8 +82,8 @@ impl Client {
         Ok(Self { http, base, spool: None, credential: Credential::None, name })
     }
 
-    /// The same client, within a session: it asks the session's folder before each request where the server is, since a program may
-    /// live longer than a server does.
+    /// The same client, within a session: it asks the session's folder before each request where
+    /// the server is, since a program may live longer than a server does.
     #[must_use]
     pub fn at_home(self, spool: Option<PathBuf>) -> Self {
         Self { spool, ..self }
@@ -104,7 +106,8 @@ impl Client {
         Self { credential, ..self }
     }
 
-    /// The same client, knowing whose its credential is where somebody else gave it: that has to be asked for.
+    /// The same client, knowing whose its credential is where somebody else gave it: that has to be
+    /// asked for.
     ///
     /// # Errors
     /// No server, or its refusal.
@@ -157,8 +160,8 @@ impl Client {
         self.decode(self.send(self.request(Method::DELETE, path)).await?).await
     }
 
-    /// Sends something, once: the key makes a repetition harmless, so a connection that broke is made again, also to a server
-    /// that restarts meanwhile.
+    /// Sends something, once: the key makes a repetition harmless, so a connection that broke is
+    /// made again, also to a server that restarts meanwhile.
     ///
     /// # Errors
     /// No server, or its refusal.
@@ -191,7 +194,8 @@ impl Client {
         .try_this("look before you repeat it: moothall tail - --no-follow"))
     }
 
-    /// Sends something under a key that the caller keeps, so that it can be sent again until there is an answer.
+    /// Sends something under a key that the caller keeps, so that it can be sent again until there
+    /// is an answer.
     ///
     /// # Errors
     /// No server, or its refusal.
@@ -296,7 +300,8 @@ impl Client {
     }
 }
 
-/// Trust in certificates, where the address asks for any: a computer that has none can do without TLS.
+/// Trust in certificates, where the address asks for any: a computer that has none can do without
+/// TLS.
 fn trusting(
     http: ClientBuilder,
     url: &reqwest::Url,
@@ -327,11 +332,13 @@ fn is_about_trust(error: &reqwest::Error) -> bool {
     causes.any(|cause| cause.to_string().contains("certificate"))
 }
 
-/// How often a request is sent again to a server that says when to, and how long it waits for that at most.
+/// How often a request is sent again to a server that says when to, and how long it waits for that
+/// at most.
 const LATER_TRIES: u32 = 5;
 const LATER_MAX: Duration = Duration::from_secs(10);
 
-/// Sends a request, and again when the server says that this was too much in too short a time: nothing was decided then.
+/// Sends a request, and again when the server says that this was too much in too short a time:
+/// nothing was decided then.
 async fn unhurried(request: RequestBuilder) -> reqwest::Result<Response> {
     for _ in 0..LATER_TRIES {
         let Some(again) = request.try_clone() else { break };

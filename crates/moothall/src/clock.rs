@@ -1,4 +1,5 @@
-//! Times for people: in the time zone of this computer, of `TZ`, or in UTC. What programs read is always in UTC.
+//! Times for people: in the time zone of this computer, of `TZ`, or in UTC. What programs read is
+//! always in UTC.
 
 use std::sync::OnceLock;
 
@@ -40,7 +41,8 @@ pub fn day_and_time(ts: &str) -> Option<String> {
     Some(format!("{}{place}", at.strftime("%Y-%m-%d %H:%M:%S")))
 }
 
-/// The moment that a word means: a time stamp, a day in this time zone, or so long ago: 90s, 10m, 2h, 3d. As RFC 3339 in UTC.
+/// The moment that a word means: a time stamp, a day in this time zone, or so long ago: 90s, 10m,
+/// 2h, 3d. As RFC 3339 in UTC.
 pub fn moment(word: &str, now: Timestamp) -> Option<String> {
     moment_in(word, now, zone())
 }

@@ -1,8 +1,8 @@
-//! The credential that the command line shows to a server: a token that it was given, or the start-up credential of a server whose data
-//! folder this user can read.
+//! The credential that the command line shows to a server: a token that it was given, or the
+//! start-up credential of a server whose data folder this user can read.
 //!
-//! A server writes its start-up credential into its data folder, for its owner alone, and notes in the state folder which data folder
-//! goes with its port, so that nobody has to say.
+//! A server writes its start-up credential into its data folder, for its owner alone, and notes in
+//! the state folder which data folder goes with its port, so that nobody has to say.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -27,7 +27,8 @@ use crate::reach::own_port;
 const KEY_FILE: &str = "startup.key";
 /// The variable that holds a token.
 const TOKEN_VARIABLE: &str = "MOOTHALL_TOKEN";
-/// What the environment of a session says: its own token, what that begins with, and its own server.
+/// What the environment of a session says: its own token, what that begins with, and its own
+/// server.
 const SESSION_VARIABLE: &str = "MOOTHALL_SESSION_TOKEN";
 const SESSION_TOKEN: &str = "ses_";
 /// How a start-up credential and an agent's token begin.
@@ -60,7 +61,8 @@ pub struct Meant {
     pub server: String,
     /// What to show.
     pub credential: Credential,
-    /// The folder of the session that this runs in, where its own server is meant: that one may be somewhere else the next time.
+    /// The folder of the session that this runs in, where its own server is meant: that one may be
+    /// somewhere else the next time.
     pub spool: Option<PathBuf>,
     /// The certificates to trust, where they are not the system's.
     pub cacert: Option<PathBuf>,
@@ -69,8 +71,9 @@ pub struct Meant {
 }
 
 impl Meant {
-    /// The server that was named, or whose data folder or credential was; inside a session the session's own; that of the profile; the
-    /// one that the configuration describes; and otherwise the usual one.
+    /// The server that was named, or whose data folder or credential was; inside a session the
+    /// session's own; that of the profile; the one that the configuration describes; and otherwise
+    /// the usual one.
     ///
     /// # Errors
     /// A file that was named cannot be read.
@@ -164,13 +167,15 @@ impl Handed {
 pub enum Credential {
     /// Nothing.
     None,
-    /// Nothing, although there is a start-up credential: this runs inside a session, and that is a person's.
+    /// Nothing, although there is a start-up credential: this runs inside a session, and that is a
+    /// person's.
     Withheld,
     /// A token that was given.
     Given(String),
     /// The token of a profile.
     Joined(String),
-    /// The start-up credential in this file, read anew for each request: a server that was started again has another one.
+    /// The start-up credential in this file, read anew for each request: a server that was started
+    /// again has another one.
     Startup {
         /// Where it is.
         file: PathBuf,
@@ -191,9 +196,10 @@ struct KeyFile {
 }
 
 impl Credential {
-    /// Finds what to show to a server where nothing was named: the session's at its own server, the one in the variable, the start-up
-    /// credential, or what was given when somebody joined. A session's token goes nowhere else, and inside a session neither the start-up
-    /// credential nor a profile is looked for.
+    /// Finds what to show to a server where nothing was named: the session's at its own server, the
+    /// one in the variable, the start-up credential, or what was given when somebody joined. A
+    /// session's token goes nowhere else, and inside a session neither the start-up credential nor
+    /// a profile is looked for.
     pub fn find(server: &str, variables: &Variables) -> Self {
         let session =
             variables.get(SESSION_VARIABLE).filter(|token| token.starts_with(SESSION_TOKEN));
@@ -213,7 +219,8 @@ impl Credential {
         }
     }
 
-    /// The same without what is a person's: the start-up credential, wherever it comes from, and what a person got by joining.
+    /// The same without what is a person's: the start-up credential, wherever it comes from, and
+    /// what a person got by joining.
     pub fn given(self) -> Self {
         match self {
             Credential::Given(token) if !token.starts_with(STARTUP) => Credential::Given(token),
@@ -226,7 +233,8 @@ impl Credential {
         }
     }
 
-    /// The same, or where that is nothing, what `mcp install` has made for a client outside of sessions.
+    /// The same, or where that is nothing, what `mcp install` has made for a client outside of
+    /// sessions.
     pub fn or_of_client(self, variables: &Variables) -> Self {
         match self {
             Credential::None | Credential::Withheld => {
@@ -280,7 +288,8 @@ fn is_home(server: &str, variables: &Variables) -> bool {
         .is_some_and(|own| own.trim_end_matches('/') == server.trim_end_matches('/'))
 }
 
-/// The server of the session that this runs in: where it is now, which it says in its spool, or where it was when the session began.
+/// The server of the session that this runs in: where it is now, which it says in its spool, or
+/// where it was when the session began.
 fn own_server(variables: &Variables) -> Option<String> {
     let began = variables.get(HOME_VARIABLE).filter(|url| url.starts_with("http://"));
     spool_of(variables).and_then(|spool| SpoolFolder::server(&spool)).or_else(|| began.cloned())
@@ -316,10 +325,12 @@ pub struct Posted {
 const WRITE_AGAIN: Duration = Duration::from_secs(5);
 
 impl Posted {
-    /// Writes the start-up credential for the command line of this user. Where the port is known, this comes before listening on it, so
-    /// that a client that waits for a server to come back never shows it the credential of the run before.
+    /// Writes the start-up credential for the command line of this user. Where the port is known,
+    /// this comes before listening on it, so that a client that waits for a server to come back
+    /// never shows it the credential of the run before.
     ///
-    /// A full disk is no error: the page can be opened with what `serve` prints, and the file is written later.
+    /// A full disk is no error: the page can be opened with what `serve` prints, and the file is
+    /// written later.
     ///
     /// # Errors
     /// The data folder cannot be written to.
@@ -332,7 +343,8 @@ impl Posted {
         let file = key_file(data);
         let kept = KeyFile { server: here(address), key: key.to_owned(), others: others.to_vec() };
         let written = kept.write(&file).or_else(|error| match is_full(&error) {
-            // The credential of the run before opens nothing, and may leave just the room for this one.
+            // The credential of the run before opens nothing, and may leave just the room for this
+            // one.
             true => fs::remove_file(&file).and_then(|()| kept.write(&file)).map_err(|_| error),
             false => Err(error),
         });
@@ -366,7 +378,8 @@ impl Posted {
         })
     }
 
-    /// Tells the command line how others reach the server now. Where that cannot be written the file goes on saying what it said.
+    /// Tells the command line how others reach the server now. Where that cannot be written the
+    /// file goes on saying what it said.
     pub fn reached_by(&self, others: &[String]) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.others == others {
@@ -399,7 +412,8 @@ impl Drop for Posted {
     }
 }
 
-/// Notes which data folder goes with the port. A server that may not write there works all the same: its clients need a token.
+/// Notes which data folder goes with the port. A server that may not write there works all the
+/// same: its clients need a token.
 fn note_place(data: &Path, port: u16, variables: &Variables) -> Option<PathBuf> {
     let (place, data) = (place_of(port, variables)?, std::path::absolute(data).ok()?);
     let written = place

@@ -1,7 +1,9 @@
-//! Whether this runs inside a session: started by the program of one, however far away, or with what a session's environment says.
+//! Whether this runs inside a session: started by the program of one, however far away, or with
+//! what a session's environment says.
 //!
-//! Whoever runs there is an agent, and a person's credential is not for it. That is a fence and no wall: an agent of the same user can read
-//! the file that the credential is in. (`docs/security.md`)
+//! Whoever runs there is an agent, and a person's credential is not for it. That is a fence and no
+//! wall: an agent of the same user can read the file that the credential is in.
+//! (`docs/security.md`)
 
 use std::fs;
 use std::os::unix::process::parent_id;
@@ -10,7 +12,8 @@ use crate::config::Variables;
 
 /// What only the environment of a session has.
 const MARKS: [&str; 2] = ["MOOTHALL_SESSION", "MOOTHALL_SPOOL"];
-/// The same for its token, which a client's configuration may leave as an empty or unfilled variable where there is none.
+/// The same for its token, which a client's configuration may leave as an empty or unfilled
+/// variable where there is none.
 const TOKEN: (&str, &str) = ("MOOTHALL_SESSION_TOKEN", "ses_");
 /// Ancestors that are looked at; nobody has more.
 const ANCESTORS_MAX: usize = 64;
@@ -31,7 +34,8 @@ fn is_mark(name: &str, value: &str) -> bool {
     MARKS.contains(&name) && !value.is_empty() && !value.starts_with('$')
 }
 
-/// The processes that this one descends from, as far as the system says; where it has no `/proc`, none.
+/// The processes that this one descends from, as far as the system says; where it has no `/proc`,
+/// none.
 fn ancestors() -> impl Iterator<Item = u32> {
     let parent = |pid: &u32| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
@@ -43,7 +47,8 @@ fn ancestors() -> impl Iterator<Item = u32> {
     std::iter::successors(Some(parent_id()), parent).take_while(|pid| *pid > 1).take(ANCESTORS_MAX)
 }
 
-/// Whether a process was started with what marks a session. Of other users' processes it is not known.
+/// Whether a process was started with what marks a session. Of other users' processes it is not
+/// known.
 fn was_marked(pid: u32) -> bool {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let mut pairs = environment

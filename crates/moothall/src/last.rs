@@ -1,4 +1,5 @@
-//! Which conversation a person used last: kept for each user of this computer, server and name, so that nobody else moves it.
+//! Which conversation a person used last: kept for each user of this computer, server and name, so
+//! that nobody else moves it.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,5 @@
-//! The `moothall` program: the server, and the command line that talks to it. Everything is wired together here and nowhere else.
+//! The `moothall` program: the server, and the command line that talks to it. Everything is wired
+//! together here and nowhere else.
 
 mod fault;
 mod inside;
@@ -115,8 +116,8 @@ fn start(cli: Cli) -> Result<(), Fault> {
             _ = tokio::signal::ctrl_c() => Err(Fault::new(Exit::Interrupted, "stopped")),
         }
     });
-    // A server lets go of its tasks, and with them of the programs that it runs. Other commands may be left with a read of
-    // standard input, which cannot be taken back.
+    // A server lets go of its tasks, and with them of the programs that it runs. Other commands may
+    // be left with a read of standard input, which cannot be taken back.
     runtime.shutdown_timeout(if serving { LET_GO_WITHIN } else { Duration::ZERO });
     done
 }

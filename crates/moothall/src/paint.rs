@@ -1,4 +1,5 @@
-//! What reaches the terminal: colours where they help, and foreign text without anything that a terminal would obey.
+//! What reaches the terminal: colours where they help, and foreign text without anything that a
+//! terminal would obey.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +41,8 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Decides about colours once: the flag, then `NO_COLOR`, `CLICOLOR_FORCE` and `TERM`, then whether this is a terminal.
+    /// Decides about colours once: the flag, then `NO_COLOR`, `CLICOLOR_FORCE` and `TERM`, then
+    /// whether this is a terminal.
     pub fn new(choice: ColorChoice, json: bool) -> Self {
         let set = |name: &str| {
             std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
@@ -121,7 +123,8 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", for_terminal(text));
 }
 
-/// A reader that has seen enough, like `head`, is no failure: there is nothing left to do and nobody to tell.
+/// A reader that has seen enough, like `head`, is no failure: there is nothing left to do and
+/// nobody to tell.
 pub fn output_fault(error: &std::io::Error) -> Fault {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         std::process::exit(0);

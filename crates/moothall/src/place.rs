@@ -60,7 +60,8 @@ fn certificate(place: &Place, config: &Config) -> Result<Option<TlsConfig>, Faul
     }
 }
 
-/// Where a server of this user listens that nobody named: what the usual configuration says. It need not be in order for that.
+/// Where a server of this user listens that nobody named: what the usual configuration says. It
+/// need not be in order for that.
 pub fn usual_bind(variables: &Variables) -> Option<SocketAddr> {
     let text = config::usual_bind(variables)?;
     plain_address(&text).parse().ok().filter(|bind: &SocketAddr| bind.port() != 0)

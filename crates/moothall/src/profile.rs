@@ -1,4 +1,5 @@
-//! Profiles: servers that somebody joined, each with the token that it gave, in files that nobody else can read.
+//! Profiles: servers that somebody joined, each with the token that it gave, in files that nobody
+//! else can read.
 
 use std::fs;
 use std::path::{Path, PathBuf};

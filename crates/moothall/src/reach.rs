@@ -20,8 +20,8 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// How a server on this address is reached: through the names of its certificate, the addresses of the computer where it listens on
-    /// all of them, and whatever the operator says.
+    /// How a server on this address is reached: through the names of its certificate, the addresses
+    /// of the computer where it listens on all of them, and whatever the operator says.
     pub fn of(bound: SocketAddr, config: &ServerConfig, tls: Option<&Tls>) -> Self {
         let certified = tls.map(Tls::names).unwrap_or_default();
         Self::from(bound, config, tls.is_some(), &certified, &own_addresses())
@@ -71,7 +71,8 @@ fn host_values(ip: IpAddr, port: u16, usual: u16) -> Vec<String> {
     std::iter::once(whole).chain(bare).collect()
 }
 
-/// The addresses of this computer that others can reach: not those that mean the computer itself, or need the name of an interface.
+/// The addresses of this computer that others can reach: not those that mean the computer itself,
+/// or need the name of an interface.
 fn own_addresses() -> Vec<IpAddr> {
     let Ok(interfaces) = getifaddrs() else { return Vec::new() };
     let up = interfaces.filter(|interface| interface.flags.contains(InterfaceFlags::IFF_UP));

@@ -70,7 +70,8 @@ fn every_command_has_an_example() {
     }
 }
 
-/// The words of a shell line from `moothall` to the end of that command; double quotes hold words together.
+/// The words of a shell line from `moothall` to the end of that command; double quotes hold words
+/// together.
 fn words(line: &str) -> Option<Vec<String>> {
     let command = line.find("moothall ").map(|at| &line[at..])?;
     let mut words = vec![String::new()];

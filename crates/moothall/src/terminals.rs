@@ -1,5 +1,5 @@
-//! What `serve` needs so that agents can live in terminals: the terminals themselves, and the spool in which their programs' reports
-//! wait.
+//! What `serve` needs so that agents can live in terminals: the terminals themselves, and the spool
+//! in which their programs' reports wait.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -89,7 +89,8 @@ impl Terminals {
         self.host.clone()
     }
 
-    /// Brings reports to the sessions until the task is ended. What was reported while no server ran comes first.
+    /// Brings reports to the sessions until the task is ended. What was reported while no server
+    /// ran comes first.
     pub fn listen(self, sessions: Sessions) -> JoinHandle<()> {
         let sink: Arc<dyn HookSink> = Arc::new(SessionHooks(sessions.clone()));
         let Self { spool, mut others, .. } = self;
@@ -105,7 +106,8 @@ impl Terminals {
     }
 }
 
-/// The spool of programs that run as the server's own user. What was typed when the server died is judged when all of it was brought.
+/// The spool of programs that run as the server's own user. What was typed when the server died is
+/// judged when all of it was brought.
 async fn hear_own(spool: Spool, sink: Arc<dyn HookSink>, sessions: Sessions) {
     if spool.catch_up(&sink).await {
         sessions.caught_up();

@@ -34,8 +34,9 @@ pub async fn all(client: &Client) -> Result<Vec<ThreadEntry>, Fault> {
     }
 }
 
-/// The id that a word means, which is the one used last from now on: a whole id, `-` for the conversation used last from here, an exact
-/// name, the beginning of one id only, or the name of a session, whose home is meant.
+/// The id that a word means, which is the one used last from now on: a whole id, `-` for the
+/// conversation used last from here, an exact name, the beginning of one id only, or the name of a
+/// session, whose home is meant.
 ///
 /// # Errors
 /// Nothing or more than one thing is meant.

@@ -1,4 +1,5 @@
-//! The rules of the house that a program can check. Each failure names the rule and the way forward.
+//! The rules of the house that a program can check. Each failure names the rule and the way
+//! forward.
 
 #[path = "tidy/imports.rs"]
 mod imports;
@@ -15,7 +16,8 @@ const LINES_MAX: usize = 600;
 /// Longest README, in lines.
 const README_LINES_MAX: usize = 150;
 
-/// Source files that may be longer because they are tables: read by looking things up, not from top to bottom.
+/// Source files that may be longer because they are tables: read by looking things up, not from top
+/// to bottom.
 const TABLES: [(&str, &str); 2] = [
     ("crates/kernel/src/model/event.rs", "the closed list of everything that can happen"),
     ("crates/moothall/src/cli.rs", "the list of all commands, with their help and examples"),
@@ -82,7 +84,8 @@ const IMPURE: [&str; 12] = [
     "std::thread",
 ];
 
-/// Where a policy may be named: its own file and the table, the model, the wire, and the simulator's own table of what each promises.
+/// Where a policy may be named: its own file and the table, the model, the wire, and the
+/// simulator's own table of what each promises.
 const POLICIES_NAMED: [&str; 4] = [
     "crates/kernel/src/policy/",
     "crates/kernel/src/model/settings.rs",
@@ -90,7 +93,8 @@ const POLICIES_NAMED: [&str; 4] = [
     "crates/testkit/src/sim/check/promises.rs",
 ];
 
-/// Where the kernel may ask whether somebody is a person: what is remembered, who has which right, whose words they are.
+/// Where the kernel may ask whether somebody is a person: what is remembered, who has which right,
+/// whose words they are.
 const PEOPLE_ASKED: [&str; 6] = [
     "decide/control.rs",
     "decide/say.rs",

@@ -1,6 +1,7 @@
 //! What the log costs, with floors from the same run beside it. Printed, never asserted.
 //!
-//! `cargo bench -p moothall-store` — the folder is made where `TMPDIR` says; put it on the disk that is to be measured.
+//! `cargo bench -p moothall-store` — the folder is made where `TMPDIR` says; put it on the disk
+//! that is to be measured.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs::File;
@@ -60,7 +61,8 @@ fn batch_of(head: u64, events: Vec<Event>) -> StreamBatch {
     events.into_iter().fold(batch("s", head), Builder::event)
 }
 
-/// One after the other, each waiting for its sync; the floor writes and syncs the same bytes at the end of a growing file.
+/// One after the other, each waiting for its sync; the floor writes and syncs the same bytes at the
+/// end of a growing file.
 async fn one_writer() {
     let folder = tempfile::tempdir().unwrap();
     let log = SqliteLog::open(&folder.path().join("data")).unwrap();
@@ -93,7 +95,8 @@ async fn one_writer() {
     );
 }
 
-/// Each to a stream of its own, waiting for its own syncs; the floor writes the same bytes of all of them and syncs once.
+/// Each to a stream of its own, waiting for its own syncs; the floor writes the same bytes of all
+/// of them and syncs once.
 async fn many_writers() {
     let folder = tempfile::tempdir().unwrap();
     let log = Arc::new(SqliteLog::open(&folder.path().join("data")).unwrap());
@@ -153,7 +156,8 @@ async fn append_for(log: Arc<SqliteLog>, writer: u64, length: Duration) -> u64 {
     head
 }
 
-/// A reply of an agent as the kernel appends it: with the end of its turn, and the grant and start of the next.
+/// A reply of an agent as the kernel appends it: with the end of its turn, and the grant and start
+/// of the next.
 fn reply(head: u64) -> StreamBatch {
     let (analyst, turn) = (ParticipantId::new("analyst"), TurnNo(head));
     let id = EventId::of(&"s".into(), Seq(head + 1), at(1_763_693_999_042));

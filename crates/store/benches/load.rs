@@ -1,7 +1,8 @@
 //! What it costs to load a long conversation.
 //!
-//! `cargo bench -p moothall-store --bench load` prints the bytes of a snapshot and milliseconds until the state is there, from the
-//! beginning and from the oldest snapshot that a stream at work has, median of 15, alternating.
+//! `cargo bench -p moothall-store --bench load` prints the bytes of a snapshot and milliseconds
+//! until the state is there, from the beginning and from the oldest snapshot that a stream at work
+//! has, median of 15, alternating.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

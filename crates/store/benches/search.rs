@@ -33,7 +33,8 @@ impl Dice {
         self.0
     }
 
-    /// A word of a vocabulary of 20,000, the first ones much more often than the last, as in a language.
+    /// A word of a vocabulary of 20,000, the first ones much more often than the last, as in a
+    /// language.
     fn word(&mut self) -> String {
         let share = (self.roll() % 1_000_000 + 1) as f64 / 1_000_000.0;
         word_of((20_000_f64.powf(share) - 1.0) as u64)

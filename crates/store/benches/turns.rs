@@ -1,7 +1,8 @@
 //! What a turn of a zero-latency agent costs, end to end through the engine and SQLite.
 //!
-//! `cargo bench -p moothall-store --bench turns` prints CPU microseconds (user and system, all threads) and commits for each
-//! turn. `cargo bench -p moothall-engine` has the same on the memory log, with the kernel alone as its floor.
+//! `cargo bench -p moothall-store --bench turns` prints CPU microseconds (user and system, all
+//! threads) and commits for each turn. `cargo bench -p moothall-engine` has the same on the memory
+//! log, with the kernel alone as its floor.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -17,7 +17,8 @@ use crate::rows::{self, counter, int};
 use crate::snapshots;
 use crate::trouble::Refusal;
 
-/// Claims that lapsed this long before an append are swept by it: a stream whose clock is behind may still ask for them.
+/// Claims that lapsed this long before an append are swept by it: a stream whose clock is behind
+/// may still ask for them.
 const SWEPT_AFTER: Millis = Millis::from_secs(3600);
 /// So many at most, so that no append pays for a day's worth.
 const SWEPT_AT_ONCE: i64 = 64;
@@ -128,8 +129,8 @@ impl Stored {
         Ok(found.optional()?)
     }
 
-    /// Gives a beginning stream the highest key, since keys are the order of creation. A row that a writer made before has had
-    /// no events, deliveries or claims under its old one.
+    /// Gives a beginning stream the highest key, since keys are the order of creation. A row that a
+    /// writer made before has had no events, deliveries or claims under its old one.
     fn begin(
         conn: &Connection,
         stream: &StreamId,
@@ -203,8 +204,9 @@ fn insert_event(conn: &Connection, stream: &Stored, recorded: &Recorded) -> Resu
     Ok(link)
 }
 
-/// Puts the hash of a body in its place, so that the chain stays whole. Pages that hold nothing else are overwritten too
-/// (`secure_delete`); what the WAL still holds of it is the writer's business.
+/// Puts the hash of a body in its place, so that the chain stays whole. Pages that hold nothing
+/// else are overwritten too (`secure_delete`); what the WAL still holds of it is the writer's
+/// business.
 fn erase(conn: &Connection, stream: i64, seq: Seq) -> Result<(), Refusal> {
     let find = "SELECT body FROM events WHERE stream = ?1 AND seq = ?2 AND body IS NOT NULL";
     let hash = |row: &Row<'_>| Ok(BodyHash::of(row.get_ref(0)?.as_bytes()?));
@@ -313,7 +315,8 @@ pub(crate) fn advance(
     Ok(moved)
 }
 
-/// Nobody will submit the command again: its words go, and so does the claim that made it count once.
+/// Nobody will submit the command again: its words go, and so does the claim that made it count
+/// once.
 pub(crate) fn forget_command(conn: &Connection, id: u64) -> Result<(), Refusal> {
     let sql = "UPDATE deliveries SET command = NULL WHERE id = ?1 AND command IS NOT NULL";
     if conn.prepare_cached(sql)?.execute([int(id)])? == 1 {

@@ -1,7 +1,8 @@
 //! Copying a log while a server writes to it.
 //!
-//! SQLite copies what one read transaction sees, so the copy is a moment of the whole log. It grows under another name, is walked
-//! like any log, and gets its own name only then: what bears that name is whole.
+//! SQLite copies what one read transaction sees, so the copy is a moment of the whole log. It grows
+//! under another name, is walked like any log, and gets its own name only then: what bears that
+//! name is whole.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -51,8 +52,8 @@ pub enum BackupError {
     },
 }
 
-/// Copies the log in `dir` to the new folder `dest`, which is then a data folder of its own. A server may be writing meanwhile.
-/// The search index is not copied: a server makes it again.
+/// Copies the log in `dir` to the new folder `dest`, which is then a data folder of its own. A
+/// server may be writing meanwhile. The search index is not copied: a server makes it again.
 ///
 /// # Errors
 /// [`BackupError`]. Nothing bears the name `dest` then.

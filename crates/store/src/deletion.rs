@@ -1,8 +1,9 @@
 //! Letting go of what deleted streams hold.
 //!
-//! The append that deletes a stream takes what is small along. The events go afterwards, a piece at a time, so that nobody else waits
-//! long; what a crash interrupts goes on at the next start. Of the stream stay its row and its last two events: the one that says it was
-//! deleted, and of the one before nothing but its link, so that the chain can still be followed to its end.
+//! The append that deletes a stream takes what is small along. The events go afterwards, a piece at
+//! a time, so that nobody else waits long; what a crash interrupts goes on at the next start. Of
+//! the stream stay its row and its last two events: the one that says it was deleted, and of the
+//! one before nothing but its link, so that the chain can still be followed to its end.
 
 use moothall_engine::crash;
 use moothall_engine::log_format::{Link, code_of};
@@ -28,8 +29,8 @@ pub(crate) fn begin(conn: &Connection, stream: &StreamId, key: i64) -> Result<()
     settle_deliveries(conn, key)
 }
 
-/// Commands that are still owed hold words, and what came of the settled ones may. Prompts and undoings hold none: whoever carries them
-/// finds out that the stream is gone.
+/// Commands that are still owed hold words, and what came of the settled ones may. Prompts and
+/// undoings hold none: whoever carries them finds out that the stream is gone.
 fn settle_deliveries(conn: &Connection, key: i64) -> Result<(), Refusal> {
     let sql = "UPDATE deliveries SET state = ?2, evidence = 'its conversation was deleted'
         WHERE stream = ?1 AND state < ?3 AND target GLOB 'stream:*' RETURNING id";
@@ -44,7 +45,8 @@ fn settle_deliveries(conn: &Connection, key: i64) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The oldest deleted stream that still holds something. Its row alone is not believed: a bit of that may have changed.
+/// The oldest deleted stream that still holds something. Its row alone is not believed: a bit of
+/// that may have changed.
 const UNERASED: &str = "SELECT s.key, s.head FROM streams s WHERE s.kind = 'deleted'
         AND EXISTS (SELECT 1 FROM events e WHERE e.stream = s.key AND e.seq = s.head AND e.envelope GLOB '{\"deleted\"*') AND (
         EXISTS (SELECT 1 FROM events e WHERE e.stream = s.key AND e.seq < s.head - 1)

@@ -86,8 +86,8 @@ impl Folder {
         Self::lock(path, || std::thread::sleep(LOCK_AGAIN))
     }
 
-    /// Takes the lock, and tries for a while: a process that was killed may leave a child that is just being made, which has the lock
-    /// until it becomes the program that it is to be.
+    /// Takes the lock, and tries for a while: a process that was killed may leave a child that is
+    /// just being made, which has the lock until it becomes the program that it is to be.
     fn lock(path: &Path, mut pause: impl FnMut()) -> Result<Self, OpenError> {
         let lock = private_file(&path.join(LOCK_FILE))?;
         for _ in 0..LOCK_TRIES {
@@ -108,7 +108,8 @@ impl Folder {
         Self::take(path)
     }
 
-    /// The log's file. It is made here because SQLite would let others read it; its companions get the same mode.
+    /// The log's file. It is made here because SQLite would let others read it; its companions get
+    /// the same mode.
     pub(crate) fn log_file(&self) -> Result<PathBuf, OpenError> {
         let path = self.path.join(LOG_FILE);
         private_file(&path)?;

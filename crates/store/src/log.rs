@@ -51,11 +51,12 @@ pub struct SqliteLog {
 }
 
 impl SqliteLog {
-    /// Opens the log in a folder, which is made where there is none: readable for its owner alone (0700, files 0600), and
-    /// locked until the log is closed or dropped.
+    /// Opens the log in a folder, which is made where there is none: readable for its owner alone
+    /// (0700, files 0600), and locked until the log is closed or dropped.
     ///
     /// # Errors
-    /// [`OpenError`]: another server has the folder, a newer version wrote the log, or the folder or file cannot be used.
+    /// [`OpenError`]: another server has the folder, a newer version wrote the log, or the folder
+    /// or file cannot be used.
     pub fn open(dir: &Path) -> Result<SqliteLog, OpenError> {
         Self::open_with_queue(dir, QUEUE)
     }

@@ -7,7 +7,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::rows::{counter, int};
 use crate::trouble::Refusal;
 
-/// Where a reader's mark is in a stream, and where it would be after reading up to a position; nothing where no stream began.
+/// Where a reader's mark is in a stream, and where it would be after reading up to a position;
+/// nothing where no stream began.
 pub(crate) fn place(
     conn: &Connection,
     reader: &ParticipantId,

@@ -1,4 +1,5 @@
-//! Reading: a few connections of their own, each used for one short transaction at a time, away from the async threads.
+//! Reading: a few connections of their own, each used for one short transaction at a time, away
+//! from the async threads.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -48,7 +49,8 @@ impl Readers {
             .await
             .map_err(|error| LogError::Failed(error.to_string()))?;
         let readers = self.clone();
-        // The turn goes along, so that it lasts as long as the query even when whoever asked has gone.
+        // The turn goes along, so that it lasts as long as the query even when whoever asked has
+        // gone.
         let query = move || {
             let result = readers.run(query);
             drop(turn);
@@ -117,7 +119,8 @@ pub(crate) fn any_place(conn: &Connection, stream: &StreamId) -> Result<Place, L
         .ok_or_else(|| LogError::NotFound(stream.clone()))
 }
 
-/// Why a stream's row in the catalog cannot be read. A bit that changed may have made a number of a word.
+/// Why a stream's row in the catalog cannot be read. A bit that changed may have made a number of a
+/// word.
 pub(crate) fn row_fault(stream: &StreamId, error: rusqlite::Error) -> LogError {
     match error {
         rusqlite::Error::SqliteFailure(..) => failed(error),
@@ -129,7 +132,8 @@ pub(crate) fn row_fault(stream: &StreamId, error: rusqlite::Error) -> LogError {
     }
 }
 
-/// Reads events and checks each against the chain. A page that holds a damaged event is not given at all.
+/// Reads events and checks each against the chain. A page that holds a damaged event is not given
+/// at all.
 pub(crate) fn page(
     conn: &Connection,
     stream: &StreamId,
@@ -287,7 +291,8 @@ pub(crate) fn find(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Opt
     Ok(found.map(|(_, listed)| listed))
 }
 
-/// Streams with duties come from one index and streams to wake from another, so quiet ones are never looked at.
+/// Streams with duties come from one index and streams to wake from another, so quiet ones are
+/// never looked at.
 pub(crate) const DUE: &str = "SELECT id FROM streams WHERE head > 0 AND key IN (
         SELECT key FROM streams INDEXED BY streams_with_duties WHERE has_duties = 1
         UNION ALL SELECT key FROM streams INDEXED BY streams_to_wake WHERE next_wake <= ?1)

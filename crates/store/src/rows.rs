@@ -28,7 +28,8 @@ fn text_id(row: &Row<'_>, column: usize) -> rusqlite::Result<StreamId> {
     })
 }
 
-/// Reads `title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people` from the given column on.
+/// Reads `title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people` from
+/// the given column on.
 pub(crate) fn catalog(row: &Row<'_>, first: usize) -> rusqlite::Result<Catalog> {
     Ok(Catalog {
         title: row.get(first)?,

@@ -1,5 +1,5 @@
-//! Sessions: a row for each that ever was, as it was kept last, one for each that waits for another, and one for each conversation that
-//! one is in.
+//! Sessions: a row for each that ever was, as it was kept last, one for each that waits for
+//! another, and one for each conversation that one is in.
 
 use moothall_engine::sessions::{Session, SessionId};
 use moothall_kernel::ids::StreamId;

@@ -1,4 +1,5 @@
-//! States of streams, kept so that they need not be folded from the beginning. A row that does not fit its log is as good as none.
+//! States of streams, kept so that they need not be folded from the beginning. A row that does not
+//! fit its log is as good as none.
 
 use moothall_engine::log_format::codec::{self, Decoded};
 use moothall_engine::log_format::{Link, snapshot_sum};
@@ -50,7 +51,8 @@ pub(crate) fn load(
     Ok(Opening { kind: place.kind, snapshot, page })
 }
 
-/// The snapshot of this version, if it fits the log. Whatever is wrong with one, the events are there.
+/// The snapshot of this version, if it fits the log. Whatever is wrong with one, the events are
+/// there.
 fn usable(conn: &Connection, stream: &StreamId, place: &Place, version: u32) -> Option<Snapshot> {
     let row = Row::of(conn, place.key).ok()??;
     let fits = row.snapshot.version == version
@@ -61,7 +63,8 @@ fn usable(conn: &Connection, stream: &StreamId, place: &Place, version: u32) -> 
     row.is_whole(link).then_some(row.snapshot)
 }
 
-/// The snapshot of a stream as it is stored, whether it can be used or not. A log that an earlier version left has none.
+/// The snapshot of a stream as it is stored, whether it can be used or not. A log that an earlier
+/// version left has none.
 ///
 /// # Errors
 /// It is not what was put.

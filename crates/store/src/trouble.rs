@@ -14,15 +14,17 @@ pub(crate) enum Trouble {
     Full,
     /// Another process keeps the file to itself.
     Busy,
-    /// A write was refused by the system. Whoever knows the folder can find out whether that was for want of room, as with a quota.
+    /// A write was refused by the system. Whoever knows the folder can find out whether that was
+    /// for want of room, as with a quota.
     Unwritten(String),
     /// Nobody knows what is on the disk, or what is there is damaged.
     Fatal(String),
 }
 
 impl Trouble {
-    /// A failed write or sync is never tried again: the kernel may have dropped the pages that it could not write. Growing the
-    /// WAL's index is the exception, because it fails for want of room and nothing depends on it after a crash.
+    /// A failed write or sync is never tried again: the kernel may have dropped the pages that it
+    /// could not write. Growing the WAL's index is the exception, because it fails for want of room
+    /// and nothing depends on it after a crash.
     pub(crate) fn of(error: &rusqlite::Error) -> Self {
         let rusqlite::Error::SqliteFailure(failure, _) = error else {
             return Trouble::Fatal(error.to_string());
@@ -97,7 +99,8 @@ impl From<Trouble> for LogError {
 /// What is written to find out whether there is room.
 const PROBE_BYTES: usize = 1024 * 1024;
 
-/// What a trouble is in this folder. SQLite tells a full disk from others, and takes a quota that is used up for a broken one.
+/// What a trouble is in this folder. SQLite tells a full disk from others, and takes a quota that
+/// is used up for a broken one.
 pub(crate) fn judged(trouble: Trouble, dir: &Path) -> Trouble {
     judged_by(trouble, || probe(dir))
 }

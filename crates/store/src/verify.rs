@@ -13,7 +13,8 @@ use crate::rows::{self, int};
 use crate::snapshots;
 use crate::trouble::failed;
 
-/// Events and streams checked in one read transaction: long ones would keep the WAL from beginning again.
+/// Events and streams checked in one read transaction: long ones would keep the WAL from beginning
+/// again.
 const STRIDE: usize = 1000;
 /// Faults in the file's own structure that are told; one is enough to know.
 const FAULTS_TOLD: u32 = 20;
@@ -32,7 +33,8 @@ pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verified {
                 return verified;
             }
         };
-        // Rows that do not come in order are a fault of the structure, and would be walked for ever.
+        // Rows that do not come in order are a fault of the structure, and would be walked for
+        // ever.
         let Some(last) = entries.last().map(|entry| entry.key).filter(|last| *last > after) else {
             return verified;
         };
@@ -67,13 +69,15 @@ async fn take(verified: &mut Verified, readers: &Arc<Readers>, entry: Entry) {
     }
 }
 
-/// A stream's row in the catalog, not yet trusted: a bit that changed may have made a number of a word.
+/// A stream's row in the catalog, not yet trusted: a bit that changed may have made a number of a
+/// word.
 struct Entry {
     key: i64,
     listed: Result<Listed, LogError>,
 }
 
-/// What waits for people is a hint that no event is judged by, and logs of earlier versions have no column for it.
+/// What waits for people is a hint that no event is judged by, and logs of earlier versions have no
+/// column for it.
 fn entries(conn: &Connection, after: i64) -> rusqlite::Result<Vec<Entry>> {
     let sql = "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, NULL
         FROM streams WHERE key > ?1 AND head IS NOT 0 ORDER BY key LIMIT ?2";

@@ -1,4 +1,5 @@
-//! The one thread that writes: it takes all that waits, decides each request in a savepoint of its own, and commits once.
+//! The one thread that writes: it takes all that waits, decides each request in a savepoint of its
+//! own, and commits once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -17,8 +18,8 @@ use crate::trouble::{Refusal, Trouble, judged};
 
 /// Pages in the WAL that are worth a checkpoint.
 const CHECKPOINT_PAGES: u32 = 1000;
-/// Pages at which readers have to wait for a moment, so that the WAL can begin again. Otherwise it would grow for as long as
-/// there is always one of them.
+/// Pages at which readers have to wait for a moment, so that the WAL can begin again. Otherwise it
+/// would grow for as long as there is always one of them.
 const RESET_PAGES: u32 = 16_000;
 
 /// What the writer can be asked to do.
@@ -34,11 +35,13 @@ pub(crate) type Closing = oneshot::Sender<Result<(), Trouble>>;
 
 /// Something to be written, and whom to tell.
 pub(crate) trait Write: Send {
-    /// Does it inside the open transaction; whether there is anything to keep. Again, if the transaction was lost.
+    /// Does it inside the open transaction; whether there is anything to keep. Again, if the
+    /// transaction was lost.
     fn decide(&mut self, conn: &Connection) -> Result<bool, Trouble>;
     /// Tells what came of it, after the commit.
     fn tell(self: Box<Self>);
-    /// Tells that nothing came of it. This holds for refusals too: a neighbour that is gone now may have caused them.
+    /// Tells that nothing came of it. This holds for refusals too: a neighbour that is gone now may
+    /// have caused them.
     fn undo(self: Box<Self>, trouble: &Trouble);
     /// What it asks of the commit.
     fn kind(&self) -> Kind;
@@ -108,7 +111,8 @@ where
     (Request::Write(Box::new(Pending { work, kind, decided: None, reply })), result)
 }
 
-/// Starts the thread. It ends when it is asked to close or when nobody can ask any more, and then gives the folder free.
+/// Starts the thread. It ends when it is asked to close or when nobody can ask any more, and then
+/// gives the folder free.
 pub(crate) fn start(
     mut conn: Connection,
     folder: Folder,
@@ -197,8 +201,8 @@ impl Writer {
         (writes, None)
     }
 
-    /// Commits a group and tells everyone. When it finds no room, SQLite rolls all of it back: halves are tried, so that the
-    /// one that is too large fails alone.
+    /// Commits a group and tells everyone. When it finds no room, SQLite rolls all of it back:
+    /// halves are tried, so that the one that is too large fails alone.
     fn write(&mut self, mut writes: Vec<Box<dyn Write>>) {
         match self.commit(&mut writes).map_err(|trouble| judged(trouble, self.folder.path())) {
             Ok(()) => {
@@ -240,7 +244,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Says whether commits are synced from now on. A sync takes everything along that was written before it.
+    /// Says whether commits are synced from now on. A sync takes everything along that was written
+    /// before it.
     fn sync_commits(&mut self, on: bool) -> Result<(), Trouble> {
         if self.syncs != on {
             let set =
@@ -251,7 +256,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Each of several writes has a savepoint of its own; a lone one is all that the transaction holds.
+    /// Each of several writes has a savepoint of its own; a lone one is all that the transaction
+    /// holds.
     fn decide(&self, writes: &mut [Box<dyn Write>]) -> Result<(), Trouble> {
         if let [write] = writes {
             if !write.decide(&self.conn)? {
@@ -314,7 +320,8 @@ impl Writer {
         reserve::keep(self.folder.path());
     }
 
-    /// What a checkpoint cannot move for want of room, or because somebody reads it, stays in the WAL.
+    /// What a checkpoint cannot move for want of room, or because somebody reads it, stays in the
+    /// WAL.
     fn checkpoint(&self, mode: &str) -> Result<(), Trouble> {
         crash::point("before_checkpoint");
         let done = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));

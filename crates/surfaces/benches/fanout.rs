@@ -1,8 +1,9 @@
 //! What it costs to tell one message to many readers.
 //!
-//! `cargo bench -p moothall-surfaces` prints CPU microseconds of the whole process for each delivery of a 256-byte message to
-//! 10, 100 and 1,000 readers of a conversation over server-sent events; readers run in the same process and are counted. The
-//! floor is a bare broadcast of the same ready bytes over as many TCP connections to the same kind of readers.
+//! `cargo bench -p moothall-surfaces` prints CPU microseconds of the whole process for each
+//! delivery of a 256-byte message to 10, 100 and 1,000 readers of a conversation over server-sent
+//! events; readers run in the same process and are counted. The floor is a bare broadcast of the
+//! same ready bytes over as many TCP connections to the same kind of readers.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -1,4 +1,5 @@
-//! What can be asked of sessions and links, for every surface: strict reading of what is asked, and the answer as it travels.
+//! What can be asked of sessions and links, for every surface: strict reading of what is asked, and
+//! the answer as it travels.
 
 use std::path::{Path, PathBuf};
 
@@ -74,7 +75,8 @@ impl Inbound for NewSession {
     }
 }
 
-/// The folder to work in: a whole path of one that is there. The program's own where nothing is said.
+/// The folder to work in: a whole path of one that is there. The program's own where nothing is
+/// said.
 async fn folder(given: Option<&str>) -> ApiResult<PathBuf> {
     let Some(text) = given.filter(|text| !text.is_empty()) else { return Ok(PathBuf::new()) };
     let path = Path::new(text);

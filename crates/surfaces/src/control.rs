@@ -220,7 +220,8 @@ fn archive(
     Ok(Some(ClientCommand::Archive { on, by: by.clone() }))
 }
 
-/// Without proof a policy comes with the settings that are in force; what is given beside its name changes them.
+/// Without proof a policy comes with the settings that are in force; what is given beside its name
+/// changes them.
 fn settings_beside_name(by: &Actor, policy: &Value) -> Option<Control> {
     let given = policy.as_object().filter(|_| !by.proven)?;
     let beside = given.iter().filter(|(key, _)| !matches!(key.as_str(), "name" | "reply_strategy"));

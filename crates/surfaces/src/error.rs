@@ -126,7 +126,8 @@ struct Later {
     of: Option<&'static str>,
 }
 
-/// Why a request was refused for want of a credential or of what it allows, in a few words. Goes with the answer to whoever records it.
+/// Why a request was refused for want of a credential or of what it allows, in a few words. Goes
+/// with the answer to whoever records it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused(pub String);
 
@@ -193,7 +194,8 @@ impl ApiError {
         }
     }
 
-    /// A position that a thread with this head does not have. Whoever is ahead of the log would miss what is said from now on.
+    /// A position that a thread with this head does not have. Whoever is ahead of the log would
+    /// miss what is said from now on.
     pub fn no_position(head: Seq) -> Self {
         let message = format!(
             "A position of this thread is a number from 0 to {head}. Whoever is ahead of that read what a restored backup does not hold: \
@@ -399,7 +401,8 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Words of the conversation rules that are not in [`Code`]: status, code, meaning. A test compares them with the kernel.
+/// Words of the conversation rules that are not in [`Code`]: status, code, meaning. A test compares
+/// them with the kernel.
 pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (403, "humans_only", "Only people may do this; agents can invite and uninvite agents."),
     (

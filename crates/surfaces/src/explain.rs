@@ -8,7 +8,8 @@ use moothall_kernel::participant::Kind;
 
 use crate::wire::{TurnEntry, WireFault, outcome_word, turn_id, why_not_word, why_word};
 
-/// An entry, and every human message that it goes back to: what waits for its turn may be asked about more. The newest is the entry's own.
+/// An entry, and every human message that it goes back to: what waits for its turn may be asked
+/// about more. The newest is the entry's own.
 struct Listed {
     entry: TurnEntry,
     earlier: Vec<String>,
@@ -53,7 +54,8 @@ impl Explained {
         entries
     }
 
-    /// Whether each turn that was widened was seen to be granted. If not, what went before has to be read as well.
+    /// Whether each turn that was widened was seen to be granted. If not, what went before has to
+    /// be read as well.
     pub fn knows_what_was_widened(&self) -> bool {
         !self.missed
     }

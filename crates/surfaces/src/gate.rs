@@ -1,5 +1,5 @@
-//! The way in to a hall: what it is reached by, and who may come in how often. What the operator says of it can be said anew while it is
-//! open.
+//! The way in to a hall: what it is reached by, and who may come in how often. What the operator
+//! says of it can be said anew while it is open.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -59,8 +59,8 @@ impl Gate {
         Self(Arc::new(GateState { entrance, options, access, said, rates, seats, meters }))
     }
 
-    /// Other hosts, origins and limits, from the next request and the next connection on. What is open stays open, and whoever was slowed
-    /// down begins anew where the pace is another one.
+    /// Other hosts, origins and limits, from the next request and the next connection on. What is
+    /// open stays open, and whoever was slowed down begins anew where the pace is another one.
     pub fn replace(&self, hosts: Vec<String>, origins: Vec<String>, limits: Limits) {
         let GateState { entrance, options, said, rates, seats, .. } = &*self.0;
         seats.replace(limits.connections_per_address);

@@ -47,7 +47,8 @@ pub fn read(bytes: &[u8]) -> Result<Value, JsonFault> {
         .map_err(|error| JsonFault { kind: kind.get(), detail: error.to_string() })
 }
 
-/// One value at some depth. Notes the kind of a fault on the side, because the reader's own error is only text.
+/// One value at some depth. Notes the kind of a fault on the side, because the reader's own error
+/// is only text.
 #[derive(Clone, Copy)]
 struct Strict<'a> {
     depth: usize,
@@ -260,7 +261,8 @@ mod tests {
         }
     }
 
-    /// A number with a fraction may move by its last digit when it is read again: the reader below is quick with those, and not exact.
+    /// A number with a fraction may move by its last digit when it is read again: the reader below
+    /// is quick with those, and not exact.
     fn has_fraction(value: &Value) -> bool {
         match value {
             Value::Array(items) => items.iter().any(has_fraction),

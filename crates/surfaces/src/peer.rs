@@ -1,21 +1,24 @@
 //! Whose process is at the other end of a connection on this computer.
 //!
-//! The system knows the owner of every socket. It is asked once for each connection, with the connection as its client sees it. What
-//! this is for stands in `docs/security.md`.
+//! The system knows the owner of every socket. It is asked once for each connection, with the
+//! connection as its client sees it. What this is for stands in `docs/security.md`.
 
 use std::net::SocketAddr;
 
 /// Who is at the other end of a connection, as far as the system says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// The user who runs this server; or root, who may do everything to that user anyway. Also where every user may come.
+    /// The user who runs this server; or root, who may do everything to that user anyway. Also
+    /// where every user may come.
     Owner,
     /// Another user of this computer, by number.
     Other(u32),
-    /// The system cannot tell: it has no way to ask, or the other end is in another network namespace.
+    /// The system cannot tell: it has no way to ask, or the other end is in another network
+    /// namespace.
     Unknown,
-    /// Nobody any more. The system says root of a socket that no process holds, so this is asked for by itself: whoever sends a request
-    /// and closes at once is nobody who could read its answer, and is not root.
+    /// Nobody any more. The system says root of a socket that no process holds, so this is asked
+    /// for by itself: whoever sends a request and closes at once is nobody who could read its
+    /// answer, and is not root.
     Gone,
 }
 
@@ -75,7 +78,8 @@ mod system {
             NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(found)) => {
                 Some(Socket { uid: found.header.uid, inode: found.header.inode })
             }
-            // Among them the error that there is no such socket. The library may learn of more kinds.
+            // Among them the error that there is no such socket. The library may learn of more
+            // kinds.
             _ => None,
         }
     }

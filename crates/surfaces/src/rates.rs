@@ -1,4 +1,5 @@
-//! How much somebody may ask for in a time, in token mode. Looked at before anything is decided, so a refusal costs next to nothing.
+//! How much somebody may ask for in a time, in token mode. Looked at before anything is decided, so
+//! a refusal costs next to nothing.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -89,7 +90,8 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Rates {
-    /// These limits, for everybody who is no operator. In local mode there are none: whoever is there is one person's.
+    /// These limits, for everybody who is no operator. In local mode there are none: whoever is
+    /// there is one person's.
     pub fn new(mode: Mode, limits: Limits) -> Self {
         Self(Arc::new(Counts {
             on: mode == Mode::Token,
@@ -123,7 +125,8 @@ impl Rates {
             .map(|principal| principal.id.to_string())
     }
 
-    /// Charges a request that changes something. One that is repeated under its key is charged once, and a little for each repetition.
+    /// Charges a request that changes something. One that is repeated under its key is charged
+    /// once, and a little for each repetition.
     ///
     /// # Errors
     /// `rate_limited`.
@@ -169,7 +172,8 @@ impl Rates {
         self.0.invites.take(stream.clone(), f64::from(cost))
     }
 
-    /// Whether this address may try to sign in. Only what fails is charged, by [`Rates::login_failed`].
+    /// Whether this address may try to sign in. Only what fails is charged, by
+    /// [`Rates::login_failed`].
     ///
     /// # Errors
     /// `rate_limited`.
@@ -180,7 +184,8 @@ impl Rates {
         }
     }
 
-    /// What an attempt to sign in gets that was worth nothing. Whether there is room for another is what that one is asked.
+    /// What an attempt to sign in gets that was worth nothing. Whether there is room for another is
+    /// what that one is asked.
     pub fn login_failed(&self, address: Option<IpAddr>) -> ApiError {
         if let Some(address) = address.filter(|_| self.0.on) {
             drop(self.0.logins.take(grouped(address), 1.0));
@@ -235,7 +240,8 @@ impl Limits {
     }
 }
 
-/// Lets so many through at once, and then one in so long: when each key has paid for everything it had.
+/// Lets so many through at once, and then one in so long: when each key has paid for everything it
+/// had.
 struct Bucket<K> {
     name: &'static str,
     owed: Mutex<Owed<K>>,
@@ -251,7 +257,8 @@ impl<K: Hash + Eq> Bucket<K> {
         Self { name, owed: Mutex::new(Owed { pace, paid: HashMap::new() }) }
     }
 
-    /// Another pace from now on. What was owed at the old one says nothing about the new one, so it is forgotten.
+    /// Another pace from now on. What was owed at the old one says nothing about the new one, so it
+    /// is forgotten.
     fn replace(&self, pace: Pace) {
         let mut owed = lock(&self.owed);
         if owed.pace != pace {

@@ -64,7 +64,8 @@ pub fn caller(parts: &Parts) -> Caller {
     parts.extensions.get::<Caller>().cloned().unwrap_or_else(|| Caller::anonymous(Mode::Token))
 }
 
-/// The other end of the connection. Nothing where there is no connection, as in tests of routes alone.
+/// The other end of the connection. Nothing where there is no connection, as in tests of routes
+/// alone.
 pub struct Address(pub Option<IpAddr>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Address {
@@ -172,7 +173,8 @@ impl Body {
         strict::read(&self.fields)
     }
 
-    /// Who asks, where nothing else is sent: whoever the credential says, or else `from`, or else `user`.
+    /// Who asks, where nothing else is sent: whoever the credential says, or else `from`, or else
+    /// `user`.
     pub fn asker(&self) -> ApiResult<Actor> {
         let wire::Actor { from } = self.read()?;
         self.asker_named(from.as_deref())
@@ -338,7 +340,8 @@ impl<S: Send + Sync> FromRequestParts<S> for EventRef {
     }
 }
 
-/// The session that a path names: an id, the beginning of one, or a name. What it means, the engine knows.
+/// The session that a path names: an id, the beginning of one, or a name. What it means, the engine
+/// knows.
 pub struct SessionWord(pub String);
 
 impl<S: Send + Sync> FromRequestParts<S> for SessionWord {
@@ -499,12 +502,14 @@ impl Params {
         self.parsed(name, "a time such as 2026-01-21T01:30:49.826Z", parse)
     }
 
-    /// Whose eyes: the caller's, or a participant's where the caller may look through them and `as` names one.
+    /// Whose eyes: the caller's, or a participant's where the caller may look through them and `as`
+    /// names one.
     pub fn viewer(&self) -> ApiResult<Viewer> {
         Ok(self.caller.viewer(self.named()?)?)
     }
 
-    /// The participant through whose eyes the caller looks; nothing for an operator who names nobody.
+    /// The participant through whose eyes the caller looks; nothing for an operator who names
+    /// nobody.
     pub fn viewing_as(&self) -> ApiResult<Option<ParticipantId>> {
         Ok(self.caller.looking_as(self.named()?)?)
     }
@@ -518,7 +523,8 @@ impl Params {
         entrance.of(self.caller.clone())
     }
 
-    /// Where a stream goes on: `Last-Event-ID`, which a reconnecting browser sends, wins over `after`.
+    /// Where a stream goes on: `Last-Event-ID`, which a reconnecting browser sends, wins over
+    /// `after`.
     pub fn resume_after(&self, headers: &HeaderMap, head: Seq) -> ApiResult<Option<Seq>> {
         let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("?"));
         let Some(text) = header.or_else(|| self.get("after")) else { return Ok(None) };

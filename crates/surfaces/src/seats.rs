@@ -1,7 +1,9 @@
-//! Who has a connection: how many there are, which of them gives way when there are no more, and what is kept free for operators.
+//! Who has a connection: how many there are, which of them gives way when there are no more, and
+//! what is kept free for operators.
 //!
-//! Before a request's head has come nobody knows whose a connection is. So those that say nothing give way first, and a few seats are
-//! kept back: they are taken only when all others are, and only for as long as it takes to see whether an operator asks.
+//! Before a request's head has come nobody knows whose a connection is. So those that say nothing
+//! give way first, and a few seats are kept back: they are taken only when all others are, and only
+//! for as long as it takes to see whether an operator asks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -18,10 +20,11 @@ use crate::meters::Meters;
 pub const HEAD_WITHIN: Duration = Duration::from_secs(10);
 /// The same on a seat that is kept back.
 const SPARE_HEAD_WITHIN: Duration = Duration::from_secs(2);
-/// A connection that has just come does not give way, so that a storm of honest ones is not let in only to be sent away.
+/// A connection that has just come does not give way, so that a storm of honest ones is not let in
+/// only to be sent away.
 const SILENT_MIN: Duration = Duration::from_millis(250);
-/// How long a connection on a reserved seat must be silent before it can be cut off when all reserved seats are taken. Short, because a
-/// client that had to wait has its request ready.
+/// How long a connection on a reserved seat must be silent before it can be cut off when all
+/// reserved seats are taken. Short, because a client that had to wait has its request ready.
 const SPARE_SILENT_MIN: Duration = Duration::from_millis(50);
 /// Nor does one that had a request so recently: its client may be about to send the next one.
 const IDLE_MIN: Duration = Duration::from_secs(2);
@@ -125,8 +128,8 @@ impl Seats {
         }
     }
 
-    /// A seat for a connection from this address, after [`Seats::room`] has said that there is one. Nothing for one more from an address
-    /// that is sent away in numbers already.
+    /// A seat for a connection from this address, after [`Seats::room`] has said that there is one.
+    /// Nothing for one more from an address that is sent away in numbers already.
     pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<Seat> {
         let address = grouped(address);
         let mut table = self.lock();
@@ -175,7 +178,8 @@ impl Table {
             || self.longest_silent(true).is_some()
     }
 
-    /// Whoever has said nothing for longest; after those, whoever has nothing being answered for longest.
+    /// Whoever has said nothing for longest; after those, whoever has nothing being answered for
+    /// longest.
     fn longest_silent(&self, spare: bool) -> Option<u64> {
         let now = Instant::now();
         let idle = self.taken.iter().filter(|(_, sitting)| {
@@ -222,7 +226,8 @@ impl Seat {
         self.sitting.spare
     }
 
-    /// Resolves when the connection has to end: its first head is late, or another one needs its seat.
+    /// Resolves when the connection has to end: its first head is late, or another one needs its
+    /// seat.
     pub async fn over(&self) {
         let within = if self.sitting.spare { SPARE_HEAD_WITHIN } else { HEAD_WITHIN };
         let late = async {
@@ -256,7 +261,8 @@ impl Drop for Seat {
     }
 }
 
-/// The address that counts as one: whoever has one address of the newer kind has the 64 bits behind it as well.
+/// The address that counts as one: whoever has one address of the newer kind has the 64 bits behind
+/// it as well.
 pub fn grouped(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(long) if !long.is_loopback() => {

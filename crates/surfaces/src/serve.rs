@@ -1,10 +1,11 @@
 //! Accepts connections, plain or over TLS, and ends them when the server goes down.
 //!
-//! hyper is driven directly because `axum::serve` sets no limit on how long a request's head may take, how large it may be, or how many
-//! connections there are.
+//! hyper is driven directly because `axum::serve` sets no limit on how long a request's head may
+//! take, how large it may be, or how many connections there are.
 //!
-//! Where there is a certificate, one port takes both: TLS from everywhere, and plain HTTP from this computer, whose programs (hooks,
-//! bridges, terminals, the owner's command line) need no certificate to trust. Plain HTTP from elsewhere is told so and gets nothing.
+//! Where there is a certificate, one port takes both: TLS from everywhere, and plain HTTP from this
+//! computer, whose programs (hooks, bridges, terminals, the owner's command line) need no
+//! certificate to trust. Plain HTTP from elsewhere is told so and gets nothing.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -64,7 +65,8 @@ pub async fn serve(
     serve_through(Gate::new(hall, options), listener, shutdown).await;
 }
 
-/// Serves the hall behind a gate until `shutdown` resolves. Streams are told `going-away` then, and requests in flight get five seconds.
+/// Serves the hall behind a gate until `shutdown` resolves. Streams are told `going-away` then, and
+/// requests in flight get five seconds.
 pub async fn serve_through(gate: Gate, listener: TcpListener, shutdown: impl Future<Output = ()>) {
     let (close, closing) = watch::channel(false);
     let (options, seats) = (gate.options(), gate.seats());
@@ -90,7 +92,8 @@ pub async fn serve_through(gate: Gate, listener: TcpListener, shutdown: impl Fut
 struct Door {
     router: Router,
     tls: Option<TlsAcceptor>,
-    /// Whether it matters whose process a request comes from: in token mode a credential says who asks.
+    /// Whether it matters whose process a request comes from: in token mode a credential says who
+    /// asks.
     one_user: bool,
     closing: watch::Receiver<bool>,
     meters: Arc<Meters>,
@@ -127,7 +130,8 @@ async fn accept(
 }
 
 impl Door {
-    /// Serves a connection, whichever way it speaks. Its seat says how long the first words may take.
+    /// Serves a connection, whichever way it speaks. Its seat says how long the first words may
+    /// take.
     async fn enter(self, stream: TcpStream, peer: SocketAddr, seat: Arc<Seat>) {
         let ask = || stream.local_addr().map_or(Peer::Unknown, |server| peer::ask(peer, server));
         let user = if self.one_user { ask() } else { Peer::Owner };
@@ -176,7 +180,8 @@ impl Door {
     }
 }
 
-/// Whether the other end is on this computer. Nobody else's packets come from an address of our own.
+/// Whether the other end is on this computer. Nobody else's packets come from an address of our
+/// own.
 fn is_here(peer: SocketAddr, local: Option<SocketAddr>) -> bool {
     let peer = peer.ip().to_canonical();
     peer.is_loopback() || local.is_some_and(|local| local.ip().to_canonical() == peer)
@@ -288,8 +293,9 @@ mod tests {
         let (peer, meters): (SocketAddr, _) = ("127.0.0.1:9".parse().unwrap(), door.meters.clone());
         let seat = Arc::new(seats.take(peer.ip()).unwrap());
         async move {
+            let who = Who { user: Peer::Owner, peer, seat: seat.clone() };
             tokio::select! {
-                () = door.serve_connection(stream, Who { user: Peer::Owner, peer, seat: seat.clone() }) => {}
+                () = door.serve_connection(stream, who) => {}
                 () = seat.over() => {}
             }
             meters
@@ -300,7 +306,8 @@ mod tests {
         Seats::new(16, 200, Arc::default())
     }
 
-    /// Sends this and no more, and returns what came until the connection was closed, and how long that took.
+    /// Sends this and no more, and returns what came until the connection was closed, and how long
+    /// that took.
     async fn stall(sent: &str) -> (String, Duration) {
         let (mut client, server) = tokio::io::duplex(64 * 1024);
         let connection = tokio::spawn(connected(server, router().await, &many_seats()));

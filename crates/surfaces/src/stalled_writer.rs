@@ -14,8 +14,8 @@ use crate::meters::Meters;
 /// How long something may wait to be written while the other side takes nothing at all.
 pub const STALLED_AFTER: Duration = Duration::from_secs(30);
 
-/// A connection whose writes fail once nothing of what waits was taken for [`STALLED_AFTER`]. Whoever takes a little, however slowly,
-/// is waited for.
+/// A connection whose writes fail once nothing of what waits was taken for [`STALLED_AFTER`].
+/// Whoever takes a little, however slowly, is waited for.
 pub struct Patient<S> {
     stream: S,
     /// When patience ends; nothing while nothing waits.

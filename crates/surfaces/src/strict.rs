@@ -1,5 +1,5 @@
-//! Reads what clients send into the types that say what they may send: no field that means nothing, no value of another kind, and for each
-//! fault the words that help.
+//! Reads what clients send into the types that say what they may send: no field that means nothing,
+//! no value of another kind, and for each fault the words that help.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -25,8 +25,8 @@ pub trait Inbound: DeserializeOwned {
         ApiError::new(Code::InvalidField, format!("'{field}' is missing."))
     }
 
-    /// What is said of a value of another kind than its field takes, in the object in this field, or in the whole, which is called nothing.
-    /// The items of a list are called `list[]`.
+    /// What is said of a value of another kind than its field takes, in the object in this field,
+    /// or in the whole, which is called nothing. The items of a list are called `list[]`.
     fn wrong(_object: &str, field: &str, takes: &str) -> ApiError {
         ApiError::new(Code::InvalidField, format!("'{field}' {takes}."))
     }
@@ -37,7 +37,8 @@ pub trait Inbound: DeserializeOwned {
     }
 }
 
-/// What a client may send with more in it, which is not kept: the client hears of it instead of being refused.
+/// What a client may send with more in it, which is not kept: the client hears of it instead of
+/// being refused.
 pub trait Open: Inbound {
     /// Refuses what only the server may say.
     ///
@@ -244,8 +245,8 @@ impl<'de> Deserializer<'de> for Spot<'_> {
     }
 
     forward_to_deserialize_any! {
-        i8 i16 i32 i64 i128 u8 u16 u128 f32 char str bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct enum identifier
-        ignored_any
+        i8 i16 i32 i64 i128 u8 u16 u128 f32 char str bytes byte_buf unit unit_struct
+        newtype_struct tuple tuple_struct enum identifier ignored_any
     }
 }
 

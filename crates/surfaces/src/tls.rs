@@ -1,5 +1,5 @@
-//! TLS: the certificate that the server shows. It is taken from two files and read again when one of them changes, so that whoever renews
-//! it need not tell the server.
+//! TLS: the certificate that the server shows. It is taken from two files and read again when one
+//! of them changes, so that whoever renews it need not tell the server.
 
 use std::fmt;
 use std::fs;
@@ -48,7 +48,8 @@ impl fmt::Display for TlsFault {
 }
 
 impl Tls {
-    /// The certificate in these files, both PEM: the chain, the server's own certificate first, and its private key.
+    /// The certificate in these files, both PEM: the chain, the server's own certificate first, and
+    /// its private key.
     ///
     /// # Errors
     /// Files that cannot be read, hold something else, or do not belong together.
@@ -67,7 +68,8 @@ impl Tls {
         Ok(Self { certificate, acceptor: TlsAcceptor::from(Arc::new(config)) })
     }
 
-    /// The names that the certificate is for; patterns such as `*.example.org` and addresses are left out.
+    /// The names that the certificate is for; patterns such as `*.example.org` and addresses are
+    /// left out.
     pub fn names(&self) -> Vec<String> {
         let key = self.certificate.shown.read().unwrap_or_else(PoisonError::into_inner).key.clone();
         let Some(own) = key.cert.first().and_then(|own| webpki::EndEntityCert::try_from(own).ok())
@@ -84,8 +86,8 @@ impl Tls {
 }
 
 impl Certificate {
-    /// The certificate as the files have it now. The last good one goes on being shown while they hold none, e.g. between the writing of
-    /// the one and of the other.
+    /// The certificate as the files have it now. The last good one goes on being shown while they
+    /// hold none, e.g. between the writing of the one and of the other.
     fn current(&self) -> Arc<CertifiedKey> {
         let marks = [mark(&self.cert), mark(&self.key)];
         {

@@ -1,4 +1,5 @@
-//! Sessions as what takes turns: everything about a turn goes to the task of the session that its participant is, and to no other.
+//! Sessions as what takes turns: everything about a turn goes to the task of the session that its
+//! participant is, and to no other.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -108,7 +109,8 @@ impl Agent for Terminal {
 }
 
 impl Terminal {
-    /// Starts a session for a participant that has none yet, and takes its turn there. It is the participant's from now on.
+    /// Starts a session for a participant that has none yet, and takes its turn there. It is the
+    /// participant's from now on.
     fn house(&self, job: Job, reporter: Arc<dyn Reporter>) {
         let of = (job.key.stream.clone(), job.participant.clone());
         if !self.sessions.begin_housing(of.clone()) {
@@ -159,7 +161,8 @@ async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionE
         .ok_or_else(|| SessionError::NotFound(job.participant.to_string()))
 }
 
-/// Gives a job to the task of its session, unless nobody wants it any more. Whoever holds the place decides in which order it hears.
+/// Gives a job to the task of its session, unless nobody wants it any more. Whoever holds the place
+/// decides in which order it hears.
 fn hand_over(sessions: &Sessions, place: &Place, job: Job) -> Result<(), String> {
     if place.taken_back.as_ref() == Some(&job.key) {
         return Ok(());

@@ -16,7 +16,8 @@ use crate::mail::Mail;
 const LOOK_WITHIN: Duration = Duration::from_secs(5);
 
 impl Sessions {
-    /// Sees whether what a session asked stands there still, before somebody answers it: what does not is withdrawn when this returns.
+    /// Sees whether what a session asked stands there still, before somebody answers it: what does
+    /// not is withdrawn when this returns.
     pub(crate) async fn see_question(&self, stream: &StreamId, permission: &PermissionId) {
         let Ok(hall) = self.hall() else { return };
         let wanted = permission.clone();
@@ -33,7 +34,8 @@ impl Sessions {
         let _ = tokio::time::timeout(LOOK_WITHIN, self.ask_runner(&session, Mail::Look)).await;
     }
 
-    /// What was answered of the questions that programs ask in no turn goes to those programs. `state` is how the conversation was before.
+    /// What was answered of the questions that programs ask in no turn goes to those programs.
+    /// `state` is how the conversation was before.
     pub(crate) fn bring_answers(&self, state: &Conversation, events: &[Recorded]) {
         for recorded in events {
             let Event::PermissionAnswered { permission, option, text, .. } = &recorded.event else {
@@ -49,7 +51,8 @@ impl Sessions {
         }
     }
 
-    /// What a session's program asks in no turn and nobody has answered: in which conversations, under which permissions.
+    /// What a session's program asks in no turn and nobody has answered: in which conversations,
+    /// under which permissions.
     pub(crate) async fn asked_in_no_turn(
         &self,
         session: &SessionId,
@@ -93,7 +96,8 @@ impl Sessions {
         all
     }
 
-    /// What programs that run as the server's own user reported while no server ran has been brought.
+    /// What programs that run as the server's own user reported while no server ran has been
+    /// brought.
     pub fn caught_up(&self) {
         let own = self.list(false).into_iter().filter(|status| status.session.run_as.is_none());
         for seat in own.filter_map(|status| self.seat_of(&status.session.id)) {

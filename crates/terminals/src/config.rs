@@ -64,17 +64,19 @@ pub struct SessionsConfig {
     pub checkpoints: Checkpoints,
     /// Folders in which, and below which, agents may start those that are `startable_by_agents`.
     pub folders: Vec<PathBuf>,
-    /// The user that programs in terminals run as whose own section names none; the server's own where unset.
+    /// The user that programs in terminals run as whose own section names none; the server's own
+    /// where unset.
     pub run_as: Option<String>,
     /// Where programs report that run as another user than the server's.
     pub spool: Option<PathBuf>,
-    /// How many live at once; 0 is as many as there may be. Given with the other limits of the server.
+    /// How many live at once; 0 is as many as there may be. Given with the other limits of the
+    /// server.
     #[serde(skip)]
     pub most: usize,
 }
 
-/// How the prompts begin that a program's surroundings give it at checkpoints: reminders to go on, which nobody said. The answer to
-/// one crosses no link and counts for nothing.
+/// How the prompts begin that a program's surroundings give it at checkpoints: reminders to go on,
+/// which nobody said. The answer to one crosses no link and counts for nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct Checkpoints(Vec<String>);

@@ -1,8 +1,10 @@
-//! Bringing sessions into a conversation, some of which have to be started for it: all of them, or none and nothing of it is left.
+//! Bringing sessions into a conversation, some of which have to be started for it: all of them, or
+//! none and nothing of it is left.
 //!
-//! It takes several appends and several programs, so it is a saga. Before anything is started, the conversation owes its undoing, as a
-//! delivery; that is settled when all came, in one append. What dies in between is undone when the server is back, and what fails is
-//! undone at once: programs that were started end, and a conversation that was begun for it takes no words.
+//! It takes several appends and several programs, so it is a saga. Before anything is started, the
+//! conversation owes its undoing, as a delivery; that is settled when all came, in one append. What
+//! dies in between is undone when the server is back, and what fails is undone at once: programs
+//! that were started end, and a conversation that was begun for it takes no words.
 
 use async_trait::async_trait;
 use moothall_engine::answers::{HallError, Idempotency};
@@ -97,7 +99,8 @@ impl Drop for UnderWay<'_> {
 }
 
 impl Sessions {
-    /// Begins a conversation with all who come, or with nobody: then nothing that was started for it runs on.
+    /// Begins a conversation with all who come, or with nobody: then nothing that was started for
+    /// it runs on.
     ///
     /// # Errors
     /// [`SessionError`]; nothing is left of it then.

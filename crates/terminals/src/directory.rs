@@ -131,8 +131,8 @@ impl SessionHandle {
 }
 
 impl Sessions {
-    /// Sessions with these terminals. Without any there are none; but who of those that were there before comes into conversations and
-    /// leaves them is noted.
+    /// Sessions with these terminals. Without any there are none; but who of those that were there
+    /// before comes into conversations and leaves them is noted.
     pub fn new(parts: Option<SessionParts>) -> Self {
         let (host, terms) = parts.map(SessionParts::apart).unzip();
         let (hall, terms) = (OnceLock::new(), terms.unwrap_or_default());
@@ -231,7 +231,8 @@ impl Sessions {
         all.into_iter().filter(|status| include_ended || status.doing != Doing::Ended).collect()
     }
 
-    /// A session by its id, the beginning of it, or its name. Of several with a name, the one that lives, or lived last.
+    /// A session by its id, the beginning of it, or its name. Of several with a name, the one that
+    /// lives, or lived last.
     ///
     /// # Errors
     /// [`SessionError::NotFound`], or [`SessionError::Invalid`] when more than one is meant.
@@ -285,7 +286,8 @@ impl Sessions {
         self.start_once(new, None).await
     }
 
-    /// The same, at most once for a key however often it is asked. Of two at a time, the caller takes care.
+    /// The same, at most once for a key however often it is asked. Of two at a time, the caller
+    /// takes care.
     ///
     /// # Errors
     /// [`SessionError`]; nothing runs then.
@@ -295,7 +297,8 @@ impl Sessions {
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError> {
         let own = self.clone();
-        // Whoever asked may go away: a program that was started without its session being known would run on for nobody.
+        // Whoever asked may go away: a program that was started without its session being known
+        // would run on for nobody.
         let started = tokio::spawn(async move { own.start_now(new, key).await });
         started.await.unwrap_or(Err(SessionError::Hall(HallError::ShuttingDown)))
     }
@@ -345,7 +348,8 @@ impl Sessions {
         }
     }
 
-    /// Whether this can be started, as far as that is known before: the folder in which it would work.
+    /// Whether this can be started, as far as that is known before: the folder in which it would
+    /// work.
     pub(super) fn check_start(&self, new: &NewSession) -> Result<PathBuf, SessionError> {
         let host = self.host()?;
         let cwd =
@@ -369,8 +373,8 @@ impl Sessions {
         Ok(cwd)
     }
 
-    /// What came of an earlier try with this key. One that came to nothing frees the key's request to be tried anew, without it: the key
-    /// is taken by the home that was made for it.
+    /// What came of an earlier try with this key. One that came to nothing frees the key's request
+    /// to be tried anew, without it: the key is taken by the home that was made for it.
     pub(super) async fn started_before(
         &self,
         key: Option<Idempotency>,
@@ -625,7 +629,8 @@ impl Sessions {
         if session.ended.is_some() { Err(Heard::Unknown) } else { Ok(()) }
     }
 
-    /// Waits for a person's answer to what a program asks. Dropping the future takes the question back.
+    /// Waits for a person's answer to what a program asks. Dropping the future takes the question
+    /// back.
     pub async fn ask(&self, hook: Hook) -> Permit {
         if self.check(&hook).is_err() {
             return Permit::Undecided;

@@ -1,7 +1,8 @@
 //! Links: conversations in which sessions hear each other at the end of every turn.
 //!
-//! Which conversations are links is known from the keys that they hold, and where a session is from its [`moothall_engine::reach::Rooms`]. Both together
-//! are the links of a session, so nobody asks a conversation that it is not in.
+//! Which conversations are links is known from the keys that they hold, and where a session is from
+//! its [`moothall_engine::reach::Rooms`]. Both together are the links of a session, so nobody asks
+//! a conversation that it is not in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{MutexGuard, PoisonError};
@@ -34,7 +35,8 @@ impl Sessions {
         self.shared.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds the links of a hall that was just opened: the key that each holds is what makes it one, and an archived one holds none.
+    /// Finds the links of a hall that was just opened: the key that each holds is what makes it
+    /// one, and an archived one holds none.
     pub(super) async fn find_links(&self, hall: &Inside) -> Result<(), HallError> {
         let held = hall.store().log.claims(namespace(), hall.now()).await?;
         self.links_known().extend(held.iter().map(|claim| claim.stream.clone()));
@@ -100,7 +102,8 @@ impl Sessions {
         });
     }
 
-    /// Gives a link the key of those who are in it now. Where they have a link already, that one stays and this one ends. (Ruling 27.)
+    /// Gives a link the key of those who are in it now. Where they have a link already, that one
+    /// stays and this one ends. (Ruling 27.)
     async fn rekey(&self, stream: &StreamId) -> Result<(), SessionError> {
         let hall = self.hall()?;
         let keys = hall.view(stream, |state| {
@@ -240,8 +243,8 @@ impl Sessions {
         }
     }
 
-    /// Ends a link for all its members. A person may, and so may any member. What was said before is delivered, and what members work on
-    /// goes on. (Ruling 27.)
+    /// Ends a link for all its members. A person may, and so may any member. What was said before
+    /// is delivered, and what members work on goes on. (Ruling 27.)
     ///
     /// # Errors
     /// [`SessionError`].
@@ -281,7 +284,8 @@ impl Sessions {
         Ok(self.hall()?.view(stream, own).await?)
     }
 
-    /// A session that is over leaves its links, its home takes no more words, and nobody waits for it any more.
+    /// A session that is over leaves its links, its home takes no more words, and nobody waits for
+    /// it any more.
     pub(super) async fn leave(&self, session: &Session) -> Result<(), SessionError> {
         let leave = StreamCommand::Leave { at: address_of(session) };
         let owed: Vec<Owed> =

@@ -182,7 +182,8 @@ impl Sessions {
         self.hall()?.store().sessions.unlisten(target, caller).await.map_err(log_error)
     }
 
-    /// Tells whoever waits for it that a session finished its turn: once for each message, and not those who hear it over a link.
+    /// Tells whoever waits for it that a session finished its turn: once for each message, and not
+    /// those who hear it over a link.
     pub(super) async fn tell_listeners(
         &self,
         session: &Session,
@@ -229,7 +230,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// What a session was asked and said, wherever whoever looks reaches; and at its home what they said there, and the answers.
+    /// What a session was asked and said, wherever whoever looks reaches; and at its home what they
+    /// said there, and the answers.
     ///
     /// # Errors
     /// [`SessionError`] when it does not exist or cannot be read.
@@ -270,7 +272,8 @@ impl Sessions {
         Ok(SessionData { status, lines, text, truncated: cut > 0, tail_chars })
     }
 
-    /// Where a session was prompted: its home, and whatever its deliveries came from; and how far what it took of each goes.
+    /// Where a session was prompted: its home, and whatever its deliveries came from; and how far
+    /// what it took of each goes.
     async fn conversations(&self, id: &SessionId) -> Result<BTreeMap<StreamId, Seq>, SessionError> {
         let hall = self.hall()?;
         let mut streams = BTreeMap::from([(id.clone(), Seq(0))]);
@@ -291,8 +294,8 @@ impl Sessions {
         Ok(streams)
     }
 
-    /// The session's own words in a conversation, and those that it answered; in a link, all that it took; at its home, everything. Only
-    /// those of it and one other, where one is named.
+    /// The session's own words in a conversation, and those that it answered; in a link, all that
+    /// it took; at its home, everything. Only those of it and one other, where one is named.
     async fn lines_in(
         &self,
         stream: &StreamId,

@@ -1,5 +1,5 @@
-//! What sessions are called. The program of a session is its name in every conversation, so no two that live share one, and none has that of
-//! somebody else.
+//! What sessions are called. The program of a session is its name in every conversation, so no two
+//! that live share one, and none has that of somebody else.
 
 use std::collections::BTreeSet;
 
@@ -34,8 +34,8 @@ impl Sessions {
         self.free_name("", Some(name)).await.is_ok()
     }
 
-    /// The names of everybody who has, or had, a credential. The program of a session is its name in every conversation,
-    /// so with one of these it would be somebody else.
+    /// The names of everybody who has, or had, a credential. The program of a session is its name
+    /// in every conversation, so with one of these it would be somebody else.
     async fn principals(&self) -> Result<BTreeSet<ParticipantId>, SessionError> {
         let hall = self.hall()?;
         let tokens = hall.store().principals.tokens().await.map_err(log_error)?;

@@ -1,4 +1,5 @@
-//! Carries out what the machine of a session wants: in its terminal, in the log, and in conversations.
+//! Carries out what the machine of a session wants: in its terminal, in the log, and in
+//! conversations.
 
 use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::answers::{Answer, HallError, Idempotency};
@@ -188,7 +189,8 @@ impl Runner {
         Ok(())
     }
 
-    /// Says where a turn ran out of its time what came of it after all; at home, where nobody takes it there.
+    /// Says where a turn ran out of its time what came of it after all; at home, where nobody takes
+    /// it there.
     async fn say_late(&self, id: &str, stream: &StreamId, text: &str) -> Result<(), SessionError> {
         let (hall, own) = (self.sessions.hall()?, self.session.id.clone());
         let own = hall.view(stream, move |state| {
@@ -259,7 +261,8 @@ impl Runner {
         }
     }
 
-    /// No deadline ends such a question, so it is withdrawn however long that takes, beside what the session does.
+    /// No deadline ends such a question, so it is withdrawn however long that takes, beside what
+    /// the session does.
     async fn withdraw_in_no_turn(
         &self,
         stream: &StreamId,

@@ -1,4 +1,5 @@
-//! What the engine asks of sessions, and what the door offers of them: its ports, over what stands in the other files.
+//! What the engine asks of sessions, and what the door offers of them: its ports, over what stands
+//! in the other files.
 
 use std::path::PathBuf;
 use std::sync::Arc;

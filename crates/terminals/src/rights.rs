@@ -13,7 +13,8 @@ use crate::config::{SessionsConfig, Terms};
 use crate::directory::Sessions;
 use crate::secrets::hash_of;
 
-/// Sessions that may live at a time of those that an agent started, or that descend from a session that a person started.
+/// Sessions that may live at a time of those that an agent started, or that descend from a session
+/// that a person started.
 const FAMILY_MAX: usize = 8;
 
 impl Sessions {
@@ -22,7 +23,8 @@ impl Sessions {
         self.shared.terms.0.borrow().clone()
     }
 
-    /// Replaces what the operator says of sessions. Those that live go on, also where there are too many now.
+    /// Replaces what the operator says of sessions. Those that live go on, also where there are too
+    /// many now.
     pub fn replace(&self, config: SessionsConfig, clients: BTreeMap<String, ClientRights>) {
         self.shared.terms.0.send_replace(Arc::new(Terms { config, clients }));
     }
@@ -82,7 +84,8 @@ impl Sessions {
         }
     }
 
-    /// Refuses one more where an agent has enough. A session that was started by one that was started counts for the first of them.
+    /// Refuses one more where an agent has enough. A session that was started by one that was
+    /// started counts for the first of them.
     pub(super) fn check_family(&self, starter: &Starter) -> Result<(), SessionError> {
         let root = self.root_of(starter.clone());
         if matches!(root, Starter::Person(_)) {
@@ -100,7 +103,8 @@ impl Sessions {
         Err(SessionError::Conflict(why))
     }
 
-    /// Where a line of starters begins: an agent, a person, or the session that no other session started.
+    /// Where a line of starters begins: an agent, a person, or the session that no other session
+    /// started.
     fn root_of(&self, starter: Starter) -> Starter {
         let mut root = starter;
         // A session is older than those that it started, so this ends.
@@ -113,10 +117,11 @@ impl Sessions {
         root
     }
 
-    /// The folder in which an agent may start a program without asking anybody, with every link on the way followed; nothing where it has
-    /// to ask.
+    /// The folder in which an agent may start a program without asking anybody, with every link on
+    /// the way followed; nothing where it has to ask.
     ///
-    /// A folder of its own choice would be a way out of whatever holds the agent: it could write there what the program runs.
+    /// A folder of its own choice would be a way out of whatever holds the agent: it could write
+    /// there what the program runs.
     pub fn starts_alone(&self, new: &NewSession) -> Option<PathBuf> {
         if !self.rights(&new.client).startable_by_agents || !new.args.is_empty() {
             return None;

@@ -1,4 +1,5 @@
-//! Where sessions are: noted as they come into conversations and leave them, and found again after a restart.
+//! Where sessions are: noted as they come into conversations and leave them, and found again after
+//! a restart.
 
 use moothall_engine::answers::HallError;
 use moothall_engine::inside::Inside;
@@ -52,8 +53,8 @@ impl Sessions {
         Ok(false)
     }
 
-    /// Finds out where a session is that lived when the server went away: what was noted, and, of where it was prompted, those
-    /// conversations that it still is in.
+    /// Finds out where a session is that lived when the server went away: what was noted, and, of
+    /// where it was prompted, those conversations that it still is in.
     pub(super) async fn find_rooms(
         &self,
         hall: &Inside,
@@ -79,7 +80,8 @@ impl Sessions {
         Ok(())
     }
 
-    /// Who leaves, before it is committed: a session that is taken out never reaches what is said afterwards.
+    /// Who leaves, before it is committed: a session that is taken out never reaches what is said
+    /// afterwards.
     pub(crate) async fn before_commit(
         &self,
         stream: &StreamId,
@@ -113,13 +115,15 @@ impl Sessions {
         self.bring_answers(state, events);
         for session in events.iter().flat_map(|event| self.comers(event)) {
             if let Err(error) = self.note(stream, Move::In(session)).await {
-                // Only the note failed: after a restart the membership is found from what was delivered to the session.
+                // Only the note failed: after a restart the membership is found from what was
+                // delivered to the session.
                 tracing::warn!(%stream, %error, "that a session came into a conversation was not noted");
             }
         }
     }
 
-    /// The sessions that an event brings into its conversation: those invited, and the one that begins it.
+    /// The sessions that an event brings into its conversation: those invited, and the one that
+    /// begins it.
     fn comers(&self, event: &Recorded) -> Vec<SessionId> {
         if let Event::Created { by, .. } = &event.event {
             return self.living_named(by).into_iter().collect();

@@ -1,4 +1,5 @@
-//! The task of one session: it tells the machine what happens, carries out what the machine wants, and waits.
+//! The task of one session: it tells the machine what happens, carries out what the machine wants,
+//! and waits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
@@ -166,7 +167,8 @@ impl Runner {
         id
     }
 
-    /// Tells the machine something, and carries out what it wants until it wants to know nothing more.
+    /// Tells the machine something, and carries out what it wants until it wants to know nothing
+    /// more.
     pub(super) async fn tell(&mut self, input: Input) {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
@@ -245,7 +247,8 @@ impl Runner {
         self.owed().await.into_iter().find(is_its).map(|row| row.id)
     }
 
-    /// Whether a turn goes on, and what is asked in it. Where nobody can say, it goes on: its row alone says that nothing is typed twice.
+    /// Whether a turn goes on, and what is asked in it. Where nobody can say, it goes on: its row
+    /// alone says that nothing is typed twice.
     async fn asked_in(&self, key: &TurnKey) -> (bool, Vec<PermissionId>) {
         let Some(hall) = self.hall() else { return (true, Vec::new()) };
         let (turn, attempt) = (key.turn, key.attempt);
@@ -284,7 +287,8 @@ impl Runner {
         self.tell(Input::Ended(why.to_owned())).await;
         let pane = self.session.pane.clone().filter(|_| self.session.origin == Origin::Started);
         self.host.reap(pane.map(|pane| (self.session.id.clone(), pane)).into_iter().collect());
-        // Before it is kept that the session is over: a crash in between is made good by ending it once more.
+        // Before it is kept that the session is over: a crash in between is made good by ending it
+        // once more.
         self.host.forget(&self.session.id).await;
         if let Err(error) = self.sessions.leave(&self.session).await {
             tracing::warn!(session = %self.session.id, %error, "a session that ended could not leave its links");

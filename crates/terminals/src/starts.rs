@@ -1,4 +1,5 @@
-//! Programs that agents ask to start: the question that people are asked, and what is done once one of them allows it.
+//! Programs that agents ask to start: the question that people are asked, and what is done once one
+//! of them allows it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -26,8 +27,9 @@ const RETRY: Duration = Duration::from_secs(1);
 const PRINCIPAL: &str = "moothall:start";
 
 impl Sessions {
-    /// Asks people whether a program may be started, in the home of the session that asks, or in `thread`, where another agent takes part.
-    /// The answer is the conversation and the permission; the same request that waits already is the same permission.
+    /// Asks people whether a program may be started, in the home of the session that asks, or in
+    /// `thread`, where another agent takes part. The answer is the conversation and the permission;
+    /// the same request that waits already is the same permission.
     ///
     /// # Errors
     /// [`SessionError`]; nothing is asked then.
@@ -64,7 +66,8 @@ impl Sessions {
         Ok((room, asked))
     }
 
-    /// The request as people are asked it: nothing that changes its meaning afterwards is left open.
+    /// The request as people are asked it: nothing that changes its meaning afterwards is left
+    /// open.
     async fn request_of(
         &self,
         new: &NewSession,
@@ -92,7 +95,8 @@ impl Sessions {
         Ok(Actor::named(id))
     }
 
-    /// Carries out what a person allowed, once however often it is asked, and tells the conversation what came of it.
+    /// Carries out what a person allowed, once however often it is asked, and tells the
+    /// conversation what came of it.
     pub(crate) fn begin_start(&self, stream: &StreamId, start: &Start) {
         if !self.starting().insert(start.permission.clone()) {
             return;
@@ -160,7 +164,8 @@ impl Sessions {
         })
     }
 
-    /// Says the first words; the reason why they did not arrive, if they did not. The session runs either way.
+    /// Says the first words; the reason why they did not arrive, if they did not. The session runs
+    /// either way.
     async fn say_first(
         &self,
         from: Asker,

@@ -1,4 +1,5 @@
-//! The tag at the end of a prompt that is typed into a terminal: when the program says what it took, the tag says whose it was.
+//! The tag at the end of a prompt that is typed into a terminal: when the program says what it
+//! took, the tag says whose it was.
 
 use moothall_engine::agent::TurnKey;
 

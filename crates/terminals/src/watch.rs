@@ -1,5 +1,6 @@
-//! Whether a session's program is still there. What is seen once may be a moment's trouble: a terminal that cannot be reached is
-//! asked again and again, and a program that seems to be gone is looked at a second time before its session ends.
+//! Whether a session's program is still there. What is seen once may be a moment's trouble: a
+//! terminal that cannot be reached is asked again and again, and a program that seems to be gone is
+//! looked at a second time before its session ends.
 
 use tokio::time::Instant;
 
@@ -14,7 +15,8 @@ use crate::watching::{Doubt, LAST_WORDS, LOOKS_MAX, SHELL_FOR, backoff};
 const WHY_BYTES_MAX: usize = 1024;
 
 impl Runner {
-    /// Listens to the terminal, or tries again later. Only a terminal that is gone ends the session.
+    /// Listens to the terminal, or tries again later. Only a terminal that is gone ends the
+    /// session.
     pub(super) async fn watch(&mut self) {
         let Some(pane) = self.session.pane.clone() else { return };
         self.watching.again = None;
@@ -42,7 +44,8 @@ impl Runner {
         }
     }
 
-    /// How its program ended. What is left of its terminal goes with it, and nothing shows it any more.
+    /// How its program ended. What is left of its terminal goes with it, and nothing shows it any
+    /// more.
     async fn why_gone(&mut self) -> String {
         let Some(pane) = self.session.pane.clone() else { return "its program ended".to_owned() };
         let words = self.host.last_words(&pane).await;

@@ -1,7 +1,9 @@
-//! Hostile bytes for what reads bytes: beginning from a corpus, changed as storage, networks and people's bad intentions change them.
+//! Hostile bytes for what reads bytes: beginning from a corpus, changed as storage, networks and
+//! people's bad intentions change them.
 //!
-//! The same on every machine and in every run, so that a failure is a failure: the cases follow from the target's name and a seed. A
-//! failure prints its input. `MOOTHALL_FUZZ=200` tries so many times as many cases, `MOOTHALL_FUZZ_SEED=7` others.
+//! The same on every machine and in every run, so that a failure is a failure: the cases follow
+//! from the target's name and a seed. A failure prints its input. `MOOTHALL_FUZZ=200` tries so many
+//! times as many cases, `MOOTHALL_FUZZ_SEED=7` others.
 
 use std::path::Path;
 
@@ -35,8 +37,8 @@ pub fn corpus(folder: &Path) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Tries each piece of a corpus as it is, and then thousands of changed ones. `words` are what the reader knows: they turn up more often
-/// than chance would have it.
+/// Tries each piece of a corpus as it is, and then thousands of changed ones. `words` are what the
+/// reader knows: they turn up more often than chance would have it.
 ///
 /// # Panics
 /// When the check does.

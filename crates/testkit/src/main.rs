@@ -57,7 +57,8 @@ fn verdict(report: &Report) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Runs seeds side by side, as many as the computer has processors, and tells of the first seed that fails.
+/// Runs seeds side by side, as many as the computer has processors, and tells of the first seed
+/// that fails.
 fn many(from: u64, runs: u64) -> ExitCode {
     let (next, failed) = (AtomicU64::new(from), Mutex::new(None::<Report>));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,4 +1,5 @@
-//! The fake providers, asked by hand: what the real programs ask beside an answer, and what a careless client sends.
+//! The fake providers, asked by hand: what the real programs ask beside an answer, and what a
+//! careless client sends.
 #![allow(clippy::unwrap_used)]
 
 use moothall_testkit::model_server::{ModelServer, Reply};

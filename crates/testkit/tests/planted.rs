@@ -1,4 +1,5 @@
-//! Every bug that is planted in the engine or the kernel has to be noticed, and by a checker that watches that promise.
+//! Every bug that is planted in the engine or the kernel has to be noticed, and by a checker that
+//! watches that promise.
 
 use moothall_testkit::sim::{self, Bug, known_seed};
 

@@ -1,4 +1,5 @@
-//! What a program is told: one JSON document in the shape of Agent Bridge's adapters, so that those work unchanged.
+//! What a program is told: one JSON document in the shape of Agent Bridge's adapters, so that those
+//! work unchanged.
 
 use moothall_engine::agent::Job;
 use moothall_engine::content::together;

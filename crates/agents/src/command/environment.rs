@@ -1,4 +1,5 @@
-//! What a program may see of the server's environment: a short list of names, so that no secret leaks by default.
+//! What a program may see of the server's environment: a short list of names, so that no secret
+//! leaks by default.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -29,7 +30,8 @@ const INHERITED: &[&str] = &[
 /// Where programs are looked for when the server has no `PATH`.
 const FALLBACK_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Whether a name belongs to the server: such variables carry its credentials and are never handed on.
+/// Whether a name belongs to the server: such variables carry its credentials and are never handed
+/// on.
 pub(crate) fn is_own(name: &str) -> bool {
     name.to_ascii_uppercase().starts_with("MOOTHALL_")
 }
@@ -99,7 +101,8 @@ impl Environment {
             .unwrap_or_default()
     }
 
-    /// The file that a program's name stands for when it runs in `cwd`; a relative path counts from there.
+    /// The file that a program's name stands for when it runs in `cwd`; a relative path counts from
+    /// there.
     pub(crate) fn find(&self, program: &str, cwd: &Path) -> Option<PathBuf> {
         if program.contains('/') {
             let file = std::path::absolute(cwd.join(program)).ok()?;

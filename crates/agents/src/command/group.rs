@@ -18,10 +18,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// How long to wait for the leader after SIGKILL; one stuck in the kernel is left to the reaper.
 const REAP: Duration = Duration::from_millis(500);
 
-/// A program and everything it started: its process group, and whatever left the group but carries its mark.
+/// A program and everything it started: its process group, and whatever left the group but carries
+/// its mark.
 ///
-/// Dropping it asks the group to end and sees to it in the background; where nothing can run in the background any more,
-/// it is killed at once.
+/// Dropping it asks the group to end and sees to it in the background; where nothing can run in the
+/// background any more, it is killed at once.
 pub(super) struct Group {
     child: Option<Child>,
     leader: Option<Pid>,
@@ -51,7 +52,8 @@ impl Group {
         }
     }
 
-    /// Ends what is left of the group: at once when there is nothing left, otherwise within about a second.
+    /// Ends what is left of the group: at once when there is nothing left, otherwise within about a
+    /// second.
     pub(super) async fn end(mut self) {
         self.finish().await;
     }
@@ -78,7 +80,8 @@ impl Group {
         self.leader.is_some_and(|leader| killpg(leader, None) != Err(Errno::ESRCH) && lives(leader))
     }
 
-    /// Signals the group, and forgets it once it is empty: its number may belong to somebody else later.
+    /// Signals the group, and forgets it once it is empty: its number may belong to somebody else
+    /// later.
     fn signal(&mut self, signal: Signal) {
         if let Some(leader) = self.leader
             && killpg(leader, signal) == Err(Errno::ESRCH)
@@ -88,8 +91,8 @@ impl Group {
     }
 }
 
-/// Whether a process of the group still works. Those that ended and wait for a slow parent to notice do not count, and where
-/// there is no `/proc` to tell them apart, everything counts.
+/// Whether a process of the group still works. Those that ended and wait for a slow parent to
+/// notice do not count, and where there is no `/proc` to tell them apart, everything counts.
 fn lives(leader: Pid) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
     let mut stats = processes

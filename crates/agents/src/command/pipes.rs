@@ -57,7 +57,8 @@ impl Tail {
     }
 }
 
-/// Writes everything and closes the pipe. A program that does not want to read that far may say so by closing it.
+/// Writes everything and closes the pipe. A program that does not want to read that far may say so
+/// by closing it.
 pub(super) async fn feed(stdin: Option<ChildStdin>, document: &[u8]) {
     if let Some(mut stdin) = stdin {
         let _ = stdin.write_all(document).await;

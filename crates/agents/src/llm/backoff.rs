@@ -10,8 +10,9 @@ pub(super) const TRIES_MAX: u32 = 4;
 const FIRST_MS: u64 = 500;
 const LONGEST_MS: u64 = 8_000;
 
-/// The wait after the given try, counted from 1: doubled each time, and between half and the whole of that, so that agents
-/// which failed together do not come back together. The turn decides where in between, so nothing random is needed.
+/// The wait after the given try, counted from 1: doubled each time, and between half and the whole
+/// of that, so that agents which failed together do not come back together. The turn decides where
+/// in between, so nothing random is needed.
 pub(super) fn wait(key: &TurnKey, tries: u32) -> Duration {
     let whole = FIRST_MS.saturating_mul(1 << tries.saturating_sub(1).min(16)).min(LONGEST_MS);
     let place = fingerprint(key, tries) % 1024;
@@ -35,8 +36,9 @@ fn fingerprint(key: &TurnKey, tries: u32) -> u64 {
 /// Longest wait that is believed.
 const ASKED_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// What a `Retry-After` asks for: seconds, or the date `until`, which counts from the answer's own date, since its clock and ours
-/// may differ. A date that is over asks for no wait; anything else counts as absent.
+/// What a `Retry-After` asks for: seconds, or the date `until`, which counts from the answer's own
+/// date, since its clock and ours may differ. A date that is over asks for no wait; anything else
+/// counts as absent.
 pub(super) fn retry_after(value: &str, answered: Option<&str>) -> Option<Duration> {
     let value = value.trim();
     let wait = match value.parse::<f64>() {

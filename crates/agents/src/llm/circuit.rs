@@ -1,4 +1,5 @@
-//! A model that failed in several turns in a row is left alone for a while, and then tried with one turn.
+//! A model that failed in several turns in a row is left alone for a while, and then tried with one
+//! turn.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,8 +13,9 @@ pub(super) const STRIKES_MAX: u32 = 5;
 /// For how long.
 pub(super) const REST: Duration = Duration::from_secs(30);
 
-/// One model at one address, asked with one key. All agents that ask it so share it; one address may be a gateway to many models, and what
-/// is wrong with one of them, or with one key, says nothing about the others.
+/// One model at one address, asked with one key. All agents that ask it so share it; one address
+/// may be a gateway to many models, and what is wrong with one of them, or with one key, says
+/// nothing about the others.
 #[derive(Default)]
 pub(super) struct Circuit(Mutex<State>);
 
@@ -33,7 +35,8 @@ impl Default for State {
     }
 }
 
-/// The circuits of agents that exist. A model's health is a fact about the world, and so the same for all halls of a process.
+/// The circuits of agents that exist. A model's health is a fact about the world, and so the same
+/// for all halls of a process.
 static CIRCUITS: LazyLock<Mutex<HashMap<Endpoint, Weak<Circuit>>>> = LazyLock::new(Mutex::default);
 
 /// What has a circuit of its own.

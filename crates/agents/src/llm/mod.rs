@@ -1,7 +1,8 @@
 //! Runtime `llm`: a call to a model provider for each turn, its memory rebuilt from the log.
 //!
-//! What of the log no longer fits is summed up by the model and remembered in the log. The answer is streamed. Nothing is asked again once a word of it was shown, and nothing that the provider does can take
-//! longer, say more or cost more on paper than the limits here allow.
+//! What of the log no longer fits is summed up by the model and remembered in the log. The answer
+//! is streamed. Nothing is asked again once a word of it was shown, and nothing that the provider
+//! does can take longer, say more or cost more on paper than the limits here allow.
 
 mod provider;
 mod history;
@@ -41,11 +42,12 @@ pub const CONTEXT_TOKENS: usize = 24_000;
 /// Longest answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
 
-/// How long after its time limit a request is ended even if nobody took the turn away; the conversation's own deadline is
-/// meant to come first.
+/// How long after its time limit a request is ended even if nobody took the turn away; the
+/// conversation's own deadline is meant to come first.
 const BACKSTOP: Duration = Duration::from_secs(1);
 
-/// Most that is read of what was said, however large a model's memory is, in bytes: what lies before it has to be in its summary.
+/// Most that is read of what was said, however large a model's memory is, in bytes: what lies
+/// before it has to be in its summary.
 const READ_BYTES_MAX: usize = 1024 * 1024;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -107,7 +109,8 @@ impl LlmSpec {
         }
     }
 
-    /// What these tokens cost, in millionths of the currency. A price for a million in units is one for each in millionths.
+    /// What these tokens cost, in millionths of the currency. A price for a million in units is one
+    /// for each in millionths.
     fn cost_micros(&self, usage: &Usage) -> u64 {
         let cost = usage.input_tokens as f64 * self.price_input
             + usage.output_tokens as f64 * self.price_output;
@@ -165,8 +168,8 @@ impl Llm {
     }
 }
 
-/// The HTTP client. It follows no redirects, which would take key and conversation to an address nobody configured, and
-/// unpacks nothing, so that few bytes stay few.
+/// The HTTP client. It follows no redirects, which would take key and conversation to an address
+/// nobody configured, and unpacks nothing, so that few bytes stay few.
 fn connector(address: &str) -> Result<reqwest::Client, String> {
     // Whoever came first has chosen already, and chose the same.
     let _ = rustls::crypto::ring::default_provider().install_default();

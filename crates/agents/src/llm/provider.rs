@@ -12,7 +12,8 @@ use serde::Deserialize;
 pub enum Provider {
     /// OpenAI, and every server that is compatible with its chat completions.
     Openai,
-    /// OpenAI's Responses, which its newest models need. Chosen by itself for those where no base URL is set.
+    /// OpenAI's Responses, which its newest models need. Chosen by itself for those where no base
+    /// URL is set.
     OpenaiResponses,
     /// Anthropic Messages.
     Anthropic,
@@ -80,7 +81,8 @@ impl Provider {
         }
     }
 
-    /// A base URL in the form that requests are made from: without a path of its own it gets the provider's usual one.
+    /// A base URL in the form that requests are made from: without a path of its own it gets the
+    /// provider's usual one.
     ///
     /// # Errors
     /// One sentence for people, without the URL, which may hold a secret.
@@ -121,7 +123,8 @@ impl Target {
         let adapter = self.provider.adapter(&self.model, self.base_url.is_some());
         ServiceTarget {
             endpoint: Endpoint::from_owned(self.address()),
-            // Always a key, so that the library never looks into the server's environment by itself.
+            // Always a key, so that the library never looks into the server's environment by
+            // itself.
             auth: AuthData::from_single(self.api_key.as_deref().unwrap_or("none")),
             model: genai::ModelIden::new(adapter, self.model.clone()),
         }

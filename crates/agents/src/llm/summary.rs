@@ -1,7 +1,9 @@
-//! When a conversation no longer fits into a model's memory, the part that falls out of it is summed up, by the model itself.
+//! When a conversation no longer fits into a model's memory, the part that falls out of it is
+//! summed up, by the model itself.
 //!
-//! The summary goes into the log and is there for the next turns, until they outgrow it too: then it is summed up again, together
-//! with what came since. A good half of the memory stays as it was said, so that this happens now and then and not each turn.
+//! The summary goes into the log and is there for the next turns, until they outgrow it too: then
+//! it is summed up again, together with what came since. A good half of the memory stays as it was
+//! said, so that this happens now and then and not each turn.
 
 use genai::chat::{ChatMessage, ChatRequest};
 use moothall_kernel::compose::{Prompt, Remembered, TranscriptLine, Unread};

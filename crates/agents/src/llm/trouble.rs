@@ -1,6 +1,7 @@
 //! What goes wrong with a provider, in words for people, and whether to try again.
 //!
-//! No message repeats what was sent, the key or the address. What the provider said is shown only where it helps, shortened.
+//! No message repeats what was sent, the key or the address. What the provider said is shown only
+//! where it helps, shortened.
 
 use std::error::Error as _;
 use std::time::Duration;

@@ -18,7 +18,8 @@ use super::trouble::{Again, Trouble};
 use super::watch::{Seen, Watch};
 use super::{ANSWER_BYTES_MAX, Llm, SILENCE_MAX, backoff, history};
 
-/// Bytes of raw events for one answer: what a longest answer takes in very small pieces, and thinking beside it.
+/// Bytes of raw events for one answer: what a longest answer takes in very small pieces, and
+/// thinking beside it.
 const EVENTS_BYTES_MAX: u64 = 64 * ANSWER_BYTES_MAX as u64;
 /// A summary may take one such part of the time that its turn has.
 const SUMMARY_SHARE: u32 = 3;
@@ -142,8 +143,8 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// What the model is asked. Where not all of the memory fits, the oldest part of it is summed up first; without a summary it is
-    /// left out.
+    /// What the model is asked. Where not all of the memory fits, the oldest part of it is summed
+    /// up first; without a summary it is left out.
     async fn request(&mut self) -> ChatRequest {
         let (llm, prompt) = (self.llm, &self.job.prompt);
         let room = Room::of(prompt, llm.spec.system.as_deref(), llm.spec.context_tokens);
@@ -367,7 +368,8 @@ struct Said {
     tool: Option<String>,
 }
 
-/// Whether a reported model may be the configured one: providers add a date or a tag, or leave it out.
+/// Whether a reported model may be the configured one: providers add a date or a tag, or leave it
+/// out.
 fn same_model(configured: &str, reported: &str) -> bool {
     let configured = configured.trim_start_matches("models/");
     let reported = reported.trim_start_matches("models/");

@@ -1,6 +1,8 @@
-//! What a provider's raw events say beside the text: tokens used, which model answered, whether the answer is complete.
+//! What a provider's raw events say beside the text: tokens used, which model answered, whether the
+//! answer is complete.
 //!
-//! Read here and not through the library, whose counts are 32 bits wide: an absurd count must be seen to be refused.
+//! Read here and not through the library, whose counts are 32 bits wide: an absurd count must be
+//! seen to be refused.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -83,8 +85,9 @@ impl Seen {
         self.output = output.unwrap_or(self.output);
     }
 
-    /// The usage, and whether it had to be corrected. What cannot be is not believed: nobody reads more tokens than there are
-    /// bytes, apart from what the provider adds, and nobody writes more than was allowed.
+    /// The usage, and whether it had to be corrected. What cannot be is not believed: nobody reads
+    /// more tokens than there are bytes, apart from what the provider adds, and nobody writes more
+    /// than was allowed.
     pub(super) fn usage(&self, asked_bytes: usize, max_tokens: Option<u32>) -> (Usage, bool) {
         let input = clamp(self.input, asked_bytes as u64 + ADDED_TOKENS_MAX);
         let output = clamp(self.output, max_tokens.map_or(OUTPUT_TOKENS_MAX, u64::from));

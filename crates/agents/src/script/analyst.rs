@@ -3,7 +3,8 @@
 use super::room::{Room, Said, plain};
 use super::text::{arithmetic, capitalised, gist, key_words, numbers, question, shorten, wanted};
 
-/// Volunteers for a question or for numbers, once for each human message, and once more when another agent asks something.
+/// Volunteers for a question or for numbers, once for each human message, and once more when
+/// another agent asks something.
 pub(super) fn speak(room: &Room<'_>) -> Option<String> {
     if !room.job.may_pass {
         return Some(

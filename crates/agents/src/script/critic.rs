@@ -10,7 +10,8 @@ const DOUBTS: &[&str] = &[
     "this is one case; name a second one before we rely on it.",
 ];
 
-/// Volunteers only when another agent has spoken about the human message, and once for each. Nobody objects to a greeting.
+/// Volunteers only when another agent has spoken about the human message, and once for each. Nobody
+/// objects to a greeting.
 pub(super) fn speak(room: &Room<'_>) -> Option<String> {
     if room.job.may_pass {
         if is_greeting(&room.asked()) {
@@ -25,7 +26,8 @@ pub(super) fn speak(room: &Room<'_>) -> Option<String> {
     )
 }
 
-/// A doubt that is a question asks for an answer by name, as long as few have spoken: later there may be no reply left.
+/// A doubt that is a question asks for an answer by name, as long as few have spoken: later there
+/// may be no reply left.
 fn objection(room: &Room<'_>, said: Said<'_>) -> String {
     let words = plain(&said.post.body);
     let asked = numbers(&room.asked());

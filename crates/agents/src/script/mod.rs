@@ -1,5 +1,5 @@
-//! Runtime `script`: agents that need no key and cost nothing. What they say depends on the turn alone, so that a rerun
-//! after a crash says the same again.
+//! Runtime `script`: agents that need no key and cost nothing. What they say depends on the turn
+//! alone, so that a rerun after a crash says the same again.
 
 mod analyst;
 mod critic;

@@ -43,8 +43,9 @@ impl<'a> Room<'a> {
         Self { job, said }
     }
 
-    /// The human message behind this turn: found along the chain of replies, so that a message which still waits for
-    /// its own time is not answered early; where the chain is cut, the newest.
+    /// The human message behind this turn: found along the chain of replies, so that a message
+    /// which still waits for its own time is not answered early; where the chain is cut, the
+    /// newest.
     pub(super) fn question(&self) -> Option<Said<'a>> {
         let mut here = Said::of(&self.job.trigger);
         while let Some(said) = here {
@@ -128,7 +129,8 @@ fn unaddressed(body: &str) -> &str {
     rest
 }
 
-/// Text on one line, safe to quote: no `@`, so that quoting somebody names nobody, and no Markdown marks.
+/// Text on one line, safe to quote: no `@`, so that quoting somebody names nobody, and no Markdown
+/// marks.
 pub(super) fn plain(text: &str) -> String {
     let bare: String =
         text.chars().filter(|c| !matches!(c, '@' | '*' | '`' | '#' | '“' | '”')).collect();

@@ -19,7 +19,8 @@ const ASKED_TO_WRITE: &[&str] = &[
     "report",
 ];
 
-/// Volunteers when the human message asks for something written, or is a greeting that nobody returned.
+/// Volunteers when the human message asks for something written, or is a greeting that nobody
+/// returned.
 pub(super) fn speak(room: &Room<'_>) -> Option<String> {
     let asked = room.asked();
     if !room.job.may_pass {
@@ -69,7 +70,8 @@ fn draft(room: &Room<'_>, asked: &str) -> String {
     format!("{DRAFT}\n\n> {}", parts.join(" "))
 }
 
-/// What there is to write about: what follows a colon is the matter itself, what follows “about” is its name.
+/// What there is to write about: what follows a colon is the matter itself, what follows “about” is
+/// its name.
 fn opening(asked: &str) -> String {
     if asked.is_empty() {
         return "Nothing was said yet.".to_owned();

@@ -1,7 +1,8 @@
 //! How an answer gets into a dialog: the key of an option, and words into its field.
 //!
-//! Where words stand in a field, its option's digit sends them off, and where it has the focus every digit is typed. So it is looked at
-//! before each key. (`docs/decisions/0038-a-question-may-be-answered-in-words.md`)
+//! Where words stand in a field, its option's digit sends them off, and where it has the focus
+//! every digit is typed. So it is looked at before each key.
+//! (`docs/decisions/0038-a-question-may-be-answered-in-words.md`)
 
 use std::cmp::Ordering;
 use std::time::Duration;
@@ -21,11 +22,13 @@ const TAKES_KEY: Duration = Duration::from_secs(5);
 /// Line breaks stay what they are: a field does not make them anew of what a terminal sends.
 const INTO_FIELD: &str = "paste-buffer -p -d -r";
 
-/// So much of the end of words is looked for where the beginning of the dialog is above the screen's edge.
+/// So much of the end of words is looked for where the beginning of the dialog is above the
+/// screen's edge.
 const END_CHARS: usize = 40;
 
 impl Typing<'_> {
-    /// Chooses an option if this very dialog stands there: by its digit, or with the arrows and Enter where the dialog takes no digits.
+    /// Chooses an option if this very dialog stands there: by its digit, or with the arrows and
+    /// Enter where the dialog takes no digits.
     pub(super) async fn choose(
         &mut self,
         dialog: &Dialog,
@@ -83,7 +86,8 @@ impl Typing<'_> {
         Err(HostFault::Failed("The program does not move to that answer.".to_owned()))
     }
 
-    /// Takes the focus from a field, where a digit would be typed. What somebody has typed stays theirs.
+    /// Takes the focus from a field, where a digit would be typed. What somebody has typed stays
+    /// theirs.
     async fn leave(&mut self, dialog: &Dialog, field: Option<Field>) -> Result<(), HostFault> {
         let Some(field) = field.filter(|field| field.is_focused) else { return Ok(()) };
         if !field.words.is_empty() {
@@ -98,7 +102,8 @@ impl Typing<'_> {
         Ok(())
     }
 
-    /// Puts words into a field and sends them off. TmuxCommand that stand there already are not typed again.
+    /// Puts words into a field and sends them off. TmuxCommand that stand there already are not
+    /// typed again.
     async fn fill(
         &mut self,
         dialog: &Dialog,
@@ -161,7 +166,8 @@ fn field_of<'a>(view: &'a View, dialog: &Dialog) -> Option<&'a Field> {
     view.dialog.as_ref().filter(|shown| shown.is_same(dialog))?.field.as_ref()
 }
 
-/// Whether words stand in the field of this dialog. Of long ones only the end is on the screen, and nothing that can be read as a dialog.
+/// Whether words stand in the field of this dialog. Of long ones only the end is on the screen, and
+/// nothing that can be read as a dialog.
 fn is_filled(view: &View, dialog: &Dialog, text: &str) -> bool {
     match field_of(view, dialog) {
         Some(field) => !field.words.is_empty(),

@@ -1,7 +1,9 @@
-//! A control client: one connection to a tmux server over which every command goes and every news comes.
+//! A control client: one connection to a tmux server over which every command goes and every news
+//! comes.
 //!
-//! A task holds it. It connects when it is first needed, again whenever the connection is lost, and whoever waited for an answer
-//! meanwhile is told that there was none: a command that may have been carried out is not sent again.
+//! A task holds it. It connects when it is first needed, again whenever the connection is lost, and
+//! whoever waited for an answer meanwhile is told that there was none: a command that may have been
+//! carried out is not sent again.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
@@ -33,8 +35,8 @@ const ASKS_MAX: usize = 256;
 const LIST: &str =
     "list-panes -a -F '#{pane_id} #{pane_pid} #{pane_dead} #{window_id} #{session_name}'";
 
-/// tmux looks once a second whether a pane died, and tells when one did. Its hook for that, which is quicker, waits for the end of the
-/// process, and under load tmux misses that end now and then.
+/// tmux looks once a second whether a pane died, and tells when one did. Its hook for that, which
+/// is quicker, waits for the end of the process, and under load tmux misses that end now and then.
 const DEATHS: &str = "refresh-client -B 'deaths:%*:#{pane_dead}'";
 
 type Answer = Result<Vec<String>, HostFault>;
@@ -74,7 +76,8 @@ impl Control {
     /// Has a command carried out.
     ///
     /// # Errors
-    /// [`HostFault::Failed`] with tmux's words when it refuses, [`HostFault::Unavailable`] when it cannot be reached.
+    /// [`HostFault::Failed`] with tmux's words when it refuses, [`HostFault::Unavailable`] when it
+    /// cannot be reached.
     pub(super) async fn run(&self, command: &TmuxCommand) -> Answer {
         let waiting = self.send(command).await?;
         match timeout(ANSWER * 2, waiting).await {
@@ -140,7 +143,8 @@ async fn keep(place: Place, panes: Arc<Panes>, mut asked: mpsc::Receiver<Ask>) {
     }
 }
 
-/// Nothing changes by trying again by oneself: the next who asks is told, and then it is tried. False when nobody will ask.
+/// Nothing changes by trying again by oneself: the next who asks is told, and then it is tried.
+/// False when nobody will ask.
 async fn refuse_next(asked: &mut mpsc::Receiver<Ask>, fault: HostFault) -> bool {
     let Some(ask) = asked.recv().await else { return false };
     // Whoever asked may have gone.

@@ -2,10 +2,12 @@
 
 use moothall_kernel::text::for_terminal;
 
-/// In front of a whole message these mean something to one of the programs: a shell, a command, a note, a file.
+/// In front of a whole message these mean something to one of the programs: a shell, a command, a
+/// note, a file.
 const PREFIXES: [char; 4] = ['!', '/', '#', '@'];
 
-/// The text as it may be pasted. A message that begins with a prefix is quoted, so that it is read instead of obeyed.
+/// The text as it may be pasted. A message that begins with a prefix is quoted, so that it is read
+/// instead of obeyed.
 pub(super) fn for_composer(text: &str) -> String {
     let text = for_terminal(text);
     let text = text.trim_end();
@@ -16,7 +18,8 @@ pub(super) fn for_composer(text: &str) -> String {
     }
 }
 
-/// The text as it may be pasted into the field of a dialog. There no beginning means anything, so nothing is quoted.
+/// The text as it may be pasted into the field of a dialog. There no beginning means anything, so
+/// nothing is quoted.
 pub(super) fn for_field(text: &str) -> String {
     for_terminal(text).trim().to_owned()
 }

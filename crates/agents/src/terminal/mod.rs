@@ -1,11 +1,13 @@
 //! Agents in terminals: [`SessionHost`] on tmux.
 //!
-//! One tmux server belongs to one data folder and outlives this one, so that agents go on while Moothall is away. Every agent has
-//! a tmux session of its own, in which people can look at it, and its window is linked into one hub. One control client on the hub
-//! carries every command and hears of everything that is drawn: nothing is polled, and no process is started for a command.
+//! One tmux server belongs to one data folder and outlives this one, so that agents go on while
+//! Moothall is away. Every agent has a tmux session of its own, in which people can look at it, and
+//! its window is linked into one hub. One control client on the hub carries every command and hears
+//! of everything that is drawn: nothing is polled, and no process is started for a command.
 //!
-//! Reading order: [`protocol`] what a control client is told, [`control`] the connection, [`panes`] who is told what happens in a
-//! pane, [`screen`] what a screen says, [`typing`] how text gets in, [`hooks`] what the programs report by themselves.
+//! Reading order: [`protocol`] what a control client is told, [`control`] the connection, [`panes`]
+//! who is told what happens in a pane, [`screen`] what a screen says, [`typing`] how text gets in,
+//! [`hooks`] what the programs report by themselves.
 
 mod tmux_command;
 mod protocol;
@@ -67,7 +69,8 @@ struct Facts {
 }
 
 impl TmuxHost {
-    /// Terminals of a data folder. `folder` is where the socket lies, and what is about to be pasted; it is made where it is missing.
+    /// Terminals of a data folder. `folder` is where the socket lies, and what is about to be
+    /// pasted; it is made where it is missing.
     ///
     /// # Errors
     /// When the folder cannot be made, or not be kept from others.
@@ -129,8 +132,8 @@ impl TmuxHost {
         Ok(self.control(&place))
     }
 
-    /// A pane on somebody else's server, and the session there that a control client must look at. The one question that is
-    /// asked by a process of its own, as there is no connection yet.
+    /// A pane on somebody else's server, and the session there that a control client must look at.
+    /// The one question that is asked by a process of its own, as there is no connection yet.
     async fn look_for(&self, socket: &str, target: &str) -> Result<(Pane, Place), HostFault> {
         let arguments = Place::socket_of(socket);
         let mut command = Place::tmux(&arguments);

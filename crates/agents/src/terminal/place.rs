@@ -12,7 +12,8 @@ use tokio::process::Command;
 use super::tmux_command::TmuxCommand;
 use crate::command::Environment;
 
-/// The session into which the window of every agent is linked: a control client hears only of its own session's windows.
+/// The session into which the window of every agent is linked: a control client hears only of its
+/// own session's windows.
 pub(super) const HUB: &str = "moothall-hub";
 
 /// Longer paths are refused as addresses of sockets by some systems.
@@ -53,14 +54,16 @@ const SETTINGS: [&str; 17] = [
     "set-option -gw allow-rename off",
     "set-option -gw window-size latest",
     "set-option -gw monitor-bell off",
-    // Whoever looks has it in their size; when the last one leaves, it has its own again, in which questions are read whole.
+    // Whoever looks has it in their size; when the last one leaves, it has its own again, in which
+    // questions are read whole.
     "set-hook -g client-attached 'set-option -wu window-size'",
     "set-hook -g client-detached \"if-shell -F '#{==:#{session_attached},0}' 'resize-window -x 200 -y 50'\"",
     "set-hook -g pane-died 'run-shell -b -d 0.01 -C \"rename-window -t #{window_id} ended\"'",
 ];
 
 impl Place {
-    /// The own server of a data folder. Its socket lies in the folder where the path is short enough.
+    /// The own server of a data folder. Its socket lies in the folder where the path is short
+    /// enough.
     pub(super) fn own(folder: &Path) -> Self {
         let path = folder.join("tmux.sock").to_string_lossy().into_owned();
         if path.len() <= SOCKET_BYTES_MAX {
@@ -100,7 +103,8 @@ impl Place {
         command
     }
 
-    /// The control client. On the own server it makes the hub, and the server too, where they are missing.
+    /// The control client. On the own server it makes the hub, and the server too, where they are
+    /// missing.
     pub(super) fn control(&self) -> Command {
         let mut command = Self::tmux(self.socket());
         command.arg("-C");

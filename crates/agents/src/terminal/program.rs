@@ -101,7 +101,8 @@ pub struct Parts {
     pub argv: Vec<String>,
     /// Variables beside the few it inherits.
     pub env: BTreeMap<String, String>,
-    /// The user that it runs as, where that is not the server's own. All that it inherits is in `env` then.
+    /// The user that it runs as, where that is not the server's own. All that it inherits is in
+    /// `env` then.
     pub account: Option<Account>,
     /// What comes before all of it, with the server's rights, and starts it: program and arguments.
     pub before: Vec<String>,

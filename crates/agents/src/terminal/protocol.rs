@@ -1,8 +1,9 @@
 //! What a control client is told, line by line. Pure: bytes in, news out.
 //!
-//! The answer to a command stands between `%begin` and `%end` (or `%error`), and nothing else stands there. A screen may show a
-//! line that looks like the end of an answer, but not with the time and number of this one. If the two ever fall apart, that is
-//! [`ControlEvent::Confused`], and the connection is to be made anew: an answer must never be taken for another one's.
+//! The answer to a command stands between `%begin` and `%end` (or `%error`), and nothing else
+//! stands there. A screen may show a line that looks like the end of an answer, but not with the
+//! time and number of this one. If the two ever fall apart, that is [`ControlEvent::Confused`], and
+//! the connection is to be made anew: an answer must never be taken for another one's.
 
 /// Something that a control client was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -141,7 +142,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn junk_is_survived(lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..40)) {
+        fn junk_is_survived(
+            lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..40),
+        ) {
             let mut protocol = Protocol::default();
             for line in lines {
                 let _ = protocol.line(&line);

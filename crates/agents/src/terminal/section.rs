@@ -30,11 +30,12 @@ const UNREADABLE: &str = "is `claude`, `codex` or `gemini`, for a program that d
     when they are done and what they said: run them once for each turn, with runtime = \"command\"";
 
 impl AgentConfig {
-    /// The program of a `terminal` agent; nothing where the runtime is another one. Without a `command`, it is the known program of
-    /// that name.
+    /// The program of a `terminal` agent; nothing where the runtime is another one. Without a
+    /// `command`, it is the known program of that name.
     ///
     /// # Errors
-    /// [`ConfigFault`] when there is no program, a key belongs to another runtime, or a value makes no sense.
+    /// [`ConfigFault`] when there is no program, a key belongs to another runtime, or a value makes
+    /// no sense.
     pub fn terminal_program(&self, client: &str) -> Result<Option<Program>, ConfigFault> {
         if !self.lives_in_session() {
             return Ok(None);

@@ -12,14 +12,16 @@ use super::tmux_command::{TmuxCommand, literal_format};
 use super::{Environment, TmuxHost, is_program, run_of};
 use crate::run_as::Account;
 
-/// How often it is looked what exit status a program had that has closed its terminal, and the pause between.
+/// How often it is looked what exit status a program had that has closed its terminal, and the
+/// pause between.
 const STATUS_LOOKS: u32 = 20;
 const STATUS_EVERY: Duration = Duration::from_millis(100);
 /// Lines of a program that died that people are shown.
 const LAST_LINES: usize = 5;
 
-/// Begins the program if the folder that it got into is the one that was allowed. Whoever may write above it can put a link in its place
-/// before tmux goes there; where a process is afterwards, no link changes.
+/// Begins the program if the folder that it got into is the one that was allowed. Whoever may write
+/// above it can put a link in its place before tmux goes there; where a process is afterwards, no
+/// link changes.
 const IN_THIS_VERY_FOLDER: &str = r#"if [ "$(pwd -P)" != "$1" ]; then
   echo "moothall: this is not $1 any more, so nothing was started" >&2
   exit 126
@@ -104,7 +106,8 @@ impl TmuxHost {
                 ["1", _, signal] if !signal.is_empty() => {
                     break (format!("by signal {signal}"), lines);
                 }
-                // It has closed its terminal, and goes in a moment; or tmux has missed that it went, and sees it when another child of it ends.
+                // It has closed its terminal, and goes in a moment; or tmux has missed that it
+                // went, and sees it when another child of it ends.
                 ["1", ..] if looks < STATUS_LOOKS => {
                     tokio::time::sleep(STATUS_EVERY).await;
                     control.run(&TmuxCommand::of("run-shell -b true")).await?;
@@ -167,7 +170,8 @@ fn find(program: &Program, parts: &Parts, cwd: &Path) -> Result<String, HostFaul
     }
 }
 
-/// The command that starts it. Several words are executed as they are; a single one would go through a shell.
+/// The command that starts it. Several words are executed as they are; a single one would go
+/// through a shell.
 fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<TmuxCommand, HostFault> {
     let cwd = launch
         .cwd
@@ -186,7 +190,8 @@ fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<TmuxCommand
     for variable in variables(parts)? {
         words = words.words(["-e", &variable]);
     }
-    // What has the server's rights comes first, by paths that say where it lies, whatever the program is to find under `PATH`.
+    // What has the server's rights comes first, by paths that say where it lies, whatever the
+    // program is to find under `PATH`.
     words = words.word("--").words(parts.before.iter().map(String::as_str));
     // It is not told that it is in tmux: what it started there could end all others by accident.
     words = words.words(["env", "-u", "TMUX", "-u", "TMUX_PANE"]);
@@ -202,7 +207,8 @@ fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<TmuxCommand
     Ok(words.words(parts.argv.iter().skip(1).map(String::as_str)))
 }
 
-/// What it inherits, and what is given to it: the server's own variables only where they are meant for it.
+/// What it inherits, and what is given to it: the server's own variables only where they are meant
+/// for it.
 fn variables(parts: &Parts) -> Result<Vec<String>, HostFault> {
     let mut all = Vec::new();
     for (name, value) in Environment::of(&std::collections::BTreeMap::new()).pairs() {

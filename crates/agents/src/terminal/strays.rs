@@ -1,7 +1,7 @@
 //! Programs that do not care that their terminal is gone: they would go on unseen.
 //!
-//! A number of a process may be another's by now, above all after a restart, so only what carries the mark of its session is killed. Where
-//! no `/proc` shows environments, nothing is.
+//! A number of a process may be another's by now, above all after a restart, so only what carries
+//! the mark of its session is killed. Where no `/proc` shows environments, nothing is.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,7 +18,8 @@ const VARIABLE: &str = "MOOTHALL_SESSION";
 /// Kills what is left of sessions that are over, after the time for their last words.
 pub(super) async fn reap(left: Vec<(SessionId, Pane)>) {
     tokio::time::sleep(LAST_WORDS).await;
-    // Reading many small files blocks. An error means that the process is shutting down; the next one looks again.
+    // Reading many small files blocks. An error means that the process is shutting down; the next
+    // one looks again.
     let _ = tokio::task::spawn_blocking(move || sweep(&left)).await;
 }
 

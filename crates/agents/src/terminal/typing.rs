@@ -32,7 +32,8 @@ const HANGS: Duration = Duration::from_secs(20);
 /// Enters that are pressed again when they were lost.
 const ENTERS_AGAIN: usize = 4;
 
-/// Programs take an Enter for a part of the paste when it comes at once: one that has drawn nothing for so long is done with it.
+/// Programs take an Enter for a part of the paste when it comes at once: one that has drawn nothing
+/// for so long is done with it.
 const SETTLED: Duration = Duration::from_millis(120);
 
 /// A program that never stops drawing gets its Enter after so long.
@@ -163,7 +164,8 @@ fn refuse_unless_free(view: &View) -> Result<(), HostFault> {
     }
 }
 
-/// Whether what stood in the composer is on its way. A screen that is being drawn anew says nothing of it.
+/// Whether what stood in the composer is on its way. A screen that is being drawn anew says nothing
+/// of it.
 fn is_taken(view: &View) -> bool {
     match view.state {
         PaneState::Starting => false,
@@ -178,7 +180,8 @@ impl Typing<'_> {
         self.host.look(self.control, self.pane, self.vendor).await
     }
 
-    /// Looks whenever something was drawn until it shows what is awaited; nothing when it does not in time.
+    /// Looks whenever something was drawn until it shows what is awaited; nothing when it does not
+    /// in time.
     pub(super) async fn until(
         &mut self,
         bound: Duration,
@@ -198,7 +201,8 @@ impl Typing<'_> {
         }
     }
 
-    /// Through a buffer of tmux's, which puts the marks of a paste around it: nothing in the text ends the paste.
+    /// Through a buffer of tmux's, which puts the marks of a paste around it: nothing in the text
+    /// ends the paste.
     pub(super) async fn put(&mut self, text: &str, how: &'static str) -> Result<(), HostFault> {
         let number = PASTES.fetch_add(1, Ordering::Relaxed);
         let buffer = format!("moothall-{}-{number}", std::process::id());
@@ -260,8 +264,9 @@ impl Typing<'_> {
         Err(HostFault::Failed("The program does not take what stands in its composer.".to_owned()))
     }
 
-    /// Whether an Enter is taken. It is lost when the program drew something since, and then nothing more for a while. One that draws
-    /// nothing at all is busy, and a second Enter would send off the same words again as soon as it reads both.
+    /// Whether an Enter is taken. It is lost when the program drew something since, and then
+    /// nothing more for a while. One that draws nothing at all is busy, and a second Enter would
+    /// send off the same words again as soon as it reads both.
     async fn takes_enter(&mut self, drew: u64) -> Result<bool, HostFault> {
         let hangs = Instant::now() + HANGS;
         loop {
@@ -293,7 +298,8 @@ impl Typing<'_> {
         }
     }
 
-    /// Interrupts. A program may put the words of the turn back into its composer; they are taken out, as nobody typed them.
+    /// Interrupts. A program may put the words of the turn back into its composer; they are taken
+    /// out, as nobody typed them.
     async fn escape(&mut self) -> Result<(), HostFault> {
         let before = self.look().await?;
         self.send(self.vendor.table().keys.interrupt).await?;

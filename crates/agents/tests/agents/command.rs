@@ -28,7 +28,8 @@ impl Shell {
         let note = folder.path().join("note");
         let spec = CommandSpec::new(["/bin/sh", "-c", script, "sh", note.to_str().unwrap()]);
         let mut job = job("codex", Why::Forced, &[post(1, "user", "Hello")]);
-        // Marks are by conversation: tests that run side by side must not end each other's programs.
+        // Marks are by conversation: tests that run side by side must not end each other's
+        // programs.
         job.key.stream = folder.path().to_str().unwrap().into();
         Self { spec, job, folder }
     }

@@ -1,4 +1,5 @@
-//! What programs show and say, damaged in every way. The screens are those that were captured from the real programs.
+//! What programs show and say, damaged in every way. The screens are those that were captured from
+//! the real programs.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Screens of the real programs, as tmux captured them: Claude Code 2.1.197, Codex 0.169.0, Gemini CLI 0.61.0.
+//! Screens of the real programs, as tmux captured them: Claude Code 2.1.197, Codex 0.169.0, Gemini
+//! CLI 0.61.0.
 
 use std::path::Path;
 
@@ -281,7 +282,8 @@ fn a_question_of_claude_to_its_user_is_read() {
     );
 }
 
-/// The field of such a question: with the focus, with words, and with words that were left there. It is the same question all the while.
+/// The field of such a question: with the focus, with words, and with words that were left there.
+/// It is the same question all the while.
 #[test]
 fn the_field_of_a_question_of_claude_is_read() {
     let dialog = |name: &str| {

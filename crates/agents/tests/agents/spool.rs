@@ -144,7 +144,8 @@ impl World {
             .unwrap();
     }
 
-    /// Waits until no report lies in a session's folder. What keeps it may be told before the file is gone.
+    /// Waits until no report lies in a session's folder. What keeps it may be told before the file
+    /// is gone.
     async fn empty(&self, session: &str) {
         let sink = self.sink();
         // A pass over the folder ends when nothing is left in it.

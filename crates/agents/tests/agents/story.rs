@@ -1,4 +1,5 @@
-//! Conversations in a real hall: the first one somebody has, and one with every bad program at once.
+//! Conversations in a real hall: the first one somebody has, and one with every bad program at
+//! once.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -264,7 +264,8 @@ proptest! {
         cut: bool,
     ) {
         let text = payload.to_string();
-        let end = (0..=end.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let mut ends = (0..=end.min(text.len())).rev();
+        let end = ends.find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         for payload in [text.as_str(), &text[..end], &raw] {
             HookEvent::of(&Note { cut, ..note(program, event, payload) });
         }

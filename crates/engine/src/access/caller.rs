@@ -14,7 +14,8 @@ use crate::ports::{AuditAction, AuditEntry, Principal, Scope, Scopes, SessionId,
 /// Who may do what without a credential.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Whoever sits at this computer may converse; what has consequences beyond that needs a credential.
+    /// Whoever sits at this computer may converse; what has consequences beyond that needs a
+    /// credential.
     #[default]
     Local,
     /// Nobody may do anything without a credential.
@@ -40,7 +41,8 @@ pub struct Proof {
     pub token: TokenId,
     /// The one that it was made from.
     pub parent: Option<TokenId>,
-    /// From when on it is worth nothing; the start-up credential lasts as long as the process, a session's as long as the session.
+    /// From when on it is worth nothing; the start-up credential lasts as long as the process, a
+    /// session's as long as the session.
     pub expires_at: Option<Timestamp>,
     /// The session whose program shows it, where it is the token of one.
     pub session: Option<SessionId>,
@@ -57,7 +59,8 @@ pub struct Caller {
     pub reach: Reach,
 }
 
-/// What anybody at this computer may do in local mode: everything but what agents must never do for themselves.
+/// What anybody at this computer may do in local mode: everything but what agents must never do for
+/// themselves.
 const LOCAL: Scopes = Scopes::of(&[
     Scope::ThreadsRead,
     Scope::ThreadsWrite,
@@ -123,7 +126,8 @@ pub enum Denied {
         "Only a person may {0}, with the start-up credential or a token of their own that has the scope `sessions:drive`."
     )]
     Person(&'static str),
-    /// What a session has is worth something as long as the session lives, and is turned into nothing that lasts.
+    /// What a session has is worth something as long as the session lives, and is turned into
+    /// nothing that lasts.
     #[error(
         "The token of a session cannot be turned into another credential. Ask a person for one: `moothall token create`."
     )]
@@ -220,7 +224,8 @@ impl Caller {
         self.principal().is_some_and(|principal| principal.kind == Kind::Agent)
     }
 
-    /// Whether they may list what is theirs, and begin something of their own: who is bound to conversations may not.
+    /// Whether they may list what is theirs, and begin something of their own: who is bound to
+    /// conversations may not.
     ///
     /// # Errors
     /// [`Denied::Bound`].
@@ -239,7 +244,8 @@ impl Caller {
         if self.reach == Reach::All { Ok(()) } else { Err(Denied::Bound) }
     }
 
-    /// In whose name something happens: the one who is named, where the caller may use that name, or else the caller.
+    /// In whose name something happens: the one who is named, where the caller may use that name,
+    /// or else the caller.
     ///
     /// # Errors
     /// [`Denied::Name`].
@@ -279,8 +285,8 @@ impl Caller {
         self.scopes.has(Scope::ThreadsAdmin)
     }
 
-    /// The participant through whose eyes they look: the one who is named, where they may look so, or else themselves. Nothing for
-    /// an operator who names nobody.
+    /// The participant through whose eyes they look: the one who is named, where they may look so,
+    /// or else themselves. Nothing for an operator who names nobody.
     ///
     /// # Errors
     /// [`Denied::Name`].

@@ -24,14 +24,16 @@ pub struct NewInvitation {
     pub stream: StreamId,
     /// Whom.
     pub principal: Principal,
-    /// What the token will allow; what is usual for the kind, as far as the inviter may do it, where nothing is said.
+    /// What the token will allow; what is usual for the kind, as far as the inviter may do it,
+    /// where nothing is said.
     pub scopes: Option<Scopes>,
     /// How long the code is worth something; [`INVITATION_VALID`] where nothing is said.
     pub valid_for: Option<Millis>,
 }
 
 impl Access {
-    /// Makes a code that turns once into a token for one conversation. Nobody hands on more than they have.
+    /// Makes a code that turns once into a token for one conversation. Nobody hands on more than
+    /// they have.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was made then.
@@ -79,7 +81,8 @@ impl Access {
         }
     }
 
-    /// A code for somebody whom the server knows would let whoever has it speak as them, and an agent that invites people would be one.
+    /// A code for somebody whom the server knows would let whoever has it speak as them, and an
+    /// agent that invites people would be one.
     async fn may_invite(&self, by: &Caller, principal: &Principal) -> Result<(), AccessError> {
         if by.scopes.has(Scope::ServerAdmin) {
             return Ok(());
@@ -97,7 +100,8 @@ impl Access {
         Ok(())
     }
 
-    /// Turns an invitation into a token; nothing where it is worth nothing. Only now can the token be seen.
+    /// Turns an invitation into a token; nothing where it is worth nothing. Only now can the token
+    /// be seen.
     ///
     /// # Errors
     /// [`AccessError`] when it cannot be looked up or kept.

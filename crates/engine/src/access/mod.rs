@@ -1,9 +1,10 @@
 //! Who may do what: credentials, what they allow and where, and the record of their use.
 //!
-//! A surface finds the credential in a request and asks [`Access`] whose it is; the answer is a [`Caller`], who is asked before
-//! anything is done. Tokens are kept as hashes by the log's [`Principals`]; the start-up credential is of one run of the server and kept
-//! nowhere; the token of a session is known to the session's directory. Revoking is a broadcast that everything open on the strength of
-//! a credential hears, and the end of a session is heard like it.
+//! A surface finds the credential in a request and asks [`Access`] whose it is; the answer is a
+//! [`Caller`], who is asked before anything is done. Tokens are kept as hashes by the log's
+//! [`Principals`]; the start-up credential is of one run of the server and kept nowhere; the token
+//! of a session is known to the session's directory. Revoking is a broadcast that everything open
+//! on the strength of a credential hears, and the end of a session is heard like it.
 
 pub mod reach;
 mod caller;
@@ -40,7 +41,8 @@ use crate::hall::Hall;
 use crate::sessions::{Residents, SessionError};
 use refusals::Refusals;
 
-/// Revocations that a listener may lag behind; one that does takes its own credential for revoked and has to show it again.
+/// Revocations that a listener may lag behind; one that does takes its own credential for revoked
+/// and has to show it again.
 const REVOCATIONS_LEN: usize = 1024;
 /// How exactly it is noted when a credential was last seen.
 const USE_NOTED_EVERY: Millis = Millis::from_secs(60);
@@ -80,7 +82,8 @@ pub enum AccessError {
         "`{0}` is, or was, the name of a session, and what a session said stays its own. Choose another id."
     )]
     OfSession(ParticipantId),
-    /// An agent would pass for somebody else by it; what is wrong with it, as the end of a sentence.
+    /// An agent would pass for somebody else by it; what is wrong with it, as the end of a
+    /// sentence.
     #[error(
         "`{0}` {1}: readers would take the agent for a person or for who runs the server. Choose another id."
     )]
@@ -266,8 +269,8 @@ impl Access {
         })
     }
 
-    /// A principal is nobody's session, living or ended, and no agent comes to be called like a person or like the server. One that is
-    /// known already keeps its name.
+    /// A principal is nobody's session, living or ended, and no agent comes to be called like a
+    /// person or like the server. One that is known already keeps its name.
     async fn check_name(&self, principal: &Principal) -> Result<(), AccessError> {
         if self.hall.inner.residents.was_called(&principal.id) {
             return Err(AccessError::OfSession(principal.id.clone()));
@@ -285,7 +288,8 @@ impl Access {
         }
     }
 
-    /// Signs a browser in: gives a credential of its own to whoever presents one that is worth something, or an invitation.
+    /// Signs a browser in: gives a credential of its own to whoever presents one that is worth
+    /// something, or an invitation.
     ///
     /// # Errors
     /// [`AccessError`] when it cannot be looked up or kept.
@@ -374,7 +378,8 @@ impl Access {
         Ok(self.principals().audit(before, limit).await?)
     }
 
-    /// Records that a request was refused. Whoever is refused without end fills no disk: what is too much is counted instead.
+    /// Records that a request was refused. Whoever is refused without end fills no disk: what is
+    /// too much is counted instead.
     pub async fn refused(&self, caller: &Caller, detail: String) {
         let Some(more) = self.refusals.admit(self.hall.now()) else { return };
         let detail = if more == 0 {
@@ -469,7 +474,8 @@ pub struct Revocations {
 }
 
 impl Revocations {
-    /// Resolves when the caller's credential is worth nothing any more; never for somebody without one.
+    /// Resolves when the caller's credential is worth nothing any more; never for somebody without
+    /// one.
     pub async fn lost(mut self, caller: Caller, now: Timestamp) {
         let Some(proof) = caller.proof else { return std::future::pending().await };
         let expired = async {

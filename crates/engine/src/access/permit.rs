@@ -9,7 +9,8 @@ use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::sessions::ADDRESS as SESSION;
 
-/// Whether an invitation brings a terminal along: a session that there is, or one that is started with the first turn.
+/// Whether an invitation brings a terminal along: a session that there is, or one that is started
+/// with the first turn.
 fn invites_a_terminal(control: &Control) -> bool {
     match control {
         Control::Invite(invite) => {
@@ -59,7 +60,8 @@ fn wakes(command: &ClientCommand) -> bool {
 }
 
 impl Hall {
-    /// Whether somebody may begin one more conversation: people always, agents so many within an hour.
+    /// Whether somebody may begin one more conversation: people always, agents so many within an
+    /// hour.
     pub(crate) fn may_begin(&self, caller: &Caller) -> Result<(), Denied> {
         match caller.principal().filter(|_| caller.is_agent()) {
             Some(agent) if !self.inner.begun.admit(&agent.id, self.now()) => Err(Denied::Begun),
@@ -67,16 +69,17 @@ impl Hall {
         }
     }
 
-    /// Whether somebody may speak, stop or steer where everything that is said is typed into terminals: at the home of a session, and in a
-    /// link. In other conversations the words of anybody who may write there reach the sessions that a person invited.
+    /// Whether somebody may speak, stop or steer where everything that is said is typed into
+    /// terminals: at the home of a session, and in a link. In other conversations the words of
+    /// anybody who may write there reach the sessions that a person invited.
     async fn permit_typing(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
         let typed = !caller.is_proven()
             && (self.inner.residents.is_home(stream) || self.inner.shown(stream).await?.is_link);
         if typed { Err(Denied::Proof(Scope::SessionsDrive).into()) } else { Ok(()) }
     }
 
-    /// An agent brings into a conversation only sessions that it may talk to. A client that gets a session with its first turn is a person's
-    /// to invite: it would be started with nobody asked.
+    /// An agent brings into a conversation only sessions that it may talk to. A client that gets a
+    /// session with its first turn is a person's to invite: it would be started with nobody asked.
     async fn permit_agent(
         &self,
         caller: &Caller,
@@ -101,15 +104,17 @@ impl Hall {
         Ok(())
     }
 
-    /// What somebody without a credential may not do by way of a conversation, because it reaches a terminal: invite a session or a client
-    /// that gets one, and everything at the home of a session or in a link.
+    /// What somebody without a credential may not do by way of a conversation, because it reaches a
+    /// terminal: invite a session or a client that gets one, and everything at the home of a
+    /// session or in a link.
     async fn permit_unproven(
         &self,
         caller: &Caller,
         stream: &StreamId,
         command: &ClientCommand,
     ) -> Result<(), AccessError> {
-        if matches!(command, ClientCommand::Control { controls, .. } if controls.iter().any(invites_a_terminal))
+        if let ClientCommand::Control { controls, .. } = command
+            && controls.iter().any(invites_a_terminal)
         {
             return Err(Denied::Proof(Scope::SessionsDrive).into());
         }
@@ -132,14 +137,16 @@ impl Hall {
         self.permit_programs(caller, stream).await
     }
 
-    /// Where the system does not say whose process asks (the scope `agents:run` is missing then), nothing runs a program.
+    /// Where the system does not say whose process asks (the scope `agents:run` is missing then),
+    /// nothing runs a program.
     async fn permit_programs(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
         let programs =
             caller.must(Scope::AgentsRun).is_err() && self.inner.shown(stream).await?.runs_programs;
         if programs { Err(Denied::Proof(Scope::AgentsRun).into()) } else { Ok(()) }
     }
 
-    /// Gives the command back if this caller may give it here, and says in it what the server knows somebody as who is invited.
+    /// Gives the command back if this caller may give it here, and says in it what the server knows
+    /// somebody as who is invited.
     pub(crate) async fn permit(
         &self,
         caller: &Caller,

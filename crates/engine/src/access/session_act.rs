@@ -1,4 +1,5 @@
-//! What somebody may do with a session: the one place for it, for the routes, the tools and what a conversation can bring about.
+//! What somebody may do with a session: the one place for it, for the routes, the tools and what a
+//! conversation can bring about.
 
 use moothall_kernel::participant::Kind;
 
@@ -11,7 +12,8 @@ use crate::sessions::{SessionError, Starter, Status};
 pub enum SessionAct {
     /// To see that it is there, and what it is doing.
     Seeing,
-    /// To say something to it, to link it, to invite it, and to read what it was told and said where the caller may read.
+    /// To say something to it, to link it, to invite it, and to read what it was told and said
+    /// where the caller may read.
     Telling,
     /// To look at its terminal.
     Looking,
@@ -39,7 +41,8 @@ enum Stands {
 }
 
 impl Hall {
-    /// The session that a word means, if the caller may do this with it. Whether they need a credential at all, the row of the route says.
+    /// The session that a word means, if the caller may do this with it. Whether they need a
+    /// credential at all, the row of the route says.
     ///
     /// # Errors
     /// [`AccessError::Denied`]; [`AccessError::Session`] where there is none that the caller sees.

@@ -7,7 +7,8 @@ use moothall_kernel::participant::Kind;
 use super::{Access, Caller, Principal, Proof, Scope, Scopes, TokenId};
 use crate::sessions::Resident;
 
-/// What a session may do: what people give an agent to work with, and nothing of what they decide themselves.
+/// What a session may do: what people give an agent to work with, and nothing of what they decide
+/// themselves.
 const OF_SESSION: Scopes = Scopes::of(&[
     Scope::ThreadsRead,
     Scope::ThreadsWrite,
@@ -16,8 +17,8 @@ const OF_SESSION: Scopes = Scopes::of(&[
 ]);
 
 impl Access {
-    /// The user of this computer as whom the program of the living session runs whose token this is, by number. Nothing where it is the
-    /// server's own user, and for every other credential.
+    /// The user of this computer as whom the program of the living session runs whose token this
+    /// is, by number. Nothing where it is the server's own user, and for every other credential.
     pub fn user_of_session(&self, presented: &str) -> Option<u32> {
         self.hall.inner.residents.by_token(presented)?.run_as.map(|user| user.uid)
     }

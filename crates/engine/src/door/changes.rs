@@ -25,7 +25,8 @@ impl Door {
 }
 
 impl Changes {
-    /// The next notification of a conversation within reach; of sessions, which belong to no conversation, for those who reach all.
+    /// The next notification of a conversation within reach; of sessions, which belong to no
+    /// conversation, for those who reach all.
     ///
     /// # Errors
     /// [`RecvError`], when whoever listens was too slow, or the hall is gone.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::view::{Viewer, visible};
 
-/// A reader's eyes: who looks, and for what. What it did not ask for is passed over like what it may not see, so positions rise with holes.
+/// A reader's eyes: who looks, and for what. What it did not ask for is passed over like what it
+/// may not see, so positions rise with holes.
 #[derive(Clone)]
 pub struct EventFilter {
     viewer: Viewer,

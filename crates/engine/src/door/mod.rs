@@ -1,9 +1,11 @@
 //! The one door: what a caller can do here, whichever way the request came.
 //!
-//! Every method asks in the same order: whether somebody asks at all; what their credential allows, which is the row of the [`Action`];
-//! whether what they name is within their reach, or else it does not exist; what they may do with it; and only then whether the request
-//! was made before under its key, what the rules of conversations say, and what it does. What a credential allows is asked before what
-//! it reaches, because the answer tells nothing about what there is, and because it is refused on the record.
+//! Every method asks in the same order: whether somebody asks at all; what their credential allows,
+//! which is the row of the [`Action`]; whether what they name is within their reach, or else it
+//! does not exist; what they may do with it; and only then whether the request was made before
+//! under its key, what the rules of conversations say, and what it does. What a credential allows
+//! is asked before what it reaches, because the answer tells nothing about what there is, and
+//! because it is refused on the record.
 //!
 //! Surfaces read what was asked and write what is answered. They hold no rights.
 
@@ -131,17 +133,15 @@ impl Door {
         self.hall.permit_over(&self.caller, over, word).await
     }
 
-    /// The same check before a request's body is read. That there is no such session, or that this server runs none, is no error yet: the
-    /// body is checked first.
+    /// The same check before a request's body is read. That there is no such session, or that this
+    /// server runs none, is no error yet: the body is checked first.
     ///
     /// # Errors
     /// [`AccessError`], where the caller may not.
     pub async fn may_over(&self, over: SessionAct, word: &str) -> Result<(), AccessError> {
         match self.over(over, word).await {
-            Ok(_)
-            | Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_))) => {
-                Ok(())
-            }
+            Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_)))
+            | Ok(_) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -160,7 +160,8 @@ impl Door {
         self.caller.acting_as(named)
     }
 
-    /// In whose name something is asked for: the credential's, the one that is named, or else the person's at this computer.
+    /// In whose name something is asked for: the credential's, the one that is named, or else the
+    /// person's at this computer.
     ///
     /// # Errors
     /// [`Denied::Name`].
@@ -182,7 +183,8 @@ impl Door {
         self.hall.sessions()?.find(id.as_str()).map(Some)
     }
 
-    /// Who speaks in a conversation: a session as the participant that it was invited as, anybody else as who they are.
+    /// Who speaks in a conversation: a session as the participant that it was invited as, anybody
+    /// else as who they are.
     ///
     /// # Errors
     /// [`AccessError`], when the conversation does not exist or cannot be read.
@@ -193,7 +195,8 @@ impl Door {
         }
     }
 
-    /// Through whose eyes a program looks at a conversation: its participant's, or where nothing is known of it a guest's.
+    /// Through whose eyes a program looks at a conversation: its participant's, or where nothing is
+    /// known of it a guest's.
     ///
     /// # Errors
     /// [`AccessError`], when the conversation does not exist or cannot be read.
@@ -216,7 +219,8 @@ impl Door {
 }
 
 impl Hall {
-    /// The participant whose words a session says in a conversation: the one it was invited as, otherwise its own name.
+    /// The participant whose words a session says in a conversation: the one it was invited as,
+    /// otherwise its own name.
     async fn participant_of(
         &self,
         stream: &StreamId,

@@ -48,7 +48,8 @@ impl Pages {
     }
 }
 
-/// The messages of a conversation that a viewer may see, the newest first. What else the conversation holds is not read.
+/// The messages of a conversation that a viewer may see, the newest first. What else the
+/// conversation holds is not read.
 pub struct Messages {
     door: Door,
     action: Action,
@@ -73,7 +74,8 @@ impl Messages {
 }
 
 impl Door {
-    /// What a reader gets of what comes after the range's start and up to its end, for whoever does this there.
+    /// What a reader gets of what comes after the range's start and up to its end, for whoever does
+    /// this there.
     pub fn pages(
         &self,
         action: Action,
@@ -108,7 +110,8 @@ impl Door {
         }
     }
 
-    /// After which position the newest `limit` events begin that a reader gets, of those after the range's start and up to its end.
+    /// After which position the newest `limit` events begin that a reader gets, of those after the
+    /// range's start and up to its end.
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.

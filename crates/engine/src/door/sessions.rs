@@ -122,7 +122,8 @@ impl Door {
         Ok(self.terminals()?.invite(&id)?)
     }
 
-    /// The session that a word means, for whoever is about to say what it is wanted for; that is asked when it is done.
+    /// The session that a word means, for whoever is about to say what it is wanted for; that is
+    /// asked when it is done.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -151,7 +152,8 @@ impl Door {
         Ok(page.ok().and_then(|page| page.events.first().map(|recorded| recorded.id(stream))))
     }
 
-    /// Starts a program, or takes over one that runs; asks a person first where an agent may not by itself.
+    /// Starts a program, or takes over one that runs; asks a person first where an agent may not by
+    /// itself.
     ///
     /// # Errors
     /// [`AccessError`]; nothing runs and nobody is asked then.

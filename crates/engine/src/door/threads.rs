@@ -1,4 +1,5 @@
-//! Conversations through the door: beginning, reading, listening, searching, and what is said in them.
+//! Conversations through the door: beginning, reading, listening, searching, and what is said in
+//! them.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::{Purse, Raise};
@@ -129,8 +130,8 @@ impl Door {
         Ok(self.hall.view(stream, question).await?)
     }
 
-    /// One page of events after a position, for whoever does this there: of it, what the viewer may see. Where it ends is
-    /// [`Page::through`], whatever is seen.
+    /// One page of events after a position, for whoever does this there: of it, what the viewer may
+    /// see. Where it ends is [`Page::through`], whatever is seen.
     pub(super) async fn page(
         &self,
         action: Action,
@@ -171,7 +172,8 @@ impl Door {
         }))
     }
 
-    /// The newest position whose time is not later than `since`. Times rise with positions, so halving finds it.
+    /// The newest position whose time is not later than `since`. Times rise with positions, so
+    /// halving finds it.
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
@@ -206,7 +208,8 @@ impl Door {
     /// Says how somebody is.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it has too many presences.
+    /// [`AccessError`], when there is no such conversation for the caller, or it has too many
+    /// presences.
     pub async fn set_presence(
         &self,
         stream: &StreamId,
@@ -342,8 +345,9 @@ impl Door {
         Ok(self.hall.redact(stream, event, by, key).await?)
     }
 
-    /// Deletes a conversation, with everything that was said in it; again changes nothing. Whether nothing of it is left in the log: where
-    /// the disk was in the way, the rest goes when this is asked again, or at the next start.
+    /// Deletes a conversation, with everything that was said in it; again changes nothing. Whether
+    /// nothing of it is left in the log: where the disk was in the way, the rest goes when this is
+    /// asked again, or at the next start.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was deleted then.

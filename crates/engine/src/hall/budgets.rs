@@ -1,7 +1,8 @@
 //! Budgets of a hall: what may be spent, and what was spent in the hour and the day that go on.
 //!
-//! A decision is made with the budgets as they are, and charged before it is appended. Where another conversation has spent the rest in
-//! between, it is made again. So no budget of turns is ever passed, and nothing is locked while the rules decide.
+//! A decision is made with the budgets as they are, and charged before it is appended. Where
+//! another conversation has spent the rest in between, it is made again. So no budget of turns is
+//! ever passed, and nothing is locked while the rules decide.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

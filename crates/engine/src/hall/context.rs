@@ -1,4 +1,5 @@
-//! What a participant reads for its open turns, for those who fetch it: composed from the log whenever it is asked for, and kept nowhere.
+//! What a participant reads for its open turns, for those who fetch it: composed from the log
+//! whenever it is asked for, and kept nowhere.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
@@ -50,7 +51,8 @@ impl Hall {
         Ok(found.into_iter().next())
     }
 
-    /// The same for each open turn after one, of a participant that comes by itself: nobody else brings it what it is to read.
+    /// The same for each open turn after one, of a participant that comes by itself: nobody else
+    /// brings it what it is to read.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.

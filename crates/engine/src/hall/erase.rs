@@ -19,8 +19,8 @@ impl Hall {
         all.push(copies);
     }
 
-    /// Erases the words of an event, in a person's name. What was kept and published by it is erased too. The answer has no event
-    /// when the words were gone already.
+    /// Erases the words of an event, in a person's name. What was kept and published by it is
+    /// erased too. The answer has no event when the words were gone already.
     ///
     /// # Errors
     /// [`HallError`] as for [`Hall::submit`].
@@ -86,7 +86,8 @@ impl Hall {
         }
     }
 
-    /// The words are erased already, so nothing that happens here is an error; an index that follows the log forgets them anyway.
+    /// The words are erased already, so nothing that happens here is an error; an index that
+    /// follows the log forgets them anyway.
     async fn forget(&self, stream: &StreamId, seq: Seq) {
         if let Err(error) = self.inner.store.search.forget(stream, seq).await {
             tracing::warn!(%error, "the search index forgets erased words later");

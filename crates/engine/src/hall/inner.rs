@@ -1,4 +1,5 @@
-//! The way to the streams of a hall: commands, questions and news, to those that are live and those that are loaded for it.
+//! The way to the streams of a hall: commands, questions and news, to those that are live and those
+//! that are loaded for it.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, Weak};
@@ -36,7 +37,8 @@ pub(crate) struct Inner {
     pub(crate) opened_at: Timestamp,
     pub(crate) keyed_locks: KeyedLocks,
     pub(crate) begun: Begun,
-    /// What looks after archived conversations whose time is over, where anything does, and whether the clock may be trusted with that.
+    /// What looks after archived conversations whose time is over, where anything does, and whether
+    /// the clock may be trusted with that.
     pub(crate) retention: Mutex<Retention>,
     runtime: Handle,
 }
@@ -259,7 +261,8 @@ impl Inner {
         self.runtime.spawn(task).abort_handle()
     }
 
-    /// Brings news of a turn to its stream. Results must not be lost, so they load a stream that is not live.
+    /// Brings news of a turn to its stream. Results must not be lost, so they load a stream that is
+    /// not live.
     pub(crate) fn notify(self: &Arc<Self>, stream: &StreamId, notice: Box<Notice>) {
         let Sent::Absent(notice) = self.directory.notify(stream, notice) else { return };
         if matches!(*notice, Notice::Report(_, Report::Finished { .. }, _)) {

@@ -106,7 +106,8 @@ impl Inside {
         self.0.create_owing(name, policy, by, key, owed).await
     }
 
-    /// Says who carries what is owed to targets that begin like this; what is owed to them already is taken up.
+    /// Says who carries what is owed to targets that begin like this; what is owed to them already
+    /// is taken up.
     ///
     /// # Errors
     /// [`LogError`] when the deliveries cannot be read.
@@ -121,7 +122,8 @@ impl Inside {
     /// Submits a command; the answer comes when its events are committed and synced.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
+    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing
+    /// was decided.
     pub async fn submit(
         &self,
         stream: &StreamId,
@@ -170,7 +172,8 @@ impl Inside {
         self.0.view(stream, question).await
     }
 
-    /// Events after a position, all or at most `limit`, together in memory: for spans that are short.
+    /// Events after a position, all or at most `limit`, together in memory: for spans that are
+    /// short.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.

@@ -27,7 +27,8 @@ impl Hall {
         Ok(Unread { read, messages: before.first().map_or(0, |unread| unread.messages) })
     }
 
-    /// What a reader has before them in each of these streams, in their order; counts up to [`UNREAD_MAX`].
+    /// What a reader has before them in each of these streams, in their order; counts up to
+    /// [`UNREAD_MAX`].
     ///
     /// # Errors
     /// [`HallError`] when the log cannot be read.

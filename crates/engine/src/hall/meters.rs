@@ -1,4 +1,5 @@
-//! What the engine counts about itself. Numbers only: no name, no id and no word of anybody is ever among them.
+//! What the engine counts about itself. Numbers only: no name, no id and no word of anybody is ever
+//! among them.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -113,9 +114,11 @@ pub(crate) struct Metrics {
 pub struct Counted {
     /// Events appended.
     pub events: u64,
-    /// Appends by what came of them: `ok`, `full`, `overloaded`, `conflict`, `fenced`, `claimed`, `fatal`.
+    /// Appends by what came of them: `ok`, `full`, `overloaded`, `conflict`, `fenced`, `claimed`,
+    /// `fatal`.
     pub appends: BTreeMap<&'static str, u64>,
-    /// Decisions that were thrown away because they broke a rule, by rule. Each is a fault of this program.
+    /// Decisions that were thrown away because they broke a rule, by rule. Each is a fault of this
+    /// program.
     pub broken: BTreeMap<&'static str, u64>,
     /// How long appends took, from asking to synced.
     pub append_time: HistogramSnapshot,
@@ -173,7 +176,8 @@ impl Metrics {
         }
     }
 
-    /// Counts the turns that these committed events ended, and says so in the server's own log: by number and word, never by content.
+    /// Counts the turns that these committed events ended, and says so in the server's own log: by
+    /// number and word, never by content.
     pub(crate) fn committed(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
         let over_budget = |recorded: &&Recorded| {
             matches!(recorded.event, Event::Skipped { why_not: WhyNot::OverBudget, .. })

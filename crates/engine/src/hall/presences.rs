@@ -1,4 +1,5 @@
-//! Who is here: presences with their time to live, and open connections. Lost with the process, and meant to be.
+//! Who is here: presences with their time to live, and open connections. Lost with the process, and
+//! meant to be.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -238,8 +239,8 @@ impl Presences {
         }
     }
 
-    /// Who is in a stream, but for those whom the server runs there: a decision asks for clients that come by themselves, and for
-    /// whoever may be invited as one in it.
+    /// Who is in a stream, but for those whom the server runs there: a decision asks for clients
+    /// that come by themselves, and for whoever may be invited as one in it.
     pub(crate) fn attendees(
         &self,
         stream: &StreamId,

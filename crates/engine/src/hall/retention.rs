@@ -21,8 +21,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(3600);
 const LOOK_PAGE: usize = 500;
 
 impl Hall {
-    /// From now on, archived conversations are deleted when their newest event is so old; none are where nothing is said. What sessions that
-    /// live need is left alone.
+    /// From now on, archived conversations are deleted when their newest event is so old; none are
+    /// where nothing is said. What sessions that live need is left alone.
     pub fn set_retention(&self, age: Option<Millis>) {
         let inner = Arc::downgrade(&self.inner);
         let looking = age.map(|age| self.inner.spawn_abortable(look(inner, age)));

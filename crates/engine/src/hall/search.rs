@@ -1,4 +1,5 @@
-//! Searches all conversations: settles which are meant, asks the log's index, and shows only what the viewer may see.
+//! Searches all conversations: settles which are meant, asks the log's index, and shows only what
+//! the viewer may see.
 
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::search::Query;
@@ -31,11 +32,12 @@ pub enum SearchError {
 }
 
 impl Hall {
-    /// Searches what was said, the newest first. A page holds at most `limit` hits, fewer where some are not for this viewer;
-    /// `cursor` is the `next` of the page before.
+    /// Searches what was said, the newest first. A page holds at most `limit` hits, fewer where
+    /// some are not for this viewer; `cursor` is the `next` of the page before.
     ///
     /// # Errors
-    /// [`SearchError`]: the query names a conversation that does not exist, or the log cannot be read.
+    /// [`SearchError`]: the query names a conversation that does not exist, or the log cannot be
+    /// read.
     pub async fn search(
         &self,
         query: Query,

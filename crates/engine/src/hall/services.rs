@@ -1,4 +1,5 @@
-//! What all parts of a hall share: what is kept, who is told, what may be spent, and whether anything is taken at all.
+//! What all parts of a hall share: what is kept, who is told, what may be spent, and whether
+//! anything is taken at all.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

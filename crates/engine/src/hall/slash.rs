@@ -1,4 +1,5 @@
-//! Reads slash commands. What they mean is the kernel's grammar; who may do what is decided by its rules.
+//! Reads slash commands. What they mean is the kernel's grammar; who may do what is decided by its
+//! rules.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post, Refusal, Rejection};
@@ -24,10 +25,12 @@ pub(crate) enum Step {
 }
 
 impl Hall {
-    /// Reads a slash command and does nothing yet, so that it can be asked first whether it may be done.
+    /// Reads a slash command and does nothing yet, so that it can be asked first whether it may be
+    /// done.
     ///
     /// # Errors
-    /// [`HallError::Rejected`] with code `bad_command` and one useful line when it cannot be understood.
+    /// [`HallError::Rejected`] with code `bad_command` and one useful line when it cannot be
+    /// understood.
     pub(crate) async fn read_slash(
         &self,
         stream: &StreamId,
@@ -89,7 +92,8 @@ impl Hall {
         })
     }
 
-    /// A message that these answer, one after the other. Without words of its own it says whom it asks. (Ruling 17.)
+    /// A message that these answer, one after the other. Without words of its own it says whom it
+    /// asks. (Ruling 17.)
     async fn ask(
         &self,
         stream: &StreamId,

@@ -1,4 +1,5 @@
-//! What may be spent, as the hall has it: purses that are filled again when it opens, and raised by people.
+//! What may be spent, as the hall has it: purses that are filled again when it opens, and raised by
+//! people.
 
 use std::sync::Arc;
 
@@ -73,7 +74,8 @@ impl Hall {
         self.inner.purses.book().budgets.currency.clone()
     }
 
-    /// Replaces what may be spent. What was spent in the hour and the day that go on counts against it, and raises go on.
+    /// Replaces what may be spent. What was spent in the hour and the day that go on counts against
+    /// it, and raises go on.
     pub fn replace_budgets(&self, config: &BudgetsConfig) {
         self.inner.purses.replace(config, self.now());
     }
@@ -91,11 +93,12 @@ impl Hall {
         Measure::ALL.into_iter().filter_map(state).collect()
     }
 
-    /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over a restart, and is recorded with who
-    /// did it.
+    /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over
+    /// a restart, and is recorded with who did it.
     ///
     /// # Errors
-    /// [`HallError::Rejected`] when there is nothing to raise or it makes no sense; others when it cannot be kept.
+    /// [`HallError::Rejected`] when there is nothing to raise or it makes no sense; others when it
+    /// cannot be kept.
     pub async fn raise_budget(
         &self,
         by: &Caller,

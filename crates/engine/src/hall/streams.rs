@@ -1,7 +1,7 @@
 //! Which streams are live, and how to reach them.
 //!
-//! A command is sent while the directory is locked, and a task takes itself out of the directory under the same lock. So nothing is sent to a
-//! task that has ended.
+//! A command is sent while the directory is locked, and a task takes itself out of the directory
+//! under the same lock. So nothing is sent to a task that has ended.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -82,7 +82,8 @@ impl Directory {
         }
     }
 
-    /// Makes a stream live unless it is, sends what `first` makes, and starts the task of a seat that is new.
+    /// Makes a stream live unless it is, sends what `first` makes, and starts the task of a seat
+    /// that is new.
     pub(crate) fn seat(
         &self,
         stream: &StreamId,
@@ -114,7 +115,8 @@ impl Directory {
         streams.open(stream, None, Some(notice), start);
     }
 
-    /// Takes a seat out of the directory, if it is still the stream's. From then on nothing more can reach it.
+    /// Takes a seat out of the directory, if it is still the stream's. From then on nothing more
+    /// can reach it.
     pub(crate) fn leave(&self, stream: &StreamId, seat: u64) {
         let mut streams = self.lock();
         if streams.live.get(stream).is_some_and(|mailbox| mailbox.seat == seat) {

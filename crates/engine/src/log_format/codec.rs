@@ -1,4 +1,5 @@
-//! How an event is written to a log: an envelope in JSON, and its body beside it so that it can be erased.
+//! How an event is written to a log: an envelope in JSON, and its body beside it so that it can be
+//! erased.
 
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
@@ -9,7 +10,8 @@ pub fn envelope(event: &Event) -> String {
     serde_json::to_string(event).unwrap_or_default()
 }
 
-/// About how many bytes an event takes: its words, and what a client kept of its own. Everything else of any event is small.
+/// About how many bytes an event takes: its words, and what a client kept of its own. Everything
+/// else of any event is small.
 pub fn weight(event: &Event) -> usize {
     const REST: usize = 256;
     let own = match event {
@@ -26,7 +28,8 @@ pub enum Decoded {
     Event(Box<Recorded>),
     /// One of a kind that only a newer version knows; which kind.
     Newer(String),
-    /// Nothing that any version wrote: it is no event, or one of a known kind that does not read as such. In what way.
+    /// Nothing that any version wrote: it is no event, or one of a known kind that does not read as
+    /// such. In what way.
     Damaged(String),
 }
 

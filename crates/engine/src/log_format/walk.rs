@@ -22,7 +22,8 @@ impl<'a> Walk<'a> {
     pub fn new(listed: &'a Listed, snapshot: Option<&'a Snapshot>) -> Self {
         // One of another version is not used, and says nothing here.
         let snapshot = snapshot.filter(|snapshot| snapshot.version == STATE_VERSION);
-        // What a newer version's kind of stream would be has events that this version does not know.
+        // What a newer version's kind of stream would be has events that this version does not
+        // know.
         let state = Some(Conversation::new(listed.stream.clone()).into());
         Self { listed, snapshot, state, wrong: None }
     }
@@ -65,8 +66,9 @@ fn follow(
     wrong
 }
 
-/// Whether the row in the catalog says what the events say. No chain goes over it, but the events make it. That it looks after a
-/// conversation too early or in vain harms nobody, and another version may have had reasons to.
+/// Whether the row in the catalog says what the events say. No chain goes over it, but the events
+/// make it. That it looks after a conversation too early or in vain harms nobody, and another
+/// version may have had reasons to.
 fn differs(listed: &Listed, state: &Aggregate) -> Option<LogError> {
     let (row, made) = (&listed.catalog, Catalog::of(state));
     let too_late = made.next_wake.is_some_and(|wake| row.next_wake.is_none_or(|row| row > wake));

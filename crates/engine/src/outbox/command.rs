@@ -13,7 +13,8 @@ use crate::ports::{Delivery, NewDelivery};
 
 /// What the targets begin with that are streams of this hall.
 pub const STREAM: &str = "stream";
-/// Commands that follow from each other, at most. What is carried out at the end of such a chain owes nothing.
+/// Commands that follow from each other, at most. What is carried out at the end of such a chain
+/// owes nothing.
 pub const HOPS_MAX: u8 = 8;
 
 /// A command for a stream, decided there once.

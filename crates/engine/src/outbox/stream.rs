@@ -12,7 +12,8 @@ use crate::hall::inner::Inner;
 use crate::ports::{COMMANDER, Delivery};
 use crate::stream::Owing;
 
-/// Submits the command of a delivery to its target, under a claim that lasts until the delivery is settled.
+/// Submits the command of a delivery to its target, under a claim that lasts until the delivery is
+/// settled.
 pub(crate) struct StreamCourier(pub(crate) Weak<Inner>);
 
 #[async_trait]

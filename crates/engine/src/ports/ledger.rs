@@ -8,7 +8,8 @@ use moothall_kernel::time::Timestamp;
 use super::error::LogError;
 use super::principals::AuditEntry;
 
-/// What turns have cost, in rows beside the log that could be made again from it: one for each hour, stream, agent and causer.
+/// What turns have cost, in rows beside the log that could be made again from it: one for each
+/// hour, stream, agent and causer.
 #[async_trait]
 pub trait Ledger: Send + Sync + 'static {
     /// What was charged from this hour on, summed over all streams.

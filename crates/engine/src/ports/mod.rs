@@ -1,5 +1,6 @@
-//! What the engine needs from the world: one port, one file, with the types that it speaks of. Each port has a memory implementation
-//! in [`crate::memory`], the reference for the real ones; [`Store`] holds those of them that keep something.
+//! What the engine needs from the world: one port, one file, with the types that it speaks of. Each
+//! port has a memory implementation in [`crate::memory`], the reference for the real ones;
+//! [`Store`] holds those of them that keep something.
 
 mod clock;
 mod error;

@@ -56,7 +56,8 @@ impl Places {
         Arc::new(Self { number, free: Arc::new(Semaphore::new(most)), waiting: Mutex::default() })
     }
 
-    /// So many places from now on; at least one. Programs that run go on, and where there are too many, the next to end make no room.
+    /// So many places from now on; at least one. Programs that run go on, and where there are too
+    /// many, the next to end make no room.
     pub fn resize(&self, most: usize) {
         let most = most.clamp(1, Semaphore::MAX_PERMITS);
         let mut number = self.number();

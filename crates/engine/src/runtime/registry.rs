@@ -88,7 +88,8 @@ struct Listed {
 }
 
 impl Roster {
-    /// Notes a client: what the kernel may know about it, and whether turns that wait for it are briefed again.
+    /// Notes a client: what the kernel may know about it, and whether turns that wait for it are
+    /// briefed again.
     pub fn insert(&mut self, client: String, facts: AgentFacts, waits: bool) {
         self.0.insert(client, Listed { facts, waits, room: TRANSCRIPT_BYTES, window: WINDOW_LEN });
     }
@@ -98,7 +99,8 @@ impl Roster {
         self.0.get(client).map_or_else(AgentFacts::external, |listed| listed.facts.clone())
     }
 
-    /// What runs a participant here; nothing when it runs elsewhere and comes by itself. (Ruling 5.)
+    /// What runs a participant here; nothing when it runs elsewhere and comes by itself.
+    /// (Ruling 5.)
     pub fn hand(&self, participant: &Participant) -> Option<Hand> {
         if participant.facts.abilities.lives_in_session {
             return Some(Hand::RESIDENT);

@@ -1,4 +1,5 @@
-//! For runtimes that do a turn's work in one future: asked twice they work once, cancelled they stop.
+//! For runtimes that do a turn's work in one future: asked twice they work once, cancelled they
+//! stop.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -19,14 +20,17 @@ use tokio::task::AbortHandle;
 use crate::runtime::agent::{Agent, Given, Job, Probe, Report, Reporter, TurnKey, WINDOW_LEN};
 use crate::runtime::places::{Place, Places};
 
-/// One turn's work as a future. It is dropped when the turn is cancelled: whatever must not outlive it belongs into drop guards.
+/// One turn's work as a future. It is dropped when the turn is cancelled: whatever must not outlive
+/// it belongs into drop guards.
 #[async_trait]
 pub trait Work: Send + Sync + 'static {
-    /// Does the work. `Started` and `Finished` are reported around it; deltas, progress and permissions go to `out`.
+    /// Does the work. `Started` and `Finished` are reported around it; deltas, progress and
+    /// permissions go to `out`.
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage);
     /// How it runs, as a word for people.
     fn runtime(&self) -> Runtime;
-    /// What its participants can. Where nothing is said, they are asked, answer at once and remember nothing.
+    /// What its participants can. Where nothing is said, they are asked, answer at once and
+    /// remember nothing.
     fn abilities(&self) -> Abilities {
         Abilities::PLAIN
     }
@@ -56,7 +60,8 @@ pub trait Work: Send + Sync + 'static {
 
 /// An [`Agent`] that does each turn's [`Work`] once.
 ///
-/// Work that never waits is over when `ensure` returns, without a task of its own. Dropping this ends all work.
+/// Work that never waits is over when `ensure` returns, without a task of its own. Dropping this
+/// ends all work.
 pub struct RunOnce<W: Work> {
     work: Arc<W>,
     going: Arc<ActiveTasks>,
@@ -140,7 +145,8 @@ impl Drop for Listed {
     }
 }
 
-/// Reports a fault in place of work that panicked, so that its turn does not wait for its time limit.
+/// Reports a fault in place of work that panicked, so that its turn does not wait for its time
+/// limit.
 struct Ending {
     reporter: Arc<dyn Reporter>,
     owed: bool,
@@ -195,7 +201,8 @@ impl<W: Work> RunOnce<W> {
     }
 }
 
-/// Waits for a place where one is needed, and says so. Meanwhile what is to be done may be renewed. Nothing when nobody wants it any more.
+/// Waits for a place where one is needed, and says so. Meanwhile what is to be done may be renewed.
+/// Nothing when nobody wants it any more.
 async fn seated(
     places: Option<Arc<Places>>,
     listed: &Listed,
@@ -253,14 +260,16 @@ impl<W: Work> Agent for RunOnce<W> {
         let Some(listed) = self.going.enter(&key) else { return };
         let run = listed.run.clone();
         let mut future = self.future(job, reporter, listed);
-        // A panic was already reported by `Ending`, and must not take the conversation down with it.
+        // A panic was already reported by `Ending`, and must not take the conversation down with
+        // it.
         let first = catch_unwind(AssertUnwindSafe(|| {
             future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
         }));
         if !matches!(first, Ok(Poll::Pending)) {
             return;
         }
-        // The spawned task polls again, so that the waker it needs replaces the one of the first poll.
+        // The spawned task polls again, so that the waker it needs replaces the one of the first
+        // poll.
         let abort = tokio::spawn(future).abort_handle();
         match self.going.lock().get_mut(&key).filter(|slot| Arc::ptr_eq(&slot.run, &run)) {
             Some(slot) => slot.abort = Some(abort),

@@ -36,7 +36,8 @@ pub fn target(session: &SessionId) -> String {
     format!("{ADDRESS}:{session}")
 }
 
-/// The delivery target of a participant that is a session: what it is prompted with is a row in the log.
+/// The delivery target of a participant that is a session: what it is prompted with is a row in the
+/// log.
 pub fn target_of(participant: &Participant) -> Option<String> {
     session_of(participant).map(|session| target(&session))
 }

@@ -34,7 +34,8 @@ impl Agent for OnDemand {
         self.timeout
     }
 
-    /// The hall gives the turns of its participants to their sessions, so this is asked where there are none.
+    /// The hall gives the turns of its participants to their sessions, so this is asked where there
+    /// are none.
     fn ensure(&self, _job: Job, reporter: Arc<dyn Reporter>) {
         fail_turn(&*reporter, "this server was started without terminals");
     }

@@ -1,4 +1,5 @@
-//! Requests that wait until somebody agrees to them. They are in no log: after a crash whoever made one asks again.
+//! Requests that wait until somebody agrees to them. They are in no log: after a crash whoever made
+//! one asks again.
 
 use std::collections::BTreeMap;
 
@@ -49,7 +50,8 @@ impl Awaited {
         Put::First
     }
 
-    /// What may be decided, or not, now that there is an answer. Nothing when it comes too late, or when nobody waits for it.
+    /// What may be decided, or not, now that there is an answer. Nothing when it comes too late, or
+    /// when nobody waits for it.
     pub(super) fn answered(&mut self, id: RequestId, now: Millis) -> Vec<Item> {
         match self.0.get(&id) {
             Some(question) if now < question.until => self.take([id]),

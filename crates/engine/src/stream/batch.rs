@@ -1,4 +1,5 @@
-//! Deciding and appending: what was told together is decided together, appended at once, and answered only then.
+//! Deciding and appending: what was told together is decided together, appended at once, and
+//! answered only then.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -117,7 +118,8 @@ impl Host {
         working.decide(deciding.now, command, &facts)
     }
 
-    /// The purses paid for a decision. When another conversation has spent the rest in between, it is made again, and knows.
+    /// The purses paid for a decision. When another conversation has spent the rest in between, it
+    /// is made again, and knows.
     pub(super) fn charged(
         &mut self,
         paying: Paying,
@@ -165,7 +167,8 @@ impl Host {
         deciding.push(verdict);
     }
 
-    /// Notes words that nobody keeps, until an event tells of them. What a restart forgets of that is only how many there were.
+    /// Notes words that nobody keeps, until an event tells of them. What a restart forgets of that
+    /// is only how many there were.
     fn count_unkept(&mut self, unkept: Unkept) {
         let (count, sum) = self.unkept.entry(unkept.participant).or_default();
         *count += 1;
@@ -204,7 +207,8 @@ impl Host {
             fingerprint: idempotency.fingerprint.clone(),
             outcome,
             expires: match idempotency.principal == COMMANDER {
-                // A command from another stream may be submitted again as long as its delivery is not settled.
+                // A command from another stream may be submitted again as long as its delivery is
+                // not settled.
                 true => planted::has(Bug::CommandClaimLapses).then_some(now),
                 false => Some(now + IDEM_TTL),
             },
@@ -299,7 +303,8 @@ impl Host {
         }
     }
 
-    /// The batch is in the log, with these deliveries: now the state counts, and everybody may know.
+    /// The batch is in the log, with these deliveries: now the state counts, and everybody may
+    /// know.
     fn commit(&mut self, deciding: Deciding, deliveries: &[u64], around: &Around<'_>) {
         let Deciding { items, mut events, charges, verdicts, prompts, .. } = deciding;
         self.runs.inserted(&prompts, deliveries);
@@ -324,8 +329,9 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// The rules led to what no rule allows. Whichever item it was is refused, also one of the engine's own, which would only lead there
-    /// again; and the state is read anew, in case it was wrong before.
+    /// The rules led to what no rule allows. Whichever item it was is refused, also one of the
+    /// engine's own, which would only lead there again; and the state is read anew, in case it was
+    /// wrong before.
     fn broken(&mut self, deciding: Deciding, broken: Broken) {
         let items = self.forget_decided(deciding);
         self.out.push(Output::Broken(broken));
@@ -371,8 +377,8 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// A key of the batch is held already. Its items are decided one at a time then, to see whose it is; and that one once more, to get
-    /// the answer of the request that was quicker.
+    /// A key of the batch is held already. Its items are decided one at a time then, to see whose
+    /// it is; and that one once more, to get the answer of the request that was quicker.
     fn claimed(&mut self, mut items: Vec<Item>, claim: &Claim) {
         if let [item] = &mut items[..] {
             let own = claim.namespace == IDEM && item.claim_key().as_ref() == Some(&claim.key);
@@ -392,7 +398,8 @@ impl Host {
         }
     }
 
-    /// Refuses what was asked, and keeps the engine's own commands for another try: an agent's answer must not be lost.
+    /// Refuses what was asked, and keeps the engine's own commands for another try: an agent's
+    /// answer must not be lost.
     fn put_back(&mut self, items: Vec<Item>, error: &HallError, now: Millis, pause: Millis) {
         let (asked, own): (Vec<Item>, Vec<Item>) =
             items.into_iter().partition(|item| item.asked.is_some());

@@ -17,7 +17,8 @@ use super::tail::Wanted;
 use crate::ports::{EventLog, LogError, Page};
 use crate::runtime::agent::{Job, TurnKey};
 
-/// Events looked at before the range of a turn, so that what was queued among the newest messages stands where its time came.
+/// Events looked at before the range of a turn, so that what was queued among the newest messages
+/// stands where its time came.
 const WINDOW_SEQS: u64 = 128;
 /// Most events that are read for a turn. Beyond them only messages are.
 const RANGE_SEQS_MAX: u64 = 1000;
@@ -27,13 +28,15 @@ const MESSAGES_PAGE: usize = 256;
 const COUNTED_PAGE: usize = 1000;
 /// Most pages of them: a prompt says that there are more.
 const COUNTED_PAGES_MAX: usize = 10;
-/// Most messages of one prompt of which it is looked up what they reply to, where that is older than all of it.
+/// Most messages of one prompt of which it is looked up what they reply to, where that is older
+/// than all of it.
 const REPLIES_MAX: usize = 16;
 
 /// Events read at once where many are wanted.
 const SPAN_PAGE: usize = 1000;
 
-/// The events at so many positions after one, page after page. All of them are in memory then, so it is for spans that have an end.
+/// The events at so many positions after one, page after page. All of them are in memory then, so
+/// it is for spans that have an end.
 pub(crate) async fn read_span(
     log: &dyn EventLog,
     stream: &StreamId,
@@ -62,7 +65,8 @@ pub(crate) struct Brief<'a> {
     pub(crate) state: &'a Conversation,
     pub(crate) turn: &'a Turn,
     pub(crate) participant: &'a Participant,
-    /// Bytes of what was said that its prompt has room for, where it is not only told what came since its last turn.
+    /// Bytes of what was said that its prompt has room for, where it is not only told what came
+    /// since its last turn.
     pub(crate) room: usize,
     /// Messages that its job carries.
     pub(crate) window: usize,
@@ -160,7 +164,8 @@ impl Drafting {
         Ok(Drafted::Job(Box::new(job(of, &range, material, trigger))))
     }
 
-    /// Messages that are to be read, or counted where there is no room for them. The state has counted those of the whole conversation.
+    /// Messages that are to be read, or counted where there is no room for them. The state has
+    /// counted those of the whole conversation.
     fn missing_messages(&mut self, range: &Range, tail: &Tail) -> Option<Missing> {
         let known = tail.messages_after();
         if known > range.floor && !tail.meets(range.wanted, range.through) {
@@ -206,8 +211,8 @@ impl Counted {
     }
 }
 
-/// An event that those of the range and the turn refer to, or that the participant remembers by, and that was not read; and whether
-/// there is no prompt without it.
+/// An event that those of the range and the turn refer to, or that the participant remembers by,
+/// and that was not read; and whether there is no prompt without it.
 fn missing_single(
     of: &Brief<'_>,
     range: &Range,
@@ -373,7 +378,8 @@ pub(crate) async fn read_one(
     found.ok_or_else(|| LogError::Failed(format!("stream {stream} has no event {seq}")))
 }
 
-/// The newest messages, in the order in which they took effect: one that waits in the queue is not among them.
+/// The newest messages, in the order in which they took effect: one that waits in the queue is not
+/// among them.
 fn window(story: &Story<'_>, through: Seq, count: usize) -> Vec<Recorded> {
     let mut newest: Vec<Recorded> = story.messages(through).rev().take(count).cloned().collect();
     newest.reverse();

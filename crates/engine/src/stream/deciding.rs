@@ -16,7 +16,8 @@ use crate::answers::{Answer, HallError, Idempotency};
 use crate::outbox::HOPS_MAX;
 use crate::ports::{ClaimChange, NewDelivery};
 
-/// A command to be decided, and who waits for the answer. The engine's own have nobody waiting, and are never lost.
+/// A command to be decided, and who waits for the answer. The engine's own have nobody waiting, and
+/// are never lost.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) wanted: Wanted,
@@ -155,7 +156,8 @@ impl Deciding {
         begins.zip(&self.ends).map(|(from, to)| self.events[from..*to].to_vec()).collect()
     }
 
-    /// The answer to a request whose key was used before; nothing when it is new, or when the one before was refused.
+    /// The answer to a request whose key was used before; nothing when it is new, or when the one
+    /// before was refused.
     pub(super) fn known(&self, idempotency: &Idempotency) -> Option<Verdict> {
         let key = claim_key(idempotency);
         let earlier = match &self.found.earlier {

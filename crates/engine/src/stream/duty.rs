@@ -29,7 +29,8 @@ impl Host {
         let duties = self.committed.duties();
         let ended = self.runs.keep_only(&duties.run, &self.stream);
         self.out.extend(ended);
-        // A hall that drains begins nothing: what runs here already may end, and is told that its start is kept.
+        // A hall that drains begins nothing: what runs here already may end, and is told that its
+        // start is kept.
         let wanted = duties
             .run
             .into_iter()
@@ -72,7 +73,8 @@ impl Host {
         self.rest(around.now);
     }
 
-    /// Takes a turn up that nobody has. Whether it, or one that is known, has to be given to its runtime now.
+    /// Takes a turn up that nobody has. Whether it, or one that is known, has to be given to its
+    /// runtime now.
     fn needs_job(&mut self, run: &Run, around: &Around<'_>) -> bool {
         let hand = match self.runs.get(run.turn) {
             None => self.take_up(run, around),
@@ -95,8 +97,8 @@ impl Host {
         hand.is_some()
     }
 
-    /// What runs a turn here, if it has to be given to it. One that runs elsewhere comes by itself; one that an earlier process started is
-    /// asked about first. (Ruling 5.)
+    /// What runs a turn here, if it has to be given to it. One that runs elsewhere comes by itself;
+    /// one that an earlier process started is asked about first. (Ruling 5.)
     fn take_up(&mut self, run: &Run, around: &Around<'_>) -> Option<Hand> {
         let hand = around.agents.hand(self.conversation()?.participant(&run.participant)?);
         match hand {
@@ -130,7 +132,8 @@ impl Host {
         }
     }
 
-    /// Makes the job of a turn and gives it to its runtime; or says what was not read yet, and asks for it.
+    /// Makes the job of a turn and gives it to its runtime; or says what was not read yet, and asks
+    /// for it.
     fn draft(&mut self, run: &Run, mut drafting: Drafting) -> Result<Option<Drafting>, LogError> {
         let Some(state) = self.committed.conversation() else { return Ok(None) };
         let (Some(turn), Some(participant)) =
@@ -154,7 +157,8 @@ impl Host {
         }
     }
 
-    /// Bytes of what was said that the prompt of a turn has room for, and how many messages its job carries.
+    /// Bytes of what was said that the prompt of a turn has room for, and how many messages its job
+    /// carries.
     fn room_of(&self, turn: TurnNo) -> (usize, usize) {
         let hand = self.runs.get(turn).and_then(|going| going.hand);
         hand.map_or((TRANSCRIPT_BYTES, WINDOW_LEN), |hand| (hand.room, hand.window))

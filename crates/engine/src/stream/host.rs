@@ -1,18 +1,21 @@
 //! The host of a live stream: a state machine that waits for nothing and asks for everything.
 //!
-//! It holds the committed state and the one that is being decided on, what waits to be decided, and the turns that run here. It is told
-//! things by [`Host::handle`], and what it wants comes back, in order. It has no clock, no chance and no order of a hash: the same inputs
-//! give the same outputs. Inputs may come in any order; what comes while an answer is outstanding waits for it, so that nothing is ever
-//! decided on a state that may turn out not to be kept.
+//! It holds the committed state and the one that is being decided on, what waits to be decided, and
+//! the turns that run here. It is told things by [`Host::handle`], and what it wants comes back, in
+//! order. It has no clock, no chance and no order of a hash: the same inputs give the same outputs.
+//! Inputs may come in any order; what comes while an answer is outstanding waits for it, so that
+//! nothing is ever decided on a state that may turn out not to be kept.
 //!
-//! Everything told before a look is decided together and appended at once: look up → decide and charge → append → apply → answer →
-//! publish → show → see what has to run. Until it is appended, nobody outside hears of any of it.
+//! Everything told before a look is decided together and appended at once: look up → decide and
+//! charge → append → apply → answer → publish → show → see what has to run. Until it is appended,
+//! nobody outside hears of any of it.
 //!
-//! Three things decisions depend on are not the stream's own. *Who is reachable* and *which keys were used* are facts that come once for
-//! each batch, with [`Input::Found`]: they may change at any time anyway. *Which agents there are* comes with every input, in [`Around`],
-//! because a turn that should run has to be given to somebody at once. *The purses* are shared by all streams, so what a decision spends
-//! is asked for by [`Output::Charge`] before the next one is made: two streams must not spend the same turn, and nothing is locked
-//! while the rules decide.
+//! Three things decisions depend on are not the stream's own. *Who is reachable* and *which keys
+//! were used* are facts that come once for each batch, with [`Input::Found`]: they may change at
+//! any time anyway. *Which agents there are* comes with every input, in [`Around`], because a turn
+//! that should run has to be given to somebody at once. *The purses* are shared by all streams, so
+//! what a decision spends is asked for by [`Output::Charge`] before the next one is made: two
+//! streams must not spend the same turn, and nothing is locked while the rules decide.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::iter;
@@ -46,11 +49,13 @@ pub(crate) const RETRY_FULL: Millis = Millis::from_secs(1);
 #[derive(Clone, Debug)]
 pub struct Host {
     pub(super) stream: StreamId,
-    /// Which writer this is. A stream that is only read has none, so that it can be read when nothing can be written.
+    /// Which writer this is. A stream that is only read has none, so that it can be read when
+    /// nothing can be written.
     pub(super) epoch: Option<Epoch>,
     /// What the log says.
     pub(super) committed: Aggregate,
-    /// The same, and what was decided since. Made when something is to be decided, and kept while there is work.
+    /// The same, and what was decided since. Made when something is to be decided, and kept while
+    /// there is work.
     pub(super) working: Option<Aggregate>,
     /// Why it is only read, if it is.
     pub(super) unwritable: Option<Unwritable>,
@@ -69,7 +74,8 @@ pub struct Host {
     /// The pending ones wait until then, because the log had no room.
     pub(super) retry_at: Option<Millis>,
     pub(super) wake: Option<Millis>,
-    /// Refused contributions that were not kept and of which no event has told yet: how many of whom, and how many bytes.
+    /// Refused contributions that were not kept and of which no event has told yet: how many of
+    /// whom, and how many bytes.
     pub(super) unkept: BTreeMap<ParticipantId, (u64, u64)>,
     /// The conversation's own time when it last looked, and the steady clock then.
     clock: Now,
@@ -144,7 +150,8 @@ impl Host {
         if let Begin::Existing(opened_at) = begin
             && host.unwritable.is_none()
         {
-            // What a stream is told when it is loaded: how long nobody looked after it, and what the registry says now.
+            // What a stream is told when it is loaded: how long nobody looked after it, and what
+            // the registry says now.
             let downtime = if planted::has(Bug::DowntimeForgotten) {
                 Millis(0)
             } else {
@@ -216,7 +223,8 @@ impl Host {
         self.committed.conversation()
     }
 
-    /// The state that is decided on, where something was decided and is not appended. For those who watch the host.
+    /// The state that is decided on, where something was decided and is not appended. For those who
+    /// watch the host.
     pub fn working(&self) -> &Aggregate {
         self.working.as_ref().unwrap_or(&self.committed)
     }
@@ -245,7 +253,8 @@ impl Host {
         matches!(self.stage, Stage::Idle) && !told
     }
 
-    /// Whether everything it was told is decided and kept, or refused, but for what waits until somebody agrees.
+    /// Whether everything it was told is decided and kept, or refused, but for what waits until
+    /// somebody agrees.
     pub fn is_settled(&self) -> bool {
         self.is_idle() && self.pending.is_empty()
     }
@@ -272,7 +281,8 @@ impl Host {
             && (self.unwritable.is_some() || !self.has_timers())
     }
 
-    /// One look: everything that was told is decided, appended and told, and then it is seen what has to run.
+    /// One look: everything that was told is decided, appended and told, and then it is seen what
+    /// has to run.
     fn look(&mut self, around: &Around<'_>) {
         let now = around.now;
         self.refuse_unanswered(around);
@@ -286,7 +296,8 @@ impl Host {
             items.extend(self.changed_facts(around.agents));
         }
         items.extend(inbox.items);
-        // What was put back goes before everything else that is decided: deadlines have to be moved before anything looks at them.
+        // What was put back goes before everything else that is decided: deadlines have to be moved
+        // before anything looks at them.
         let is_due = self.retry_at.is_none_or(|at| at <= now.steady)
             || stood_still.is_some()
             || !items.is_empty();
@@ -299,8 +310,9 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// The conversation's own time: it is never behind the newest event, and goes on by the steady clock. Where the computer's clock was
-    /// set back, or the newest event lies ahead of it, nothing waits for it to catch up.
+    /// The conversation's own time: it is never behind the newest event, and goes on by the steady
+    /// clock. Where the computer's clock was set back, or the newest event lies ahead of it,
+    /// nothing waits for it to catch up.
     pub(super) fn time(&self, now: Now) -> Timestamp {
         if planted::has(Bug::TimeGoesBackwards) {
             return now.wall;
@@ -328,7 +340,8 @@ impl Host {
             .then(|| Item::internal(EngineCommand::ShiftClock { downtime }))
     }
 
-    /// What the registry says otherwise than the conversation remembers, and the end of what nobody is left to run.
+    /// What the registry says otherwise than the conversation remembers, and the end of what nobody
+    /// is left to run.
     fn changed_facts(&self, agents: &Roster) -> Vec<Item> {
         let open = self.conversation().filter(|conversation| !conversation.is_archived());
         let here = open.into_iter().flat_map(Conversation::agents);
@@ -336,7 +349,8 @@ impl Host {
             let listed = agents.facts(p.profile.client.as_deref()?);
             let facts = match p.address {
                 None => listed,
-                // What a session is does not change with the registry, but for how long it may take.
+                // What a session is does not change with the registry, but for how long it may
+                // take.
                 Some(_) if listed.abilities.lives_in_session => {
                     AgentFacts { timeout: listed.timeout, ..p.facts.clone() }
                 }
@@ -348,13 +362,15 @@ impl Host {
             let orphans =
                 if p.facts.known && !facts.known { self.orphans(&p.id) } else { Vec::new() };
             let changed = EngineCommand::Facts { participant: p.id.clone(), facts };
-            // Who has nobody to run it is known before its turns end, so that none is granted to it again.
+            // Who has nobody to run it is known before its turns end, so that none is granted to it
+            // again.
             iter::once(changed).chain(orphans)
         });
         told.map(Item::internal).collect()
     }
 
-    /// Ends the turns of somebody whose client is gone, but for those that run here: they end as they began.
+    /// Ends the turns of somebody whose client is gone, but for those that run here: they end as
+    /// they began.
     fn orphans(&self, participant: &ParticipantId) -> Vec<EngineCommand> {
         let turns = self.conversation().into_iter().flat_map(Conversation::open_turns);
         let lost = turns
@@ -447,7 +463,8 @@ impl Host {
     /// All of a look is decided, and what could be kept is.
     fn settled(&mut self, around: &Around<'_>) {
         if self.conversation().is_some_and(Conversation::is_deleted) {
-            // What runs is cancelled, and whoever wants to see it hears why there is nothing to see.
+            // What runs is cancelled, and whoever wants to see it hears why there is nothing to
+            // see.
             self.reconcile(around);
             return self.close(Why::Deleted);
         }

@@ -13,8 +13,8 @@ use crate::ports::{EventLog, Opening, Page};
 /// Events read at once.
 const LOAD_PAGE: usize = 1000;
 
-/// The state of a stream, up to the first event that this version does not know, and where the snapshot was that it was made from.
-/// What is folded goes no further back than that.
+/// The state of a stream, up to the first event that this version does not know, and where the
+/// snapshot was that it was made from. What is folded goes no further back than that.
 ///
 /// # Errors
 /// [`HallError`] when there is no such stream, or it cannot be read.
@@ -72,7 +72,8 @@ async fn go_on(
     }
 }
 
-/// What a stream's turns cost up to a position, or to the first event that this version does not know.
+/// What a stream's turns cost up to a position, or to the first event that this version does not
+/// know.
 pub(crate) async fn charges_up_to(
     log: &dyn EventLog,
     stream: &StreamId,

@@ -12,7 +12,8 @@ use super::io::Output;
 use crate::runtime::agent::Given;
 
 impl Host {
-    /// What committed events mean for those who are run here: their presence, and answers to their permissions.
+    /// What committed events mean for those who are run here: their presence, and answers to their
+    /// permissions.
     pub(super) fn take_note(&mut self, events: &[Recorded]) {
         let mut states: BTreeMap<ParticipantId, &'static str> = BTreeMap::new();
         for recorded in events {

@@ -1,4 +1,5 @@
-//! Carries out what a stream's host wants: on the log, the purses, the agents, and to everybody who waits or listens.
+//! Carries out what a stream's host wants: on the log, the purses, the agents, and to everybody who
+//! waits or listens.
 
 use std::sync::Arc;
 
@@ -50,7 +51,8 @@ impl Shell {
             }
             Output::Reload => {
                 tracing::warn!(stream = %self.stream, "it is not where its writer thought; read again");
-                // Boxed, because it is seldom needed, and every wish that is carried out would be moved with room for it.
+                // Boxed, because it is seldom needed, and every wish that is carried out would be
+                // moved with room for it.
                 let loaded = Box::pin(load(&*self.hall.store.log, &self.stream)).await;
                 return Ok(Some(Input::Loaded(loaded.map(|(loaded, _)| Box::new(loaded)))));
             }
@@ -207,7 +209,8 @@ impl Shell {
         crash::point("agent_started");
     }
 
-    /// What runs a turn: as it was when the turn was taken up, or as the registry has it that the host was told of.
+    /// What runs a turn: as it was when the turn was taken up, or as the registry has it that the
+    /// host was told of.
     fn hand(&mut self, key: &TurnKey, participant: &ParticipantId) -> Option<Arc<dyn Agent>> {
         if let Some(agent) = self.hands.get(key) {
             return Some(agent.clone());

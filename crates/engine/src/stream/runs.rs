@@ -1,4 +1,5 @@
-//! The turns that this process runs: what their runtimes report, and what listeners and runtimes hear of them.
+//! The turns that this process runs: what their runtimes report, and what listeners and runtimes
+//! hear of them.
 
 use std::collections::BTreeMap;
 
@@ -65,8 +66,9 @@ impl Runs {
         self.going.is_empty()
     }
 
-    /// Whether a turn would be lost if the process ended now. What lives in a session or elsewhere goes on without it, and nobody knows
-    /// yet of a turn that an earlier process began whether it runs at all.
+    /// Whether a turn would be lost if the process ended now. What lives in a session or elsewhere
+    /// goes on without it, and nobody knows yet of a turn that an earlier process began whether it
+    /// runs at all.
     pub(super) fn would_lose(&self) -> bool {
         let lost = |going: &ActiveTurn| {
             going.hand.is_some_and(|hand| !hand.outlives) && going.phase != Phase::Probing
@@ -173,7 +175,8 @@ impl Runs {
         }
     }
 
-    /// What a runtime has to be told, this once: the start of its turn is kept, and its prompt is this delivery.
+    /// What a runtime has to be told, this once: the start of its turn is kept, and its prompt is
+    /// this delivery.
     pub(super) fn begin(&mut self, run: &Run) -> Option<Option<u64>> {
         let going = self.going.get_mut(&run.turn)?;
         let begins = run.started && !going.begun && going.phase == Phase::Running;
@@ -254,7 +257,8 @@ impl Runs {
         }
     }
 
-    /// What listeners are shown of a running turn. What a listener-only turn says stays in the trace.
+    /// What listeners are shown of a running turn. What a listener-only turn says stays in the
+    /// trace.
     pub(super) fn streamed(
         &mut self,
         key: &TurnKey,

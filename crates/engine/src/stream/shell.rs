@@ -1,4 +1,5 @@
-//! The task of a live stream: it tells the host what comes in, carries out what the host wants, and waits.
+//! The task of a live stream: it tells the host what comes in, carries out what the host wants, and
+//! waits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};

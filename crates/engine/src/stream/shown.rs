@@ -1,6 +1,8 @@
-//! What a live conversation shows without being asked: what decides whether somebody without a credential may speak there.
+//! What a live conversation shows without being asked: what decides whether somebody without a
+//! credential may speak there.
 //!
-//! Its task shows it before it answers whoever changed it, so nobody who was answered is judged by what was so before.
+//! Its task shows it before it answers whoever changed it, so nobody who was answered is judged by
+//! what was so before.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 

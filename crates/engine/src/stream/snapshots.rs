@@ -1,4 +1,5 @@
-//! When a live stream's state is kept, so that loading it costs what its state costs. Beside its work: nobody waits for it.
+//! When a live stream's state is kept, so that loading it costs what its state costs. Beside its
+//! work: nobody waits for it.
 
 use std::sync::Arc;
 

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
 
-/// Newest events of a live stream kept in memory, at least. Of what lies further back a prompt does not know when a queued message had its
-/// turn.
+/// Newest events of a live stream kept in memory, at least. Of what lies further back a prompt does
+/// not know when a queued message had its turn.
 pub(super) const TAIL_LEN: usize = 256;
 /// What a label and the end of its line take at least.
 const LABEL_BYTES: usize = 5;
 
-/// The newest events of a stream, as many as its turns look back, and as many of the messages before them as prompts had room for: what
-/// one turn has read, the next one does not read again.
+/// The newest events of a stream, as many as its turns look back, and as many of the messages
+/// before them as prompts had room for: what one turn has read, the next one does not read again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail {
     events: VecDeque<Recorded>,
@@ -110,7 +110,8 @@ impl Tail {
     /// Has these events in place of those it had: all after a position.
     pub(super) fn replace(&mut self, after: Seq, events: Vec<Recorded>) {
         let before = self.events.front().map_or(Seq(0), |first| first.seq);
-        // What is known of the messages before the earlier events holds, as far as it lies before the new ones too.
+        // What is known of the messages before the earlier events holds, as far as it lies before
+        // the new ones too.
         if after < before && self.messages_after <= after {
             self.messages.retain(|message| message.seq <= after);
         } else {
@@ -140,7 +141,8 @@ impl Tail {
         )
     }
 
-    /// The messages, and the events in `(after, until]`, if it has them all: messages from between are events here.
+    /// The messages, and the events in `(after, until]`, if it has them all: messages from between
+    /// are events here.
     pub(super) fn range(&mut self, after: Seq, until: Seq) -> Option<(&[Recorded], &[Recorded])> {
         let first = self.events.front()?.seq;
         let at = |seq: Seq| usize::try_from((seq.0 + 1).checked_sub(first.0)?).ok();

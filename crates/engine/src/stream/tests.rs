@@ -441,7 +441,8 @@ fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
     assert_eq!((*first, *second, why.code), (last, beyond, "chain_too_long"));
 }
 
-/// It has the turn since it was granted, and waits to be told what came since; which nobody can read.
+/// It has the turn since it was granted, and waits to be told what came since; which nobody can
+/// read.
 #[test]
 fn a_runtime_that_has_a_turn_hears_that_its_prompt_cannot_be_made() {
     let mut bench = Bench::begun();

@@ -16,7 +16,8 @@ use crate::ports::PAGE_BYTES_MAX;
 pub(crate) const UPDATES_LEN: usize = 1024;
 /// Events that wait for the slowest listener, at most.
 pub(crate) const WAITING_EVENTS_MAX: usize = 1024;
-/// The same in bytes. However many listeners are slow, a stream keeps no more than this for all of them.
+/// The same in bytes. However many listeners are slow, a stream keeps no more than this for all of
+/// them.
 pub(crate) const WAITING_BYTES_MAX: usize = 4 << 20;
 
 /// A listener's end of a conversation.
@@ -81,7 +82,8 @@ impl Updates {
         }
     }
 
-    /// Tells everyone who listens of a batch; a long one in pieces, so that none of them weighs more than a page.
+    /// Tells everyone who listens of a batch; a long one in pieces, so that none of them weighs
+    /// more than a page.
     pub(crate) fn events(&self, events: &Arc<Vec<Recorded>>) {
         let mut told = self.lock();
         if told.heard().is_none() {
@@ -150,15 +152,16 @@ impl Told {
     }
 }
 
-/// A listener's end of a stream. What it has not heard waits in a ring that all listeners share; too much of it is let go, and whoever
-/// had not heard that is told so by [`RecvError::Lagged`].
+/// A listener's end of a stream. What it has not heard waits in a ring that all listeners share;
+/// too much of it is let go, and whoever had not heard that is told so by [`RecvError::Lagged`].
 pub struct Listener(broadcast::Receiver<Waiting>);
 
 impl Listener {
     /// What comes next.
     ///
     /// # Errors
-    /// `Lagged` when this listener was too slow and has to read the log again; `Closed` when the stream's task ended.
+    /// `Lagged` when this listener was too slow and has to read the log again; `Closed` when the
+    /// stream's task ended.
     pub async fn recv(&mut self) -> Result<Update, RecvError> {
         match self.0.recv().await? {
             Waiting::Signal(signal) => Ok(Update::Signal(signal)),

@@ -1,4 +1,5 @@
-//! Budgets over many conversations: what is spent in one is missing in the others, and nothing is spent twice.
+//! Budgets over many conversations: what is spent in one is missing in the others, and nothing is
+//! spent twice.
 
 use std::sync::Arc;
 
@@ -68,7 +69,8 @@ impl House {
         stream
     }
 
-    /// Says something, and waits until what it set off is over: more words for a turn that waits would cost nothing.
+    /// Says something, and waits until what it set off is over: more words for a turn that waits
+    /// would cost nothing.
     async fn says(&self, stream: &StreamId, by: &str, words: &str) -> Result<(), HallError> {
         self.hall.submit(stream, post_by(by, words), None).await?;
         self.rest(std::slice::from_ref(stream)).await;
@@ -96,7 +98,8 @@ impl House {
         found
     }
 
-    /// Turns granted, agents that were not asked for want of a budget, and how often people were told.
+    /// Turns granted, agents that were not asked for want of a budget, and how often people were
+    /// told.
     async fn tally(&self, streams: &[StreamId]) -> [usize; 3] {
         let over =
             |event: &Event| matches!(event, Event::Skipped { why_not: WhyNot::OverBudget, .. });

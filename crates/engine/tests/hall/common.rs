@@ -1,4 +1,5 @@
-//! What the tests of the hall share: a clock that follows tokio's, scripted agents, and a log that can be told to fail.
+//! What the tests of the hall share: a clock that follows tokio's, scripted agents, and a log that
+//! can be told to fail.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -26,7 +27,8 @@ use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
-/// Tokio's clock, which tests can pause, as the hall's. It can be set forward, as a computer's that has slept.
+/// Tokio's clock, which tests can pause, as the hall's. It can be set forward, as a computer's that
+/// has slept.
 pub struct TestClock {
     start: Instant,
     base: Mutex<i64>,

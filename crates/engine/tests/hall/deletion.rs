@@ -20,7 +20,8 @@ fn user() -> Actor {
     Actor::human("user")
 }
 
-/// What runs is cancelled, whoever listens hears it and then nothing more, and nothing of it is live any more.
+/// What runs is cancelled, whoever listens hears it and then nothing more, and nothing of it is
+/// live any more.
 #[tokio::test(start_paused = true)]
 async fn what_runs_is_cancelled_and_whoever_listens_is_told() {
     let slow = Arc::new(Slow::default());

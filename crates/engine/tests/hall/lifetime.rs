@@ -179,6 +179,11 @@ async fn a_registry_that_changed_is_noted_when_the_stream_is_loaded() {
     let events = world
         .until(&stream, |events| events.iter().filter_map(crate::common::words).count() == 2)
         .await;
-    let known = |event: &Event| matches!(event, Event::FactsChanged { facts, .. } if facts.known && facts.runtime == Runtime::SCRIPT);
+    let known = |event: &Event| {
+        matches!(
+            event,
+            Event::FactsChanged { facts, .. } if facts.known && facts.runtime == Runtime::SCRIPT
+        )
+    };
     assert!(has(&events, known));
 }

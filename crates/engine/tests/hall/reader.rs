@@ -1,4 +1,5 @@
-//! Reading at the door: what a reader of a conversation gets, in which order, and how the log is paged for a viewer.
+//! Reading at the door: what a reader of a conversation gets, in which order, and how the log is
+//! paged for a viewer.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Those who live in a hall, as it asks them. They are no terminals here: whoever is behind the port is asked the same.
+//! Those who live in a hall, as it asks them. They are no terminals here: whoever is behind the
+//! port is asked the same.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};

@@ -141,10 +141,13 @@ async fn time_that_nobody_ran_does_not_count_against_a_turn() {
     eventually(async || (!second.asked().is_empty()).then_some(())).await;
     second.say("good morning");
     let events = world.until(&stream, |events| has(events, |event| ended(event).is_some())).await;
-    assert!(has(
-        &events,
-        |event| matches!(event, Event::ClockShifted { downtime } if *downtime > Millis::from_secs(23 * 3600))
-    ));
+    let shifted = |event: &Event| {
+        matches!(
+            event,
+            Event::ClockShifted { downtime } if *downtime > Millis::from_secs(23 * 3600)
+        )
+    };
+    assert!(has(&events, shifted));
     assert!(has(&events, |event| ended(event) == Some(Outcome::Spoke)));
 }
 
@@ -280,7 +283,8 @@ async fn a_participant_that_was_silent_for_long_is_told_the_newest_and_its_cause
     assert_eq!(words(&job.trigger).unwrap().1, "@s hello");
 }
 
-/// Events that are read from the log for the turns of two agents in a conversation that was so long before them.
+/// Events that are read from the log for the turns of two agents in a conversation that was so long
+/// before them.
 async fn read_for_turns(messages: usize) -> usize {
     const ROUNDS: usize = 300;
     let world =
@@ -559,7 +563,8 @@ async fn draining_waits_for_nobody_who_runs_elsewhere() {
     assert_eq!(begun.elapsed(), Duration::ZERO);
 }
 
-/// A process that was stopped, as by SIGSTOP, a debugger or a frozen container, sees both of its clocks far ahead when it goes on.
+/// A process that was stopped, as by SIGSTOP, a debugger or a frozen container, sees both of its
+/// clocks far ahead when it goes on.
 #[tokio::test(start_paused = true)]
 async fn an_agent_is_not_late_because_the_server_stood_still() {
     for stood in [12, 60, 3600] {

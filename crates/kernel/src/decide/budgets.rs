@@ -16,7 +16,8 @@ impl Decider<'_> {
         self.state.used_up(&self.facts.budgets, &self.charges, account, self.now)
     }
 
-    /// Whether one more turn may be called for; if not, people are told once and the reason is recorded.
+    /// Whether one more turn may be called for; if not, people are told once and the reason is
+    /// recorded.
     pub(crate) fn can_afford(&mut self, participant: &ParticipantId, cause: &Cause) -> bool {
         let account = self.state.account_of(participant, cause);
         let Some(spent) = self.used_up(&account) else { return true };

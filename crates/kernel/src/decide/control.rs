@@ -88,7 +88,8 @@ impl Decider<'_> {
                     ids.iter().map(|id| self.invited(id, before)).collect();
                 vec![Change::Prodded { targets: targets? }]
             }
-            // Without proof the settings stay: the limits among them are raised by people who can prove it.
+            // Without proof the settings stay: the limits among them are raised by people who can
+            // prove it.
             Control::Policy(given) if !by.proven => {
                 self.check_may_replace(given.name)?;
                 vec![Change::PolicySet {
@@ -142,8 +143,9 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// A guard's hold, and a pause that a proven person began, end by proof. Where neither is, without it a pause ends and nothing else:
-    /// a guard that begins to hold in the same moment goes on holding.
+    /// A guard's hold, and a pause that a proven person began, end by proof. Where neither is,
+    /// without it a pause ends and nothing else: a guard that begins to hold in the same moment
+    /// goes on holding.
     fn resumed(&self, by: &Actor) -> Result<Vec<Change>, Rejection> {
         if by.proven {
             return Ok(vec![Change::GuardLifted, Change::Paused { on: false }]);
@@ -276,8 +278,9 @@ impl Decider<'_> {
         })
     }
 
-    /// What an invitation makes somebody. A principal is what the server knows, and whoever was a person here stays one; an agent
-    /// neither gives nor takes that, and makes nobody else a client of another kind.
+    /// What an invitation makes somebody. A principal is what the server knows, and whoever was a
+    /// person here stays one; an agent neither gives nor takes that, and makes nobody else a client
+    /// of another kind.
     fn kind_of(
         &self,
         by: &Actor,

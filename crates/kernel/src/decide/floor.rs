@@ -1,5 +1,6 @@
-//! The floor moves on: queued messages are taken up, rounds are stepped through, guards are watched.
-//! Who is nominated, and what a step is, says the policy's row; here is what policies share.
+//! The floor moves on: queued messages are taken up, rounds are stepped through, guards are
+//! watched. Who is nominated, and what a step is, says the policy's row; here is what policies
+//! share.
 
 use crate::decide::Decider;
 use crate::model::event::{Cause, Event, Guard, TurnKind, Why, WhyNot};
@@ -89,8 +90,8 @@ impl Decider<'_> {
         self.facts.keeps_from_turns(participant)
     }
 
-    /// Whether these words may wake this participant: an agent's are bounded by the guards (Ruling 16.), and so are a person's without
-    /// proof while one holds.
+    /// Whether these words may wake this participant: an agent's are bounded by the guards
+    /// (Ruling 16.), and so are a person's without proof while one holds.
     pub(crate) fn may_wake(&mut self, spoken: &Spoken, woken: &ParticipantId) -> bool {
         if spoken.human && !(spoken.cause.unproven && self.state.guards.held.is_some()) {
             return true;

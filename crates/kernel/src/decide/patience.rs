@@ -1,5 +1,6 @@
-//! Patience: the floor waits so long for a turn and then goes on without it. Here is what is remembered of messages whose rounds are over
-//! while somebody still works on them. (Rulings 9 and 12.)
+//! Patience: the floor waits so long for a turn and then goes on without it. Here is what is
+//! remembered of messages whose rounds are over while somebody still works on them.
+//! (Rulings 9 and 12.)
 
 use crate::decide::Decider;
 use crate::model::event::{Cause, Event, TurnKind};
@@ -16,7 +17,8 @@ impl Floor {
         rounds.into_iter().find(|round| round.is_about(cause)).map(|round| round.cause.seq)
     }
 
-    /// Whether the replies to the newest message are used up, counting those that are spoken for by turns that the floor does not wait for.
+    /// Whether the replies to the newest message are used up, counting those that are spoken for by
+    /// turns that the floor does not wait for.
     pub(crate) fn is_used_up(&self) -> bool {
         self.spent + self.reserved() >= self.cap
     }
@@ -45,7 +47,8 @@ impl Floor {
         u32::try_from(self.turns.values().filter(reserves).count()).unwrap_or(u32::MAX)
     }
 
-    /// Counts a reply to its message; to the newest one where it belongs to none that is remembered.
+    /// Counts a reply to its message; to the newest one where it belongs to none that is
+    /// remembered.
     pub(crate) fn charge(&mut self, message: Option<Seq>) {
         let known = message.filter(|message| {
             self.message == Some(*message)
@@ -61,7 +64,8 @@ impl Floor {
         earlier.into_iter().for_each(|earlier| earlier.spent += 1);
     }
 
-    /// Where a reply counts among the others: in the round of its message, or in the one that goes on.
+    /// Where a reply counts among the others: in the round of its message, or in the one that goes
+    /// on.
     pub(crate) fn round_of(&mut self, message: Option<Seq>) -> Option<&mut Round> {
         let is_earlier = |earlier: &&mut Earlier| Some(earlier.round.cause.seq) == message;
         self.earlier
@@ -128,7 +132,8 @@ impl Round {
 }
 
 impl Conversation {
-    /// Until when the floor waits for a turn that is granted now; nothing where no round waits for it.
+    /// Until when the floor waits for a turn that is granted now; nothing where no round waits for
+    /// it.
     pub(crate) fn patience_for(
         &self,
         participant: &ParticipantId,
@@ -149,8 +154,8 @@ impl Conversation {
         turn.patience.map(|until| (turn.no, until))
     }
 
-    /// The message that an answer comes late for: its round is over, or at a place where nobody is asked about it any more. Where nobody
-    /// reacts in rounds, nothing is late.
+    /// The message that an answer comes late for: its round is over, or at a place where nobody is
+    /// asked about it any more. Where nobody reacts in rounds, nothing is late.
     pub(crate) fn is_late_for(&self, turn: &Turn) -> Option<Seq> {
         let message = turn.message.filter(|_| self.counts_replies())?;
         let is_current = |round: &Round| {

@@ -1,4 +1,5 @@
-//! What an agent's program asks in no turn: asked, answered by a person, and withdrawn when it is not asked any more.
+//! What an agent's program asks in no turn: asked, answered by a person, and withdrawn when it is
+//! not asked any more.
 
 use crate::decide::Decider;
 use crate::model::command::{Refusal, Rejection};
@@ -12,7 +13,8 @@ use crate::model::state::Conversation;
 const QUESTIONS_MAX: usize = 8;
 
 impl Conversation {
-    /// The questions of no turn that wait for a person: the permission, the event that asks, and whose program asks.
+    /// The questions of no turn that wait for a person: the permission, the event that asks, and
+    /// whose program asks.
     pub fn questions_asked(&self) -> impl Iterator<Item = (&PermissionId, Seq, &ParticipantId)> {
         self.floor
             .questions
@@ -63,7 +65,8 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// What a participant asked in no turn is not asked any more when it has left; of all of them when nobody is named.
+    /// What a participant asked in no turn is not asked any more when it has left; of all of them
+    /// when nobody is named.
     pub(crate) fn withdraw_asked(&mut self, of: Option<&ParticipantId>) {
         let is_theirs = |participant: &ParticipantId| of.is_none_or(|id| participant == id);
         let waits = |open: &OpenStart| open.waiting().is_some() && is_theirs(&open.participant);

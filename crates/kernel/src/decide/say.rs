@@ -214,14 +214,16 @@ impl Decider<'_> {
         self.state.front_turn(id).map(|turn| turn.no)
     }
 
-    /// The open turn that a client's words answer: the one of which they name a cause, or the oldest where they name nothing. (Ruling 5.)
+    /// The open turn that a client's words answer: the one of which they name a cause, or the
+    /// oldest where they name nothing. (Ruling 5.)
     fn turn_answered(&self, by: &ParticipantId, reply_to: Option<&Cause>) -> Option<TurnNo> {
         let Some(replied) = reply_to else { return self.own_turn(by) };
         let mut own = self.state.open_turns().filter(|turn| turn.participant == *by);
         own.find(|turn| turn.causes.contains(&replied.seq)).map(|turn| turn.no)
     }
 
-    /// Muted participants and paused conversations take no words of agents; the words are kept. (Ruling 20.)
+    /// Muted participants and paused conversations take no words of agents; the words are kept.
+    /// (Ruling 20.)
     fn check_may_speak(&mut self, post: &Post) -> Result<(), Rejection> {
         match self.silence_of(&post.by.id) {
             Some((because, code, reason)) => Err(self.refuse(post, because, code, reason)),
@@ -371,7 +373,8 @@ impl Decider<'_> {
         self.emit(Event::Suppressed { participant, turn: Some(no), because, counted: 0, body });
     }
 
-    /// What people were shown of the answer of a turn that is stopped stays, as its reply. It wakes nobody. (Ruling 14.)
+    /// What people were shown of the answer of a turn that is stopped stays, as its reply. It wakes
+    /// nobody. (Ruling 14.)
     pub(crate) fn keep_shown(&mut self, no: TurnNo) -> Usage {
         let elapsed = self.elapsed(no);
         let Some(turn) = self
@@ -583,7 +586,8 @@ fn nothing_to_pass(id: &ParticipantId) -> Rejection {
     .about(id)
 }
 
-/// Hash of the folded words: letters and digits in lower case, so that punctuation and spacing do not hide a repetition.
+/// Hash of the folded words: letters and digits in lower case, so that punctuation and spacing do
+/// not hide a repetition.
 fn fingerprint(body: &str) -> u32 {
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     body.chars().filter(|c| c.is_alphanumeric()).fold(0x811c_9dc5, |hash, c| {

@@ -1,4 +1,5 @@
-//! An agent's wish to have a program started: asked, answered by a person, carried out by the engine, told to whoever asked.
+//! An agent's wish to have a program started: asked, answered by a person, carried out by the
+//! engine, told to whoever asked.
 
 use crate::decide::Decider;
 use crate::model::command::{Actor, Refusal, Rejection};
@@ -23,7 +24,8 @@ impl Conversation {
         self.floor.starts.iter().find(|(_, open)| same(open)).map(|(permission, _)| permission)
     }
 
-    /// The starts that agents asked for and that wait for a person: the permission, the event that asks, and who asks.
+    /// The starts that agents asked for and that wait for a person: the permission, the event that
+    /// asks, and who asks.
     pub fn starts_asked(&self) -> impl Iterator<Item = (&PermissionId, Seq, &ParticipantId)> {
         let asked = self.floor.starts.iter().filter(|(_, open)| open.waiting().is_some());
         asked.map(|(permission, open)| (permission, open.at, &open.participant))
@@ -167,7 +169,8 @@ impl Decider<'_> {
         self.tell_asker(&asker, &Cause { from: asker.clone(), ..cause });
     }
 
-    /// Whoever asked hears of it at once, unless nobody may be woken here now: it stands in what its next turn is told then.
+    /// Whoever asked hears of it at once, unless nobody may be woken here now: it stands in what
+    /// its next turn is told then.
     fn tell_asker(&mut self, asker: &ParticipantId, cause: &Cause) {
         if self.state.archived || !self.state.rules().tells_outcomes {
             return;

@@ -8,9 +8,11 @@ use crate::model::summary::SUMMARY_BYTES_MAX;
 use crate::text;
 
 impl Decider<'_> {
-    /// Keeps a summary for the turns to come. One that nobody needs is no fault: the turn goes on without it.
+    /// Keeps a summary for the turns to come. One that nobody needs is no fault: the turn goes on
+    /// without it.
     ///
-    /// What was erased after the words were read may be in the summary, so then it is not kept, and the next turn makes another.
+    /// What was erased after the words were read may be in the summary, so then it is not kept, and
+    /// the next turn makes another.
     pub(crate) fn summarise(
         &mut self,
         no: TurnNo,

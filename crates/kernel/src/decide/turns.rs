@@ -11,11 +11,13 @@ use crate::model::time::Millis;
 use crate::planted::{self, Bug};
 use crate::text;
 
-/// How long a turn may wait for a runtime to accept it. A busy terminal accepts late, so this is generous.
+/// How long a turn may wait for a runtime to accept it. A busy terminal accepts late, so this is
+/// generous.
 const WAIT_MAX: Millis = Millis::from_secs(3600);
 
 impl Decider<'_> {
-    /// Grants a turn, or widens the one that waits. Every turn passes here, so this is where the depth limit and the budgets stop one.
+    /// Grants a turn, or widens the one that waits. Every turn passes here, so this is where the
+    /// depth limit and the budgets stop one.
     pub(crate) fn grant(
         &mut self,
         participant: &ParticipantId,
@@ -86,7 +88,8 @@ impl Decider<'_> {
         self.emit(event);
     }
 
-    /// Links and gatherings have limits of their own; elsewhere replies end at the depth limit. (Ruling 10.)
+    /// Links and gatherings have limits of their own; elsewhere replies end at the depth limit.
+    /// (Ruling 10.)
     fn too_deep(&self, cause: &Cause) -> bool {
         self.state.rules().counts_depth && cause.depth >= self.state.policy.max_depth
     }
@@ -119,7 +122,8 @@ impl Decider<'_> {
         }
     }
 
-    /// A turn began without what it was widened with: that is asked in a turn of its own, if its message has a reply left.
+    /// A turn began without what it was widened with: that is asked in a turn of its own, if its
+    /// message has a reply left.
     fn ask_about_the_rest(&mut self, turn: &Turn) {
         let message = self
             .state
@@ -158,8 +162,8 @@ impl Decider<'_> {
         });
     }
 
-    /// A result can outrun the news of its start. It covers what its participant was told with the turn; a cause that was
-    /// queued took effect after it was said.
+    /// A result can outrun the news of its start. It covers what its participant was told with the
+    /// turn; a cause that was queued took effect after it was said.
     pub(crate) fn ensure_started(&mut self, no: TurnNo) {
         let waiting = self.state.turn(no).filter(|turn| turn.running.is_none());
         if let Some(through) = waiting.map(|turn| turn.asked_at) {
@@ -193,8 +197,9 @@ impl Decider<'_> {
         }
     }
 
-    /// Whether a turn that began has told its participant, for good, what it covers: whoever has a memory of its own heard it as soon as
-    /// the turn had begun; all others are told anew what they have not answered. Whoever only listens loses nothing by hearing it twice.
+    /// Whether a turn that began has told its participant, for good, what it covers: whoever has a
+    /// memory of its own heard it as soon as the turn had begun; all others are told anew what they
+    /// have not answered. Whoever only listens loses nothing by hearing it twice.
     fn prompt_was_delivered(&self, turn: &Turn) -> bool {
         let remembers =
             |participant: &Participant| participant.facts.abilities.memory == Memory::Own;
@@ -203,7 +208,8 @@ impl Decider<'_> {
             && self.state.participant(&turn.participant).is_some_and(remembers)
     }
 
-    /// What waits for an answer to something that was just answered need not be asked: each cause is covered once.
+    /// What waits for an answer to something that was just answered need not be asked: each cause
+    /// is covered once.
     fn end_covered(&mut self, id: &ParticipantId) {
         let Some(cursor) = self.state.participant(id).map(|participant| participant.cursor) else {
             return;
@@ -216,7 +222,8 @@ impl Decider<'_> {
         }
     }
 
-    /// A turn could not be answered: it ends, people see that it did, and the next agent goes on. (Ruling 13.)
+    /// A turn could not be answered: it ends, people see that it did, and the next agent goes on.
+    /// (Ruling 13.)
     pub(crate) fn fail(&mut self, no: TurnNo, outcome: Outcome, fault: Fault, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         let fault =
@@ -254,7 +261,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Whether nobody waited for what failed: somebody who might have spoken, and whom the floor had left behind, or who never took it up.
+    /// Whether nobody waited for what failed: somebody who might have spoken, and whom the floor
+    /// had left behind, or who never took it up.
     fn fails_unseen(&self, turn: &Turn) -> bool {
         let comes_itself =
             self.state.participant(&turn.participant).is_some_and(Participant::answers_by_posting);
@@ -273,8 +281,9 @@ impl Decider<'_> {
         self.fail(no, Outcome::Expired, fault, usage);
     }
 
-    /// A restart lost a running turn: it waits to be run again. Where another waits behind it, that one takes over its causes
-    /// and what was owed to them: nobody has two waiting turns, and no cause is answered twice.
+    /// A restart lost a running turn: it waits to be run again. Where another waits behind it, that
+    /// one takes over its causes and what was owed to them: nobody has two waiting turns, and no
+    /// cause is answered twice.
     pub(crate) fn lost(&mut self, no: TurnNo, attempt: u32) {
         let running =
             self.state.turn(no).filter(|turn| turn.attempt == attempt && turn.running.is_some());
@@ -441,7 +450,8 @@ fn no_answer(fault: &ChoiceFault) -> Rejection {
     Rejection::new(kind, fault.code(), format!("{fault}."))
 }
 
-/// No provider's arithmetic may break a ledger: each figure is kept below what a single turn can reach.
+/// No provider's arithmetic may break a ledger: each figure is kept below what a single turn can
+/// reach.
 pub(crate) fn bounded(usage: Usage) -> Usage {
     const TOKENS_MAX: u64 = 1_000_000_000;
     const MICROS_MAX: u64 = 1_000_000_000_000;

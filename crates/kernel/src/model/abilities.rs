@@ -1,5 +1,6 @@
-//! What a participant can: whether turns are given to it, what it remembers, how it answers and what it hears. The rules ask this, and never
-//! how something runs. (`docs/decisions/0027-policies-are-rows-runtimes-are-abilities.md`)
+//! What a participant can: whether turns are given to it, what it remembers, how it answers and
+//! what it hears. The rules ask this, and never how something runs.
+//! (`docs/decisions/0027-policies-are-rows-runtimes-are-abilities.md`)
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::time::Millis;
 
-/// How an agent runs: a word for people, in the log, on the wire and in the configuration. What it means is in [`Abilities`].
+/// How an agent runs: a word for people, in the log, on the wire and in the configuration. What it
+/// means is in [`Abilities`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Runtime(Cow<'static, str>);
@@ -91,7 +93,8 @@ pub struct Abilities {
     pub hears: Hears,
     /// How long a turn may take where neither the conversation nor the agent says.
     pub limit: Millis,
-    /// Whether it lives in a session: its turns are typed there, and one is started with the first where it has none.
+    /// Whether it lives in a session: its turns are typed there, and one is started with the first
+    /// where it has none.
     pub lives_in_session: bool,
     /// Whether a turn of it is work of a program on this computer.
     pub runs_programs: bool,
@@ -138,7 +141,8 @@ impl Abilities {
     pub const PERSON: Abilities =
         Abilities { takes_turns: false, answers: Answers::ByPosting, ..Self::PLAIN };
 
-    /// What the word for a runtime meant in logs that say nothing else. What no version wrote runs nowhere here.
+    /// What the word for a runtime meant in logs that say nothing else. What no version wrote runs
+    /// nowhere here.
     pub fn meant_by(runtime: &Runtime) -> Abilities {
         let words = [
             (Runtime::SCRIPT, Self::PLAIN),
@@ -169,7 +173,8 @@ pub enum OnLost {
     Fail,
 }
 
-/// What the operator's registry says about a participant's client: a fact, recorded when it is used.
+/// What the operator's registry says about a participant's client: a fact, recorded when it is
+/// used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredFacts")]
 pub struct AgentFacts {

@@ -314,7 +314,8 @@ impl Conversation {
             }
         }
         if posted.kind == Kind::Human {
-            // Words that anybody could have said reset nothing: an agent could otherwise lift what was meant to stop it.
+            // Words that anybody could have said reset nothing: an agent could otherwise lift what
+            // was meant to stop it.
             if !unproven {
                 self.guards = Guards::default();
             }
@@ -326,7 +327,8 @@ impl Conversation {
         self.apply_agent_spoke(posted, cause, recorded.ts);
     }
 
-    /// What somebody had said when a person stopped it counts as its reply, and gives nobody a turn.
+    /// What somebody had said when a person stopped it counts as its reply, and gives nobody a
+    /// turn.
     fn apply_stopped_speaking(&mut self, posted: &Posted, ts: Timestamp) {
         self.guards.exchanges += 1;
         if let Some(participant) = self.participant_mut(&posted.from) {
@@ -363,7 +365,8 @@ impl Conversation {
 
     fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
         let used_up = why_not == WhyNot::Capped && self.floor.is_used_up();
-        // Only a refusal about this round's message takes somebody out of the round; one about a prod does not.
+        // Only a refusal about this round's message takes somebody out of the round; one about a
+        // prod does not.
         if let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause)) {
             round.forced.retain(|id| id != participant);
             round.polled.retain(|id| id != participant);
@@ -458,8 +461,9 @@ impl Conversation {
         }
     }
 
-    /// The round waits for a turn that asks somebody on its list about its message or a reply to it. What a person's prod
-    /// grants, or what goes over from a turn of earlier rules, is not its turn.
+    /// The round waits for a turn that asks somebody on its list about its message or a reply to
+    /// it. What a person's prod grants, or what goes over from a turn of earlier rules, is not its
+    /// turn.
     fn ask_in_round(
         &mut self,
         no: TurnNo,
@@ -566,7 +570,8 @@ impl Conversation {
         }
         let Some(participant) = self.participant_mut(&turn.participant) else { return };
         participant.answered |= finished;
-        // A turn that ended before it began was asked all the same: a link must not ask again for the same words.
+        // A turn that ended before it began was asked all the same: a link must not ask again for
+        // the same words.
         participant.shown = participant.shown.max(turn.cause.seq);
         let delivered = fault.is_some_and(|fault| fault.prompt_delivered);
         if let (true, Some(running)) = (finished || delivered, turn.running) {
@@ -583,7 +588,8 @@ impl Conversation {
         self.participants.iter_mut().for_each(|participant| participant.shown = head);
     }
 
-    /// It waits again, with the whole limit of waiting before it: what was left of its time to answer says nothing about that.
+    /// It waits again, with the whole limit of waiting before it: what was left of its time to
+    /// answer says nothing about that.
     fn apply_lost(&mut self, no: TurnNo, attempt: u32, expires: Timestamp, ts: Timestamp) {
         self.thaw(no, ts);
         self.settle_all(no, ts);
@@ -632,7 +638,8 @@ impl Conversation {
         self.floor.settled.push_back(settled);
     }
 
-    /// The clock of a turn goes on, and that of the hold it belongs to: both stood still while a permission was open.
+    /// The clock of a turn goes on, and that of the hold it belongs to: both stood still while a
+    /// permission was open.
     fn thaw(&mut self, no: TurnNo, ts: Timestamp) {
         let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         let Some(since) = turn.frozen_since.take() else { return };

@@ -1,8 +1,10 @@
-//! Budgets: how many turns an hour and how much money a day may be spent, and on whose account a turn goes.
+//! Budgets: how many turns an hour and how much money a day may be spent, and on whose account a
+//! turn goes.
 //!
-//! A turn is charged to the hall, to its conversation, to the agent that runs it, and to whoever caused it. Unattended turns have a
-//! limit of their own: those that agents cause among each other, and those caused by words that no credential proves to be a person's.
-//! Windows are clock hours and days in UTC, by the time of the stream. (`docs/decisions/0016-budgets.md`)
+//! A turn is charged to the hall, to its conversation, to the agent that runs it, and to whoever
+//! caused it. Unattended turns have a limit of their own: those that agents cause among each other,
+//! and those caused by words that no credential proves to be a person's. Windows are clock hours
+//! and days in UTC, by the time of the stream. (`docs/decisions/0016-budgets.md`)
 
 use std::collections::BTreeMap;
 
@@ -184,7 +186,8 @@ pub struct Spent {
 }
 
 impl Standing {
-    /// Takes a charge into account. One of an earlier window counts in the present one: a clock that went back makes nothing cheaper.
+    /// Takes a charge into account. One of an earlier window counts in the present one: a clock
+    /// that went back makes nothing cheaper.
     pub fn charge(&mut self, charge: &Charge) {
         if charge.hour > self.hour {
             (self.hour, self.turns, self.unattended) = (charge.hour, 0, 0);

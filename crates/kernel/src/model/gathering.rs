@@ -1,4 +1,5 @@
-//! A gathering's plan, its events and what the conversation remembers of it. The rules are in `policy::talking_piece`.
+//! A gathering's plan, its events and what the conversation remembers of it. The rules are in
+//! `policy::talking_piece`.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
-//! What is true of every conversation, whatever happened in it. The host asks before it appends and after it loads: a slip in the rules
-//! then costs one request, and is not written into a log.
+//! What is true of every conversation, whatever happened in it. The host asks before it appends and
+//! after it loads: a slip in the rules then costs one request, and is not written into a log.
 //!
-//! Each rule looks at open turns, participants and what is remembered of the past, all of which are bounded; none looks at history.
+//! Each rule looks at open turns, participants and what is remembered of the past, all of which are
+//! bounded; none looks at history.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -63,7 +64,8 @@ const RULES: &[Rule] = &[
 ];
 
 impl Conversation {
-    /// Whether the state is one that the rules can lead to. The cost grows with what is open and who is invited, not with history.
+    /// Whether the state is one that the rules can lead to. The cost grows with what is open and
+    /// who is invited, not with history.
     ///
     /// # Errors
     /// The first rule that does not hold.

@@ -25,7 +25,8 @@ impl Kind {
         }
     }
 
-    /// The facts of a client as they hold for a participant of this kind: what a person can does not depend on any client.
+    /// The facts of a client as they hold for a participant of this kind: what a person can does
+    /// not depend on any client.
     pub(crate) fn facts(self, facts: &AgentFacts) -> AgentFacts {
         match self {
             Kind::Human => AgentFacts { abilities: Abilities::PERSON, ..facts.clone() },
@@ -52,7 +53,8 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// This profile with every field that `newer` gives replaced; an empty nickname, or no roles, takes them away.
+    /// This profile with every field that `newer` gives replaced; an empty nickname, or no roles,
+    /// takes them away.
     #[must_use]
     pub fn merged(&self, newer: &Profile) -> Profile {
         Profile {

@@ -1,4 +1,5 @@
-//! What a person is asked to allow: the action, the answers that are offered, and which of them somebody's words mean.
+//! What a person is asked to allow: the action, the answers that are offered, and which of them
+//! somebody's words mean.
 
 use std::fmt;
 
@@ -14,10 +15,12 @@ const ACTION_BYTES_MAX: usize = 16 * 1024;
 const WORDS_BYTES_MAX: usize = 1024;
 /// Most options that are offered.
 const OPTIONS_MAX: usize = 32;
-/// Longest words of one's own that answer a question, in bytes. They have to fit on the screen that takes them, to be read back there.
+/// Longest words of one's own that answer a question, in bytes. They have to fit on the screen that
+/// takes them, to be read back there.
 pub const TEXT_BYTES_MAX: usize = 4 * 1024;
 
-/// One of the answers that are offered. No order of them is assumed, and their words may be those of another question's.
+/// One of the answers that are offered. No order of them is assumed, and their words may be those
+/// of another question's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PermissionOption {
     /// Names it among the options of its question.
@@ -133,8 +136,8 @@ impl Question {
         Self { action: action.into(), options, ..Self::default() }
     }
 
-    /// The question as people see it: with nothing hidden, and of bounded length. What is cut off is counted, and the rest is called
-    /// what it is then, a part.
+    /// The question as people see it: with nothing hidden, and of bounded length. What is cut off
+    /// is counted, and the rest is called what it is then, a part.
     #[must_use]
     pub fn shown(&self) -> Self {
         let action = text::revealed(&self.action);
@@ -172,7 +175,8 @@ pub enum Withdrawn {
     Gone,
     /// Something else is asked in its place.
     Replaced,
-    /// It was answered, and something else stood there before the answer got to it: the answer was given to nobody.
+    /// It was answered, and something else stood there before the answer got to it: the answer was
+    /// given to nobody.
     NotGiven,
 }
 
@@ -306,8 +310,9 @@ impl fmt::Display for ChoiceFault {
     }
 }
 
-/// The option that somebody's words mean: its id; `allow` or `deny`, which mean the one option that allows or refuses it this once; its
-/// whole words; its number, counted from 1; or the beginning of its words, if no other begins like that.
+/// The option that somebody's words mean: its id; `allow` or `deny`, which mean the one option that
+/// allows or refuses it this once; its whole words; its number, counted from 1; or the beginning of
+/// its words, if no other begins like that.
 ///
 /// # Errors
 /// [`ChoiceFault`], when it is none or not one.
@@ -358,8 +363,9 @@ fn listed(options: &[PermissionOption], of: impl Fn(&PermissionOption) -> bool) 
         .join(" · ")
 }
 
-/// The option that an answer means, and the words of one's own that go with it, as they are kept. Words without an option mean the one
-/// option that takes any; words never decide which option is meant.
+/// The option that an answer means, and the words of one's own that go with it, as they are kept.
+/// Words without an option mean the one option that takes any; words never decide which option is
+/// meant.
 ///
 /// # Errors
 /// [`ChoiceFault`], when it means none or not one, or when its words and the option do not fit.

@@ -1,7 +1,7 @@
 //! How much is kept of one who is refused again and again. (docs/decisions/0017-bounds.md)
 //!
-//! Words that are refused are kept in the trace. Without an end to that, somebody who is muted could fill the disk: so much of each
-//! participant is kept in an hour, and the rest is counted.
+//! Words that are refused are kept in the trace. Without an end to that, somebody who is muted
+//! could fill the disk: so much of each participant is kept in an hour, and the rest is counted.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Which policy a conversation has, and what a policy can be told. Keys and defaults are those of the group conversation design; lengths of time are seconds outside and milliseconds inside.
+//! Which policy a conversation has, and what a policy can be told. Keys and defaults are those of
+//! the group conversation design; lengths of time are seconds outside and milliseconds inside.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,7 +8,8 @@ use crate::model::abilities::SHORTEST_LIMIT;
 use crate::model::fold::PATIENCE_UNSAID;
 use crate::model::time::Millis;
 
-/// Longest cooldown. A longer one in an old log counts as this: what a person asks for waits for it.
+/// Longest cooldown. A longer one in an old log counts as this: what a person asks for waits for
+/// it.
 pub(crate) const COOLDOWN_MAX: Millis = Millis::from_secs(60);
 
 /// The floor policies. What each of them decides stands in `policy/`.
@@ -70,7 +72,8 @@ impl PolicyName {
 pub struct Policy {
     /// Which rules decide.
     pub name: PolicyName,
-    /// Visible agent replies for one human message, 0 to 100; a human who names more gets more. (Ruling 9.)
+    /// Visible agent replies for one human message, 0 to 100; a human who names more gets more.
+    /// (Ruling 9.)
     pub max_agent_turns_per_message: u32,
     /// Time limit of a turn, if the conversation sets one. (Ruling 12.)
     pub agent_reply_timeout: Option<Millis>,
@@ -193,9 +196,10 @@ impl Policy {
         Ok(next)
     }
 
-    /// The first limit that `next` raises, where one is: how often, how far and how long agents may act. A limit that is unset leaves
-    /// lengths of time to each agent, and what is set then is no raise up to the shortest default. The cooldown is none of them: it
-    /// spreads replies, whose number the others bound.
+    /// The first limit that `next` raises, where one is: how often, how far and how long agents may
+    /// act. A limit that is unset leaves lengths of time to each agent, and what is set then is no
+    /// raise up to the shortest default. The cooldown is none of them: it spreads replies, whose
+    /// number the others bound.
     pub fn raised_by(&self, next: &Policy) -> Option<&'static str> {
         let (own, default) = (self, SHORTEST_LIMIT);
         let times = |own: Option<Millis>, next: Option<Millis>, default: Millis| match (own, next) {

@@ -17,7 +17,8 @@ impl Conversation {
         self.spending.standing
     }
 
-    /// What an event costs that is about to be applied, if it costs anything. A turn that a restart lost is called for a second time.
+    /// What an event costs that is about to be applied, if it costs anything. A turn that a restart
+    /// lost is called for a second time.
     pub fn charge_of(&self, ts: Timestamp, event: &Event) -> Option<Charge> {
         let (account, turns, usage) = match event {
             Event::TurnGranted { participant, cause, .. } => {
@@ -25,7 +26,8 @@ impl Conversation {
             }
             Event::TurnLost { turn, .. } => {
                 let turn = self.turn(*turn)?;
-                // Where another turn of its own waits, that one takes over, and nothing is run again.
+                // Where another turn of its own waits, that one takes over, and nothing is run
+                // again.
                 (
                     turn.account.clone(),
                     u64::from(self.waiting_turn(&turn.participant).is_none()),
@@ -48,7 +50,8 @@ impl Conversation {
         }
     }
 
-    /// Who set off what these words set off. An answer is owed to whoever caused its turn; what an agent says unasked is its own doing.
+    /// Who set off what these words set off. An answer is owed to whoever caused its turn; what an
+    /// agent says unasked is its own doing.
     fn origin_of(&self, cause: &Cause) -> ParticipantId {
         let known = self.spending.origins.iter().rev().find(|origin| origin.seq == cause.seq);
         known.map_or(&cause.from, |origin| &origin.by).clone()
@@ -78,7 +81,8 @@ impl Conversation {
         self.spending.told.push(spent.clone());
     }
 
-    /// The first budget that has nothing left for one more turn on this account, after what a decision spends already.
+    /// The first budget that has nothing left for one more turn on this account, after what a
+    /// decision spends already.
     pub(crate) fn used_up(
         &self,
         budgets: &Budgets,

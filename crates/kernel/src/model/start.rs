@@ -1,5 +1,6 @@
-//! What agents ask to have started: each request is a permission of no turn, stays until a person answers it, is carried out once, and
-//! what came of it is told to whoever asked. (`docs/decisions/0023-an-agents-wish-to-start-another.md`)
+//! What agents ask to have started: each request is a permission of no turn, stays until a person
+//! answers it, is carried out once, and what came of it is told to whoever asked.
+//! (`docs/decisions/0023-an-agents-wish-to-start-another.md`)
 
 use std::fmt::Write;
 

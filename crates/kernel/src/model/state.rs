@@ -1,4 +1,5 @@
-//! What a conversation remembers. [`Conversation::apply`] is the only way it changes, and it cannot fail.
+//! What a conversation remembers. [`Conversation::apply`] is the only way it changes, and it cannot
+//! fail.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -73,8 +74,8 @@ pub struct Conversation {
     pub(crate) latest_other: Option<Contribution>,
 }
 
-/// Who set off a contribution that is not the beginning of anything. Whether a proven person stands there is another thing, and stands in
-/// the contribution and in its cause.
+/// Who set off a contribution that is not the beginning of anything. Whether a proven person stands
+/// there is another thing, and stands in the contribution and in its cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     pub(crate) seq: Seq,
@@ -118,7 +119,8 @@ pub struct Floor {
     pub(crate) last_turn: TurnNo,
     /// Human messages that wait for their time, and agents' answers that were late for their round.
     pub(crate) queue: VecDeque<Spoken>,
-    /// The position of the message that was taken from the queue last, and that of the event that took it.
+    /// The position of the message that was taken from the queue last, and that of the event that
+    /// took it.
     pub(crate) taken: Option<(Seq, Seq)>,
     pub(crate) round: Option<Round>,
     /// The human message whose replies are counted: the one whose round was opened last.
@@ -142,7 +144,8 @@ pub struct Floor {
 }
 
 impl Floor {
-    /// The position at which a cause took effect: for the queued message that is handled now, where it was taken from the queue; otherwise its own.
+    /// The position at which a cause took effect: for the queued message that is handled now, where
+    /// it was taken from the queue; otherwise its own.
     pub(crate) fn effect_of(&self, cause: &Cause) -> Seq {
         self.taken.filter(|(taken, _)| *taken == cause.seq).map_or(cause.seq, |(_, at)| at)
     }
@@ -217,8 +220,8 @@ pub struct Round {
     pub(crate) targeted: bool,
     /// A person said who answers.
     pub(crate) asked: bool,
-    /// Who is not asked again for this message: a turn for it failed, ran out of time or was cancelled by a person, or the limit of replies
-    /// refused one.
+    /// Who is not asked again for this message: a turn for it failed, ran out of time or was
+    /// cancelled by a person, or the limit of replies refused one.
     pub(crate) left_out: Vec<ParticipantId>,
     /// Who was asked to react: each is once, however often the round is opened again.
     pub(crate) reacted: Vec<ParticipantId>,
@@ -255,7 +258,8 @@ impl Round {
     }
 }
 
-/// A message whose round is over, and that somebody still works on, or whose late answer waits for its time.
+/// A message whose round is over, and that somebody still works on, or whose late answer waits for
+/// its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Earlier {
     pub(crate) round: Round,
@@ -322,7 +326,8 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// How long it has been worked on: without the time for which people were asked for a permission.
+    /// How long it has been worked on: without the time for which people were asked for a
+    /// permission.
     pub fn worked(&self, now: Timestamp) -> Millis {
         let until = self.frozen_since.unwrap_or(now);
         self.running.map_or(Millis(0), |running| until.since(running.started_at))
@@ -491,7 +496,8 @@ impl Conversation {
         self.guards.held
     }
 
-    /// How much waits here for a person: what agents ask permission for, and a guard that holds the floor.
+    /// How much waits here for a person: what agents ask permission for, and a guard that holds the
+    /// floor.
     pub fn waits_for_people(&self) -> usize {
         let asked: usize = self.open_turns().map(|turn| turn.permissions.len()).sum();
         asked
@@ -609,8 +615,8 @@ impl Conversation {
         newest.map(|contribution| &contribution.cause)
     }
 
-    /// The oldest open turn of a participant: the one that runs, or the next to run. One that a restart interrupted keeps its
-    /// place before the one that waits behind it.
+    /// The oldest open turn of a participant: the one that runs, or the next to run. One that a
+    /// restart interrupted keeps its place before the one that waits behind it.
     pub(crate) fn front_turn(&self, id: &ParticipantId) -> Option<&Turn> {
         self.floor.turns.values().find(|turn| turn.participant == *id)
     }

@@ -74,7 +74,8 @@ impl Millis {
         Self(seconds * 1000)
     }
 
-    /// Seconds with a fraction, as configuration and the wire write them. `None` unless finite, not negative and below 10 years.
+    /// Seconds with a fraction, as configuration and the wire write them. `None` unless finite, not
+    /// negative and below 10 years.
     pub fn from_secs_f64(seconds: f64) -> Option<Self> {
         const LIMIT_S: f64 = 10.0 * 366.0 * 86_400.0;
         (seconds.is_finite() && (0.0..LIMIT_S).contains(&seconds))

@@ -1,4 +1,5 @@
-//! `hybrid`: those addressed must answer, then the others may, then each may react once. (Rulings 8 to 10.)
+//! `hybrid`: those addressed must answer, then the others may, then each may react once.
+//! (Rulings 8 to 10.)
 
 use crate::model::event::{To, Why, WhyNot};
 use crate::model::ids::ParticipantId;
@@ -47,8 +48,9 @@ fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
     Nomination { forced, polled: rest, others: Vec::new(), cap, targeted }
 }
 
-/// Each agent with another agent's visible reply since its own last turn; those whom replies name come first, and must. Whoever was asked
-/// for this message and did not come to an end with it is left alone.
+/// Each agent with another agent's visible reply since its own last turn; those whom replies name
+/// come first, and must. Whoever was asked for this message and did not come to an end with it is
+/// left alone.
 fn react(state: &Conversation) -> Option<Reactions> {
     let round = state.floor.round.as_ref()?;
     let may_react = !round.reacting

@@ -36,7 +36,8 @@ fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
 }
 
 impl Decider<'_> {
-    /// Words that waited under other rules go to every member of a link: it counts only what is said from now on.
+    /// Words that waited under other rules go to every member of a link: it counts only what is
+    /// said from now on.
     fn link_all(&mut self, spoken: &Spoken) {
         for id in nominate(self.state, spoken).polled {
             if self.can_take_turns(&id, &spoken.cause) && self.may_wake(spoken, &id) {

@@ -1,5 +1,5 @@
-//! Rounds: a person's message is answered by one agent after the other, and the next message waits until all were asked.
-//! `hybrid` and `round_robin` go by them, and differ in whom they ask.
+//! Rounds: a person's message is answered by one agent after the other, and the next message waits
+//! until all were asked. `hybrid` and `round_robin` go by them, and differ in whom they ask.
 
 use crate::decide::Decider;
 use crate::model::event::{Cause, Event, TurnKind, Why, WhyNot};
@@ -10,7 +10,8 @@ use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 use crate::policy::{AGENT_MENTIONS_MAX, Nomination, Reactions};
 
-/// Passes in a row, and how many polls they skip, the longest streak first: from 10 on three of four, from 5 on every second. (Ruling 12.)
+/// Passes in a row, and how many polls they skip, the longest streak first: from 10 on three of
+/// four, from 5 on every second. (Ruling 12.)
 const HABITUAL: [(u32, u32); 2] = [(10, 3), (5, 1)];
 
 /// Whether a message has to wait for those before it. (Ruling 14.)
@@ -18,16 +19,17 @@ pub(crate) fn must_wait(state: &Conversation) -> bool {
     state.paused || state.floor.round.is_some() || !state.floor.queue.is_empty()
 }
 
-/// Whether a reply is another's, came after all that this participant was shown, and may be reacted to.
+/// Whether a reply is another's, came after all that this participant was shown, and may be reacted
+/// to.
 pub(crate) fn is_news(state: &Conversation, reply: &Reply, id: &ParticipantId) -> bool {
     let unseen =
         state.participant(id).is_some_and(|participant| reply.cause.seq > participant.shown);
     unseen && reply.cause.from != *id && reply.cause.depth < state.policy.max_depth
 }
 
-/// Whether somebody may be asked once more for the message of the round: not while its turn for it goes on, and not after that turn failed,
-/// ran out of time or was cancelled by a person. (Ruling 8.) Whom the limit of replies refused, it would refuse again; and nobody reacts
-/// twice.
+/// Whether somebody may be asked once more for the message of the round: not while its turn for it
+/// goes on, and not after that turn failed, ran out of time or was cancelled by a person.
+/// (Ruling 8.) Whom the limit of replies refused, it would refuse again; and nobody reacts twice.
 pub(crate) fn may_be_asked(state: &Conversation, id: &ParticipantId) -> bool {
     let Some(round) = &state.floor.round else { return true };
     let is_at_it =
@@ -36,7 +38,8 @@ pub(crate) fn may_be_asked(state: &Conversation, id: &ParticipantId) -> bool {
 }
 
 impl Conversation {
-    /// Those whom replies name and who were not asked yet, each with the reply: by reply, then in the order of its names. (Ruling 8.)
+    /// Those whom replies name and who were not asked yet, each with the reply: by reply, then in
+    /// the order of its names. (Ruling 8.)
     pub(crate) fn named_by_replies(&self) -> Vec<(ParticipantId, Cause)> {
         let Some(round) =
             self.floor.round.as_ref().filter(|round| !round.reacting && self.rules().heeds_names)
@@ -110,7 +113,8 @@ impl Decider<'_> {
         }
     }
 
-    /// A person says who answers: a round of just those, in order, under whatever rules. (Ruling 17.)
+    /// A person says who answers: a round of just those, in order, under whatever rules.
+    /// (Ruling 17.)
     pub(crate) fn open_asked(&mut self, spoken: &Spoken) {
         let forced: Vec<_> =
             spoken.asks.iter().filter(|id| self.may_wake(spoken, id)).cloned().collect();
@@ -164,7 +168,8 @@ impl Decider<'_> {
         true
     }
 
-    /// Whether another turn of this participant, such as one for a prod, has already answered what the round would ask it about.
+    /// Whether another turn of this participant, such as one for a prod, has already answered what
+    /// the round would ask it about.
     fn has_covered(&self, id: &ParticipantId) -> bool {
         let Some(round) = &self.state.floor.round else { return false };
         if round.reacting {
@@ -175,7 +180,8 @@ impl Decider<'_> {
         })
     }
 
-    /// Who is next of those who may speak: whoever has just spoken stands behind those who have not. (Ruling 10.)
+    /// Who is next of those who may speak: whoever has just spoken stands behind those who have
+    /// not. (Ruling 10.)
     fn next_polled(&self) -> Option<ParticipantId> {
         let round = self.state.floor.round.as_ref()?;
         round.polled.iter().find(|id| !self.waits_to_cool(id)).or(round.polled.front()).cloned()
@@ -230,7 +236,8 @@ impl Decider<'_> {
         true
     }
 
-    /// It is asked, and the round waits for it, unless it is still busy with something else. (Ruling 12.)
+    /// It is asked, and the round waits for it, unless it is still busy with something else.
+    /// (Ruling 12.)
     fn ask(&mut self, id: &ParticipantId, why: Why, may_pass: bool, cause: &Cause) {
         let busy = self.state.front_turn(id).is_some();
         self.grant(id, why, TurnKind::Reply, may_pass, cause);
@@ -268,7 +275,8 @@ impl Decider<'_> {
         self.state.is_cooling(id, self.now)
     }
 
-    /// In the reactive round the cause is the newest reply of another, the one that names the participant first.
+    /// In the reactive round the cause is the newest reply of another, the one that names the
+    /// participant first.
     fn step_cause(&self, id: &ParticipantId, cause: &Cause, why: Why) -> (Why, Cause) {
         let Some(round) = self.state.floor.round.as_ref().filter(|round| round.reacting) else {
             return (why, cause.clone());

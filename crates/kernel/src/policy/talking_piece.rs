@@ -1,4 +1,5 @@
-//! `talking_piece`: one holds the piece and speaks, the others listen; rounds make phases, phases a breath. (Rulings 28 to 33.)
+//! `talking_piece`: one holds the piece and speaks, the others listen; rounds make phases, phases a
+//! breath. (Rulings 28 to 33.)
 
 use std::fmt::Write;
 
@@ -52,7 +53,8 @@ impl Conversation {
         self.participants.iter().find(|p| p.part == Some(Part::Harvester))
     }
 
-    /// When the next beat, or the end of the last word, is due; not while the holder waits for a permission.
+    /// When the next beat, or the end of the last word, is due; not while the holder waits for a
+    /// permission.
     pub(crate) fn next_beat(&self) -> Option<Timestamp> {
         let tenure = self.gathering.as_ref()?.tenure.as_ref()?;
         let frozen = self
@@ -135,7 +137,8 @@ impl Decider<'_> {
         self.state.gathering.as_ref()?.tenure.as_ref().filter(|tenure| tenure.holder == *id)
     }
 
-    /// Words in a gathering count from the holder, and from the harvester once it was asked; others are kept.
+    /// Words in a gathering count from the holder, and from the harvester once it was asked; others
+    /// are kept.
     pub(crate) fn say_in_gathering(&mut self, post: Post, kind: Kind) -> Result<(), Rejection> {
         let speaker = post.by.id.clone();
         let harvesting = self.is_harvesting(&speaker);
@@ -164,7 +167,8 @@ impl Decider<'_> {
         asked && self.state.harvester().is_some_and(|harvester| harvester.id == *id)
     }
 
-    /// Everyone else in the circle hears a contribution at once, if the gathering is live. (Ruling 30.)
+    /// Everyone else in the circle hears a contribution at once, if the gathering is live.
+    /// (Ruling 30.)
     fn let_others_hear(&mut self, cause: &Cause) {
         let live = self
             .state
@@ -480,7 +484,8 @@ enum Directive {
     To(ParticipantId),
 }
 
-/// The last pass directive: a line of its own, outside code and quotes, naming somebody who is here.
+/// The last pass directive: a line of its own, outside code and quotes, naming somebody who is
+/// here.
 fn directive(body: &str, circle: &[Participant]) -> Option<Directive> {
     let mut fenced = false;
     let mut found = None;

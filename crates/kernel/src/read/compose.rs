@@ -1,4 +1,5 @@
-//! What a participant is told when its turn comes. Pure: the host fetches the events. (Rulings 11, 22, 23 and 32.)
+//! What a participant is told when its turn comes. Pure: the host fetches the events.
+//! (Rulings 11, 22, 23 and 32.)
 
 use std::fmt::Write;
 
@@ -27,9 +28,11 @@ pub struct Prompt {
     pub system: String,
     /// What happened since its last turn, and what is asked: for runtimes that remember.
     pub text: String,
-    /// The same with a transcript of what came before: for runtimes without a memory, if they have room for one.
+    /// The same with a transcript of what came before: for runtimes without a memory, if they have
+    /// room for one.
     pub standalone: String,
-    /// What was said, oldest first: for runtimes that rebuild a memory of their own, and for no other. What its summary covers is left out.
+    /// What was said, oldest first: for runtimes that rebuild a memory of their own, and for no
+    /// other. What its summary covers is left out.
     pub history: Vec<TranscriptLine>,
     /// What is missing between the summary, or the beginning, and the history.
     pub unread: Unread,
@@ -48,17 +51,18 @@ pub struct Remembered {
     pub text: String,
 }
 
-/// Longest transcript for a runtime without a memory, in bytes, where its configuration says nothing; about a quarter as many tokens.
+/// Longest transcript for a runtime without a memory, in bytes, where its configuration says
+/// nothing; about a quarter as many tokens.
 pub const TRANSCRIPT_BYTES: usize = 48 * 1024;
 /// Longest account of what happened since the last turn, in bytes.
 pub const SINCE_BYTES_MAX: usize = 96 * 1024;
 
-/// Composes the prompt of a turn that covers `(from, through]`, with a transcript of at most so many bytes, from the story as its
-/// participant sees it.
+/// Composes the prompt of a turn that covers `(from, through]`, with a transcript of at most so
+/// many bytes, from the story as its participant sees it.
 ///
-/// Its material holds as many of the newest messages as the three accounts have room for, what [`Event::Taken`] among its events refers
-/// to, the cause of the turn, and the participant's newest summary, if it has one. What is not in it is counted: by the state, and by
-/// [`Material::unread`].
+/// Its material holds as many of the newest messages as the three accounts have room for, what
+/// [`Event::Taken`] among its events refers to, the cause of the turn, and the participant's newest
+/// summary, if it has one. What is not in it is counted: by the state, and by [`Material::unread`].
 pub fn compose(
     state: &Conversation,
     turn: &Turn,
@@ -127,7 +131,8 @@ fn since(
     let state = teller.state;
     let others: Vec<_> =
         told.iter().copied().filter(|words| words.at > from && !teller.is_own(words)).collect();
-    // Whoever had no turn yet is told everything, and all of it is counted. What comes after a turn is counted by whoever read it.
+    // Whoever had no turn yet is told everything, and all of it is counted. What comes after a turn
+    // is counted by whoever read it.
     let unread = match from {
         Seq(0) => Unread { messages: all.saturating_sub(count(told)), more: false },
         _ => teller.material.unread,
@@ -159,7 +164,8 @@ fn is_framed(state: &Conversation, turn: &Turn) -> bool {
 /// What others said as frames, and how many messages among it did not fit.
 fn frames(teller: &Teller<'_>, since: &[&Utterance<'_>]) -> (String, u64) {
     let Some((newest, earlier)) = since.split_last() else { return (String::new(), 0) };
-    // What somebody said last arrives whole, however long they may be: nothing brings the rest of it later.
+    // What somebody said last arrives whole, however long they may be: nothing brings the rest of
+    // it later.
     let newest = frame(teller, newest);
     let mut room = SINCE_BYTES_MAX.saturating_sub(newest.len()).max(SINCE_BYTES_MAX / 4);
     let mut kept = vec![newest];
@@ -177,7 +183,8 @@ fn frames(teller: &Teller<'_>, since: &[&Utterance<'_>]) -> (String, u64) {
     (kept.into_iter().rev().collect(), count(left_out))
 }
 
-/// A frame. What an answer to a turn replies to is what was typed there; what somebody says unasked may reply to anything.
+/// A frame. What an answer to a turn replies to is what was typed there; what somebody says unasked
+/// may reply to anything.
 fn frame(teller: &Teller<'_>, words: &Utterance<'_>) -> String {
     let reply = teller.reply(&words.posted).filter(|_| words.posted.turn.is_none());
     framed(teller.state, &words.posted, reply.as_deref())

@@ -46,7 +46,8 @@ impl Conversation {
         let spoken =
             Spoken { author, cause, to, mentions, replies_to, asks: Vec::new(), human, late: None };
         let mut nomination = (self.rules().nominate)(self, &spoken);
-        // Whoever has just spoken is asked after those who have not. What comes later finds nobody cooling that it could tell now.
+        // Whoever has just spoken is asked after those who have not. What comes later finds nobody
+        // cooling that it could tell now.
         if self.floor.round.is_none() {
             nomination.polled.sort_by_key(|id| self.is_cooling(id, now));
         }

@@ -15,7 +15,8 @@ pub struct Named {
     pub ambiguous: Vec<(String, Vec<ParticipantId>)>,
 }
 
-/// Resolves the mentions of a message against the invited. Presence never names anyone. (Ruling 15.)
+/// Resolves the mentions of a message against the invited. Presence never names anyone.
+/// (Ruling 15.)
 pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Named {
     let mut found = Named::default();
     if !body.contains('@') {
@@ -45,10 +46,12 @@ pub enum Unclear {
     Several(String, Vec<ParticipantId>),
 }
 
-/// Reads the names at the beginning of some words as mentions are read, with or without `@`. (Ruling 15.)
+/// Reads the names at the beginning of some words as mentions are read, with or without `@`.
+/// (Ruling 15.)
 ///
 /// # Errors
-/// [`Unclear`] where the words begin with no name, where a name is one of several people's, or where what follows an `@` is nobody.
+/// [`Unclear`] where the words begin with no name, where a name is one of several people's, or
+/// where what follows an `@` is nobody.
 pub fn meant(words: &str, invited: &[Participant]) -> Result<Meant, Unclear> {
     let mut participants: Vec<ParticipantId> = Vec::new();
     let mut rest = words.trim();
@@ -134,8 +137,8 @@ fn push(id: &ParticipantId, speaker: &ParticipantId, found: &mut Named) {
     }
 }
 
-/// The participant whose id or whole nickname stands here, and how much of the words that is; the longest wins, an id before a nickname of
-/// the same length.
+/// The participant whose id or whole nickname stands here, and how much of the words that is; the
+/// longest wins, an id before a nickname of the same length.
 fn longest_nickname<'a>(
     tail: &str,
     invited: &'a [Participant],
@@ -182,13 +185,15 @@ fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The word a mention consists of: letters, digits and `_ . : - /` inside, no punctuation at its end.
+/// The word a mention consists of: letters, digits and `_ . : - /` inside, no punctuation at its
+/// end.
 fn word_of(tail: &str) -> &str {
     let end = tail.find(|c: char| !(is_word_char(c) || ".:-/".contains(c))).unwrap_or(tail.len());
     tail[..end].trim_end_matches(['.', ':', '-', '/'])
 }
 
-/// What follows each `@` that can begin a mention: not inside code, quotes, URLs and mail addresses.
+/// What follows each `@` that can begin a mention: not inside code, quotes, URLs and mail
+/// addresses.
 fn mention_tails(body: &str) -> Vec<&str> {
     let mut tails = Vec::new();
     let mut fence: Option<&str> = None;

@@ -11,12 +11,14 @@ pub const ID_CHARS_MAX: usize = 64;
 /// Longest nickname, in characters.
 pub const NICKNAME_CHARS_MAX: usize = 64;
 
-/// Names that mean the server, or the person at it: nobody is called so, and nothing that looks like one of them. (Ruling 6.)
+/// Names that mean the server, or the person at it: nobody is called so, and nothing that looks
+/// like one of them. (Ruling 6.)
 const RESERVED: [&str; 3] = ["user", "system", "moothall"];
-/// Names that mean everyone. A digit is no letter here: `a11` is somebody's eleventh agent, and means nobody else.
+/// Names that mean everyone. A digit is no letter here: `a11` is somebody's eleventh agent, and
+/// means nobody else.
 const RESERVED_WORDS: [&str; 3] = ["all", "everyone", "here"];
-/// Names by which a reader takes an agent for a person, for themselves or for who runs the server. People whom the server knows may have
-/// them.
+/// Names by which a reader takes an agent for a person, for themselves or for who runs the server.
+/// People whom the server knows may have them.
 const PEOPLE: [&str; 11] = [
     "you",
     "me",
@@ -64,19 +66,21 @@ impl NameFault {
     }
 }
 
-/// Checks a participant id that somebody chooses: as [`check_id`], and it does not pass for a person or for who runs the server.
+/// Checks a participant id that somebody chooses: as [`check_id`], and it does not pass for a
+/// person or for who runs the server.
 pub fn check_chosen_id(id: &str) -> Result<(), NameFault> {
     check_id(id)?;
     check_against(id, &PEOPLE, &PEOPLE_WORDS)
 }
 
-/// Checks the id of somebody: one that the server or the conversation knows already, and a person's, as [`check_id`]; what an agent comes
-/// to be called, as [`check_chosen_id`].
+/// Checks the id of somebody: one that the server or the conversation knows already, and a
+/// person's, as [`check_id`]; what an agent comes to be called, as [`check_chosen_id`].
 pub fn check_name_of(id: &str, is_known: bool) -> Result<(), NameFault> {
     if is_known { check_id(id) } else { check_chosen_id(id) }
 }
 
-/// Checks a participant id: 1 to 64 of `[A-Za-z0-9._:-]`, and it does not mean everyone or the server.
+/// Checks a participant id: 1 to 64 of `[A-Za-z0-9._:-]`, and it does not mean everyone or the
+/// server.
 pub fn check_id(id: &str) -> Result<(), NameFault> {
     if id.is_empty() {
         return Err(NameFault::Empty);
@@ -137,7 +141,8 @@ pub fn are_alike(one: &str, other: &str) -> bool {
     looks(one).iter().any(|look| others.contains(look))
 }
 
-/// What a name looks like where its case is known, and where it is not: a capital `I` looks like a small `l`, which a small `i` does not.
+/// What a name looks like where its case is known, and where it is not: a capital `I` looks like a
+/// small `l`, which a small `i` does not.
 fn looks(name: &str) -> [String; 2] {
     let seen: String = unicode_skeleton(name).flat_map(char::to_lowercase).collect();
     [skeleton(name), skeleton(&seen)]
@@ -145,8 +150,8 @@ fn looks(name: &str) -> [String; 2] {
 
 /// Two names with the same skeleton look alike to a reader (UTS 39, without regard to case).
 ///
-/// Foreign letters are replaced by what they look like before case is folded: a Cyrillic capital can look like a Latin one
-/// whose small letters look nothing alike.
+/// Foreign letters are replaced by what they look like before case is folded: a Cyrillic capital
+/// can look like a Latin one whose small letters look nothing alike.
 pub fn skeleton(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     // Marks that stand in another order are the same name, so they are put into theirs first.

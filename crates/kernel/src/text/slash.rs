@@ -1,4 +1,5 @@
-//! Slash commands: one grammar and one help text for every surface. Carrying them out is the engine's business.
+//! Slash commands: one grammar and one help text for every surface. Carrying them out is the
+//! engine's business.
 
 use serde_json::Value;
 

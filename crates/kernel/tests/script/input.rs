@@ -2,28 +2,38 @@
 //!
 //! ```text
 //! open hybrid cooldown_seconds=0          create the conversation (policy and settings)
-//! invite writer runtime=remote roles=a,b nickname=Ann_Lee client=x number=1 part=speaker principal=agent (what the server knows it as)
-//! user: words            codex -> writer: words       (agents answer their running turn, otherwise they post)
+//! invite writer runtime=remote roles=a,b nickname=Ann_Lee client=x number=1 part=speaker
+//!        principal=agent (what the server knows it as)
+//! user: words            codex -> writer: words
+//!                        (agents answer their running turn, otherwise they post)
 //! user asks a b: words   the same, and just these answer, one after the other
 //! user ^7: words         the same as a reply to the message at 7; `preview ^7 words` too
-//! user?: words           words of somebody who says that they are the user, and proves nothing; `by user?: …` too
+//! user?: words           words of somebody who says that they are the user, and proves nothing;
+//!                        `by user?: …` too
 //! post codex: words      words of an agent that nobody asked for
 //! user at codex: words   words that a person typed in codex's own terminal
 //! bind link:a,b          hold a key
-//! reads a b             (they are here and take no turns)     gone a b          (they left, and nobody waits any more)
+//! reads a b             (they are here and take no turns)
+//! gone a b              (they left, and nobody waits any more)
 //! shown codex WORDS       (what people were shown of its answer by now)
 //! codex fails CODE       codex late 1/2: words        (turn 1, attempt 2)       codex lost
 //! wait 2s                clock +10s (a jump while nothing looked)               restart 60s
-//! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a · config k=v · policy NAME (with defaults) · rules NAME (keeping the settings)
-//! archive · unarchive · stop · cancel codex · pass codex [writer] [^7] · offline a b · online · publish · harvest-close
+//! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a
+//! config k=v · policy NAME (with defaults) · rules NAME (keeping the settings)
+//! archive · unarchive · stop · cancel codex · pass codex [writer] [^7] · offline a b · online
+//! publish · harvest-close
 //! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
 //! ask codex rm -rf · allow user yes           (permissions) · ask-in-no-turn codex trust?
 //! ask-start codex claude --model x · start-done claude-2 · start-fails why
-//! writer sums 12: words  a summary of what took effect up to 12 (`12@9`: made of what stood in the log at 9)
-//! budget hall turns=3 unattended=2 money=500   limits of hall, conversation, agent or principal (money in millionths)
-//! raise turns=2 micros=100 for=3600            raises the conversation's budget · codex spends 400: words   an answer with its cost
+//! writer sums 12: words  a summary of what took effect up to 12
+//!                        (`12@9`: made of what stood in the log at 9)
+//! budget hall turns=3 unattended=2 money=500
+//!                        limits of hall, conversation, agent or principal (money in millionths)
+//! raise turns=2 micros=100 for=3600            raises the conversation's budget
+//! codex spends 400: words                      an answer with its cost
 //! erase 12               erases the words at 12
-//! prompt codex           shows what codex is told (`whole`: with a transcript; `memory`: what a model's history is rebuilt from)
+//! prompt codex           shows what codex is told (`whole`: with a transcript; `memory`: what a
+//!                        model's history is rebuilt from)
 //! preview words          who would answer
 //! by codex: …            any control in somebody else's name
 //! ```

@@ -31,7 +31,8 @@ impl Player {
         }
     }
 
-    /// Lets the kernel decide, then accepts every turn that may run, as a host with idle agents would.
+    /// Lets the kernel decide, then accepts every turn that may run, as a host with idle agents
+    /// would.
     pub fn submit(&mut self, command: impl Into<Command>, out: &mut Vec<String>) {
         let Decision { events, outcome, .. } = self.decide(command);
         out.extend(outcome.err().map(|rejection| format!("refused {}", rejection.code)));

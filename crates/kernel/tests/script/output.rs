@@ -1,4 +1,5 @@
-//! How a script shows what the kernel decided: one line for each event that people would want to know of.
+//! How a script shows what the kernel decided: one line for each event that people would want to
+//! know of.
 
 use std::time::Duration;
 

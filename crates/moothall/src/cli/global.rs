@@ -9,7 +9,8 @@ use super::Cli;
 /// What every command understands.
 #[derive(Clone, Debug, Args)]
 pub struct Global {
-    /// The server to talk to [default: where moothall.toml makes one listen, then http://127.0.0.1:5111]
+    /// The server to talk to [default: where moothall.toml makes one listen, then
+    /// http://127.0.0.1:5111]
     #[arg(
         long,
         global = true,
@@ -29,8 +30,8 @@ pub struct Global {
         help_heading = "Global options"
     )]
     pub profile: Option<String>,
-    /// A file with the token to show to the server [default: a session's own, MOOTHALL_TOKEN, the start-up credential of a server of your
-    /// own, then what you got when you joined]
+    /// A file with the token to show to the server [default: a session's own, MOOTHALL_TOKEN, the
+    /// start-up credential of a server of your own, then what you got when you joined]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub token_file: Option<PathBuf>,
     /// For https: trust the certificates in this file (PEM) instead of the system's
@@ -55,7 +56,8 @@ pub struct Global {
     /// Say on standard error what is asked of the server, and how long it takes
     #[arg(long, short, global = true, help_heading = "Global options")]
     pub verbose: bool,
-    /// Show times in UTC; otherwise in the time zone of this computer or of TZ. JSON is always in UTC
+    /// Show times in UTC; otherwise in the time zone of this computer or of TZ. JSON is always in
+    /// UTC
     #[arg(long, global = true, help_heading = "Global options")]
     pub utc: bool,
     /// When to use colours: auto, always or never. NO_COLOR is respected
@@ -75,7 +77,8 @@ pub enum ColorChoice {
     Never,
 }
 
-/// The whole command line. What every command understands is shown by the program's own help alone, and works everywhere.
+/// The whole command line. What every command understands is shown by the program's own help alone,
+/// and works everywhere.
 pub fn command() -> Command {
     let program = Cli::command();
     let shared: Vec<Arg> = program

@@ -36,7 +36,8 @@ fn row(desk: &Context, agent: &AgentEntry, width: usize) -> String {
     )
 }
 
-/// What is to be known of those whose programs are the server's own user; said once for all of them.
+/// What is to be known of those whose programs are the server's own user; said once for all of
+/// them.
 fn of_the_servers_user(list: &AgentList) -> Option<String> {
     let own = |agent: &&AgentEntry| {
         matches!(agent.runtime.as_str(), "command" | "terminal") && agent.run_as.is_none()

@@ -1,4 +1,5 @@
-//! What `serve` says when it begins: where it is reached, what it has, and what to type next. Every address is one that works.
+//! What `serve` says when it begins: where it is reached, what it has, and what to type next. Every
+//! address is one that works.
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -33,7 +34,8 @@ pub struct Doors<'a> {
 }
 
 impl Doors<'_> {
-    /// Says it. The start-up credential is shown on a terminal alone: what is printed elsewhere is kept by whoever keeps logs.
+    /// Says it. The start-up credential is shown on a terminal alone: what is printed elsewhere is
+    /// kept by whoever keeps logs.
     ///
     /// # Errors
     /// Standard output is gone.

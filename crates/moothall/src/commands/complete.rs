@@ -1,5 +1,6 @@
-//! `complete`: what a shell offers where a command takes the name of something that only the server knows. Whoever presses a key waits for it:
-//! so it is quick or says nothing, and it never complains.
+//! `complete`: what a shell offers where a command takes the name of something that only the server
+//! knows. Whoever presses a key waits for it: so it is quick or says nothing, and it never
+//! complains.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -32,7 +33,8 @@ enum Kind {
     Session,
 }
 
-/// What has been typed: the word that is being typed is a name of this kind, asked of the server that these options name.
+/// What has been typed: the word that is being typed is a name of this kind, asked of the server
+/// that these options name.
 #[derive(Debug, PartialEq, Eq)]
 struct Typed {
     kind: Kind,
@@ -55,7 +57,8 @@ pub async fn run(global: &Global, args: &Complete, paper: &Printer) -> Result<()
     fitting.take(OFFERED_MAX).try_for_each(|name| paper.line(name))
 }
 
-/// What the next word is, after these. The program's own name and what stands before it, such as another command of a pipe, say nothing.
+/// What the next word is, after these. The program's own name and what stands before it, such as
+/// another command of a pipe, say nothing.
 fn typed(words: &[String]) -> Option<Typed> {
     let own = words
         .iter()
@@ -107,7 +110,8 @@ fn takes_value(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
-/// What an argument takes; nothing where it is no name, or one of a few words that the shell knows already.
+/// What an argument takes; nothing where it is no name, or one of a few words that the shell knows
+/// already.
 fn kind_of(argument: &Arg) -> Option<Kind> {
     if !argument.get_possible_values().is_empty() {
         return None;

@@ -1,4 +1,5 @@
-//! `doctor`: looks at this computer, the configuration and the server, and says what to do about what it finds.
+//! `doctor`: looks at this computer, the configuration and the server, and says what to do about
+//! what it finds.
 
 mod agents;
 mod folder;
@@ -327,7 +328,8 @@ fn free_space(folder: &Path) -> Option<Finding> {
     })
 }
 
-/// The write-ahead log needs memory that all its readers share, which file systems on other computers do not have.
+/// The write-ahead log needs memory that all its readers share, which file systems on other
+/// computers do not have.
 #[cfg(target_os = "linux")]
 fn file_system(folder: &Path) -> Option<Finding> {
     use nix::sys::statfs;

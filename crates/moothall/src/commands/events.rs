@@ -1,4 +1,5 @@
-//! Reads the events of a conversation: what there is, and what comes, without a gap when the connection breaks.
+//! Reads the events of a conversation: what there is, and what comes, without a gap when the
+//! connection breaks.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -93,7 +94,8 @@ pub async fn since(
     client.get(&format!("{}?{query}", threads::path(thread, "events"))).await
 }
 
-/// The last `count` events that pass, read from the end so that a long conversation costs no more than a short one.
+/// The last `count` events that pass, read from the end so that a long conversation costs no more
+/// than a short one.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -158,7 +160,8 @@ impl<'a> Follow<'a> {
         when_there(&mut self.away, ask).await
     }
 
-    /// What comes next. Connects again, as long as it takes, when the server goes away; nothing is lost or comes twice.
+    /// What comes next. Connects again, as long as it takes, when the server goes away; nothing is
+    /// lost or comes twice.
     ///
     /// # Errors
     /// The server refuses, or sends what this version does not understand.
@@ -194,8 +197,8 @@ fn parse(frame: &Frame) -> Result<Envelope, Fault> {
     })
 }
 
-/// Asks a server, however often it takes until it is there. That it is away is said once, however often whoever waits for it gives up
-/// and tries again.
+/// Asks a server, however often it takes until it is there. That it is away is said once, however
+/// often whoever waits for it gives up and tries again.
 async fn when_there<T>(
     away: &mut bool,
     ask: impl AsyncFn() -> Result<T, Fault>,

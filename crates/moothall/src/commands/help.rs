@@ -103,7 +103,8 @@ fn knowing(shell: Shell, script: &str) -> String {
         Shell::Bash => format!("{script}{}", include_str!("completions/known.bash")),
         Shell::Fish => format!("{script}{}", include_str!("completions/known.fish")),
         Shell::Zsh => {
-            // What zsh takes to be anything is asked for; the script ends with what it does when it is loaded.
+            // What zsh takes to be anything is asked for; the script ends with what it does when it
+            // is loaded.
             let asking = script.replace(":_default'", ":_moothall_known'");
             let (before, loaded) = asking.rsplit_once("\nif [").unwrap_or((&asking, ""));
             format!("{before}{}\nif [{loaded}", include_str!("completions/known.zsh"))

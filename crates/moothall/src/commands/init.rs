@@ -84,7 +84,8 @@ fn answer(answers: &mut impl BufRead, question: &str) -> Result<String, Fault> {
     }
 }
 
-/// The file: what was chosen, and what was found as comments, because it is there without a line as well.
+/// The file: what was chosen, and what was found as comments, because it is there without a line as
+/// well.
 fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String {
     let mode = match choices.mode {
         Mode::Local => "local",

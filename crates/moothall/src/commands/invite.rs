@@ -75,7 +75,8 @@ pub fn profile_of(agent: &AgentEntry) -> WireProfile {
     WireProfile { client: Some(agent.client.clone()), model, ..agent.profile.clone() }
 }
 
-/// What was given, and at a first invite what the registry knows. A later invite changes only what it names.
+/// What was given, and at a first invite what the registry knows. A later invite changes only what
+/// it names.
 async fn profile(desk: &Context, thread: &str, args: &Invite) -> Result<WireProfile, Fault> {
     let roles = (!args.roles.is_empty()).then(|| args.roles.clone());
     let given = WireProfile {

@@ -1,4 +1,5 @@
-//! A conversation as Markdown: readable as text and as a page, and nothing that somebody said can act in it.
+//! A conversation as Markdown: readable as text and as a page, and nothing that somebody said can
+//! act in it.
 
 use moothall_kernel::ids::EventId;
 use moothall_kernel::text::for_terminal;
@@ -90,7 +91,8 @@ fn time(envelope: &Envelope) -> String {
     day_and_time(&envelope.ts).unwrap_or_else(|| inert(&envelope.ts))
 }
 
-/// Words as they are, in a fence that they cannot close: it is longer than any row of its kind in them.
+/// Words as they are, in a fence that they cannot close: it is longer than any row of its kind in
+/// them.
 fn fenced(text: &str) -> String {
     let text = for_terminal(text);
     let (longest, _) = text.chars().fold((0, 0), |(longest, row), c| {

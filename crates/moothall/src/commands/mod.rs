@@ -82,7 +82,8 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     }
     let meant = Meant::find(&said, &config::environment())?;
     if let Command::Mcp(args) = &command {
-        // Whoever speaks through it is an agent, which never acts with the credential of the person who started the server.
+        // Whoever speaks through it is an agent, which never acts with the credential of the person
+        // who started the server.
         let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
         let person = client.clone().with(meant.credential.clone());
         let agent = meant.credential.given().or_of_client(&config::environment());

@@ -9,7 +9,8 @@ use crate::fault::{Exit, Fault};
 use crate::paint::note;
 use crate::threads::{self, Faces};
 
-/// What came of a message of which nothing is open any more: a fault of a kind of its own unless it was answered.
+/// What came of a message of which nothing is open any more: a fault of a kind of its own unless it
+/// was answered.
 ///
 /// # Errors
 /// Nobody answered; no server, or its refusal.
@@ -62,7 +63,8 @@ fn by_words(heard: &[Envelope]) -> Option<Result<(), Fault>> {
     heard.iter().any(|event| event.kind == "message" && event.meta.turn.is_some()).then_some(Ok(()))
 }
 
-/// Whether a turn goes back to a message, or covers it: one that waited for its time takes up what was said meanwhile.
+/// Whether a turn goes back to a message, or covers it: one that waited for its time takes up what
+/// was said meanwhile.
 pub fn concerns(turn: &TurnEntry, said: &Envelope) -> bool {
     turn.message.as_deref().unwrap_or(&turn.cause.id) == said.id || covers(turn, said)
 }
@@ -141,7 +143,8 @@ fn reason(turn: &TurnEntry, faces: &Faces) -> Option<String> {
     Some(format!("{}: {how}{more}", faces.name(&turn.participant)))
 }
 
-/// Why somebody was not asked, as people say it; a word that this version does not know stays as it is.
+/// Why somebody was not asked, as people say it; a word that this version does not know stays as it
+/// is.
 pub fn why_not(word: &str) -> &str {
     match word {
         "capped" => "there are enough replies already",

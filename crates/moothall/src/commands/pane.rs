@@ -1,4 +1,5 @@
-//! `pane`: what the server runs so that a session's program is another user's. (`docs/decisions/0024-terminals-of-other-users.md`)
+//! `pane`: what the server runs so that a session's program is another user's.
+//! (`docs/decisions/0024-terminals-of-other-users.md`)
 
 use std::io;
 use std::os::unix::process::CommandExt;

@@ -41,7 +41,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// What there is to know before an answer, beside the action: where it would be done, and whether something is missing.
+    /// What there is to know before an answer, beside the action: where it would be done, and
+    /// whether something is missing.
     pub fn remarks(&self) -> Vec<String> {
         let folder = self.folder.as_ref().map(|folder| format!("in {folder}"));
         let look = self.look.as_ref().map_or(String::new(), |look| format!(": {look}"));
@@ -140,7 +141,8 @@ pub fn news(envelope: &Envelope) -> Option<News> {
     (envelope.kind == "permission").then(|| News::deserialize(&envelope.content).ok()).flatten()
 }
 
-/// What an event says about permissions, in words for whoever reads on, with what can be done about it.
+/// What an event says about permissions, in words for whoever reads on, with what can be done about
+/// it.
 pub fn told(envelope: &Envelope) -> Option<String> {
     let news = news(envelope)?;
     let mut open = Open::default();
@@ -319,7 +321,8 @@ async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault>
     Ok(open)
 }
 
-/// Shows what keeps a turn waiting for a person, as a fault: whoever waits for the turn would wait as long.
+/// Shows what keeps a turn waiting for a person, as a fault: whoever waits for the turn would wait
+/// as long.
 ///
 /// # Errors
 /// Something is asked for; no server, or its refusal.

@@ -3,7 +3,8 @@
 use moothall_kernel::state::LINK_KEY;
 use serde_json::{Map, Value};
 
-/// The content of a control event as people read it: each of its changes in a few words. What is not known is shown as it is.
+/// The content of a control event as people read it: each of its changes in a few words. What is
+/// not known is shown as it is.
 pub fn control(content: &Value) -> String {
     match content.as_object() {
         Some(changes) if !changes.is_empty() => {
@@ -13,7 +14,8 @@ pub fn control(content: &Value) -> String {
     }
 }
 
-/// The changes of a control, one by one: where several have the same name, the one beside their list is only the first of them.
+/// The changes of a control, one by one: where several have the same name, the one beside their
+/// list is only the first of them.
 pub fn each(changes: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     changes.iter().flat_map(|(key, value)| {
         let one = ["invite", "uninvite", "bind", "unbind"]

@@ -85,7 +85,8 @@ pub fn words(given: &[String]) -> Result<String, Fault> {
     Ok(text.trim_end().to_owned())
 }
 
-/// Prints what comes after a message until nothing is owed to anybody, or a person has to answer first; then says what came of it.
+/// Prints what comes after a message until nothing is owed to anybody, or a person has to answer
+/// first; then says what came of it.
 pub(super) async fn wait(desk: &Context, said: &Envelope) -> Result<(), Fault> {
     let thread = said.thread.as_str();
     // The trace says when a turn ends without a word.

@@ -42,7 +42,8 @@ use reload::House;
 
 /// How long open work may take when the server is told to stop.
 const DRAIN_WITHIN: Millis = Millis::from_secs(10);
-/// How long requests in flight and streams have after that, however much of the time the turns took.
+/// How long requests in flight and streams have after that, however much of the time the turns
+/// took.
 const DOORS_WITHIN_MIN: Duration = Duration::from_secs(1);
 
 pub async fn run(args: &Serve, paper: &Printer) -> Result<(), Fault> {
@@ -164,8 +165,9 @@ async fn close(
     }
 }
 
-/// SIGINT and SIGTERM: both ask for a calm end, and a second one for an immediate end. SIGHUP asks for the configuration to be read
-/// again, unless it says that the terminal of this server is gone: then it asks for a calm end too.
+/// SIGINT and SIGTERM: both ask for a calm end, and a second one for an immediate end. SIGHUP asks
+/// for the configuration to be read again, unless it says that the terminal of this server is gone:
+/// then it asks for a calm end too.
 struct Stops {
     interrupt: Signal,
     terminate: Signal,
@@ -202,7 +204,9 @@ impl Stops {
         tokio::select! {
             _ = self.interrupt.recv() => Told::Stop,
             _ = self.terminate.recv() => Told::Stop,
-            _ = self.hangup.recv() => if terminals() == self.terminals { Told::Reload } else { Told::Stop },
+            _ = self.hangup.recv() => {
+                if terminals() == self.terminals { Told::Reload } else { Told::Stop }
+            }
         }
     }
 
@@ -238,8 +242,8 @@ fn start_logging(format: LogFormat) {
     }
 }
 
-/// Libraries that write what passes through them into their log, whatever level is asked for: providers' answers, and with them
-/// whatever they repeat.
+/// Libraries that write what passes through them into their log, whatever level is asked for:
+/// providers' answers, and with them whatever they repeat.
 const UNHEARD: [&str; 1] = ["genai=off"];
 
 fn silence(filter: EnvFilter, library: &str) -> EnvFilter {
@@ -300,9 +304,11 @@ async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
     })
 }
 
-/// Connections that may wait to be let in: as many as come when a server with many readers starts again. The system may allow fewer.
+/// Connections that may wait to be let in: as many as come when a server with many readers starts
+/// again. The system may allow fewer.
 const BACKLOG: u32 = 4096;
-/// What the system keeps of an answer for a connection that takes it slowly. Accepted connections have it from the listener.
+/// What the system keeps of an answer for a connection that takes it slowly. Accepted connections
+/// have it from the listener.
 const SEND_BUFFER_BYTES: u32 = 256 * 1024;
 
 fn open_door(bind: SocketAddr) -> io::Result<TcpListener> {
@@ -313,7 +319,8 @@ fn open_door(bind: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// The built-in agents and those that this computer offers, and the configured ones in their place where the names are the same.
+/// The built-in agents and those that this computer offers, and the configured ones in their place
+/// where the names are the same.
 fn registry(config: &Config, address: SocketAddr, places: Arc<Places>) -> Result<Registry, Fault> {
     let mut registry = Registry::default();
     let bridge = here(address);
@@ -386,10 +393,12 @@ fn hosts(config: &ServerConfig, reach: &Reach) -> Vec<String> {
     config.allowed_hosts.iter().chain(&reach.hosts).cloned().collect()
 }
 
-/// How many of the files that may be open are left to the log, its index, agents and their pipes: all of them where there are few.
+/// How many of the files that may be open are left to the log, its index, agents and their pipes:
+/// all of them where there are few.
 const FILES_KEPT: usize = 256;
 
-/// Connections for which there are files: the others wait, because a log that cannot open its own has to stop.
+/// Connections for which there are files: the others wait, because a log that cannot open its own
+/// has to stop.
 fn connections_max(files: u64, most: usize) -> usize {
     let files = usize::try_from(files).unwrap_or(usize::MAX);
     most.min(files - FILES_KEPT.min(files / 4 * 3)).max(1)

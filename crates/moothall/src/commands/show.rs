@@ -45,7 +45,8 @@ impl<'a> View<'a> {
         self.desk.paper.line(&self.row(envelope))
     }
 
-    /// Somebody may have come, gone or got another name. The old faces do when the server cannot be asked.
+    /// Somebody may have come, gone or got another name. The old faces do when the server cannot be
+    /// asked.
     async fn look_again(&mut self, client: &Client) {
         if let Ok(state) = threads::state(client, self.thread).await {
             self.faces = Faces::of(&state);
@@ -90,7 +91,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// What is to be known after the words of a message: that they were cut short, or why there are none.
+/// What is to be known after the words of a message: that they were cut short, or why there are
+/// none.
 fn ending(envelope: &Envelope) -> String {
     match &envelope.meta.error {
         Some(fault) => format!("  {}", fault.message),
@@ -225,7 +227,8 @@ fn explain_turn(event: TurnEvent) -> String {
     }
 }
 
-/// What a turn used: time, tokens read and written where a model said so, and what they cost where prices are configured.
+/// What a turn used: time, tokens read and written where a model said so, and what they cost where
+/// prices are configured.
 pub fn spent(usage: &WireUsage) -> String {
     spent_in(usage, "")
 }

@@ -1,4 +1,5 @@
-//! Whether what cannot be undone is meant: a person at a terminal is asked, unless they said so before.
+//! Whether what cannot be undone is meant: a person at a terminal is asked, unless they said so
+//! before.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -6,7 +7,8 @@ use super::Context;
 use crate::cli::Sure;
 use crate::fault::{Exit, Fault};
 
-/// Goes on where it is meant: `--yes` says so, and so does whoever calls from a program, where nobody could answer.
+/// Goes on where it is meant: `--yes` says so, and so does whoever calls from a program, where
+/// nobody could answer.
 ///
 /// # Errors
 /// It is not meant; nothing was done.

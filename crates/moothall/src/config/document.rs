@@ -1,5 +1,6 @@
-//! A configuration as a tree that remembers where everything stands, so that every complaint names a line. It is read from files, the
-//! later over the earlier, and from variables of the environment over both.
+//! A configuration as a tree that remembers where everything stands, so that every complaint names
+//! a line. It is read from files, the later over the earlier, and from variables of the environment
+//! over both.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +16,8 @@ use crate::fault::{Exit, Fault};
 /// Environment variables, as `${VAR}` sees them.
 pub type Variables = BTreeMap<String, String>;
 
-/// How the name of a variable begins that sets a key: `MOOTHALL_SERVER__BIND` sets `bind` of `[server]`.
+/// How the name of a variable begins that sets a key: `MOOTHALL_SERVER__BIND` sets `bind` of
+/// `[server]`.
 const VARIABLE: &str = "MOOTHALL_";
 /// Names a file, not what is in it.
 const TLS_KEY_FILE: &str = "server.tls.key";
@@ -27,7 +29,8 @@ pub struct Document {
     sources: Vec<Source>,
 }
 
-/// One text. Places in all of them are told apart by where a text begins when they are laid end to end.
+/// One text. Places in all of them are told apart by where a text begins when they are laid end to
+/// end.
 struct Source {
     /// The file, or the variable.
     name: PathBuf,
@@ -202,7 +205,8 @@ impl Document {
     /// Reads a section into its type.
     ///
     /// # Errors
-    /// Unknown keys with a suggestion, and values of the wrong type. Values are never repeated: they may be secrets.
+    /// Unknown keys with a suggestion, and values of the wrong type. Values are never repeated:
+    /// they may be secrets.
     pub fn read<T: DeserializeOwned>(&self, section: &str, node: Node<'_>) -> Result<T, Fault> {
         T::deserialize(ValueDeserializer::from(node)).map_err(|error| {
             let mut words = error.message().split('`').skip(1).step_by(2);
@@ -242,7 +246,8 @@ impl Source {
     }
 }
 
-/// A variable that sets a key, as a line of TOML: the value as it is where it is TOML, and as a text otherwise.
+/// A variable that sets a key, as a line of TOML: the value as it is where it is TOML, and as a
+/// text otherwise.
 fn assignment(name: &str, value: &str) -> Option<String> {
     let path =
         name.strip_prefix(VARIABLE).filter(|path| path.contains(BETWEEN) && !value.is_empty())?;
@@ -291,7 +296,8 @@ fn shifted_value(node: Node<'_>, by: usize) -> Node<'_> {
     Spanned::new(span.start + by..span.end + by, value)
 }
 
-/// Lays a table over another. What a file says of an agent replaces what was said of it: half of one and half of another make no agent.
+/// Lays a table over another. What a file says of an agent replaces what was said of it: half of
+/// one and half of another make no agent.
 fn merge<'a>(under: &mut DeTable<'a>, over: DeTable<'a>, is_file: bool, depth: usize) {
     for (key, value) in over {
         let whole = is_file && depth > 0 && key.get_ref() != "tls";
@@ -347,7 +353,8 @@ pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// Serde repeats the value that it could not use; that value may be a secret.
 fn without_values(message: &str) -> String {
-    // A word that is none of a few stands in other quotes. It may hold anything, so the last place where it can end is the true one.
+    // A word that is none of a few stands in other quotes. It may hold anything, so the last place
+    // where it can end is the true one.
     let known = message
         .strip_prefix("unknown variant `")
         .and_then(|rest| Some(&rest[rest.rfind("`, expected ")?..]));

@@ -6,7 +6,8 @@ use moothall_terminals::SessionsConfig;
 
 use super::{LimitsConfig, POLICY_KEYS, ServerConfig, TlsConfig, keys_of};
 
-/// A key, a value as TOML writes it, and what it is for. The value is the default where there is one.
+/// A key, a value as TOML writes it, and what it is for. The value is the default where there is
+/// one.
 type Entry = (&'static str, &'static str, &'static str);
 
 /// A section: its title, what it is for, the keys its type takes, and their descriptions.

@@ -1,4 +1,5 @@
-//! `moothall.toml`: found, filled in from the environment, and read section by section into the types of the crates that own them.
+//! `moothall.toml`: found, filled in from the environment, and read section by section into the
+//! types of the crates that own them.
 
 mod document;
 #[cfg(test)]
@@ -89,7 +90,8 @@ pub struct ServerConfig {
     pub allowed_hosts: Vec<String>,
     /// More origins of pages to accept, exactly as they are sent.
     pub allowed_origins: Vec<String>,
-    /// After how many days without an event archived conversations are deleted; never where it is unset.
+    /// After how many days without an event archived conversations are deleted; never where it is
+    /// unset.
     pub retention_days: Option<NonZeroU32>,
     /// `[server.tls]`.
     pub tls: Option<TlsConfig>,
@@ -112,11 +114,13 @@ pub struct TlsConfig {
     pub key: PathBuf,
 }
 
-/// `[limits]`: what one principal, thread or address may have, and how much runs at once. 0 means no limit, but for what runs.
+/// `[limits]`: what one principal, thread or address may have, and how much runs at once. 0 means
+/// no limit, but for what runs.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
-    /// Requests of a principal that change something, each second. In token mode, as all of these but the last three.
+    /// Requests of a principal that change something, each second. In token mode, as all of these
+    /// but the last three.
     pub writes_per_second: u32,
     /// How many of them may come at once.
     pub writes_burst: u32,
@@ -128,7 +132,8 @@ pub struct LimitsConfig {
     pub streams_per_principal: u32,
     /// Connections from one address that is not this computer's.
     pub connections_per_address: usize,
-    /// Programs of `command` agents that run at once; unset: four for each processor, at least eight.
+    /// Programs of `command` agents that run at once; unset: four for each processor, at least
+    /// eight.
     pub programs: Option<usize>,
     /// Terminal sessions that live at once.
     pub sessions: usize,
@@ -195,7 +200,8 @@ impl From<Mode> for moothall_engine::access::Mode {
 }
 
 impl Config {
-    /// Reads the named file, or `./moothall.toml` over `moothall/moothall.toml` in the XDG configuration folder, and variables over them.
+    /// Reads the named file, or `./moothall.toml` over `moothall/moothall.toml` in the XDG
+    /// configuration folder, and variables over them.
     ///
     /// # Errors
     /// A fault with exit code 78 that names file, line and column, or the variable.
@@ -232,7 +238,8 @@ impl Config {
     }
 }
 
-/// A key at the top of the file may be a section's key that lost its section, which is worth saying.
+/// A key at the top of the file may be a section's key that lost its section, which is worth
+/// saying.
 fn unknown_section(document: &Document, span: std::ops::Range<usize>, key: &str) -> Fault {
     let homes = [
         ("server", keys_of::<ServerConfig>()),
@@ -263,7 +270,8 @@ fn read_defaults(document: &Document, node: Node<'_>) -> Result<Policy, Fault> {
     Ok(policy)
 }
 
-/// Reads `[agents]`. An agent of which a variable is not set is left out, with a word: the others can do without it.
+/// Reads `[agents]`. An agent of which a variable is not set is left out, with a word: the others
+/// can do without it.
 fn read_agents(
     document: &Document,
     node: Node<'_>,
@@ -317,7 +325,8 @@ fn read_agents(
     Ok(())
 }
 
-/// Reads one agent and tries it out, so that what it would complain about when it is needed is said now, with its place.
+/// Reads one agent and tries it out, so that what it would complain about when it is needed is said
+/// now, with its place.
 fn read_agent(document: &Document, client: &str, node: Node<'_>) -> Result<AgentConfig, Fault> {
     let section = format!("agents.{client}");
     let (whole, places) = (node.span(), places(&node));
@@ -370,8 +379,8 @@ impl<'de> serde::Deserializer<'de> for KeyProbe<'_> {
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct newtype_struct seq tuple
-        tuple_struct map enum identifier ignored_any
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 
@@ -497,7 +506,8 @@ pub fn usual_state_folder(variables: &Variables) -> Option<PathBuf> {
     xdg_folder(variables, "XDG_STATE_HOME", ".local/state").map(|folder| folder.join("moothall"))
 }
 
-/// An XDG folder: the variable where it is set and absolute, otherwise its usual place below the home folder.
+/// An XDG folder: the variable where it is set and absolute, otherwise its usual place below the
+/// home folder.
 fn xdg_folder(variables: &Variables, variable: &str, usual: &str) -> Option<PathBuf> {
     let set = variables.get(variable).map(PathBuf::from).filter(|path| path.is_absolute());
     set.or_else(|| {

@@ -1,4 +1,5 @@
-//! What a running server does not take over when its configuration is read again. `serve` and `config check` ask the same table.
+//! What a running server does not take over when its configuration is read again. `serve` and
+//! `config check` ask the same table.
 
 use crate::place::Settled;
 

@@ -1,4 +1,5 @@
-//! Sessions whose programs run as another user: what such a program still can, and what it cannot reach. They need a server that is root.
+//! Sessions whose programs run as another user: what such a program still can, and what it cannot
+//! reach. They need a server that is root.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -202,7 +203,8 @@ async fn the_program_of_another_user_talks_and_reports_like_any_over_a_restart_t
     let folder = world.folder(ADA, id);
     let about = fs::metadata(&folder).unwrap();
     assert_eq!((about.uid(), about.mode() & 0o777), (65534, 0o700));
-    // What lies there is its user's doing: links, pipes and folders under the names of reports stop nothing.
+    // What lies there is its user's doing: links, pipes and folders under the names of reports stop
+    // nothing.
     symlink(
         world.home.data().join("startup.key"),
         folder.join("01980000-0000-7000-8000-000000000001.json"),

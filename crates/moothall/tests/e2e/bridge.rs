@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{Home, Server};
 
-/// A program that answers with what it was told last: the trigger's words, out of the document on its standard input.
+/// A program that answers with what it was told last: the trigger's words, out of the document on
+/// its standard input.
 const ECHO: &str = r#"sed -n 's/.*"trigger":{[^}]*"content":"\([^"]*\)".*/echo: \1/p'"#;
 
 fn home() -> Home {

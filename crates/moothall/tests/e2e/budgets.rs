@@ -1,4 +1,5 @@
-//! Budgets and sums through the whole program: a limit ends, is told, is raised by a person, and everything is counted over a crash.
+//! Budgets and sums through the whole program: a limit ends, is told, is raised by a person, and
+//! everything is counted over a crash.
 
 use moothall_testkit::model_server::{ModelServer, Reply};
 use serde_json::{Value, json};

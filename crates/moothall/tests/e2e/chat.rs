@@ -5,7 +5,8 @@ use std::fs;
 use crate::harness::{Home, Server};
 use crate::terminal::{Terminal, is_possible, mode, row};
 
-/// Two minutes of words unless stopped, then a short answer, then one that would command a terminal.
+/// Two minutes of words unless stopped, then a short answer, then one that would command a
+/// terminal.
 const AGENTS: &str = r#"
 [agents.reciter]
 replies = [

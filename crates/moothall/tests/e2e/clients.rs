@@ -1,4 +1,5 @@
-//! Programs of others: the generated clients, and the bots of `examples/`. What they need is installed by `./scripts/test clients`.
+//! Programs of others: the generated clients, and the bots of `examples/`. What they need is
+//! installed by `./scripts/test clients`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -1,4 +1,5 @@
-//! kill -9: nothing acknowledged is lost, no reply comes twice, and every message is answered or explained.
+//! kill -9: nothing acknowledged is lost, no reply comes twice, and every message is answered or
+//! explained.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -60,7 +61,8 @@ async fn what_was_acknowledged_is_kept_through_every_crash() {
     check(&server, &thread, &acknowledged.into_inner().unwrap()).await;
 }
 
-/// What must be true of a conversation in which nobody owes anything any more, whatever it went through.
+/// What must be true of a conversation in which nobody owes anything any more, whatever it went
+/// through.
 pub async fn check(server: &Server<'_>, thread: &str, acknowledged: &[Value]) {
     let events = server.events(thread).await;
     let seqs: Vec<u64> = events.iter().map(seq).collect();

@@ -1,4 +1,5 @@
-//! The server dies at a named point, seen from the command line. Every point has its turn in `tests/kill`.
+//! The server dies at a named point, seen from the command line. Every point has its turn in
+//! `tests/kill`.
 
 use std::process::Stdio;
 
@@ -6,7 +7,8 @@ use serde_json::Value;
 
 use crate::harness::Home;
 
-/// The words are committed and the answer to them is lost: the command asks again under the same key and gets it.
+/// The words are committed and the answer to them is lost: the command asks again under the same
+/// key and gets it.
 #[tokio::test]
 async fn a_command_outlives_the_server() {
     let home = Home::new();

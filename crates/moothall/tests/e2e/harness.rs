@@ -1,4 +1,5 @@
-//! A computer of its own for each test: folders, a server, the command line, and a client that speaks plain HTTP.
+//! A computer of its own for each test: folders, a server, the command line, and a client that
+//! speaks plain HTTP.
 
 use std::cell::Cell;
 use std::fs;
@@ -49,7 +50,8 @@ impl Home {
         self.path().join("data")
     }
 
-    /// Whoever asks its servers from now on is the one who started them: nobody else drives sessions.
+    /// Whoever asks its servers from now on is the one who started them: nobody else drives
+    /// sessions.
     pub fn sign(&self) -> &Self {
         self.signed.set(true);
         self

@@ -130,7 +130,8 @@ fn outside_of_a_session_it_reports_nothing() {
     assert!(output.stderr.is_empty());
 }
 
-/// A report without words: they come from the program's own record, which the hook reads and the server never does.
+/// A report without words: they come from the program's own record, which the hook reads and the
+/// server never does.
 #[test]
 fn words_that_a_report_lacks_are_read_from_the_programs_record() {
     let home = Home::new();

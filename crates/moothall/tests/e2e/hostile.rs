@@ -1,4 +1,5 @@
-//! Hostile words: whoever says them, and however obedient the model that reads them, they are words and nothing else.
+//! Hostile words: whoever says them, and however obedient the model that reads them, they are words
+//! and nothing else.
 
 use moothall_testkit::model_server::{ModelServer, Reply};
 use serde::Deserialize;
@@ -52,7 +53,8 @@ fn corpus() -> Vec<(String, Entry)> {
     corpus.group.into_iter().flat_map(texts).collect()
 }
 
-/// Two models that obey, one client that connects by itself and is not there, and a policy that lets agents react.
+/// Two models that obey, one client that connects by itself and is not there, and a policy that
+/// lets agents react.
 struct Room<'a> {
     server: &'a Server<'a>,
     models: &'a ModelServer,
@@ -107,7 +109,8 @@ impl<'a> Room<'a> {
         seq
     }
 
-    /// What came after an event, apart from words, turns and notices, and words in somebody else's name.
+    /// What came after an event, apart from words, turns and notices, and words in somebody else's
+    /// name.
     async fn unusual(&self, after: u64) -> Vec<Value> {
         let events = self.server.events(&self.thread).await;
         let usual = |event: &Value| match event["type"].as_str().unwrap() {
@@ -137,7 +140,8 @@ impl<'a> Room<'a> {
     }
 }
 
-/// What is wrong with a prompt: a line at its edge that neither the server wrote nor a speaker begins.
+/// What is wrong with a prompt: a line at its edge that neither the server wrote nor a speaker
+/// begins.
 fn spoofed(body: &Value, speakers: &[&str]) -> Vec<String> {
     let messages = body["messages"].as_array().unwrap();
     let text = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
@@ -198,8 +202,8 @@ fn is_ours(line: &str, speakers: &[&str]) -> bool {
         })
 }
 
-/// What follows the asides behind a name: that nothing shows who it is, and what is replied to. Words that are quoted there can neither end
-/// the quotation nor what it stands in.
+/// What follows the asides behind a name: that nothing shows who it is, and what is replied to.
+/// Words that are quoted there can neither end the quotation nor what it stands in.
 fn aside<'a>(rest: &'a str, begin: &str, speakers: &[&str]) -> Option<&'a str> {
     let (rest, begin) =
         match rest.strip_prefix(begin).and_then(|rest| rest.strip_prefix("unproven")) {

@@ -1,4 +1,5 @@
-//! Links between agents in real terminals: what the criteria of their design ask for, one test for each, named after it.
+//! Links between agents in real terminals: what the criteria of their design ask for, one test for
+//! each, named after it.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -31,7 +32,8 @@ impl Hall {
         let log = home.path().join("prompts").to_string_lossy().into_owned();
         let (argv, env) =
             fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
-        // What the server adds to the command line is for the stand-in, and not for the program that it lives in.
+        // What the server adds to the command line is for the stand-in, and not for the program
+        // that it lives in.
         let variables: String =
             env.iter().map(|(name, value)| format!("{name}='{value}'\n")).collect();
         let (name, program) = (env.keys().next().unwrap(), argv.join(" "));
@@ -136,7 +138,8 @@ async fn call(server: &Server<'_>, by: &Agent, tool: &str, arguments: Value) -> 
     answer["result"]["structuredContent"].clone()
 }
 
-/// Brings two together in a conversation: a session's token reaches only those with whom it shares one.
+/// Brings two together in a conversation: a session's token reaches only those with whom it shares
+/// one.
 pub async fn introduce(server: &Server<'_>, one: &Agent, other: &Agent) {
     let thread = server.thread().await;
     for agent in [one, other] {
@@ -593,7 +596,8 @@ async fn a_sessions_tools_find_the_server_on_another_port() {
     assert_eq!(sent["link_state"], "none");
 }
 
-/// What a program asks outlives the server: it is the same question afterwards, is answered, and the turn goes on.
+/// What a program asks outlives the server: it is the same question afterwards, is answered, and
+/// the turn goes on.
 #[tokio::test]
 async fn a_question_outlives_the_server() {
     let hall = Hall::new();
@@ -638,7 +642,8 @@ pub async fn asked(server: &Server<'_>, agent: &Agent, count: usize) -> Value {
     all.remove(count - 1)
 }
 
-/// Wherever the server dies on the way of a prompt into a terminal and back: it is typed once, and answered once.
+/// Wherever the server dies on the way of a prompt into a terminal and back: it is typed once, and
+/// answered once.
 #[cfg(feature = "crash-points")]
 #[tokio::test]
 async fn a_prompt_is_typed_once_wherever_the_server_dies() {
@@ -671,7 +676,8 @@ async fn a_prompt_is_typed_once_wherever_the_server_dies() {
     }
 }
 
-/// Wherever the server dies while what a program said unasked is on its way to a link: it is said there once.
+/// Wherever the server dies while what a program said unasked is on its way to a link: it is said
+/// there once.
 #[cfg(feature = "crash-points")]
 #[tokio::test]
 async fn words_cross_a_link_once_wherever_the_server_dies() {
@@ -708,7 +714,8 @@ async fn words_cross_a_link_once_wherever_the_server_dies() {
     }
 }
 
-/// Wherever the server dies while a session begins or ends: afterwards it lives or has ended, and says which.
+/// Wherever the server dies while a session begins or ends: afterwards it lives or has ended, and
+/// says which.
 #[cfg(feature = "crash-points")]
 #[tokio::test]
 async fn a_session_lives_or_has_ended_wherever_the_server_dies() {

@@ -1,4 +1,5 @@
-//! Programs that are found on this computer: the login that their user has reaches them, and nobody else's does.
+//! Programs that are found on this computer: the login that their user has reaches them, and nobody
+//! else's does.
 
 use serde_json::Value;
 

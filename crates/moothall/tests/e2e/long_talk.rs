@@ -1,4 +1,5 @@
-//! A long conversation, put where a server finds it: for what a conversation's length must not change.
+//! A long conversation, put where a server finds it: for what a conversation's length must not
+//! change.
 
 use std::path::Path;
 
@@ -13,7 +14,8 @@ use moothall_testkit::conformance::build;
 /// Events that are written at once.
 const TOGETHER: usize = 100;
 
-/// Writes so many events, the first of which creates the conversation; `body` gives the words of the others.
+/// Writes so many events, the first of which creates the conversation; `body` gives the words of
+/// the others.
 pub async fn fill(folder: &Path, events: u64, body: impl Fn(u64) -> String) {
     let log = SqliteLog::open(folder).unwrap();
     let created_at = Timestamp::from_millis(1_700_000_000_000);

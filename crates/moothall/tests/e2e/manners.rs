@@ -1,4 +1,5 @@
-//! Manners of the command line: help, what programs read, waiting with an end, times, and where the configuration comes from.
+//! Manners of the command line: help, what programs read, waiting with an end, times, and where the
+//! configuration comes from.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

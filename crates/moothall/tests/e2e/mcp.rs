@@ -1,4 +1,5 @@
-//! The Model Context Protocol with the real program: a client of the protocol's own library over HTTP, and over standard input and output.
+//! The Model Context Protocol with the real program: a client of the protocol's own library over
+//! HTTP, and over standard input and output.
 
 use rmcp::RoleClient;
 use rmcp::ServiceExt;

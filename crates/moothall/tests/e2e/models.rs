@@ -1,4 +1,5 @@
-//! Agents that are models, through the whole program: what they cost, and what they remember of a long conversation.
+//! Agents that are models, through the whole program: what they cost, and what they remember of a
+//! long conversation.
 
 use moothall_testkit::model_server::{ModelServer, Reply};
 use serde_json::{Value, json};

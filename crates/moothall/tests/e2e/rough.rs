@@ -1,4 +1,5 @@
-//! What goes wrong in terminals, and what people and programs do there that nobody asked for. Each situation has the test that holds it:
+//! What goes wrong in terminals, and what people and programs do there that nobody asked for. Each
+//! situation has the test that holds it:
 //!
 //! | situation | test |
 //! |---|---|
@@ -299,7 +300,8 @@ async fn a_program_that_dies_ends_its_session_and_its_turn() {
     );
 }
 
-/// The guards of a link are seen by people, and lifted by anything that a person says in it. (Ruling 18.)
+/// The guards of a link are seen by people, and lifted by anything that a person says in it.
+/// (Ruling 18.)
 #[tokio::test]
 async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
     let hall = Hall::with("[defaults]\nmax_exchanges_without_human = 2\n");

@@ -1,4 +1,5 @@
-//! Sessions, links and permissions from the command line, on terminals made of memory: what real ones do is tried where they are made.
+//! Sessions, links and permissions from the command line, on terminals made of memory: what real
+//! ones do is tried where they are made.
 
 use std::process::Output;
 use std::sync::Arc;
@@ -51,7 +52,8 @@ impl House {
         Self { home: Home::new(), url: format!("http://{address}"), key, hall, sessions, stage }
     }
 
-    /// Runs a command, inside a session where a token is given; otherwise as whoever started the server.
+    /// Runs a command, inside a session where a token is given; otherwise as whoever started the
+    /// server.
     fn run(&self, token: Option<&str>, args: &[&str]) -> Output {
         let mut command = self.home.command(args);
         match token {

@@ -152,7 +152,8 @@ fn the_agents_of_the_guide_can_be_brought_in() {
         "parrot",
     ]);
     assert!(server.ok(&["say", "-", "@counter how many?", "--wait"]).contains("I have read "));
-    // The second turn of the conversation gets the second line, which is a pass, and the third the third.
+    // The second turn of the conversation gets the second line, which is a pass, and the third the
+    // third.
     let passed = server.command(&["say", "-", "@parrot hello", "--wait"]).output().unwrap();
     assert_eq!(passed.status.code(), Some(4), "{}", stderr(&passed));
     assert!(

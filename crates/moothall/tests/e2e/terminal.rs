@@ -13,8 +13,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(25);
 /// A terminal that ends with its test.
 pub struct Terminal {
     folder: PathBuf,
-    /// The name of its own socket: a server of tmux that was told to end still takes connections for a moment, and one made
-    /// then ends with it.
+    /// The name of its own socket: a server of tmux that was told to end still takes connections
+    /// for a moment, and one made then ends with it.
     socket: String,
 }
 
@@ -24,8 +24,8 @@ pub fn is_possible() -> bool {
 }
 
 impl Terminal {
-    /// Runs the program against this server, in a terminal of this size. When it ends, its exit code and what became of the
-    /// terminal's mode stay on the screen.
+    /// Runs the program against this server, in a terminal of this size. When it ends, its exit
+    /// code and what became of the terminal's mode stay on the screen.
     pub fn start(server: &Server<'_>, args: &str, columns: u32, rows: u32) -> Self {
         static STARTED: AtomicUsize = AtomicUsize::new(0);
         let folder = server.home().path().to_owned();

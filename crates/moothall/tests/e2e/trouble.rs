@@ -56,7 +56,8 @@ async fn a_server_with_few_files_lets_connections_wait_and_keeps_writing() {
     );
 }
 
-/// No file may grow past a limit, so a write fails as it does on a broken disk: nobody can say what is kept, and the server stops.
+/// No file may grow past a limit, so a write fails as it does on a broken disk: nobody can say what
+/// is kept, and the server stops.
 #[tokio::test]
 async fn a_server_whose_disk_fails_stops_with_a_reason() {
     let home = Home::new();
@@ -178,7 +179,8 @@ impl Drop for SmallDisk {
     }
 }
 
-/// After a crash on a full disk what there is can be read, and everything else comes back by itself when there is room.
+/// After a crash on a full disk what there is can be read, and everything else comes back by itself
+/// when there is room.
 #[tokio::test]
 async fn a_server_that_crashed_on_a_full_disk_starts_serves_reads_and_recovers() {
     let home = Home::new();

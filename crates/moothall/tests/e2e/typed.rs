@@ -1,4 +1,5 @@
-//! Hostile words and moving terminals: whatever is typed, drawn, reported or asked, it stays what it is.
+//! Hostile words and moving terminals: whatever is typed, drawn, reported or asked, it stays what
+//! it is.
 //!
 //! | what could go wrong | what is tried, where |
 //! |---|---|
@@ -217,7 +218,8 @@ async fn what_a_program_asks_on_its_screen_is_answered_by_keys() {
     until("it does it", done).await;
 }
 
-/// Answered at the terminal, the program asks the next thing in the same words. Neither an answer nor a restart mixes them up.
+/// Answered at the terminal, the program asks the next thing in the same words. Neither an answer
+/// nor a restart mixes them up.
 #[tokio::test]
 async fn an_answer_is_about_one_dialog_and_reaches_no_other() {
     let hall = Hall::new();
@@ -264,7 +266,8 @@ async fn an_answer_is_about_one_dialog_and_reaches_no_other() {
     assert_eq!(answer(&server, &more, "allow").await, (409, json!("permission_withdrawn")));
 }
 
-/// Its question is answered in words, which reach it once; the command line and the log say what was answered.
+/// Its question is answered in words, which reach it once; the command line and the log say what
+/// was answered.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_is_answered_in_words() {
     let hall = Hall::new();
@@ -306,7 +309,8 @@ async fn a_question_is_answered_in_words() {
     );
 }
 
-/// The server dies when the words stand in the field and nobody sent them off. They are asked for again, and not typed a second time.
+/// The server dies when the words stand in the field and nobody sent them off. They are asked for
+/// again, and not typed a second time.
 #[tokio::test]
 async fn words_in_a_field_outlive_the_server_and_are_typed_once() {
     let hall = Hall::new();
@@ -421,7 +425,8 @@ async fn words_that_look_like_a_card_are_words() {
     assert!(events.iter().all(|event| event["type"] != "permission"));
 }
 
-/// Neither by its own environment nor by that of tmux does a program learn what the server knows, or that nobody is there.
+/// Neither by its own environment nor by that of tmux does a program learn what the server knows,
+/// or that nobody is there.
 #[tokio::test]
 async fn a_program_gets_no_secret_of_the_server() {
     let home = Home::new();

@@ -126,7 +126,8 @@ async fn erasing_that_was_cut_off_is_made_good_by_asking_again() {
     }
 }
 
-/// What is deleted is gone, from the disk too, whenever the server dies over it; and what is left is whole.
+/// What is deleted is gone, from the disk too, whenever the server dies over it; and what is left
+/// is whole.
 #[tokio::test]
 async fn a_conversation_that_is_deleted_stays_deleted_wherever_the_server_dies() {
     for point in DELETION_POINTS {

@@ -1,7 +1,7 @@
 //! Ways in: every command, with everybody's credential, under every kind of address.
 //!
-//! The commands are those of the reference, which another test compares with the program. Each has a row here that says what it is played
-//! with and what comes of it; a command without a row fails.
+//! The commands are those of the reference, which another test compares with the program. Each has
+//! a row here that says what it is played with and what comes of it; a command without a row fails.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -35,8 +35,8 @@ enum Comes {
 
 use Comes::{Absent, Denied, Refused, Unanswered, Well};
 
-/// A command, its arguments, and what comes of it for the operator, a person and an agent. `T` stands for a conversation, `C` for an
-/// invitation's code, `G` for a name.
+/// A command, its arguments, and what comes of it for the operator, a person and an agent. `T`
+/// stands for a conversation, `C` for an invitation's code, `G` for a name.
 struct Row(&'static str, &'static [&'static str], [Comes; 3]);
 
 const ROWS: &[Row] = &[
@@ -167,7 +167,8 @@ impl<'a> Stage<'a> {
         Self { server, tokens }
     }
 
-    /// Plays every row as everybody in one way. Everybody has a conversation of their own, so that nobody waits for another.
+    /// Plays every row as everybody in one way. Everybody has a conversation of their own, so that
+    /// nobody waits for another.
     fn play(&self, way: &Way<'_>, everybody: &[Who]) {
         for who in everybody {
             let thread = self
@@ -293,7 +294,8 @@ async fn every_command_works_over_tls_and_behind_a_proxy_with_tls() {
         stage.play(&direct, &[Who::Operator, Who::Person, Who::Agent]);
         stage.play(&proxied, &[Who::Person, Who::Agent]);
     });
-    // Without trust in the certificate nothing is said to anybody. Whoever joined goes on trusting what they trusted then.
+    // Without trust in the certificate nothing is said to anybody. Whoever joined goes on trusting
+    // what they trusted then.
     let refused = Home::new().command(&["list", "--server", &direct.url]).output().unwrap();
     assert_eq!(refused.status.code(), Some(69), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("--cacert"), "{}", stderr(&refused));

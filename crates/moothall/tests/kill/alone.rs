@@ -1,4 +1,5 @@
-//! After a crash the server takes up what was open by itself: nobody has to ask for the conversation.
+//! After a crash the server takes up what was open by itself: nobody has to ask for the
+//! conversation.
 
 use futures_util::StreamExt;
 use serde_json::{Value, json};

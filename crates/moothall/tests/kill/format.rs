@@ -1,5 +1,6 @@
-//! The server dies while it makes a new data folder, or takes one of an older version to the new format: the folder is then of the one
-//! format or of the other, and the next start goes on from there.
+//! The server dies while it makes a new data folder, or takes one of an older version to the new
+//! format: the folder is then of the one format or of the other, and the next start goes on from
+//! there.
 
 use std::path::Path;
 
@@ -25,7 +26,8 @@ fn log_in(data: &Path) -> Connection {
     Connection::open(data.join("moothall.db")).unwrap()
 }
 
-/// The format that the folder says it has, and how many tables of the second one are there; nothing where there is no table at all.
+/// The format that the folder says it has, and how many tables of the second one are there; nothing
+/// where there is no table at all.
 fn format_of(data: &Path) -> Option<(String, i64)> {
     let conn = log_in(data);
     let tables: i64 =

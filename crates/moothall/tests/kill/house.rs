@@ -22,14 +22,16 @@ use tokio::time::timeout;
 /// Longer than anything takes, even on a busy computer; only what is broken takes so long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Nobody here proves to be a person, and more is said in a minute than such people may set off in an hour.
+/// Nobody here proves to be a person, and more is said in a minute than such people may set off in
+/// an hour.
 const BUDGETS: &str = r#"
 [budgets]
 hall = { unattended_turns_per_hour = 1000000 }
 principal = { unattended_turns_per_hour = 1000000 }
 "#;
 
-/// Agents that answer at once, agents that pass, programs, and one that does not answer before it may.
+/// Agents that answer at once, agents that pass, programs, and one that does not answer before it
+/// may.
 const AGENTS: &str = r#"
 [agents.ann]
 replies = ["I heard: {message}"]

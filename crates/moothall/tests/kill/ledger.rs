@@ -61,7 +61,8 @@ impl Ledger {
         self.asked.lock().unwrap().clone()
     }
 
-    /// Makes a request; nothing comes back when the server is gone or goes. A request made again has to get the same answer.
+    /// Makes a request; nothing comes back when the server is gone or goes. A request made again
+    /// has to get the same answer.
     pub async fn ask(&self, address: &str, asked: &Asked) -> Option<Value> {
         let (status, answer) = self.post(address, asked).await?;
         if status == 503 {

@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::ledger::Asked;
 use crate::world::Floor;
 
-/// What is wrong with a thread: its whole log as operators see it, its turns, and what was acknowledged about it.
+/// What is wrong with a thread: its whole log as operators see it, its turns, and what was
+/// acknowledged about it.
 pub fn faults(
     floor: Floor,
     events: &[Value],
@@ -150,8 +151,8 @@ fn ranges(turns: &[Value], faults: &mut Vec<String>) {
     }
 }
 
-/// Each human message has its round, which was closed or stopped, or was stopped while it waited; and in a closed round everybody
-/// who was named answered or there is a reason.
+/// Each human message has its round, which was closed or stopped, or was stopped while it waited;
+/// and in a closed round everybody who was named answered or there is a reason.
 fn rounds(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
     let mut ends = BTreeMap::new();
     let mut open = None;
@@ -205,7 +206,8 @@ fn each_has_a_reason(message: &Value, events: &[Value], turns: &[Value], faults:
     }
 }
 
-/// Whoever was named has a turn that spoke and covers the message, or there is a reason why it was not asked.
+/// Whoever was named has a turn that spoke and covers the message, or there is a reason why it was
+/// not asked.
 fn each_named_answered(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
     for message in events.iter().filter(|event| is_human_message(event)) {
         let seq = number(message, "seq");

@@ -57,7 +57,8 @@ fn deaths(chance: &mut Chance) -> Vec<String> {
     }
 }
 
-/// How often a point is passed before the server dies at it. Starts and stops come past most of theirs once.
+/// How often a point is passed before the server dies at it. Starts and stops come past most of
+/// theirs once.
 fn counts(point: &str, chance: &mut Chance) -> Vec<u64> {
     let more = setting("MOOTHALL_KILL_ROUNDS", || 0);
     match when(point) {

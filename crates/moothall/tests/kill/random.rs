@@ -1,4 +1,5 @@
-//! kill -9 again and again under load, after as many acknowledgements, or events seen, as chance says.
+//! kill -9 again and again under load, after as many acknowledgements, or events seen, as chance
+//! says.
 
 use std::sync::atomic::Ordering;
 

@@ -62,7 +62,8 @@ impl Reader {
         }
     }
 
-    /// What is wrong with what was seen, compared with what there is. Everything has to have been seen.
+    /// What is wrong with what was seen, compared with what there is. Everything has to have been
+    /// seen.
     pub fn faults(&self, events: &[Value]) -> Vec<String> {
         let name = self.viewer.as_deref().unwrap_or("the operator");
         let seen = self.seen.lock().unwrap();

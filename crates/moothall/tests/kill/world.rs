@@ -28,7 +28,8 @@ impl Floor {
         }
     }
 
-    /// Who is invited, by the names of their clients. The guest has no program here: it speaks when it likes.
+    /// Who is invited, by the names of their clients. The guest has no program here: it speaks when
+    /// it likes.
     fn invited(self) -> &'static [&'static str] {
         match self {
             Floor::Hybrid => &["ann", "ben", "cat", "sh"],
@@ -116,8 +117,9 @@ impl World {
         }
     }
 
-    /// Waits until nothing is open and nothing waits in a thread, and its operator has seen all of it. Nothing comes back when the
-    /// server is gone. Every step on the way there is an event, so the reader says when to look again.
+    /// Waits until nothing is open and nothing waits in a thread, and its operator has seen all of
+    /// it. Nothing comes back when the server is gone. Every step on the way there is an event, so
+    /// the reader says when to look again.
     pub async fn quiet(&self, thread: &Thread) -> Option<()> {
         self.until(thread, |state, seen| at_rest(&state["state"]) && state["head"] == seen).await
     }
@@ -131,7 +133,8 @@ impl World {
         self.until(thread, at_work).await.expect("a server");
     }
 
-    /// Waits for a state of a thread, given the position up to which its operator has seen everything.
+    /// Waits for a state of a thread, given the position up to which its operator has seen
+    /// everything.
     async fn until(&self, thread: &Thread, wanted: impl Fn(&Value, u64) -> bool) -> Option<()> {
         let mut address = self.house.address.subscribe();
         let at = address.borrow_and_update().clone()?;

@@ -14,7 +14,8 @@ async fn outcomes(server: &Server<'_>, session: &str) -> Vec<Value> {
     turns["turns"].as_array().unwrap().iter().map(|turn| turn["outcome"].clone()).collect()
 }
 
-/// Interrupted in the middle of a turn that goes on like this, a program takes the next prompt, and that alone.
+/// Interrupted in the middle of a turn that goes on like this, a program takes the next prompt, and
+/// that alone.
 async fn is_interrupted(client: &str, slow: Reply) {
     let house = House::new().await;
     let server = house.serve();
@@ -114,7 +115,8 @@ async fn asks_before(client: &str, args: &[&str], tool: &str, arguments: Value, 
     assert_eq!(house.post_as_owner(&server, &path, &answer).await, 409, "the first answer counts");
 }
 
-/// A person refuses what a program asks: its turn says that, and not that somebody interrupted it or that it never began.
+/// A person refuses what a program asks: its turn says that, and not that somebody interrupted it
+/// or that it never began.
 async fn is_refused(client: &str, tool: &str, arguments: Value) {
     let house = House::new().await;
     let server = house.serve();
@@ -159,7 +161,8 @@ async fn claude_asks_by_its_hook() {
     asks_before("claude", &[], "Bash", arguments, "allow").await;
 }
 
-/// Claude Code asks its user something: its question is a card, and this answers it. What its model hears is given back.
+/// Claude Code asks its user something: its question is a card, and this answers it. What its model
+/// hears is given back.
 async fn is_asked_which(answer: Value) -> String {
     let house = House::new().await;
     let server = house.serve();
@@ -227,8 +230,9 @@ async fn gemini_asks_on_its_screen() {
     asks_before("gemini", &[], "run_shell_command", arguments, "Allow once").await;
 }
 
-/// A program that was started in a folder that it does not know asks whether that is trusted, before it takes any words. People are asked
-/// at its home, and words are typed when somebody answered.
+/// A program that was started in a folder that it does not know asks whether that is trusted,
+/// before it takes any words. People are asked at its home, and words are typed when somebody
+/// answered.
 async fn trusts_a_folder(client: &str, trust: &str) {
     let house = House::new().await;
     let server = house.serve();

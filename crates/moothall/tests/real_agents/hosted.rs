@@ -1,4 +1,5 @@
-//! The programs on the server's own terminals: started, launched, spoken to and ended through the host.
+//! The programs on the server's own terminals: started, launched, spoken to and ended through the
+//! host.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -24,7 +24,8 @@ async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
     messages.map(|event| (words(&event, "from"), words(&event, "content"))).collect()
 }
 
-/// Asks one of them to begin, again where it was asked before it knew its tools; gives the link that it makes.
+/// Asks one of them to begin, again where it was asked before it knew its tools; gives the link
+/// that it makes.
 async fn begin(server: &Server<'_>, one: &str, other: &str) -> String {
     for _ in 0..TURNS {
         let asked = server.say(one, "begin-the-talk").await;
@@ -72,7 +73,8 @@ async fn two_programs_talk_on_after_one_call() {
     assert_eq!(said(&server, &link).await, expected, "each once, in order, with its author");
 }
 
-/// A person speaks to a link of all three: each answers once, and hears the others with their names and numbers.
+/// A person speaks to a link of all three: each answers once, and hears the others with their names
+/// and numbers.
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn three_programs_answer_a_person_in_one_link_and_hear_each_other() {
@@ -86,7 +88,8 @@ async fn three_programs_answer_a_person_in_one_link_and_hear_each_other() {
         .collect();
     let made = server.accepted("/links", json!({"members": members})).await;
     let link = made["link"]["id"].as_str().unwrap().to_owned();
-    // What the others say is passed over; whoever hears it together with the question answers the question.
+    // What the others say is passed over; whoever hears it together with the question answers the
+    // question.
     house.when("-has-answered", &Reply::text("[PASS]"));
     for client in CLIENTS {
         house.model(client).when("the-question", Reply::text(&format!("{client}-has-answered")));

@@ -1,5 +1,5 @@
-//! What the real programs take for a login, as `docs/agents.md` names it: a variable of the server, or a file of their user; and what
-//! is shown where there is neither.
+//! What the real programs take for a login, as `docs/agents.md` names it: a variable of the server,
+//! or a file of their user; and what is shown where there is neither.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A home folder in which the real programs ask nothing at their start, and know only the fake models.
+//! A home folder in which the real programs ask nothing at their start, and know only the fake
+//! models.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,5 @@
-//! What code and documents refer to is there: rules by their numbers, sections by their names, tests by theirs.
+//! What code and documents refer to is there: rules by their numbers, sections by their names,
+//! tests by theirs.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +23,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The numbers after each `Ruling` or `Rulings`, as in `(Rulings 8, 9 and 12.)` or `(Rulings 28 to 33.)`.
+/// The numbers after each `Ruling` or `Rulings`, as in `(Rulings 8, 9 and 12.)` or
+/// `(Rulings 28 to 33.)`.
 fn rulings(line: &str) -> Vec<u32> {
     let after = line.split("Ruling").skip(1).map(|rest| rest.strip_prefix('s').unwrap_or(rest));
     after.flat_map(|rest| numbers(rest.strip_prefix(' ').unwrap_or_default())).collect()
@@ -195,7 +197,8 @@ fn where_things_are_decided_is_there() {
     );
 }
 
-/// A decision says why, what, what it leads to, and what else there was: in this order, under these words.
+/// A decision says why, what, what it leads to, and what else there was: in this order, under these
+/// words.
 #[test]
 fn decisions_have_one_form() {
     const SECTIONS: [&str; 4] = ["Context", "Choice", "What follows", "What was left"];

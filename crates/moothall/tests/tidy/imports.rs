@@ -1,12 +1,13 @@
-//! Which file of a crate imports which, read from the text: `use` lines and paths in the code that begin with `crate`, `super` or `self`, and
-//! what a parent takes from its children.
+//! Which file of a crate imports which, read from the text: `use` lines and paths in the code that
+//! begin with `crate`, `super` or `self`, and what a parent takes from its children.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A module, by the names that lead to it from the root of its crate.
 pub type Module = Vec<String>;
 
-/// Which modules each module imports. Code that only tests run counts for nothing, and neither does the root of the crate.
+/// Which modules each module imports. Code that only tests run counts for nothing, and neither does
+/// the root of the crate.
 pub struct Imports(BTreeMap<Module, BTreeSet<Module>>);
 
 impl Imports {
@@ -24,7 +25,8 @@ impl Imports {
         Self(files.iter().map(|(module, code)| (module.clone(), imported(module, code))).collect())
     }
 
-    /// Everything that is on a way from a module back to itself, as `a → b`. That a child imports from its parent is no such way.
+    /// Everything that is on a way from a module back to itself, as `a → b`. That a child imports
+    /// from its parent is no such way.
     pub fn circles(&self) -> Vec<String> {
         let mut left: BTreeSet<(&Module, &Module)> = BTreeSet::new();
         for (from, all) in &self.0 {
@@ -74,7 +76,8 @@ fn paths(code: &str, module: &[String]) -> Vec<Module> {
     found
 }
 
-/// The paths that a module takes from its children, `use child::a`: behind a parent's front there may be a circle too.
+/// The paths that a module takes from its children, `use child::a`: behind a parent's front there
+/// may be a circle too.
 fn of_children(code: &str, module: &[String]) -> Vec<Module> {
     let mut found = Vec::new();
     let declared =

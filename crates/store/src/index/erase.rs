@@ -70,8 +70,9 @@ pub(crate) fn all(conn: &Connection, stream: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// A deleted entry is only marked as such, and pages that are free keep what was on them. When there is any of that, the index
-/// and its file are written anew. Whatever keeps the WAL from being cut leaves the rest for the next time.
+/// A deleted entry is only marked as such, and pages that are free keep what was on them. When
+/// there is any of that, the index and its file are written anew. Whatever keeps the WAL from being
+/// cut leaves the rest for the next time.
 pub(crate) fn residue(conn: &Connection) -> rusqlite::Result<()> {
     if !conn.prepare_cached("SELECT residue FROM place")?.query_row([], |row| row.get(0))? {
         return Ok(());

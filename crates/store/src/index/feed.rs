@@ -51,7 +51,8 @@ impl Feeder {
         Ok(Self { index, log, bell, through, failing: false })
     }
 
-    /// Follows the log until nothing more is wanted. What fails, for want of room perhaps, is tried again after the next append.
+    /// Follows the log until nothing more is wanted. What fails, for want of room perhaps, is tried
+    /// again after the next append.
     pub(crate) fn run(mut self) {
         loop {
             let step = self.step();

@@ -15,7 +15,8 @@ use crate::reader::{self, Readers};
 use crate::rows::{counter, int};
 use crate::trouble::failed;
 
-/// The newest event of the log, by its row. Rows of `events` are only ever added, so they count without a gap.
+/// The newest event of the log, by its row. Rows of `events` are only ever added, so they count
+/// without a gap.
 pub(crate) const NEWEST: &str = "SELECT coalesce(max(rowid), 0) FROM events";
 
 /// Words that the index finds, from the newest on.
@@ -139,8 +140,9 @@ fn times(query: &Query) -> (i64, i64) {
     )
 }
 
-/// The first and last message that can be meant; `None` where there is none. Where times are asked for, they are found by a walk
-/// over `docs`, which is short rows: an index on times would cost every message more than the few such queries are worth.
+/// The first and last message that can be meant; `None` where there is none. Where times are asked
+/// for, they are found by a walk over `docs`, which is short rows: an index on times would cost
+/// every message more than the few such queries are worth.
 fn span(
     conn: &Connection,
     query: &Query,
@@ -158,8 +160,9 @@ fn span(
     Ok(ends.0.zip(ends.1))
 }
 
-/// The query in the index's language; empty where it asks for times alone, `None` where nothing can be found. It is put together
-/// from folded words and numbers, so nothing that was typed is ever read as syntax.
+/// The query in the index's language; empty where it asks for times alone, `None` where nothing can
+/// be found. It is put together from folded words and numbers, so nothing that was typed is ever
+/// read as syntax.
 fn match_text(
     conn: &Connection,
     query: &Query,

@@ -1,7 +1,9 @@
-//! The index of what was said: a file of its own beside the log, made from the log and nothing else.
+//! The index of what was said: a file of its own beside the log, made from the log and nothing
+//! else.
 //!
-//! A thread of its own follows the log, so an append waits for no index and shares no lock, no commit and no sync with it. What
-//! the index holds can always be made again; when it does not fit the log, it is. (`docs/decisions/0006-search-is-an-index-beside-the-log.md`.)
+//! A thread of its own follows the log, so an append waits for no index and shares no lock, no
+//! commit and no sync with it. What the index holds can always be made again; when it does not fit
+//! the log, it is. (`docs/decisions/0006-search-is-an-index-beside-the-log.md`.)
 
 mod wakeup;
 mod table;
@@ -51,7 +53,8 @@ impl Index {
         })
     }
 
-    /// Ends the thread after what it is doing, which takes milliseconds. What is missing then is made up for at the next start.
+    /// Ends the thread after what it is doing, which takes milliseconds. What is missing then is
+    /// made up for at the next start.
     pub(crate) fn stop(&self) {
         self.bell.close();
         self.readers.close();

@@ -15,11 +15,13 @@ pub(crate) const INDEX_FILE: &str = "search.db";
 /// A format that this version does not know is made anew.
 const FORMAT: i64 = 2;
 
-/// `texts` is contentless: the log has the words already. It gets words that are cut and folded by the kernel's rules, so its own
-/// tokenizer has nothing left to decide; `keys` holds who spoke (`f<name>`) and where (`s<stream>`), so that filters and words are
-/// met in one walk over the index, from the newest on. The beginnings of words have an index of their own: of three letters, the
-/// fewest that go on, and the only ones that begin many words. Every message is a `doc`, in the order of the log.
-/// `names` gives ids and nicknames short keys; `called` says what everyone is called now. `place` is where the index is in the log.
+/// `texts` is contentless: the log has the words already. It gets words that are cut and folded by
+/// the kernel's rules, so its own tokenizer has nothing left to decide; `keys` holds who spoke
+/// (`f<name>`) and where (`s<stream>`), so that filters and words are met in one walk over the
+/// index, from the newest on. The beginnings of words have an index of their own: of three letters,
+/// the fewest that go on, and the only ones that begin many words. Every message is a `doc`, in the
+/// order of the log. `names` gives ids and nicknames short keys; `called` says what everyone is
+/// called now. `place` is where the index is in the log.
 const TABLES: &str = "
 CREATE TABLE place (through INTEGER NOT NULL, link BLOB NOT NULL, residue INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE streams (stream INTEGER PRIMARY KEY, indexed_seq INTEGER NOT NULL) STRICT;
@@ -35,7 +37,8 @@ INSERT INTO place (through, link) VALUES (0, x'');
 const PATIENCE: Duration = Duration::from_secs(30);
 const CACHE_KIB: i64 = 2048;
 
-/// Opens the index, and makes it anew where it is missing, damaged, of another format or of another log.
+/// Opens the index, and makes it anew where it is missing, damaged, of another format or of another
+/// log.
 pub(crate) fn open(path: &Path, log: &Connection) -> Result<Connection, LogError> {
     if path.exists() {
         match connect(path).and_then(|conn| Ok(fits(&conn, log)?.then_some(conn))) {
@@ -59,8 +62,8 @@ pub(crate) fn open(path: &Path, log: &Connection) -> Result<Connection, LogError
     Ok(conn)
 }
 
-/// A connection that writes. Losing the last moments in a power cut costs only the work of indexing them again, so nothing is
-/// synced but checkpoints.
+/// A connection that writes. Losing the last moments in a power cut costs only the work of indexing
+/// them again, so nothing is synced but checkpoints.
 pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let conn = connect_unsynced(path)?;
     conn.pragma_update(None, "synchronous", "normal")?;
@@ -99,7 +102,8 @@ fn fits(conn: &Connection, log: &Connection) -> rusqlite::Result<bool> {
     Ok(stored.unwrap_or_default() == link)
 }
 
-/// The newest event that the index of a folder has seen, by its row in the log; nothing where there is no index that can be read.
+/// The newest event that the index of a folder has seen, by its row in the log; nothing where there
+/// is no index that can be read.
 pub(crate) fn newest_seen(dir: &Path) -> Option<i64> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(dir.join(INDEX_FILE), flags).ok()?;

@@ -112,9 +112,10 @@ async fn nothing_is_overwritten() {
     fs::create_dir(&folder).unwrap();
     std::os::unix::fs::symlink("nowhere", &link).unwrap();
     for taken in [&file, &folder, &link] {
-        assert!(
-            matches!(backup(disk.folder.path(), taken).await, Err(BackupError::Exists(path)) if path == *taken)
-        );
+        assert!(matches!(
+            backup(disk.folder.path(), taken).await,
+            Err(BackupError::Exists(path)) if path == *taken
+        ));
     }
     assert_eq!(fs::read_dir(places.path()).unwrap().count(), 3, "nothing was left behind");
     let absent = backup(places.path(), &places.path().join("x")).await;

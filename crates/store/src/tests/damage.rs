@@ -1,4 +1,5 @@
-//! Bits that changed on the disk: found by whoever reads them or by a walk, and never served as good.
+//! Bits that changed on the disk: found by whoever reads them or by a walk, and never served as
+//! good.
 
 use std::path::Path;
 
@@ -218,7 +219,8 @@ async fn known(log: &SqliteLog) -> Known {
     (vec![a, b], log.list(ListFilter::default()).await)
 }
 
-/// Flips one bit of the file at many places. What is known afterwards is what was known before, or the damage is reported.
+/// Flips one bit of the file at many places. What is known afterwards is what was known before, or
+/// the damage is reported.
 #[tokio::test]
 async fn no_flipped_bit_is_served_as_good() {
     const FLIPS: u64 = 160;

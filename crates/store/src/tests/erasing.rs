@@ -1,4 +1,5 @@
-//! What was erased is nowhere in the folder: neither in pages nor between them, nor in the write-ahead log.
+//! What was erased is nowhere in the folder: neither in pages nor between them, nor in the
+//! write-ahead log.
 
 use std::fs;
 use std::path::Path;

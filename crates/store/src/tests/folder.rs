@@ -112,9 +112,10 @@ fn a_log_from_a_newer_version_is_left_alone() {
     conn.execute("UPDATE meta SET value = '7' WHERE key = 'format'", []).unwrap();
     drop(conn);
     let refused = SqliteLog::open(folder.path()).unwrap_err();
-    assert!(
-        matches!(&refused, OpenError::Newer { dir, found: 7, known: FORMAT } if dir == folder.path())
-    );
+    assert!(matches!(
+        &refused,
+        OpenError::Newer { dir, found: 7, known: FORMAT } if dir == folder.path()
+    ));
     assert!(refused.to_string().contains("newer version"));
 }
 

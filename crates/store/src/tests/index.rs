@@ -1,4 +1,5 @@
-//! The index beside the log: made from it, made anew where it does not fit it, and rid of what was erased.
+//! The index beside the log: made from it, made anew where it does not fit it, and rid of what was
+//! erased.
 
 use std::fs;
 use std::path::Path;
@@ -76,7 +77,8 @@ async fn an_index_of_another_log_is_made_anew() {
     assert_eq!(found(&ours.log, "other").await, Vec::<u64>::new());
 }
 
-/// Nobody can tell it from one that lost its newest events, so the index of the other one has to be taken away.
+/// Nobody can tell it from one that lost its newest events, so the index of the other one has to be
+/// taken away.
 #[tokio::test]
 async fn a_log_put_back_from_a_copy_gets_an_index_that_fits() {
     let disk = three_words().await;

@@ -1,4 +1,5 @@
-//! What was acknowledged and is not there any more: noticed before the log is opened, and told from what a power cut may tear.
+//! What was acknowledged and is not there any more: noticed before the log is opened, and told from
+//! what a power cut may tear.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use crate::{SqliteLog, verify};
 
 const COMMITS: u64 = 12;
 
-/// A folder as a process that died left it: all that was said is in the write-ahead log. Each event is a commit of its own.
+/// A folder as a process that died left it: all that was said is in the write-ahead log. Each event
+/// is a commit of its own.
 struct Died {
     folder: tempfile::TempDir,
     wal: Vec<u8>,
@@ -116,7 +118,8 @@ async fn a_bit_that_changed_in_the_write_ahead_log_is_found() {
     );
 }
 
-/// Nobody was told that the last commit is kept, so it may be torn anywhere, and what an earlier round of the file left behind it is nothing.
+/// Nobody was told that the last commit is kept, so it may be torn anywhere, and what an earlier
+/// round of the file left behind it is nothing.
 #[tokio::test]
 async fn a_last_commit_that_is_torn_is_no_damage() {
     let died = Died::after_talking(false).await;

@@ -1,5 +1,5 @@
-//! Snapshots on the disk: one that is not what was put is not used, a walk compares each with its events, and nothing of one is left
-//! where words are erased.
+//! Snapshots on the disk: one that is not what was put is not used, a walk compares each with its
+//! events, and nothing of one is left where words are erased.
 
 use std::fs;
 

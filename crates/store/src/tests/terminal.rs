@@ -1,4 +1,5 @@
-//! What a turn in a terminal costs: how often the disk is waited for between the start of one and its reply.
+//! What a turn in a terminal costs: how often the disk is waited for between the start of one and
+//! its reply.
 
 use std::sync::{Arc, Mutex};
 
@@ -100,8 +101,8 @@ impl SessionHost for Terminal {
     }
 }
 
-/// A turn of the session, from what a person says to what the program answers; how often the disk was waited for from the commit of its
-/// start to that of its reply, both counted.
+/// A turn of the session, from what a person says to what the program answers; how often the disk
+/// was waited for from the commit of its start to that of its reply, both counted.
 async fn turn(
     hall: &Hall,
     sessions: &Sessions,

@@ -1,8 +1,10 @@
-//! What stands between a request and its handler: whose credential it carries, and whether the door lets its holder do what the route does.
+//! What stands between a request and its handler: whose credential it carries, and whether the door
+//! lets its holder do what the route does.
 //!
-//! [`ROUTES`] has a row for each route and method, which names an [`Action`]. A route without a row is refused. What an action needs, and
-//! where it reaches, the engine knows (`door/action.rs`): it is asked here, before the body of a request is read, and again by what the
-//! handler calls. Handlers get the [`Caller`] as an extension of the request, and through [`crate::request`].
+//! [`ROUTES`] has a row for each route and method, which names an [`Action`]. A route without a row
+//! is refused. What an action needs, and where it reaches, the engine knows (`door/action.rs`): it
+//! is asked here, before the body of a request is read, and again by what the handler calls.
+//! Handlers get the [`Caller`] as an extension of the request, and through [`crate::request`].
 
 use std::sync::Arc;
 
@@ -26,7 +28,8 @@ use crate::request::stream_id;
 use crate::seats::Seat;
 use crate::sse;
 
-/// A route and method, and what it does: the row of that action says what it needs and where it reaches.
+/// A route and method, and what it does: the row of that action says what it needs and where it
+/// reaches.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     /// Its template.
@@ -130,12 +133,14 @@ const OWN_HEADER: HeaderName = HeaderName::from_static("x-moothall");
 /// Nothing longer is a credential.
 const CREDENTIAL_BYTES_MAX: usize = 256;
 
-/// The name of the cookie. Cookies of one host are the same for all its ports, so the port is in the name.
+/// The name of the cookie. Cookies of one host are the same for all its ports, so the port is in
+/// the name.
 pub fn cookie_name(port: u16) -> String {
     format!("moothall_{port}")
 }
 
-/// Lets a request through to its handler, with the caller as an extension, or refuses and records it.
+/// Lets a request through to its handler, with the caller as an extension, or refuses and records
+/// it.
 pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
     let Some(template) = request.extensions().get::<MatchedPath>().cloned() else {
         return next.run(request).await;
@@ -176,7 +181,8 @@ async fn thread_of(template: &MatchedPath, parts: &mut Parts) -> Option<StreamId
 /// The end of every route that answers with a stream.
 const STREAM: &str = "/stream";
 
-/// Whether there is room for this request: a seat for whoever asks, what its principal may still write, and a stream more.
+/// Whether there is room for this request: a seat for whoever asks, what its principal may still
+/// write, and a stream more.
 fn charge(
     app: &App,
     caller: &Caller,
@@ -283,8 +289,8 @@ fn check(row: &Route, via: Via, parts: &Parts) -> ApiResult<()> {
     if via == Via::Cookie && row.method != "GET" { check_page(&parts.headers) } else { Ok(()) }
 }
 
-/// A cookie comes with whatever a browser sends, so a request that changes something must show that it is of a page of ours. That the
-/// origin is one of ours was checked before.
+/// A cookie comes with whatever a browser sends, so a request that changes something must show that
+/// it is of a page of ours. That the origin is one of ours was checked before.
 fn check_page(headers: &HeaderMap) -> ApiResult<()> {
     let own = headers.get(OWN_HEADER).is_some_and(|value| value == HeaderValue::from_static("1"));
     if own && headers.contains_key(header::ORIGIN) {
@@ -337,7 +343,8 @@ struct Leash {
     streaming: Option<Streaming>,
 }
 
-/// A stream of events that ends when the credential behind it is worth nothing any more, or does not reach the conversation any more.
+/// A stream of events that ends when the credential behind it is worth nothing any more, or does
+/// not reach the conversation any more.
 fn leashed(
     response: Response,
     revocations: Revocations,

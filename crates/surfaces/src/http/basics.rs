@@ -26,7 +26,8 @@ pub async fn healthz(State(app): State<App>) -> Json<Health> {
     Json(Health { status: "ok".into(), live_threads: app.entrance.live_streams() })
 }
 
-/// The agents that this server can run, and those that the configuration expects to connect by themselves (`remote`).
+/// The agents that this server can run, and those that the configuration expects to connect by
+/// themselves (`remote`).
 #[utoipa::path(get, path = "/agents", operation_id = "list_agents", tag = "agents", responses((status = 200, body = AgentList)))]
 pub async fn agents(State(app): State<App>) -> Json<AgentList> {
     let registry = app.entrance.registry();

@@ -1,4 +1,5 @@
-//! What the description of the interface says everywhere in the same words: the ranges of parameters and what each answer means.
+//! What the description of the interface says everywhere in the same words: the ranges of
+//! parameters and what each answer means.
 
 use moothall_engine::access::Scope;
 use serde_json::json;
@@ -18,7 +19,8 @@ const REFUSED: &str = "Refused: `error.code` says why, and `error.message` what 
 const FAILED: &str = "Not done: `error.code` says why.";
 const DONE: &str = "Done.";
 
-/// Fills in what the operations leave to the rule, so that the description is as strict as the server.
+/// Fills in what the operations leave to the rule, so that the description is as strict as the
+/// server.
 pub(super) fn completed(mut api: OpenApi) -> OpenApi {
     for operation in api.paths.paths.values_mut().flat_map(operations) {
         for parameter in operation.parameters.iter_mut().flatten() {
@@ -79,7 +81,8 @@ fn add_errors(operation: &mut Operation) {
     }
 }
 
-/// What stays open: an event's other keys are named in a warning, and the protocol of `/mcp` has its own rules.
+/// What stays open: an event's other keys are named in a warning, and the protocol of `/mcp` has
+/// its own rules.
 const OPEN: [&str; 2] = ["NewEvent", "McpMessage"];
 
 /// A body has the keys that are read, and no others.
@@ -101,7 +104,8 @@ fn close_bodies(api: &mut OpenApi) {
     }
 }
 
-/// The name of the type of an operation's body. One that may be left out is described as that type or nothing.
+/// The name of the type of an operation's body. One that may be left out is described as that type
+/// or nothing.
 fn body_name(operation: &Operation) -> Option<String> {
     let RefOr::T(body) = operation.request_body.as_ref()? else { return None };
     let RefOr::T(content) = body.content.values().next()? else { return None };

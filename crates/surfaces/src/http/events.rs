@@ -153,7 +153,8 @@ impl PageWriter {
     }
 }
 
-/// Appends an event as JSON. Envelopes hold text, numbers and JSON only, so writing them into memory cannot fail.
+/// Appends an event as JSON. Envelopes hold text, numbers and JSON only, so writing them into
+/// memory cannot fail.
 pub(crate) fn write_envelope(text: &mut Vec<u8>, stream: &StreamId, recorded: &Recorded) {
     if let Err(error) = serde_json::to_writer(text, &Envelope::of(stream, recorded)) {
         tracing::error!(%error, seq = recorded.seq.0, "an event could not be written as JSON");
@@ -211,7 +212,8 @@ pub(crate) fn strangers(recorded: &Recorded) -> Vec<String> {
     changes.iter().filter_map(stranger).collect()
 }
 
-/// Somebody spoke under a name that means nobody here: whoever meant it as a person's should know that it is taken for an agent's.
+/// Somebody spoke under a name that means nobody here: whoever meant it as a person's should know
+/// that it is taken for an agent's.
 async fn unknown_speaker(door: &Door, stream: &StreamId, recorded: &Recorded) -> Option<String> {
     let Event::Posted(Posted { from, kind: Kind::Agent, turn: None, .. }) = &recorded.event else {
         return None;

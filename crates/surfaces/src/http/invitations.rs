@@ -18,7 +18,8 @@ const HOUR: u64 = 3600;
 /// The longest that an invitation is worth something.
 const HOURS_MAX: u64 = 168;
 
-/// Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on more than they have.
+/// Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on
+/// more than they have.
 #[utoipa::path(post, path = "/threads/{id}/invitations", operation_id = "invite_by_code", tag = "access", request_body = InvitationRequest,
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = InvitationCode), (status = "4XX", body = ErrorBody)))]
@@ -44,7 +45,8 @@ pub async fn invite(
     }))
 }
 
-/// Turns an invitation into a token, which is shown in this answer and never again. `POST /session` takes the code as well, for browsers.
+/// Turns an invitation into a token, which is shown in this answer and never again. `POST /session`
+/// takes the code as well, for browsers.
 #[utoipa::path(post, path = "/invitations/accept", operation_id = "accept_invitation", tag = "access", request_body = InvitationAccepted,
     responses((status = 200, body = TokenCreated), (status = "4XX", body = ErrorBody)))]
 pub async fn accept(

@@ -1,4 +1,5 @@
-//! What stands before every route: who may ask from where, what every answer carries, and what happens when a handler panics.
+//! What stands before every route: who may ask from where, what every answer carries, and what
+//! happens when a handler panics.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -21,7 +22,8 @@ use crate::tls::Tls;
 /// What a browser may do with an answer of the API: nothing.
 const CSP_API: &str =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// The API browser is vendored: its scripts come from here and nowhere else; it sets styles on elements.
+/// The API browser is vendored: its scripts come from here and nowhere else; it sets styles on
+/// elements.
 const CSP_DOCS: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; \
                         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -35,8 +37,9 @@ pub struct Trusted {
 }
 
 impl Trusted {
-    /// Loopback by its names, the address itself, what the certificate names, and what the operator adds: each a host, and the origin of a
-    /// page. SessionAct `https` those that TLS reaches: all with a certificate, and the operator's, before which a proxy may stand.
+    /// Loopback by its names, the address itself, what the certificate names, and what the operator
+    /// adds: each a host, and the origin of a page. SessionAct `https` those that TLS reaches: all
+    /// with a certificate, and the operator's, before which a proxy may stand.
     pub fn of(options: &HttpOptions) -> Self {
         let port = options.bound.port();
         let names = ["127.0.0.1".to_owned(), "localhost".into(), "[::1]".into()];
@@ -72,7 +75,8 @@ impl Trusted {
         &self.origins
     }
 
-    /// Refuses requests for another server, and from pages of another server. Both are compared whole.
+    /// Refuses requests for another server, and from pages of another server. Both are compared
+    /// whole.
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> ApiResult<()> {
         let host = single(headers, header::HOST).map_err(|_| ApiError::plain(Code::BadHost))?;
         let host = host.ok_or_else(|| ApiError::plain(Code::BadHost))?;
@@ -114,7 +118,8 @@ fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ()> {
     }
 }
 
-/// Browsers send no `Origin` with images, scripts and frames of a page, but they say where the page is from. Following a link is fine.
+/// Browsers send no `Origin` with images, scripts and frames of a page, but they say where the page
+/// is from. Following a link is fine.
 fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
     let says = |name: &'static str| headers.get(name).map(HeaderValue::as_bytes);
     let link =
@@ -122,8 +127,9 @@ fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
     matches!(says("sec-fetch-site"), Some(b"cross-site" | b"same-site")) && !link
 }
 
-/// Refuses what another user of this computer asks, but for whether the server is there, and for what the program of a living session asks
-/// that runs as this very user, with the token of this session.
+/// Refuses what another user of this computer asks, but for whether the server is there, and for
+/// what the program of a living session asks that runs as this very user, with the token of this
+/// session.
 fn check_user(gate: &Gate, request: &Request) -> ApiResult<()> {
     let Some(Peer::Other(uid)) = request.extensions().get() else { return Ok(()) };
     let own = || {
@@ -136,7 +142,8 @@ fn check_user(gate: &Gate, request: &Request) -> ApiResult<()> {
     if let_in { Ok(()) } else { Err(ApiError::plain(Code::OtherUser)) }
 }
 
-/// Puts the guards before a router: all of them in one step, because every layer of a router is copied for every request.
+/// Puts the guards before a router: all of them in one step, because every layer of a router is
+/// copied for every request.
 pub fn stand_before(router: Router, gate: Gate) -> Router {
     router.layer(middleware::from_fn_with_state(gate, enter))
 }
@@ -161,7 +168,8 @@ async fn enter(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
     response
 }
 
-/// Refuses what may not be asked from there; with what is to be put on record, where it is worth that.
+/// Refuses what may not be asked from there; with what is to be put on record, where it is worth
+/// that.
 fn check(gate: &Gate, request: &Request) -> Result<(), (ApiError, Option<String>)> {
     check_user(gate, request).map_err(|error| {
         let route =

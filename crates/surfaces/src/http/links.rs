@@ -20,7 +20,8 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Link
     Ok(Json(ask::links(&params.door(&app.entrance), params.get("session")).await?))
 }
 
-/// Links sessions: what one of them says at the end of a turn reaches the others. A link between just these members is used again.
+/// Links sessions: what one of them says at the end of a turn reaches the others. A link between
+/// just these members is used again.
 #[utoipa::path(post, path = "/links", operation_id = "make_link", tag = "links", request_body = NewLink,
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
     responses((status = 200, body = LinkAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]

@@ -1,4 +1,5 @@
-//! The server in numbers, as Prometheus reads them. Labels come from closed sets: no thread, no name, nobody's words.
+//! The server in numbers, as Prometheus reads them. Labels come from closed sets: no thread, no
+//! name, nobody's words.
 
 use std::fmt::{Display, Write};
 

@@ -85,7 +85,8 @@ pub struct HttpOptions {
     pub mode: Mode,
     /// The start-up credential, where there is one.
     pub startup: Option<Secret>,
-    /// In local mode: whether every user of this computer may do what its owner may do without a credential.
+    /// In local mode: whether every user of this computer may do what its owner may do without a
+    /// credential.
     pub other_users: bool,
 }
 
@@ -107,7 +108,8 @@ impl HttpOptions {
     }
 }
 
-/// How programs on this computer reach a server that listens on this address: without TLS, wherever it is bound.
+/// How programs on this computer reach a server that listens on this address: without TLS, wherever
+/// it is bound.
 pub fn here(bound: SocketAddr) -> String {
     let ip = match bound.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -174,7 +176,8 @@ pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Route
         gauges: options.gauges.clone(),
         closing,
     });
-    // Whoever is to sign in needs the page first, so its own files are before the guard of access; everything else is behind it.
+    // Whoever is to sign in needs the page first, so its own files are before the guard of access;
+    // everything else is behind it.
     let behind = middleware::from_fn_with_state(app.clone(), access::guard);
     let guarded =
         routes.layer(known).merge(SwaggerUi::new("/docs").url("/openapi.json", api)).layer(behind);

@@ -1,4 +1,5 @@
-//! Counts every request and writes one line about it: its route's template, never its path, query, headers or body.
+//! Counts every request and writes one line about it: its route's template, never its path, query,
+//! headers or body.
 
 use std::time::Instant;
 

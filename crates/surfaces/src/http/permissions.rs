@@ -12,7 +12,8 @@ use crate::strict::Inbound;
 use crate::submit::submit;
 use crate::wire::{Envelope, ErrorBody, NewAnswer, PermissionAnswered};
 
-/// Answers a permission with one of its options, or in words of one's own where an option takes them. The first answer counts. Only people may, and only with a credential.
+/// Answers a permission with one of its options, or in words of one's own where an option takes
+/// them. The first answer counts. Only people may, and only with a credential.
 #[utoipa::path(post, path = "/permissions/{id}/answer", operation_id = "answer_permission", tag = "permissions", request_body = NewAnswer,
     params(
         ("id" = String, Path, description = "The permission: `content.permission` of the event that asks."),

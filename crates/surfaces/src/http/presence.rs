@@ -52,7 +52,8 @@ fn entry(presence: Presence, now: Timestamp) -> PresenceEntry {
     }
 }
 
-/// Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests are forgotten with the process too.
+/// Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests
+/// are forgotten with the process too.
 #[utoipa::path(post, path = "/threads/{id}/presence", operation_id = "post_presence", tag = "presence", request_body = NewPresence,
     params(
         ("id" = String, Path, description = "The thread."),

@@ -1,5 +1,6 @@
-//! Which parameters a query may have: those of the description of the interface, and no others. What is ignored in silence misleads
-//! whoever sent it, so there is one list, and both what is written down and what is refused are made of it.
+//! Which parameters a query may have: those of the description of the interface, and no others.
+//! What is ignored in silence misleads whoever sent it, so there is one list, and both what is
+//! written down and what is refused are made of it.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -17,8 +17,8 @@ const LIMIT: usize = 20;
 /// Most hits of a page: each has to be read.
 const LIMIT_MAX: usize = 100;
 
-/// Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and `in:` take ids and names,
-/// `after:` and `before:` days or times.
+/// Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
+/// `in:` take ids and names, `after:` and `before:` days or times.
 #[utoipa::path(get, path = "/search", tag = "search",
     params(
         ("q" = String, Query, description = "E.g. `deploy \"on friday\" from:ann in:\"Launch plan\" after:2026-01-31`."),

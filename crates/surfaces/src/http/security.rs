@@ -1,5 +1,5 @@
-//! What the description of the interface says of credentials. It is made from [`ROUTES`], which is what the guard goes by, so a client that is
-//! made from the description sends what is asked for.
+//! What the description of the interface says of credentials. It is made from [`ROUTES`], which is
+//! what the guard goes by, so a client that is made from the description sends what is asked for.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,8 @@ fn operation<'a>(
     operation.as_mut()
 }
 
-/// Any one of these is enough. The empty one stands for local mode, where conversing needs no credential.
+/// Any one of these is enough. The empty one stands for local mode, where conversing needs no
+/// credential.
 fn requirements(need: Need) -> Vec<SecurityRequirement> {
     match need {
         Need::Nothing => Vec::new(),

@@ -28,8 +28,9 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Sess
     Ok(Json(ask::list(&params.door(&app.entrance), params.flag("ended")?.unwrap_or_default())?))
 }
 
-/// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already. What an agent may not start by
-/// itself, a person is asked about first: then the answer is 202, and a `permission` event of the thread tells what comes of it.
+/// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
+/// terminal already. What an agent may not start by itself, a person is asked about first: then the
+/// answer is 202, and a `permission` event of the thread tells what comes of it.
 #[utoipa::path(post, path = "/sessions", operation_id = "start_session", tag = "sessions", request_body = NewSession,
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
     responses((status = 200, body = SessionEntry), (status = 202, body = StartAsked), (status = "4XX", body = ErrorBody),
@@ -81,8 +82,9 @@ pub async fn screen(
     Ok(Json(ScreenAnswer::of(&id, view)))
 }
 
-/// Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a second, with the whole screen each
-/// time; `ended` when the program is gone, and `going-away` when the server goes down.
+/// Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
+/// second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
+/// the server goes down.
 #[utoipa::path(get, path = "/sessions/{id}/screen/stream", operation_id = "stream_screen", tag = "sessions",
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
@@ -95,7 +97,8 @@ pub async fn screens(
     Ok(sse::answer(sse::screens(app, watched)))
 }
 
-/// What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for, 48,000 at most.
+/// What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for,
+/// 48,000 at most.
 #[utoipa::path(get, path = "/sessions/{id}/data", operation_id = "read_session_data", tag = "sessions",
     params(
         ("id" = String, Path, description = "The session."),
@@ -117,7 +120,8 @@ pub async fn data(
 
 impl Inbound for NewMessage {}
 
-/// Says something to it. With a session's token, `direct` talks over a link of the two and `close_link` ends it.
+/// Says something to it. With a session's token, `direct` talks over a link of the two and
+/// `close_link` ends it.
 #[utoipa::path(post, path = "/sessions/{id}/messages", operation_id = "send_message", tag = "sessions", request_body = NewMessage,
     params(
         ("id" = String, Path, description = "The session."),

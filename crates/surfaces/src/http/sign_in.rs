@@ -13,10 +13,12 @@ use crate::request::{Address, Body};
 use crate::strict::Inbound;
 use crate::wire::{ErrorBody, SignIn, SignedOut, WhoAmI};
 
-/// How long a browser keeps the cookie, in seconds; the server decides how long it is worth something.
+/// How long a browser keeps the cookie, in seconds; the server decides how long it is worth
+/// something.
 const COOKIE_SECONDS: u64 = 30 * 86_400;
 
-/// Signs a browser in: turns the start-up credential or a token into a cookie that no script can read.
+/// Signs a browser in: turns the start-up credential or a token into a cookie that no script can
+/// read.
 #[utoipa::path(post, path = "/session", operation_id = "sign_in", tag = "access", request_body = SignIn,
     responses((status = 200, body = WhoAmI), (status = "4XX", body = ErrorBody)))]
 pub async fn begin(

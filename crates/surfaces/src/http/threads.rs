@@ -88,7 +88,8 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<Thread
 
 impl Inbound for NewThread {}
 
-/// A thread about whose policy nothing is said only answers those addressed, with the server's settings.
+/// A thread about whose policy nothing is said only answers those addressed, with the server's
+/// settings.
 pub(crate) fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
     match given {
         None => Ok(Policy { name: PolicyName::PLAIN, ..defaults.clone() }),
@@ -96,10 +97,11 @@ pub(crate) fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<P
     }
 }
 
-/// Deletes a thread for good, with everything that was said in it: from the log, the search index, and every later reading. What runs in it
-/// is cancelled first. Only people may. Of the thread its id stays, and that it was deleted, when and by whom; every other request for it
-/// is answered with 410. Repeating it changes nothing. The home of a session that lives, and a link that carries words, are refused: end
-/// the session, or close the link, first.
+/// Deletes a thread for good, with everything that was said in it: from the log, the search index,
+/// and every later reading. What runs in it is cancelled first. Only people may. Of the thread its
+/// id stays, and that it was deleted, when and by whom; every other request for it is answered
+/// with 410. Repeating it changes nothing. The home of a session that lives, and a link that
+/// carries words, are refused: end the session, or close the link, first.
 #[utoipa::path(delete, path = "/threads/{id}", operation_id = "delete_thread", tag = "threads",
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = ThreadDeleted), (status = "4XX", body = ErrorBody)))]

@@ -151,7 +151,8 @@ pub async fn list(State(app): State<App>) -> ApiResult<Json<TokenList>> {
     Ok(Json(TokenList { tokens: app.access.tokens().await?.iter().map(TokenEntry::of).collect() }))
 }
 
-/// Revokes a token, and every browser that signed in with it. What they have open is closed within a second.
+/// Revokes a token, and every browser that signed in with it. What they have open is closed within
+/// a second.
 #[utoipa::path(post, path = "/tokens/{id}/revoke", operation_id = "revoke_token", tag = "access",
     params(("id" = String, Path, description = "The token's id, not the token.")),
     responses((status = 200, body = TokenRevoked), (status = "4XX", body = ErrorBody)))]

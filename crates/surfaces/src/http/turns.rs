@@ -46,10 +46,12 @@ pub async fn list(
     Ok(Json(TurnList { turns, head: head.0, whole }))
 }
 
-/// How far back the first look for a turn goes that was granted before the message; each further look goes four times as far.
+/// How far back the first look for a turn goes that was granted before the message; each further
+/// look goes four times as far.
 const EARLIER_SEQS: u64 = 256;
 
-/// The turns of a conversation; those about one message where one is asked for. A turn that was granted before it may be about it too.
+/// The turns of a conversation; those about one message where one is asked for. A turn that was
+/// granted before it may be about it too.
 async fn explain(
     door: &Door,
     stream: &StreamId,
@@ -94,7 +96,8 @@ fn no_event() -> ApiError {
     ApiError::plain(Code::UnknownEvent)
 }
 
-/// What the participant of an open turn is to read before it answers. A participant that reads its stream gets it there by itself.
+/// What the participant of an open turn is to read before it answers. A participant that reads its
+/// stream gets it there by itself.
 #[utoipa::path(get, path = "/turns/{id}/context", operation_id = "read_turn_context", tag = "turns",
     params(
         ("id" = String, Path, description = "The turn: `<thread>.<number>`."),

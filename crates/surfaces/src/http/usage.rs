@@ -100,7 +100,8 @@ async fn named(door: &Door, used: &Used) -> ApiResult<UsageRow> {
     Ok(row)
 }
 
-/// Raises the budget of the hall, of an agent, or of whoever sets turns off. A thread's is raised by a control, in the thread.
+/// Raises the budget of the hall, of an agent, or of whoever sets turns off. A thread's is raised
+/// by a control, in the thread.
 #[utoipa::path(post, path = "/budgets/raise", operation_id = "raise_budget", tag = "turns", request_body = BudgetRaise,
     responses((status = 200, body = BudgetRaised), (status = "4XX", body = ErrorBody)))]
 pub async fn raise(State(app): State<App>, body: Body) -> ApiResult<Json<BudgetRaised>> {

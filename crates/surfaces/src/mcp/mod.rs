@@ -1,8 +1,9 @@
 //! The Model Context Protocol: what an agent can do here, as tools.
 //!
-//! The library speaks the protocol over HTTP; every request stands alone, so there is nothing to lose in a restart. The guards of the HTTP
-//! surface stand before it, and it is told which hosts and origins are ours all the same. A session's token, or an
-//! agent's, says who calls; without one a client speaks under a name of its own. Nobody speaks as a person here.
+//! The library speaks the protocol over HTTP; every request stands alone, so there is nothing to
+//! lose in a restart. The guards of the HTTP surface stand before it, and it is told which hosts
+//! and origins are ours all the same. A session's token, or an agent's, says who calls; without one
+//! a client speaks under a name of its own. Nobody speaks as a person here.
 
 mod tools;
 mod sessions;
@@ -103,8 +104,9 @@ fn with_port(origin: &str) -> String {
     }
 }
 
-/// The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request. `tools/list` describes the tools. A session
-/// says who it is with `Authorization: Bearer <the token of its environment>`.
+/// The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request.
+/// `tools/list` describes the tools. A session says who it is with
+/// `Authorization: Bearer <the token of its environment>`.
 #[utoipa::path(post, path = "/mcp", operation_id = "call_mcp", tag = "mcp", request_body = McpMessage,
     responses((status = 200, body = Object), (status = "4XX", body = ErrorBody)))]
 pub async fn serve(Extension(gate): Extension<Gate>, request: Request) -> ApiResult<Response> {
@@ -141,7 +143,8 @@ fn check(message: &Value) -> ApiResult<()> {
     Ok(())
 }
 
-/// A refusal of the library's, in the one shape of errors and its own words, such as which headers it wants.
+/// A refusal of the library's, in the one shape of errors and its own words, such as which headers
+/// it wants.
 async fn explained(answer: Response) -> ApiResult<Response> {
     let is_json = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
     if is_json
@@ -157,7 +160,8 @@ async fn explained(answer: Response) -> ApiResult<Response> {
     }
 }
 
-/// What a call was refused for want of. The answer of the protocol has no place for it, and whoever records it wants to know.
+/// What a call was refused for want of. The answer of the protocol has no place for it, and whoever
+/// records it wants to know.
 #[derive(Clone, Default)]
 struct Denial(Arc<OnceLock<Refused>>);
 

@@ -25,7 +25,8 @@ use crate::wire::arguments::{
 };
 use crate::wire::{MessageSent, NewControl, NewInvite, SearchAnswer, WireProfile};
 
-/// How long a call waits for a message where nothing is said, and at most: clients give up on a call after a minute.
+/// How long a call waits for a message where nothing is said, and at most: clients give up on a
+/// call after a minute.
 const WAIT_SECONDS: u64 = 25;
 const WAIT_SECONDS_MAX: u64 = 50;
 /// Entries of a page where nothing is said, and at most.
@@ -37,7 +38,8 @@ const HITS_MAX: usize = 100;
 /// Most characters of a page of messages: what a model can be expected to read at once.
 const CHARS_MAX: usize = 48_000;
 
-/// The thread that a word means, for whoever does this there: its id, its title, or the session whose home it is.
+/// The thread that a word means, for whoever does this there: its id, its title, or the session
+/// whose home it is.
 pub(super) async fn thread(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     if let Some(id) = stream_id(word)
         && door.find(action, &id).await.is_ok()
@@ -86,7 +88,8 @@ pub async fn create(door: &Door, asked: CreateThread) -> ApiResult<Value> {
     )
 }
 
-/// Who says something in a thread: a session as whom it was invited, anybody else under its own name, which is not a person's.
+/// Who says something in a thread: a session as whom it was invited, anybody else under its own
+/// name, which is not a person's.
 async fn speaker(door: &Door, from: Option<&str>, stream: &StreamId) -> ApiResult<Actor> {
     let own = actor(door, from)?;
     let by =
@@ -200,7 +203,8 @@ struct Page {
 }
 
 impl Page {
-    /// Takes a message, if there is room. The first one is taken in any case, cut where it has to be.
+    /// Takes a message, if there is room. The first one is taken in any case, cut where it has to
+    /// be.
     fn take(&mut self, stream: &StreamId, recorded: &Recorded, limit: usize) {
         let Event::Posted(posted) = &recorded.event else { return };
         if self.full {

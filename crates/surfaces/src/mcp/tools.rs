@@ -27,7 +27,8 @@ pub enum Tool {
     Search,
 }
 
-/// What a call does, for MCP's annotations and the write rate. What the caller may do is [`Tool::action`].
+/// What a call does, for MCP's annotations and the write rate. What the caller may do is
+/// [`Tool::action`].
 #[derive(PartialEq, Eq)]
 enum ToolEffect {
     /// It looks.

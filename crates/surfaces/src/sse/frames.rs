@@ -65,7 +65,8 @@ fn write_event(text: &mut Vec<u8>, stream: &StreamId, recorded: &Recorded) {
     text.extend_from_slice(b"\n\n");
 }
 
-/// The bytes made most recently. What is kept holds on to the engine's own allocation, so an address stands for one batch.
+/// The bytes made most recently. What is kept holds on to the engine's own allocation, so an
+/// address stands for one batch.
 #[derive(Default)]
 pub struct Frames {
     batches: Mutex<VecDeque<Arc<Encoded>>>,

@@ -1,4 +1,5 @@
-//! The stream of the whole hall: notifications and presence. Notifications have no place to go on from; list the threads after opening it.
+//! The stream of the whole hall: notifications and presence. Notifications have no place to go on
+//! from; list the threads after opening it.
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};

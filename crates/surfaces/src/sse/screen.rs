@@ -1,6 +1,7 @@
 //! The stream of what a session's terminal shows.
 //!
-//! Each event has the whole screen, so there is nothing to catch up with: whatever happened while the reader was slow is one event.
+//! Each event has the whole screen, so there is nothing to catch up with: whatever happened while
+//! the reader was slow is one event.
 
 use std::time::Duration;
 
@@ -71,7 +72,8 @@ impl Reader {
         }
     }
 
-    /// Waits until the pane drew, and takes everything that happened until then together. A piece is what is to be sent instead.
+    /// Waits until the pane drew, and takes everything that happened until then together. A piece
+    /// is what is to be sent instead.
     async fn wait(&mut self) -> Option<Bytes> {
         let first = tokio::select! {
             news = self.watched.news.recv() => news,

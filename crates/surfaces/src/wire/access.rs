@@ -1,4 +1,5 @@
-//! Credentials on the wire. A credential itself is in two bodies only: the request that signs in, and the answer that made it.
+//! Credentials on the wire. A credential itself is in two bodies only: the request that signs in,
+//! and the answer that made it.
 
 use moothall_engine::access::{Audited, Caller, Mode, Token};
 use moothall_kernel::time::Timestamp;
@@ -80,7 +81,8 @@ pub struct InvitationRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^(human|agent)$")]
     pub kind: Option<String>,
-    /// What the token will allow; what is usual for the kind where it is missing, and never more than the inviter's own.
+    /// What the token will allow; what is usual for the kind where it is missing, and never more
+    /// than the inviter's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<String>>,
     /// 1 to 168; 24 where it is missing.
@@ -230,7 +232,8 @@ pub struct AuditRow {
     pub number: u64,
     /// When.
     pub at: String,
-    /// `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`, `budget_raised` or `denied`.
+    /// `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
+    /// `budget_raised` or `denied`.
     pub deed: String,
     /// Who, where that is proven.
     pub by: Option<String>,

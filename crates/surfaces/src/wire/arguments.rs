@@ -1,4 +1,5 @@
-//! What the tools of the Model Context Protocol take: for each tool one type, and what a client's model reads about each of its fields.
+//! What the tools of the Model Context Protocol take: for each tool one type, and what a client's
+//! model reads about each of its fields.
 
 use serde::Deserialize;
 

@@ -27,15 +27,17 @@ pub struct Envelope {
     /// The thread's id.
     pub thread: String,
     /// `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `thread.created`,
-    /// `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's own word.
+    /// `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's
+    /// own word.
     #[serde(rename = "type")]
     pub kind: String,
     /// A participant's id; `moothall` is the server itself.
     pub from: String,
     /// `all`, or the id of the participant it addresses. It targets; it never hides.
     pub to: String,
-    /// Text for messages and names, an object for most others. A control's has a key for each thing that changed; where several were invited
-    /// at once, `invite` is the first of them and `invites` the list of them all.
+    /// Text for messages and names, an object for most others. A control's has a key for each thing
+    /// that changed; where several were invited at once, `invite` is the first of them and
+    /// `invites` the list of them all.
     pub content: Value,
     /// What else is known.
     #[serde(default, skip_serializing_if = "Meta::is_empty")]
@@ -63,7 +65,8 @@ pub struct Meta {
     /// Invited participants whom the words name, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<String>,
-    /// That `from` said it was the client's word, or that of a terminal: no credential stood behind it.
+    /// That `from` said it was the client's word, or that of a terminal: no credential stood behind
+    /// it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unproven: bool,
     /// The participant in whose terminal it was typed, where agents can type too.
@@ -72,7 +75,8 @@ pub struct Meta {
     /// It waits until earlier messages are answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queued: bool,
-    /// A person stopped its author: these are the words that were shown by then, and no more of them comes.
+    /// A person stopped its author: these are the words that were shown by then, and no more of
+    /// them comes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
     /// The position of the kept text that a person made visible with it.
@@ -157,7 +161,8 @@ fn to_word(to: &To) -> String {
 }
 
 impl Envelope {
-    /// An event of a conversation as it travels. Everything comes from the event itself, so the same event always looks the same.
+    /// An event of a conversation as it travels. Everything comes from the event itself, so the
+    /// same event always looks the same.
     pub fn of(stream: &StreamId, recorded: &Recorded) -> Self {
         let face = face(stream, &recorded.event);
         let from = recorded

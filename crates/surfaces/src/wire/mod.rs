@@ -1,5 +1,6 @@
-//! The types that cross the wire, and nothing else: what clients send and what they get, converted by hand from the
-//! kernel's words. The command line reads them too. Lengths of time are seconds, times are RFC 3339 in UTC.
+//! The types that cross the wire, and nothing else: what clients send and what they get, converted
+//! by hand from the kernel's words. The command line reads them too. Lengths of time are seconds,
+//! times are RFC 3339 in UTC.
 
 mod labels;
 mod envelope;

@@ -52,7 +52,8 @@ pub struct ThreadState {
     pub turns: Vec<OpenTurn>,
     /// Programs that agents ask to have started: each waits for a person's answer.
     pub starts: Vec<AskedRef>,
-    /// What agents' programs ask in no turn, such as whether a folder is trusted: each waits for a person's answer.
+    /// What agents' programs ask in no turn, such as whether a folder is trusted: each waits for a
+    /// person's answer.
     pub questions: Vec<AskedRef>,
     /// Who is still to be asked about the current message.
     pub upcoming: Vec<UpcomingEntry>,
@@ -149,8 +150,8 @@ pub struct OpenTurn {
     pub released: bool,
     /// When it was granted.
     pub granted_at: String,
-    /// Since when it has run, without the time for which a person was asked for a permission: later than its start by as much. Missing
-    /// while it waits.
+    /// Since when it has run, without the time for which a person was asked for a permission: later
+    /// than its start by as much. Missing while it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub works_since: Option<String>,
     /// When it ends by itself.

@@ -17,7 +17,8 @@ impl EventTypes {
     /// Every type that there is.
     pub const EVERY: Self = Self((1 << (OwnKind::OF_SERVER.len() + 1)) - 1);
 
-    /// What a reader gets who asks for nothing: all that programs know which were made for Agent Bridge. What explains turns is for those who ask.
+    /// What a reader gets who asks for nothing: all that programs know which were made for Agent
+    /// Bridge. What explains turns is for those who ask.
     pub fn usual() -> Self {
         Self(Self::EVERY.0 & !bit(TURN))
     }

@@ -1,4 +1,5 @@
-//! Credentials: whose they are, how long they are worth something, and what is recorded of them. Who may do what with each: `matrix.rs`.
+//! Credentials: whose they are, how long they are worth something, and what is recorded of them.
+//! Who may do what with each: `matrix.rs`.
 
 use std::collections::BTreeSet;
 

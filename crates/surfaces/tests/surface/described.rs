@@ -143,7 +143,8 @@ fn body_of<'a>(api: &'a Value, operation: &'a Value) -> Option<&'a Value> {
     )
 }
 
-/// What stays open: an event's other keys are named in a warning, and the protocol of `/mcp` has its own rules.
+/// What stays open: an event's other keys are named in a warning, and the protocol of `/mcp` has
+/// its own rules.
 const OPEN: [&str; 2] = ["/threads/{id}/events", "/mcp"];
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! The complete matrix: every route and every tool, asked by every kind of caller, in both modes, about what is theirs and what is not.
+//! The complete matrix: every route and every tool, asked by every kind of caller, in both modes,
+//! about what is theirs and what is not.
 
 use std::collections::BTreeSet;
 
@@ -137,7 +138,8 @@ async fn roles(server: &Server, session: String) -> Vec<Role> {
     ]
 }
 
-/// The status and code with which a route answers, or nothing where the request gets to its handler.
+/// The status and code with which a route answers, or nothing where the request gets to its
+/// handler.
 fn refusal(
     mode: Mode,
     role: &Role,
@@ -179,7 +181,8 @@ fn refusal(
     }
 }
 
-/// What a session's token may do with itself, with what it started, with whom it is linked, and with others; and an agent from outside.
+/// What a session's token may do with itself, with what it started, with whom it is linked, and
+/// with others; and an agent from outside.
 fn over_session(who: Who, over: SessionAct, target: Target) -> Option<(u16, &'static str)> {
     let allowed: &[Target] = match (who, over) {
         (Who::Nobody | Who::Person, _) | (Who::Agent, SessionAct::Seeing) => &TARGETS,
@@ -274,7 +277,8 @@ impl Board {
         Self { server, roles, thread, home, _folder: folder }
     }
 
-    /// The conversation that somebody asks for: a session is in its home, and in no other that is asked for.
+    /// The conversation that somebody asks for: a session is in its home, and in no other that is
+    /// asked for.
     fn thread(&self, role: &Role, target: Target) -> &str {
         if role.who == Who::Session && target == Target::Own { &self.home } else { &self.thread }
     }

@@ -471,7 +471,8 @@ async fn a_time_without_a_zone_is_one_of_utc() {
     assert_eq!(server.get(&format!("/threads/{thread}/events?since=yesterday")).await.0, 422);
 }
 
-/// Whoever is not shown everybody's turns is told so: a message without any may have been answered all the same.
+/// Whoever is not shown everybody's turns is told so: a message without any may have been answered
+/// all the same.
 #[tokio::test]
 async fn a_list_of_turns_says_whether_it_is_whole() {
     let server = Server::start_in(Mode::Token).await;

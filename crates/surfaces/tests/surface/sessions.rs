@@ -381,7 +381,8 @@ async fn a_notification_comes_when_sessions_or_links_change() {
     );
 }
 
-/// In local mode too: neither a session's own routes nor a conversation that is typed into its terminal.
+/// In local mode too: neither a session's own routes nor a conversation that is typed into its
+/// terminal.
 #[tokio::test]
 async fn without_a_credential_nothing_reaches_a_terminal() {
     let (server, stage) = Server::with_terminals().await;

@@ -1,4 +1,5 @@
-//! Terminals without a terminal: programs that show what they are told to show, and remember with what they were started.
+//! Terminals without a terminal: programs that show what they are told to show, and remember with
+//! what they were started.
 
 use std::sync::{Mutex, MutexGuard};
 

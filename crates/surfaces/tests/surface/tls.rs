@@ -1,4 +1,5 @@
-//! TLS: which names and origins it opens, what plain HTTP still gets, and certificates that are renewed.
+//! TLS: which names and origins it opens, what plain HTTP still gets, and certificates that are
+//! renewed.
 
 use std::fs;
 use std::path::{Path, PathBuf};

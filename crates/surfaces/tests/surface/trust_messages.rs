@@ -482,7 +482,8 @@ async fn a_thread_of_a_newer_version_is_read_and_not_written() {
     server.say(&thread, "user", "from today").await;
     let at = server.hall.now() + Millis::from_secs(1);
     server.log.append_newer(&StreamId::new(&thread), at, "from_tomorrow");
-    // The server had the thread in memory: the first request tells it that somebody else has written there.
+    // The server had the thread in memory: the first request tells it that somebody else has
+    // written there.
     assert_eq!(server.refuse(&thread, json!({"from": "user", "content": "more"})).await.0, 503);
     let (status, error) = server.refuse(&thread, json!({"from": "user", "content": "more"})).await;
     assert_eq!((status, &error["code"]), (409, &json!("thread_read_only")));

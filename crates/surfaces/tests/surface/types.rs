@@ -20,7 +20,8 @@ async fn follow(server: &Server, path: &str) -> Frames {
     Frames::of(soon(server.client.get(server.url(path)).send()).await.unwrap())
 }
 
-/// A thread in which an agent that is not there was asked three times, and the head: each message is followed by events of turns.
+/// A thread in which an agent that is not there was asked three times, and the head: each message
+/// is followed by events of turns.
 async fn thread(server: &Server) -> (String, u64) {
     let thread = server.thread("mention_only").await;
     server.invite(&thread, "far", "elsewhere").await;

@@ -30,7 +30,8 @@ pub struct Machine {
     pub(super) queue: VecDeque<Box<Job>>,
     /// The turn that has the terminal.
     pub(super) current: Option<Current>,
-    /// A turn that was taken away while the program worked on it: what still comes of it is kept as late.
+    /// A turn that was taken away while the program worked on it: what still comes of it is kept as
+    /// late.
     pub(super) late: Option<Late>,
     /// Turns that are over here.
     over: VecDeque<TurnKey>,
@@ -67,7 +68,8 @@ pub(super) enum Wait {
     /// None.
     #[default]
     Nothing,
-    /// The screen, to see what the program does; for somebody who waits for that. `patient` no longer where it stood so for a while.
+    /// The screen, to see what the program does; for somebody who waits for that. `patient` no
+    /// longer where it stood so for a while.
     Look { patient: bool, looker: Option<RequestId> },
     /// The screen, to see whether something may be typed.
     Free,
@@ -83,7 +85,8 @@ pub(super) enum Wait {
     Enter,
     /// The same, once more.
     Again,
-    /// The same, for a prompt that was found in the composer after a restart; whether its tag was seen.
+    /// The same, for a prompt that was found in the composer after a restart; whether its tag was
+    /// seen.
     Found { tag_seen: bool, looker: Option<RequestId> },
     /// The key that interrupts, for a turn that was taken away.
     Escape,
@@ -98,14 +101,15 @@ pub(super) enum Wait {
 }
 
 impl Machine {
-    /// A session that is taken up, with what an earlier process left of it: deliveries, and what it asked people in no turn, in which
-    /// conversations.
+    /// A session that is taken up, with what an earlier process left of it: deliveries, and what it
+    /// asked people in no turn, in which conversations.
     pub fn new(
         session: Session,
         earlier: Vec<Earlier>,
         asked: Vec<(StreamId, PermissionId)>,
     ) -> Self {
-        // One that was seen before, or that somebody else had running, has drawn its screen long ago.
+        // One that was seen before, or that somebody else had running, has drawn its screen long
+        // ago.
         let drawn = session.native.is_some() || session.origin == Origin::Observed;
         let (queue, over, questions, wait, inbox, out) = <_>::default();
         let mut machine = Self {
@@ -295,7 +299,8 @@ impl Machine {
         self.advance();
     }
 
-    /// A turn is taken away. A person who wants that interrupts what goes on; time that is over presses no key.
+    /// A turn is taken away. A person who wants that interrupts what goes on; time that is over
+    /// presses no key.
     fn take_away(
         &mut self,
         around: &Around<'_>,
@@ -336,7 +341,8 @@ impl Machine {
         }));
     }
 
-    /// A turn is interrupted by cancelling it, which the conversation has to hear first; other work by the key for it.
+    /// A turn is interrupted by cancelling it, which the conversation has to hear first; other work
+    /// by the key for it.
     fn interrupt(&mut self, id: RequestId) {
         match self.current.as_ref().filter(|current| current.stage >= Stage::Sent) {
             Some(current) => {
@@ -497,8 +503,8 @@ impl Machine {
         }
     }
 
-    /// Moves the row of a delivery on, from whichever of these states it is in. What a crash of the process leaves is enough: the
-    /// terminals do not survive a power cut either.
+    /// Moves the row of a delivery on, from whichever of these states it is in. What a crash of the
+    /// process leaves is enough: the terminals do not survive a power cut either.
     pub(super) fn mark(
         &mut self,
         current: &Current,

@@ -1,7 +1,9 @@
-//! What a program asks a person: which question it is, whether it still stands, and where the answer goes.
+//! What a program asks a person: which question it is, whether it still stands, and where the
+//! answer goes.
 //!
-//! A question is bound to the dialog that shows it, so that an answer gives what it says or nothing: words of options are the same in
-//! every dialog of a program. (`docs/decisions/0014-a-question-is-bound-to-its-dialog.md`)
+//! A question is bound to the dialog that shows it, so that an answer gives what it says or
+//! nothing: words of options are the same in every dialog of a program.
+//! (`docs/decisions/0014-a-question-is-bound-to-its-dialog.md`)
 
 use moothall_engine::agent::{Given, Report, TurnKey};
 use moothall_engine::sessions::{Dialog, Hook, HookNews, HostFault, Key, Permit, Session};
@@ -19,7 +21,8 @@ use super::stage::Stage;
 const ASK_MAX: Millis = Millis::from_secs(600);
 
 impl Machine {
-    /// The program's hook asks, and waits. It asks again after a restart, under the same id; what was answered by then is the answer.
+    /// The program's hook asks, and waits. It asks again after a restart, under the same id; what
+    /// was answered by then is the answer.
     pub(super) fn asked_by_hook(&mut self, id: RequestId, hook: Hook) {
         let asks = match hook.news {
             HookNews::Asks { action, partial } => Some(Reported { action, partial }),
@@ -89,7 +92,8 @@ impl Machine {
         }
     }
 
-    /// Whether a question is about this dialog. A hook's is about the first dialog that is seen after it.
+    /// Whether a question is about this dialog. A hook's is about the first dialog that is seen
+    /// after it.
     fn is_asked(&mut self, dialog: &Dialog) -> bool {
         let asks = &mut self.questions.asks;
         if asks.iter().any(|ask| ask.dialog.is_some()) {
@@ -105,7 +109,8 @@ impl Machine {
         }
     }
 
-    /// One that was answered may stand there a moment longer, and one that is reported has its report on the way.
+    /// One that was answered may stand there a moment longer, and one that is reported has its
+    /// report on the way.
     fn is_to_be_asked(&mut self, around: &Around<'_>, dialog: &Dialog, patient: bool) -> bool {
         let told =
             self.questions.reported.as_ref().is_some_and(|reported| dialog.shows(&reported.action));
@@ -128,7 +133,8 @@ impl Machine {
     fn ask_by_dialog(&mut self, around: &Around<'_>, dialog: Dialog) {
         let (action, partial) =
             match self.questions.reported.take_if(|reported| dialog.shows(&reported.action)) {
-                // A screen may show less than all of it, and a report may be of the dialog before: people see both.
+                // A screen may show less than all of it, and a report may be of the dialog before:
+                // people see both.
                 Some(Reported { action, partial }) => {
                     (format!("{}\n\nIn its report:\n{action}", dialog.action), partial)
                 }
@@ -195,7 +201,8 @@ impl Machine {
     }
 
     pub(super) fn ask_person(&mut self, ask: Ask) {
-        // After a restart the conversation of a turn hears of it when it has taken the turn up again.
+        // After a restart the conversation of a turn hears of it when it has taken the turn up
+        // again.
         if ask.asked_in.is_in_no_turn()
             || self.current.as_ref().is_some_and(|current| current.job.is_some())
         {
@@ -228,7 +235,8 @@ impl Machine {
         });
     }
 
-    /// No dialog stands there: what was seen is answered at the terminal, or given up. What a hook asks may not be drawn yet.
+    /// No dialog stands there: what was seen is answered at the terminal, or given up. What a hook
+    /// asks may not be drawn yet.
     pub(super) fn seen_no_dialog(&mut self) {
         for ask in self.questions.gone(None) {
             self.withdraw(ask, Withdrawn::Gone);
@@ -276,7 +284,8 @@ impl Machine {
         });
     }
 
-    /// A person answered; without an answer in time it counts as refused, where the dialog has a way to say so.
+    /// A person answered; without an answer in time it counts as refused, where the dialog has a
+    /// way to say so.
     pub(super) fn permitted(&mut self, permission: &PermissionId, given: Option<&Given>) {
         let Some(at) = self.questions.asks.iter().position(|ask| ask.permission == *permission)
         else {
@@ -308,7 +317,8 @@ impl Machine {
         }
     }
 
-    /// Presses the key of an option, into the dialog that offers it and nothing else; its field gets the words that go with it.
+    /// Presses the key of an option, into the dialog that offers it and nothing else; its field
+    /// gets the words that go with it.
     fn choose(&mut self, ask: Ask, given: Option<&Given>) {
         let Ask { permission, asked_in, question, dialog: Some(dialog), .. } = ask else { return };
         let chosen = match given {
@@ -352,7 +362,8 @@ impl Machine {
         self.look(true, None);
     }
 
-    /// Words may stand where nobody sent them off, and only somebody at the terminal can take them out.
+    /// Words may stand where nobody sent them off, and only somebody at the terminal can take them
+    /// out.
     fn tell_what_became_of_words(&mut self, fault: &HostFault) {
         let name = &self.session.name;
         let text = format!(
@@ -376,7 +387,8 @@ fn the_only(options: &[PermissionOption], kind: OptionKind) -> Option<usize> {
     }
 }
 
-/// What tells a dialog from every other: the run of the program, where people are asked, and all that it shows.
+/// What tells a dialog from every other: the run of the program, where people are asked, and all
+/// that it shows.
 fn print(session: &Session, asked_in: &AskedIn, dialog: &Dialog) -> String {
     let pane = session
         .pane

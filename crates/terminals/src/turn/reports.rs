@@ -1,7 +1,8 @@
-//! What a program reports, and whose words they are: they go to the conversation that asked, to the links of the session, or to its
-//! home. (Rulings 24 and 25.)
+//! What a program reports, and whose words they are: they go to the conversation that asked, to the
+//! links of the session, or to its home. (Rulings 24 and 25.)
 //!
-//! What a report changes is drawn up first, kept outside, and takes effect here only then: one that could not be kept is brought again.
+//! What a report changes is drawn up first, kept outside, and takes effect here only then: one that
+//! could not be kept is brought again.
 
 use moothall_engine::ports::DeliveryState;
 use moothall_engine::sessions::{Heard, Hook, HookNews, SessionError};
@@ -52,8 +53,8 @@ impl Machine {
         self.keep(draft);
     }
 
-    /// Whether a report is of the program's own conversation with its user, and the id of that one where it is another now. Programs have
-    /// others in the background.
+    /// Whether a report is of the program's own conversation with its user, and the id of that one
+    /// where it is another now. Programs have others in the background.
     fn own(&self, hook: &Hook) -> Option<Option<String>> {
         let Some(native) = &hook.native else { return Some(None) };
         let known = self.session.native.as_ref();
@@ -111,7 +112,8 @@ impl Machine {
         let own = |input: &String| {
             self.current.as_ref().is_some_and(|current| tag_in(input) == Some(&current.tag))
         };
-        // After a restart nobody knows what was reported before: the turn's own prompt, or the last one, is what is new.
+        // After a restart nobody knows what was reported before: the turn's own prompt, or the last
+        // one, is what is new.
         let last = inputs.len().saturating_sub(1);
         let seen = self.inputs_seen.filter(|seen| *seen <= inputs.len());
         let seen = seen.unwrap_or_else(|| inputs.iter().position(own).unwrap_or(last));
@@ -151,8 +153,8 @@ impl Machine {
         draft.ended = true;
     }
 
-    /// Words that answer nothing any more: those of a turn whose time was over are said unasked, those of one that somebody ended are kept
-    /// with it, others only at home.
+    /// Words that answer nothing any more: those of a turn whose time was over are said unasked,
+    /// those of one that somebody ended are kept with it, others only at home.
     fn said_late(&self, draft: &Draft, text: String) -> Keep {
         match self.late.as_ref().filter(|late| late.is_taken || draft.accepted_late) {
             Some(late) if late.lapsed => Keep::Late { key: late.key.clone(), text },

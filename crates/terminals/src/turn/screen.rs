@@ -10,11 +10,13 @@ use super::io::{Around, Output, Reply, RequestId, Seen};
 use super::machine::{Machine, Wait};
 use super::stage::{Stage, Typed, Unread};
 
-/// An idle screen without a report is an interrupted turn after so long: reports are written before the screen is drawn.
+/// An idle screen without a report is an interrupted turn after so long: reports are written before
+/// the screen is drawn.
 const GRACE: Millis = Millis::from_secs(3);
 /// The same for a prompt of which nobody knows yet whether the program took it.
 const GRACE_UNSEEN: Millis = Millis::from_secs(15);
-/// How long something has to stand there before people are told of it: programs draw a while when they begin.
+/// How long something has to stand there before people are told of it: programs draw a while when
+/// they begin.
 const UNREAD_FOR: Millis = Millis::from_secs(15);
 /// Lines of it that people are shown.
 const UNREAD_LINES: usize = 24;
@@ -72,7 +74,8 @@ impl Machine {
         self.reply(looker, Reply::Looked);
     }
 
-    /// What stands there for a while and can be read, or answered, by nobody but a person at the terminal, people are told of once.
+    /// What stands there for a while and can be read, or answered, by nobody but a person at the
+    /// terminal, people are told of once.
     fn note_unread(&mut self, around: &Around<'_>, view: &View) {
         let is_unread = match view.state {
             PaneState::Starting => !view.text.trim().is_empty(),
@@ -102,7 +105,8 @@ impl Machine {
         self.out.push(Output::There);
     }
 
-    /// A program that does not report its prompts shows by working that it took one. Whether it was this one, a report of its end says.
+    /// A program that does not report its prompts shows by working that it took one. Whether it was
+    /// this one, a report of its end says.
     fn seen_working(&mut self, around: &Around<'_>, state: PaneState) {
         let reports = around.reports;
         let sent = self.current.as_mut().filter(|current| current.stage == Stage::Sent);
@@ -145,7 +149,8 @@ impl Machine {
         self.grace.get_or_insert(around.after(patience));
     }
 
-    /// The program sits idle and has reported nothing: somebody interrupted it, or refused what it asked, or its prompt never arrived.
+    /// The program sits idle and has reported nothing: somebody interrupted it, or refused what it
+    /// asked, or its prompt never arrived.
     pub(super) fn grace_is_over(&mut self, around: &Around<'_>, seen: Option<Seen>) {
         let Some(Seen { view, .. }) = seen.filter(|seen| seen.view.state == PaneState::Idle) else {
             return;
@@ -173,7 +178,8 @@ impl Machine {
         self.advance_on(&view);
     }
 
-    /// The screen of a program without reports shows that it is done: what stands below its prompt is what it said.
+    /// The screen of a program without reports shows that it is done: what stands below its prompt
+    /// is what it said.
     pub(super) fn harvested(&mut self, seen: Option<Seen>) {
         let Some(current) = &self.current else { return };
         let screen = seen.and_then(|seen| seen.tail).unwrap_or_default();

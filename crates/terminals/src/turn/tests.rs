@@ -407,7 +407,8 @@ fn the_row_of_a_turn_that_is_over_is_settled() {
     );
 }
 
-/// The program's answer was kept, and the conversation had asked for the turn once more before it knew.
+/// The program's answer was kept, and the conversation had asked for the turn once more before it
+/// knew.
 #[test]
 fn a_turn_that_is_over_is_not_begun_again() {
     let mut bench = Bench::new(vec![earlier(1, DeliveryState::Accepted, true)]);
@@ -497,7 +498,8 @@ fn what_comes_while_a_question_is_outstanding_waits_for_the_answer() {
     bench.says(idle(), &["1 starts", "1 Failed Written", "see"]);
 }
 
-/// A program asks something before it takes any words: its home is asked, then whoever says words that wait for it.
+/// A program asks something before it takes any words: its home is asked, then whoever says words
+/// that wait for it.
 #[test]
 fn what_is_asked_in_no_turn_is_asked_where_words_wait() {
     let mut bench = Bench::new(Vec::new());
@@ -563,7 +565,8 @@ fn the_home_is_not_asked_beside_those_whose_words_wait() {
     bench.says(asking("trusted?"), &["asks in s: trusted?"]);
 }
 
-/// Whoever said the words that waited has gone, maybe with the conversation: the home is asked in their place.
+/// Whoever said the words that waited has gone, maybe with the conversation: the home is asked in
+/// their place.
 #[test]
 fn the_home_is_asked_when_no_words_wait_any_more() {
     let mut bench = Bench::new(Vec::new());

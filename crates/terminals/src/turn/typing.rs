@@ -1,4 +1,5 @@
-//! How a prompt gets into a terminal, and what becomes of one that a restart interrupted on the way.
+//! How a prompt gets into a terminal, and what becomes of one that a restart interrupted on the
+//! way.
 
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{HostFault, Key, PaneState, View};
@@ -39,7 +40,8 @@ enum PromptEvidence {
 }
 
 impl Machine {
-    /// What an earlier process left: of a turn that goes on, it is found out how far it came; of one that is over, its row is.
+    /// What an earlier process left: of a turn that goes on, it is found out how far it came; of
+    /// one that is over, its row is.
     pub(super) fn take_up(&mut self, earlier: Earlier) {
         let Earlier { key, delivery, state, is_open, asked } = earlier;
         let stage = match state {
@@ -81,7 +83,8 @@ impl Machine {
         }
     }
 
-    /// The screen was looked at before something is typed: the next turn takes the terminal, if it is free.
+    /// The screen was looked at before something is typed: the next turn takes the terminal, if it
+    /// is free.
     pub(super) fn advance_on(&mut self, view: &View) {
         if !self.has_next() || !self.is_free(view) {
             return;
@@ -92,7 +95,8 @@ impl Machine {
         }
     }
 
-    /// Whether something may be typed: the program waits, nobody has begun to type, and nothing is owed to anybody.
+    /// Whether something may be typed: the program waits, nobody has begun to type, and nothing is
+    /// owed to anybody.
     fn is_free(&self, view: &View) -> bool {
         let is_empty = view.composer.as_ref().is_none_or(|text| text.trim().is_empty());
         self.typed == Typed::Nothing
@@ -218,8 +222,8 @@ impl Machine {
         self.look(true, None);
     }
 
-    /// A program that was not ready yet puts a prompt back: it is sent off once more, and never typed again. A note of some paste may
-    /// be a person's.
+    /// A program that was not ready yet puts a prompt back: it is sent off once more, and never
+    /// typed again. A note of some paste may be a person's.
     pub(super) fn send_again(&mut self, composer: &str) -> bool {
         let came_back = |current: &&mut Current| {
             current.stage == Stage::Sent && !current.sent_again && composer.contains(&current.tag)
@@ -230,7 +234,8 @@ impl Machine {
         true
     }
 
-    /// After a restart, what the screen says about a prompt that was being typed. `true` when a question is outstanding.
+    /// After a restart, what the screen says about a prompt that was being typed. `true` when a
+    /// question is outstanding.
     pub(super) fn settle_typing(
         &mut self,
         around: &Around<'_>,
@@ -260,8 +265,9 @@ impl Machine {
         false
     }
 
-    /// An idle program shows nothing of it. That it never took it is proven where it reports each prompt it takes, everything that it
-    /// reported has been brought, and none of that is unexplained.
+    /// An idle program shows nothing of it. That it never took it is proven where it reports each
+    /// prompt it takes, everything that it reported has been brought, and none of that is
+    /// unexplained.
     fn no_trace(&mut self, around: &Around<'_>) {
         let Some(mut current) = self.current.take() else { return };
         let is_proven =
@@ -286,7 +292,8 @@ impl Machine {
         }
     }
 
-    /// It stood in the composer after a restart, and was sent off now, unless the key was not taken.
+    /// It stood in the composer after a restart, and was sent off now, unless the key was not
+    /// taken.
     pub(super) fn found_again(&mut self, is_sent: bool, looker: Option<RequestId>) {
         if is_sent {
             self.move_to_sent("found again after a restart");

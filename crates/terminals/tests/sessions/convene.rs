@@ -51,7 +51,8 @@ fn living(room: &Room) -> Vec<String> {
     names
 }
 
-/// Waits until nothing is owed, and gives the conversation with this title, and whether it takes words.
+/// Waits until nothing is owed, and gives the conversation with this title, and whether it takes
+/// words.
 async fn at_rest(room: &Room) -> (StreamId, bool) {
     eventually(async || room.log.heads().await.unwrap().is_empty().then_some(())).await;
     let all = room.hall.list(Default::default()).await.unwrap().streams;
@@ -83,7 +84,10 @@ async fn all_come_and_the_keys_are_taken_with_them() {
         );
         let claims = room.log.claims("circle", room.hall.now()).await.unwrap();
         assert!(
-            matches!(&claims[..], [Claim { stream: a, .. }, Claim { stream: b, .. }] if *a == stream && *b == stream),
+            matches!(
+                &claims[..],
+                [Claim { stream: a, .. }, Claim { stream: b, .. }] if *a == stream && *b == stream
+            ),
             "{round}"
         );
         room.restart().await;

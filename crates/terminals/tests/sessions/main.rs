@@ -1,5 +1,5 @@
-//! Sessions: what is typed into a terminal, when, and where the words that come back go. The terminals are made of memory here; with
-//! real ones the same is tried end to end.
+//! Sessions: what is typed into a terminal, when, and where the words that come back go. The
+//! terminals are made of memory here; with real ones the same is tried end to end.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -33,7 +33,8 @@ mod time;
 mod trouble;
 mod unread;
 
-/// Terminals made of memory, with a program in each that takes what is typed and waits to be told what to say.
+/// Terminals made of memory, with a program in each that takes what is typed and waits to be told
+/// what to say.
 #[derive(Default)]
 struct Bench {
     screens: Mutex<BTreeMap<String, Screen>>,
@@ -296,7 +297,8 @@ impl Room {
         self.bench.with(session.as_str(), |screen| screen.taken.clone())
     }
 
-    /// Waits until so many prompts were sent off, and lets the program say that it took the last one.
+    /// Waits until so many prompts were sent off, and lets the program say that it took the last
+    /// one.
     async fn takes(&self, session: &SessionId, count: usize) -> String {
         let taken =
             eventually(async || Some(self.taken(session)).filter(|taken| taken.len() >= count))

@@ -146,7 +146,8 @@ async fn an_answer_is_pressed_into_the_dialog_it_is_about() {
     assert_eq!(room.answer(&a, &question, "allow").await, Some("permission_closed"));
 }
 
-/// Words go with the option that takes them, into the dialog they are about; where they cannot, its home says so.
+/// Words go with the option that takes them, into the dialog they are about; where they cannot, its
+/// home says so.
 #[tokio::test(start_paused = true)]
 async fn an_answer_in_words_goes_into_its_dialog() {
     let (room, a) = Room::at_work(LATE).await;
@@ -179,7 +180,8 @@ async fn an_answer_in_words_goes_into_its_dialog() {
     assert_eq!(room.keys(&a).0.len(), 1);
 }
 
-/// The person at the terminal has answered, and the program asks the next thing in the same words: nothing says so but its screen.
+/// The person at the terminal has answered, and the program asks the next thing in the same words:
+/// nothing says so but its screen.
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_never_pressed_into_another_dialog() {
     let (room, a) = Room::at_work(LATE).await;
@@ -197,7 +199,8 @@ async fn an_answer_is_never_pressed_into_another_dialog() {
     );
     assert_ne!(harmless, danger);
     assert_eq!(room.asked(&a).await[1].1, "touch DANGER");
-    // It changes between the look and the key: the answer stands in the log, and so does that it was given to nobody.
+    // It changes between the look and the key: the answer stands in the log, and so does that it
+    // was given to nobody.
     room.bench.hasty.store(true, Relaxed);
     assert_eq!(room.answer(&a, &danger, "1").await, None);
     assert_eq!(room.withdrawn(&a, &danger).await, Withdrawn::NotGiven);
@@ -390,7 +393,8 @@ async fn a_turn_that_stops_says_why() {
     assert_eq!(room.fault(&a).await.code, "interrupted");
 }
 
-/// What stands there before any words are taken is asked at the session's home, and answered there, also after a restart.
+/// What stands there before any words are taken is asked at the session's home, and answered there,
+/// also after a restart.
 #[tokio::test(start_paused = true)]
 async fn what_is_asked_in_no_turn_is_answered_at_home() {
     let mut room = Room::new().await;

@@ -233,7 +233,8 @@ async fn what_the_operator_says_of_sessions_can_be_said_anew_while_they_live() {
     let cut = tokio::spawn(open.lost(asks.clone(), room.hall.now()));
     let late = Access::new(room.hall.clone(), Mode::Token, None).listen();
     say(SessionsConfig { most: 1, ..SessionsConfig::default() }, ClientRights::default());
-    // What is open on the strength of what it reached is cut, also where it was looked up before and opened after.
+    // What is open on the strength of what it reached is cut, also where it was looked up before
+    // and opened after.
     cut.await.unwrap();
     late.lost(asks, room.hall.now()).await;
     assert!(!caller(&room, &own).await.reach.includes(&foreign));
@@ -295,7 +296,10 @@ async fn what_sessions_need_is_not_deleted_under_them() {
     for (kept, way) in [(&a, "moothall end"), (&link, "moothall link close")] {
         let refused = door.delete(kept, by()).await.unwrap_err();
         assert!(
-            matches!(&refused, AccessError::Session(SessionError::Conflict(why)) if why.contains(way)),
+            matches!(
+                &refused,
+                AccessError::Session(SessionError::Conflict(why)) if why.contains(way)
+            ),
             "{refused:?}"
         );
     }
@@ -308,7 +312,8 @@ async fn what_sessions_need_is_not_deleted_under_them() {
     assert!(matches!(room.hall.find(&a).await, Err(HallError::Deleted(_))));
 }
 
-/// A session whose turn went with its conversation is free for the next one, reaches that conversation no more, and is found after a restart.
+/// A session whose turn went with its conversation is free for the next one, reaches that
+/// conversation no more, and is found after a restart.
 #[tokio::test(start_paused = true)]
 async fn a_session_outlives_the_conversation_that_it_was_asked_in() {
     for restarts in [false, true] {

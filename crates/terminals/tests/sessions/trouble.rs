@@ -61,7 +61,8 @@ async fn the_last_report_of_a_program_that_died_still_counts() {
     eventually(async || room.sessions().list(false).is_empty().then_some(())).await;
 }
 
-/// What a program was given it remembers, also when nothing came of it; what it never got is brought again.
+/// What a program was given it remembers, also when nothing came of it; what it never got is
+/// brought again.
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_fails_after_it_was_typed_is_not_typed_again() {
     let room = Room::new().await;
@@ -109,7 +110,8 @@ async fn a_turn_that_fails_before_it_was_typed_is_brought_again() {
     assert!(prompt.contains("the first thing") && prompt.contains("the second thing"), "{prompt}");
 }
 
-/// A program that gives a turn up, because its model cannot be reached for example, has failed and has not passed.
+/// A program that gives a turn up, because its model cannot be reached for example, has failed and
+/// has not passed.
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_its_program_gives_up_has_failed() {
     let room = Room::new().await;
@@ -132,7 +134,8 @@ async fn a_turn_that_its_program_gives_up_has_failed() {
     assert!(!room.takes(&a, 2).await.contains("the first thing"), "it remembers what it was told");
 }
 
-/// A server that dies between a session's home and its answer: whoever repeats the request finds what was begun.
+/// A server that dies between a session's home and its answer: whoever repeats the request finds
+/// what was begun.
 #[tokio::test(start_paused = true)]
 async fn a_repeated_start_finds_its_session_after_a_restart() {
     let mut room = Room::new().await;
@@ -161,14 +164,16 @@ async fn a_repeated_start_finds_its_session_after_a_restart() {
     assert_eq!(room.sessions().list(false).len(), 1);
 }
 
-/// A program that reports its prompts only with its answer: a turn that was interrupted there comes back with the next one.
+/// A program that reports its prompts only with its answer: a turn that was interrupted there comes
+/// back with the next one.
 #[tokio::test(start_paused = true)]
 async fn two_tags_in_one_stop_are_answered_once() {
     let room = Room::new().await;
     let (a, b) = (room.start().await, room.start().await);
     let link = room.send(&b, &a, "the first thing", true).await.link.unwrap();
     let first = eventually(async || room.taken(&a).first().cloned()).await;
-    // Somebody presses Esc: the program says nothing, and its screen is idle until nobody can say any more what came of it.
+    // Somebody presses Esc: the program says nothing, and its screen is idle until nobody can say
+    // any more what came of it.
     room.bench.show(a.as_str(), PaneState::Idle);
     room.send(&b, &a, "the second thing", true).await;
     let second = eventually(async || room.taken(&a).get(1).cloned()).await;

@@ -120,7 +120,8 @@ pub async fn an_append_of_nothing_changes_nothing<S: Subject>(subject: S) {
     assert_eq!(subject.log().list(ListFilter::default()).await.unwrap().streams, vec![]);
 }
 
-/// Each acquire gives a newer epoch and fences every earlier one, before anything else is looked at.
+/// Each acquire gives a newer epoch and fences every earlier one, before anything else is looked
+/// at.
 pub async fn the_newest_writer_fences_the_others<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();
@@ -148,7 +149,8 @@ pub async fn the_newest_writer_fences_the_others<S: Subject>(subject: S) {
     );
 }
 
-/// A stream is not taken from a process that lives: its writer goes on, whoever asks. Its own owner may acquire as before.
+/// A stream is not taken from a process that lives: its writer goes on, whoever asks. Its own owner
+/// may acquire as before.
 pub async fn what_another_process_holds_is_not_taken<S: Subject>(subject: S) {
     let log = subject.log();
     let holder = epoch(log, "a", "first").await;
@@ -188,7 +190,8 @@ pub async fn a_stream_can_be_acquired_before_it_begins<S: Subject>(subject: S) {
     );
 }
 
-/// Writers that race for one stream, each trying again after a conflict, leave it whole; those of other streams are not disturbed.
+/// Writers that race for one stream, each trying again after a conflict, leave it whole; those of
+/// other streams are not disturbed.
 pub async fn writers_at_once_leave_no_gap<S: Subject>(subject: S) {
     const WRITERS: u64 = 8;
     const EACH: u64 = 10;

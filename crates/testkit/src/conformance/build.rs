@@ -55,7 +55,8 @@ pub fn catalog(title: &str) -> Catalog {
     }
 }
 
-/// A batch for a stream at a head, by a writer that nobody has fenced; its events are one millisecond apart, from `head + 1` on.
+/// A batch for a stream at a head, by a writer that nobody has fenced; its events are one
+/// millisecond apart, from `head + 1` on.
 pub fn batch(stream: &str, head: u64) -> StreamBatch {
     StreamBatch {
         stream: StreamId::new(stream),

@@ -24,7 +24,8 @@ pub async fn a_claim_is_found_as_it_was_taken<S: Subject>(subject: S) {
     assert_eq!(log.claim("idem", "USER:K", at(5)).await, Ok(None));
 }
 
-/// The answer to an append that comes too late says who holds the key; nothing else of the append is left.
+/// The answer to an append that comes too late says who holds the key; nothing else of the append
+/// is left.
 pub async fn a_held_claim_fails_the_whole_append<S: Subject>(subject: S) {
     let log = subject.log();
     let held = claim("a", "chat", "1");

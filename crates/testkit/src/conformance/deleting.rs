@@ -71,7 +71,8 @@ pub async fn deleting_frees_what_it_held<S: Subject>(subject: S) {
     );
 }
 
-/// Also where nothing was erased before the log was opened again; and that can be made good at any time.
+/// Also where nothing was erased before the log was opened again; and that can be made good at any
+/// time.
 pub async fn what_was_deleted_stays_deleted<S: Subject>(subject: S) {
     subject
         .log()
@@ -88,7 +89,8 @@ pub async fn what_was_deleted_stays_deleted<S: Subject>(subject: S) {
     assert_eq!(log.append(vec![batch("b", 1).says("more")]).await.map(heads), Ok(vec![Seq(2)]));
 }
 
-/// A walk finds no fault, before its events are erased and after; and nobody finds what was said in it.
+/// A walk finds no fault, before its events are erased and after; and nobody finds what was said in
+/// it.
 pub async fn a_deleted_stream_is_whole_and_found_no_more<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![

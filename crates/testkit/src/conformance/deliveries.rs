@@ -217,7 +217,8 @@ pub async fn a_target_knows_its_newest_deliveries<S: Subject>(subject: S) {
     assert_eq!(log.of_target("chat:9", 2).await.unwrap(), []);
 }
 
-/// A command is there until it is settled, however that ends. Then its words are gone, and the claim that made it count once.
+/// A command is there until it is settled, however that ends. Then its words are gone, and the
+/// claim that made it count once.
 pub async fn a_command_is_kept_until_it_is_settled<S: Subject>(subject: S) {
     let log = subject.log();
     for (number, end) in

@@ -1,4 +1,5 @@
-//! Lasting: what was acknowledged is there when the log is opened again. A log that is not meant to last passes at once.
+//! Lasting: what was acknowledged is there when the log is opened again. A log that is not meant to
+//! last passes at once.
 
 use moothall_engine::ports::{
     AppendError, Deliveries, DeliveryState, EventLog, Lasting, ListFilter,

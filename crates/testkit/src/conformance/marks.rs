@@ -38,7 +38,8 @@ pub async fn a_mark_only_moves_forward<S: Subject>(subject: S) {
     assert_eq!(log.mark(&ann, &nowhere, Seq(1)).await, Err(LogError::NotFound(nowhere)));
 }
 
-/// Not one's own words, not what only explains, not what was erased; and no more than was asked for.
+/// Not one's own words, not what only explains, not what was erased; and no more than was asked
+/// for.
 pub async fn what_others_said_since_is_unread<S: Subject>(subject: S) {
     let log = subject.log();
     let talk = batch("a", 0)

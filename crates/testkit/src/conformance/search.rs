@@ -9,7 +9,8 @@ use moothall_kernel::search::Query;
 use super::Subject;
 use super::build::{Builder, at, batch, said};
 
-/// Looks at an index that has not caught up before the suite gives up. Each look takes a moment, so this is long.
+/// Looks at an index that has not caught up before the suite gives up. Each look takes a moment, so
+/// this is long.
 const LOOKS_MAX: usize = 1_000_000;
 
 fn wanted(query: &str, streams: &[&str]) -> Wanted {
@@ -72,7 +73,8 @@ async fn two_talks(log: &impl EventLog) {
     log.append(vec![b]).await.unwrap();
 }
 
-/// All words, in any order, without regard to case and accents; longer words too, unless they are quoted.
+/// All words, in any order, without regard to case and accents; longer words too, unless they are
+/// quoted.
 pub async fn words_and_phrases_are_found<S: Subject>(subject: S) {
     let log = subject.log();
     two_talks(log).await;
@@ -234,7 +236,8 @@ pub async fn hostile_queries_find_nothing_and_break_nothing<S: Subject>(subject:
     assert_eq!(found(log, "rocket", &[]).await, ["a:1"]);
 }
 
-/// A forgotten message is found no more, its neighbours are, and one that was not indexed yet never will be.
+/// A forgotten message is found no more, its neighbours are, and one that was not indexed yet never
+/// will be.
 pub async fn what_is_forgotten_is_found_no_more<S: Subject>(subject: S) {
     let log = subject.log();
     let talk: StreamBatch = batch("a", 0).says("word one").says("word two").says("word three");

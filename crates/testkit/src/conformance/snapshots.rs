@@ -1,4 +1,5 @@
-//! Snapshots: a cache of states that is never taken for more than it is, and never holds erased words.
+//! Snapshots: a cache of states that is never taken for more than it is, and never holds erased
+//! words.
 
 use moothall_engine::ports::{
     EventLog, LogError, Opening, PAGE_BYTES_MAX, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot,
@@ -111,7 +112,8 @@ pub async fn a_snapshot_that_does_not_fit_is_not_kept<S: Subject>(subject: S) {
     assert_eq!(load(log).await.snapshot, Some(snapshot(3, "just near enough")));
 }
 
-/// Also where it comes late, from somebody who had not heard of it; one from before the words may stay.
+/// Also where it comes late, from somebody who had not heard of it; one from before the words may
+/// stay.
 pub async fn a_snapshot_goes_with_the_words_it_may_hold<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").says("secret").says("three")]).await.unwrap();

@@ -1,4 +1,5 @@
-//! Upkeep: a walk over all that is kept finds what does not fit together, and what is closed takes nothing more.
+//! Upkeep: a walk over all that is kept finds what does not fit together, and what is closed takes
+//! nothing more.
 
 use moothall_engine::ports::{AppendError, EventLog, LogError, Snapshot, Upkeep, Verified};
 use moothall_kernel::STATE_VERSION;
@@ -11,7 +12,8 @@ fn damaged(stream: &str, seq: u64, reason: &str) -> LogError {
     LogError::Damaged { stream: stream.into(), seq: Seq(seq), reason: reason.into() }
 }
 
-/// Every stream that began, every event, and no fault where there is none: also what a newer version wrote counts.
+/// Every stream that began, every event, and no fault where there is none: also what a newer
+/// version wrote counts.
 pub async fn a_walk_counts_what_is_whole<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(log.verify().await, Verified::default());

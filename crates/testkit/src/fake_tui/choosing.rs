@@ -1,4 +1,5 @@
-//! A question of the stand-in to its user, as Claude Code's `AskUserQuestion`: options, a field for other words, and another line below.
+//! A question of the stand-in to its user, as Claude Code's `AskUserQuestion`: options, a field for
+//! other words, and another line below.
 
 use super::keys::Key;
 

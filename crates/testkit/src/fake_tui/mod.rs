@@ -1,6 +1,8 @@
-//! A stand-in for a command-line agent: a small program for a terminal, to be driven in tests as the real ones are.
+//! A stand-in for a command-line agent: a small program for a terminal, to be driven in tests as
+//! the real ones are.
 //!
-//! One thread reads keys, hooks that wait have threads of their own, and the main loop takes what they bring, one after another.
+//! One thread reads keys, hooks that wait have threads of their own, and the main loop takes what
+//! they bring, one after another.
 
 mod choosing;
 mod hooks;

@@ -8,7 +8,8 @@ use super::Options;
 const VARIABLE: &str = "FAKE_TUI";
 const SEPARATOR: char = '\u{1f}';
 
-/// The command and the variables that run this very program as the stand-in. `test` is the full name of a test that calls [`act`].
+/// The command and the variables that run this very program as the stand-in. `test` is the full
+/// name of a test that calls [`act`].
 pub fn within(test: &str, arguments: &[&str]) -> (Vec<String>, BTreeMap<String, String>) {
     let program = std::env::current_exe().unwrap_or_default().to_string_lossy().into_owned();
     let argv = [program.as_str(), "--exact", test, "--nocapture"].map(str::to_owned).to_vec();

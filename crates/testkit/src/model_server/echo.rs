@@ -1,4 +1,5 @@
-//! What a model without a script says: it repeats what it was asked, and passes when it may and is asked to.
+//! What a model without a script says: it repeats what it was asked, and passes when it may and is
+//! asked to.
 
 use serde_json::{Value, json};
 
@@ -22,8 +23,8 @@ pub(super) fn answer(model: &str, newest: &str) -> String {
     )
 }
 
-/// The plainest object that a schema allows. Programs ask for such to decide something for themselves, and ask again when they get
-/// anything else.
+/// The plainest object that a schema allows. Programs ask for such to decide something for
+/// themselves, and ask again when they get anything else.
 pub(super) fn fitting(schema: &Value) -> Value {
     if let Some(first) = schema.pointer("/enum/0") {
         return first.clone();
@@ -50,7 +51,8 @@ pub(super) fn fitting(schema: &Value) -> Value {
     }
 }
 
-/// What was said last: where the prompt of a conversation repeats it in quotes, that; otherwise everything.
+/// What was said last: where the prompt of a conversation repeats it in quotes, that; otherwise
+/// everything.
 fn latest(newest: &str) -> &str {
     let quoted = newest.rsplit_once("latest message: \"").map(|(_, rest)| rest);
     quoted.and_then(|rest| rest.rsplit_once('"')).map_or(newest, |(message, _)| message).trim()

@@ -1,4 +1,5 @@
-//! Posts to which somebody has to agree first: who is asked, what they say and when, and that nothing is decided without them.
+//! Posts to which somebody has to agree first: who is asked, what they say and when, and that
+//! nothing is decided without them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -83,7 +84,8 @@ impl Consents {
         }
     }
 
-    /// What somebody says to a question, and after how many milliseconds: soon, late, never, or twice.
+    /// What somebody says to a question, and after how many milliseconds: soon, late, never, or
+    /// twice.
     fn say(&mut self) -> Vec<(u64, Consent)> {
         let no = || Consent::Refused("not now".into());
         let soon = self.rng.between(1, 20_000);
@@ -100,7 +102,8 @@ impl Consents {
 }
 
 impl World {
-    /// Somebody says something, if somebody else agrees; some send it twice, because they are impatient.
+    /// Somebody says something, if somebody else agrees; some send it twice, because they are
+    /// impatient.
     pub(crate) fn post_if_agreed(&mut self, room: usize, post: ClientCommand) {
         let key = self.consents.rng.chance(80).then(|| self.key());
         let request = Request { conditional: true, ..Request::new(post, key) };

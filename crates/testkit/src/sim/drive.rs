@@ -1,4 +1,5 @@
-//! Drives the hosts: what they are told, when, and what becomes of what they want. A crash can fall between any two steps.
+//! Drives the hosts: what they are told, when, and what becomes of what they want. A crash can fall
+//! between any two steps.
 
 use std::collections::BTreeSet;
 
@@ -77,7 +78,8 @@ impl World {
         Ok(())
     }
 
-    /// The host looks. Where the clock was set forward meanwhile, time stood still for its conversation.
+    /// The host looks. Where the clock was set forward meanwhile, time stood still for its
+    /// conversation.
     fn look(&mut self, room: usize) -> Result<(), Objection> {
         let (skew, time) = (self.skew, self.time);
         let server = &mut self.servers[room];
@@ -381,7 +383,8 @@ impl World {
         Ok(())
     }
 
-    /// The host is over. Whoever needs the conversation next loads it anew; what its runtimes do goes on.
+    /// The host is over. Whoever needs the conversation next loads it anew; what its runtimes do
+    /// goes on.
     fn closed(&mut self, room: usize, why: &Why) -> Result<(), Objection> {
         self.story.tell(|| format!("  room {room} is closed: {why:?}"));
         self.reopen(room)
@@ -397,7 +400,8 @@ pub(crate) fn waits_for_time(server: &Server) -> bool {
 /// The event that answers a request is about what was asked.
 fn fits(command: &Command, event: &Recorded) -> Result<(), String> {
     let Command::Client(ClientCommand::Post(post)) = command else { return Ok(()) };
-    // What a remote client posts may start and end its turn before anything is said, and what is not for everybody is kept.
+    // What a remote client posts may start and end its turn before anything is said, and what is
+    // not for everybody is kept.
     let said = event.event.body().filter(|body| !body.is_empty()).and_then(marks::first);
     let same = said.is_none() || said == marks::first(&post.body);
     if same { Ok(()) } else { Err(format!("{command:?} was answered with {event:?}")) }

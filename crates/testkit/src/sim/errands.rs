@@ -1,5 +1,5 @@
-//! Commands that one conversation owes another: they are owed by chance, carried by a dispatcher that dies with the process, and have to be
-//! carried out once and in their order.
+//! Commands that one conversation owes another: they are owed by chance, carried by a dispatcher
+//! that dies with the process, and have to be carried out once and in their order.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -27,12 +27,14 @@ enum Leg {
     Settled(DeliveryState),
 }
 
-/// All about commands from room to room. It has chances of its own, so that runs without them are the same with it.
+/// All about commands from room to room. It has chances of its own, so that runs without them are
+/// the same with it.
 pub(crate) struct Errands {
     rng: Rng,
     /// Whether there are any in this run.
     happen: bool,
-    /// What is owed to each room and not settled, in the order in which it came to the disk: the delivery, and the mark of its words.
+    /// What is owed to each room and not settled, in the order in which it came to the disk: the
+    /// delivery, and the mark of its words.
     open: BTreeMap<usize, VecDeque<(u64, usize)>>,
     /// What this process is carrying to each room: the first that is owed.
     carried: BTreeMap<usize, Leg>,
@@ -79,7 +81,8 @@ impl Errands {
         }
     }
 
-    /// The words of a command come to the disk after the command, once, and in the order of the commands.
+    /// The words of a command come to the disk after the command, once, and in the order of the
+    /// commands.
     pub(crate) fn check(&mut self, room: usize, recorded: &Recorded) -> Checked {
         let Event::Posted(posted) = &recorded.event else { return Ok(()) };
         // Refused words that a person makes visible later were no command then.

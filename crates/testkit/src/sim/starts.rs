@@ -75,7 +75,8 @@ impl World {
     /// The host wants a program started, however often it says so.
     pub(crate) fn begin_start(&mut self, room: usize, start: &Start) -> Result<(), Objection> {
         let permission = &start.permission;
-        // A host that was replaced may have settled it: the newer one finds that out with its next append.
+        // A host that was replaced may have settled it: the newer one finds that out with its next
+        // append.
         if self.servers[room].host.committed().head() < self.benches[room].room.head {
             return Ok(());
         }

@@ -123,7 +123,8 @@ impl World {
         self.jobs.retain(|job| !job.orphan || !job.timeline.is_empty());
     }
 
-    /// A crash takes jobs with it. A terminal keeps what was typed into it, which is nothing before the turn runs.
+    /// A crash takes jobs with it. A terminal keeps what was typed into it, which is nothing before
+    /// the turn runs.
     pub(crate) fn forget_jobs(&mut self) {
         let benches = &self.benches;
         let is_typed = |job: &Job| {

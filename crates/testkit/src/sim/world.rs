@@ -59,7 +59,8 @@ pub(crate) struct World {
     pub(crate) paid: i64,
     /// Turns that it should have taken: those that reached the disk.
     pub(crate) spent: i64,
-    /// Words that a runtime reported for good, by the job and the mark: they have to reach the disk.
+    /// Words that a runtime reported for good, by the job and the mark: they have to reach the
+    /// disk.
     pub(crate) owed_words: Vec<(usize, moothall_kernel::ids::TurnNo, usize)>,
     pub(crate) marks: Marks,
     /// Marks that reached the disk, seen or kept.
@@ -80,7 +81,8 @@ pub(crate) struct World {
     pub(crate) habits: Habits,
     pub(crate) stats: Stats,
     pub(crate) story: Story,
-    /// When snapshots are taken: a chance of their own, so that nothing else in a run depends on them.
+    /// When snapshots are taken: a chance of their own, so that nothing else in a run depends on
+    /// them.
     pub(crate) shutter: Rng,
 }
 
@@ -367,7 +369,8 @@ impl World {
         Ok(())
     }
 
-    /// A conversation is loaded anew: whatever its host knew is gone. What it wanted of the disk may come there late.
+    /// A conversation is loaded anew: whatever its host knew is gone. What it wanted of the disk
+    /// may come there late.
     pub(crate) fn reopen(&mut self, room: usize) -> Result<(), Objection> {
         object("snapshots", self.disk.check_snapshot(room))?;
         let loaded = match self.disk.load(room) {
@@ -412,7 +415,8 @@ impl World {
         self.benches[room].step(self.servers[room].room())
     }
 
-    /// Appends of hosts that were replaced reach the disk late, and their clients hear of it: what they hear has to be true.
+    /// Appends of hosts that were replaced reach the disk late, and their clients hear of it: what
+    /// they hear has to be true.
     pub(crate) fn wake_zombies(&mut self) -> Result<(), Objection> {
         for (room, mut zombie) in std::mem::take(&mut self.zombies) {
             let Some(Outstanding::Wanted(Output::Append { batch })) = zombie.outstanding.take()
@@ -452,7 +456,8 @@ impl World {
             std::mem::swap(&mut self.servers[room], &mut zombie);
             heard?;
             if kept {
-                // The new host would find that out with its next append, which may be long in coming: it is let go and loaded again.
+                // The new host would find that out with its next append, which may be long in
+                // coming: it is let go and loaded again.
                 self.settle(room)?;
                 self.reopen(room)?;
             }

@@ -80,7 +80,8 @@ pub(super) fn hook(note: &Note) -> Result<Option<Hook>, &'static str> {
 }
 
 fn read(file: &Path) -> io::Result<Option<Note>> {
-    // Its writer may be another user than the server, and it may have become a link or a pipe since it was found.
+    // Its writer may be another user than the server, and it may have become a link or a pipe since
+    // it was found.
     let plain = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
     let file = match fs::OpenOptions::new().read(true).custom_flags(plain).open(file) {
         Err(error) if error.raw_os_error() == Some(nix::errno::Errno::ELOOP as i32) => {

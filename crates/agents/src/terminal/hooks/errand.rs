@@ -1,5 +1,6 @@
-//! What is prepared for a program that runs as another user, by that user: a program of theirs is sent to look and to write, so that
-//! the server, which may be root, opens nothing that lies where they can put links.
+//! What is prepared for a program that runs as another user, by that user: a program of theirs is
+//! sent to look and to write, so that the server, which may be root, opens nothing that lies where
+//! they can put links.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -20,7 +21,8 @@ use crate::command::Environment;
 use crate::run_as::Account;
 use crate::terminal::Vendor;
 
-/// Longest that a user's own files may keep a start waiting, e.g. on a home folder of another computer.
+/// Longest that a user's own files may keep a start waiting, e.g. on a home folder of another
+/// computer.
 const WITHIN: Duration = Duration::from_secs(20);
 /// Longest errand that is read.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -56,7 +58,8 @@ pub(super) enum Outcome {
     Refused(String),
 }
 
-/// Runs the errand that stands on standard input, as whoever this is; gives what to write on standard output.
+/// Runs the errand that stands on standard input, as whoever this is; gives what to write on
+/// standard output.
 ///
 /// # Errors
 /// When it cannot be read.

@@ -6,7 +6,8 @@
 //!   server               where the server that runs now, or ran last, can be reached
 //!   refused/             reports that could not be used, the newest few
 //!   <session>/           its programs' MOOTHALL_SPOOL
-//!     <id>.json          reports, in the order of their names; whatever has another name is the session's own business
+//!     <id>.json          reports, in the order of their names; whatever has another name is
+//!                        the session's own business
 //! ```
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -43,7 +44,8 @@ impl SpoolFolder {
         session.parent().map(Self::new)
     }
 
-    /// The folder of one session, made if it is not there: what its programs get as `MOOTHALL_SPOOL`.
+    /// The folder of one session, made if it is not there: what its programs get as
+    /// `MOOTHALL_SPOOL`.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -53,7 +55,8 @@ impl SpoolFolder {
         Ok(folder)
     }
 
-    /// Removes the folder of a session that is over. Reports that nobody read lie with the refused ones from then on.
+    /// Removes the folder of a session that is over. Reports that nobody read lie with the refused
+    /// ones from then on.
     ///
     /// # Errors
     /// When it cannot be removed. One that is gone is removed already.
@@ -84,7 +87,8 @@ impl SpoolFolder {
         fs::set_permissions(file, fs::Permissions::from_mode(READABLE))
     }
 
-    /// Where the server of a session can be reached now, by the session's own folder: its `MOOTHALL_SPOOL`.
+    /// Where the server of a session can be reached now, by the session's own folder: its
+    /// `MOOTHALL_SPOOL`.
     pub fn server(session: &Path) -> Option<String> {
         let mut url = String::new();
         let file = File::open(session.parent()?.join(SERVER)).ok()?;
@@ -129,7 +133,8 @@ pub(super) fn reports(folder: &Path) -> io::Result<Vec<PathBuf>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
-    // Whatever else has such a name is its user's own business, and is never followed or waited for.
+    // Whatever else has such a name is its user's own business, and is never followed or waited
+    // for.
     let plain =
         entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
     let mut found: Vec<PathBuf> =

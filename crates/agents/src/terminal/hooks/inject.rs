@@ -1,8 +1,8 @@
-//! What a program is given for one session, so that it reports and has this server's tools; its user's own configuration stays as
-//! it is.
+//! What a program is given for one session, so that it reports and has this server's tools; its
+//! user's own configuration stays as it is.
 //!
-//! The session's secret goes through variables and files that only their owner may read, never through arguments, which every user
-//! of the computer can list.
+//! The session's secret goes through variables and files that only their owner may read, never
+//! through arguments, which every user of the computer can list.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -61,8 +61,9 @@ impl std::fmt::Debug for LaunchCommand {
 }
 
 impl HookInjector {
-    /// Dresses a program for a session whose secret is `token`, and writes the files that it needs into the session's folder.
-    /// `given` are the variables that it is started with anyway. Dressing again gives the same.
+    /// Dresses a program for a session whose secret is `token`, and writes the files that it needs
+    /// into the session's folder. `given` are the variables that it is started with anyway.
+    /// Dressing again gives the same.
     ///
     /// # Errors
     /// When a file cannot be written, or one of its user's cannot be read.

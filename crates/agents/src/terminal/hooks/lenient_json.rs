@@ -1,7 +1,8 @@
 //! Reading JSON that is not quite whole.
 //!
-//! Programs write halves of surrogate pairs where they shortened a text, which strict readers refuse, and an overlong payload lost
-//! its end. What a person or an agent said is worth more than form, so both are mended before anything is given up.
+//! Programs write halves of surrogate pairs where they shortened a text, which strict readers
+//! refuse, and an overlong payload lost its end. What a person or an agent said is worth more than
+//! form, so both are mended before anything is given up.
 
 use serde_json::Value;
 
@@ -23,7 +24,8 @@ struct Mended {
 }
 
 impl Mended {
-    /// The text with everything closed that was open, with less and less of its tail: a name without a value cannot be closed.
+    /// The text with everything closed that was open, with less and less of its tail: a name
+    /// without a value cannot be closed.
     fn endings(&self, cut: bool) -> impl Iterator<Item = String> + '_ {
         let closers: String = self.open.iter().rev().collect();
         let quote = if self.in_string { "\"" } else { "" };
@@ -69,7 +71,8 @@ impl Mended {
     }
 }
 
-/// The escape at the beginning of a text, mended, and how many bytes it took; `None` when its end is missing.
+/// The escape at the beginning of a text, mended, and how many bytes it took; `None` when its end
+/// is missing.
 fn escape(text: &str) -> Option<(&str, usize)> {
     const LOST: &str = "\\ufffd";
     if !text.starts_with("\\u") {

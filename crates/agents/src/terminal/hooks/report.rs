@@ -61,8 +61,9 @@ fn rising_id() -> String {
     Uuid::new_v7(Timestamp::from_unix(context, now.as_secs(), now.subsec_nanos())).to_string()
 }
 
-/// Leaves a report for the server, or asks it where the program waits for a decision. Gives what the program has to read on the
-/// hook's standard output, and what went wrong, which is no matter of the program's.
+/// Leaves a report for the server, or asks it where the program waits for a decision. Gives what
+/// the program has to read on the hook's standard output, and what went wrong, which is no matter
+/// of the program's.
 pub fn report(
     here: Option<&Surroundings>,
     program: &str,

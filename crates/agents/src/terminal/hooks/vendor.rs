@@ -46,7 +46,8 @@ impl HookEvent {
     }
 }
 
-/// What has to be looked up while the program waits for its hook, because the report alone does not tell it.
+/// What has to be looked up while the program waits for its hook, because the report alone does not
+/// tell it.
 pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> Option<String> {
     let report =
         Vendor::of(program).table().report.as_ref().filter(|report| report.ends_with == event)?;

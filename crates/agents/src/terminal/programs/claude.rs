@@ -1,7 +1,8 @@
 //! Claude Code: how it is started, what its screen shows, and what it reports.
 //!
-//! The composer stands between two lines, `❯` before it. During a turn the footer below says `esc to interrupt`, unless something
-//! was typed, and a turning mark with a word and `…` stands above. A question takes the place of the composer.
+//! The composer stands between two lines, `❯` before it. During a turn the footer below says
+//! `esc to interrupt`, unless something was typed, and a turning mark with a word and `…` stands
+//! above. A question takes the place of the composer.
 //!
 //! The final text stands in the payload of `Stop`; no `Stop` comes when a person interrupts a turn.
 
@@ -90,7 +91,8 @@ fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let settings = fitting.keep("claude-settings.json", &json!({"hooks": hooks}))?;
     let tools =
         fitting.keep("claude-tools.json", &json!({"mcpServers": {TOOLS: fitting.tools()}}))?;
-    // `--mcp-config` takes every following argument as a file up to the next option, so `--settings` comes after it.
+    // `--mcp-config` takes every following argument as a file up to the next option, so
+    // `--settings` comes after it.
     let args = ["--mcp-config".to_owned(), tools, "--settings".to_owned(), settings];
     Ok(LaunchCommand { args: args.into(), env: BTreeMap::new() })
 }
@@ -142,8 +144,9 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
     Some(Dialog { action: about.join("\n"), partial: false, options, field: None, pointer: None })
 }
 
-/// A question of its own to its user: it begins with its tabs, and the last options stand below another line. Right above that line is the
-/// field for other words: what stands there is typed, or says what it is for.
+/// A question of its own to its user: it begins with its tabs, and the last options stand below
+/// another line. Right above that line is the field for other words: what stands there is typed, or
+/// says what it is for.
 fn question(rows: &[Row], lower: usize) -> Option<Dialog> {
     let upper = rows[..lower].iter().rposition(|row| row.is_rule(RULE))?;
     let tabs = rows[upper + 1..lower].iter().map(Row::text).find(|line| !line.trim().is_empty())?;
@@ -172,7 +175,8 @@ fn question(rows: &[Row], lower: usize) -> Option<Dialog> {
 /// What its field says where nothing was typed.
 const FIELD: &str = "Type something.";
 
-/// The last numbered row, and what was typed there; it goes on in the rows below, as far as they are indented.
+/// The last numbered row, and what was typed there; it goes on in the rows below, as far as they
+/// are indented.
 fn field_in(above: &[Row]) -> Option<(usize, Field)> {
     const MARKED: [&str; 2] = ["❯ ", "  "];
     let number = |row: &Row| {
@@ -201,7 +205,8 @@ fn asked_in(rows: &[Row]) -> Option<(Vec<String>, Vec<PermissionOption>)> {
     Some((about.collect(), options))
 }
 
-/// The event that asks for a permission. Its hook may wait; whoever answers first, it or the person at the terminal, wins.
+/// The event that asks for a permission. Its hook may wait; whoever answers first, it or the person
+/// at the terminal, wins.
 const PERMISSION: &str = "PermissionRequest";
 
 /// The event that ends a turn, and where it says what the agent said at last.
@@ -223,7 +228,8 @@ const QUICK_SECONDS: u64 = 30;
 /// A question of the program to its user. A hook cannot answer it: allowing it says nothing.
 const QUESTION: &str = "AskUserQuestion";
 
-/// What an event means. Whatever is not listed, the end of a helper of its own (`SubagentStop`) among it, is of no interest.
+/// What an event means. Whatever is not listed, the end of a helper of its own (`SubagentStop`)
+/// among it, is of no interest.
 fn news(event: &str, payload: &Value, recorded: Option<&str>) -> Option<HookNews> {
     match event {
         "SessionStart" => (field(payload, "source") != "compact").then_some(HookNews::Began),
@@ -291,7 +297,8 @@ fn recorded(payload: &Value) -> Option<String> {
     plain.then(|| end_of(&record)).flatten().and_then(|end| claude_words(&end))
 }
 
-/// The text blocks of the newest message after the newest prompt. A message may be spread over several lines.
+/// The text blocks of the newest message after the newest prompt. A message may be spread over
+/// several lines.
 fn claude_words(end: &str) -> Option<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut message: Option<String> = None;
@@ -315,7 +322,8 @@ fn claude_words(end: &str) -> Option<String> {
                 pieces.extend(texts.into_iter().rev().map(str::to_owned));
                 message = Some(word(said, "id").to_owned());
             }
-            // A prompt, or what a tool gave back: what was said before it are not the last words of this turn.
+            // A prompt, or what a tool gave back: what was said before it are not the last words of
+            // this turn.
             "assistant" | "user" => break,
             _ => {}
         }

@@ -1,7 +1,8 @@
 //! Codex CLI: how it is started, what its screen shows, and what it reports.
 //!
-//! The composer stands above the footer, `›` before it; prompts that were sent look the same further up. `esc to interrupt` stands
-//! right above it during a turn. A question takes the place of composer and footer.
+//! The composer stands above the footer, `›` before it; prompts that were sent look the same
+//! further up. `esc to interrupt` stands right above it during a turn. A question takes the place
+//! of composer and footer.
 //!
 //! It reports by `notify`: once at the end of a turn, and not when a person interrupts it.
 
@@ -72,7 +73,8 @@ static LOGIN: Login = Login {
     by_hand: "run `codex login` once by hand",
 };
 
-/// Its whole configuration goes through arguments, so the variables are named there and their values are not.
+/// Its whole configuration goes through arguments, so the variables are named there and their
+/// values are not.
 fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let notify = json!([fitting.program(), "hook", "codex", "notify"]);
     let tools = format!("mcp_servers.{TOOLS}");
@@ -90,7 +92,8 @@ fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
 
 const MARK: char = '›';
 const WORKING: &str = "esc to interrupt)";
-/// In the footer while a prompt that was sent too early still stands in the composer, and will be taken by itself.
+/// In the footer while a prompt that was sent too early still stands in the composer, and will be
+/// taken by itself.
 const WAITING: &str = "Waiting for startup";
 /// The mark of working stands this close above the composer, with what waits in between.
 const WORKING_ROWS_MAX: usize = 12;
@@ -155,7 +158,8 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
     })
 }
 
-/// What it asks before it takes any words, such as whether a folder is trusted: nothing else is on the screen.
+/// What it asks before it takes any words, such as whether a folder is trusted: nothing else is on
+/// the screen.
 fn first_dialog(rows: &[Row]) -> Option<Dialog> {
     let (last, above) = rows.split_last()?;
     if !last.text().trim().starts_with(CONTINUE) {
@@ -178,7 +182,8 @@ fn first_dialog(rows: &[Row]) -> Option<Dialog> {
     })
 }
 
-/// How the prompt of its own background turn begins, in which it makes a title and quotes what the person wrote.
+/// How the prompt of its own background turn begins, in which it makes a title and quotes what the
+/// person wrote.
 const TITLE_PROMPT: &str = "Generate a concise, single-line task title";
 
 /// Where it says what the agent said at last.
@@ -208,7 +213,8 @@ fn recorded(payload: &Value) -> Option<String> {
     if text(payload, LAST_WORDS).is_some() { None } else { recorded_in(payload, variable) }
 }
 
-/// The last words of the turn that Codex says is over. Its report names no file: its folder is in the variable, or below the home.
+/// The last words of the turn that Codex says is over. Its report names no file: its folder is in
+/// the variable, or below the home.
 fn recorded_in(payload: &Value, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<String> {
     let (thread, turn) = (text(payload, "thread-id")?, text(payload, "turn-id")?);
     let folder = variable("CODEX_HOME")

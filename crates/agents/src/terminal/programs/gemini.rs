@@ -1,13 +1,14 @@
 //! Gemini CLI: how it is started, what its screen shows, and what it reports.
 //!
-//! The composer stands below the last line, ` >` before it, and above the footer. `esc to cancel` stands above the line during a
-//! turn. A question is a box at the very end. Where there are many colours, bars of half blocks stand in place of the empty rows
-//! around the composer.
+//! The composer stands below the last line, ` >` before it, and above the footer. `esc to cancel`
+//! stands above the line during a turn. A question is a box at the very end. Where there are many
+//! colours, bars of half blocks stand in place of the empty rows around the composer.
 //!
 //! Each turn ends with an `AfterAgent`, an interrupted one too; every hook has to print an object.
 //!
-//! What `AfterAgent` gives as the answer is the pieces of the stream put together with spaces, some of them twice. The words as they
-//! are stand in the program's record of the session, which the report names.
+//! What `AfterAgent` gives as the answer is the pieces of the stream put together with spaces, some
+//! of them twice. The words as they are stand in the program's record of the session, which the
+//! report names.
 
 mod home;
 
@@ -203,7 +204,8 @@ fn recorded(payload: &Value) -> Option<String> {
     last_words(&String::from_utf8_lossy(&end))
 }
 
-/// The newest words of the agent after the newest prompt; records are lines of JSON, and the first may lack its beginning.
+/// The newest words of the agent after the newest prompt; records are lines of JSON, and the first
+/// may lack its beginning.
 fn last_words(record: &str) -> Option<String> {
     let lines = record.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     for line in lines {

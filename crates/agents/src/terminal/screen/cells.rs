@@ -1,5 +1,5 @@
-//! A screen as cells: characters, and how each is drawn. Hints that stand where nothing was typed yet are faint, but for the one
-//! character on which the program draws its cursor.
+//! A screen as cells: characters, and how each is drawn. Hints that stand where nothing was typed
+//! yet are faint, but for the one character on which the program draws its cursor.
 
 /// A character on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,7 +49,8 @@ impl Row {
     }
 }
 
-/// The rows of a captured screen. Attributes last from row to row, as `capture-pane -e` prints them.
+/// The rows of a captured screen. Attributes last from row to row, as `capture-pane -e` prints
+/// them.
 pub(crate) fn rows<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Row> {
     let mut style = Style::default();
     lines.into_iter().map(|line| row(line, &mut style)).collect()

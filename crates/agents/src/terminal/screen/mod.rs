@@ -1,7 +1,8 @@
 //! What a program's screen says. Pure: a captured screen in, a judgement out.
 //!
-//! Screens are drawn for people and change from version to version, so a reader looks for little: the composer, the mark of
-//! working, the shape of a question. What it does not recognise is [`PaneState::Starting`], and nothing is typed into that.
+//! Screens are drawn for people and change from version to version, so a reader looks for little:
+//! the composer, the mark of working, the shape of a question. What it does not recognise is
+//! [`PaneState::Starting`], and nothing is typed into that.
 
 pub(crate) mod cells;
 
@@ -75,7 +76,8 @@ fn text(rows: &[Row]) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// The rows from `first` on as one text: the mark before the first row and the indentation of the others are no part of it.
+/// The rows from `first` on as one text: the mark before the first row and the indentation of the
+/// others are no part of it.
 pub(crate) fn composed<'a>(rows: impl IntoIterator<Item = &'a Row>, mark: usize) -> String {
     let lines: Vec<String> =
         rows.into_iter().map(|row| row.typed(mark).trim_end().to_owned()).collect();
@@ -93,7 +95,8 @@ pub(crate) fn above_footer(rows: &[Row]) -> Option<usize> {
     Some(without_empty_end(&rows[..gap]).len())
 }
 
-/// The options of a question: rows such as `❯ 1. Yes`, numbered from 1 without a gap; and the row where they begin.
+/// The options of a question: rows such as `❯ 1. Yes`, numbered from 1 without a gap; and the row
+/// where they begin.
 pub(crate) fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<PermissionOption>)> {
     let inner = |row: &Row| row.text().trim_matches(|c| c == ' ' || frame.contains(&c)).to_owned();
     let numbered = |row: &Row, number: usize| {
@@ -121,8 +124,9 @@ pub(crate) fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<Permis
     (options.len() > 1).then(|| (first, options.into_iter().enumerate().map(option).collect()))
 }
 
-/// What an option comes to, by the words that these programs use. Only words that are known to allow nothing but this once do; whatever
-/// else begins like a yes is either known to allow more, or only what it says.
+/// What an option comes to, by the words that these programs use. Only words that are known to
+/// allow nothing but this once do; whatever else begins like a yes is either known to allow more,
+/// or only what it says.
 fn kind_of(label: &str) -> OptionKind {
     const ONCE: [&str; 6] =
         ["yes", "yes, proceed", "yes, just this once", "allow", "allow once", "yes, allow once"];

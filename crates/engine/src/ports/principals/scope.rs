@@ -49,7 +49,8 @@ impl Scope {
         1 << self as u16
     }
 
-    /// Agents may never answer their own questions, and nothing that runs by itself administers the server.
+    /// Agents may never answer their own questions, and nothing that runs by itself administers the
+    /// server.
     pub const fn is_for_people_only(self) -> bool {
         matches!(self, Scope::PermissionsAnswer | Scope::ServerAdmin)
     }

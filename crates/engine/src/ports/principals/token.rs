@@ -1,7 +1,8 @@
 //! Credentials: what they look like, and what is kept of them.
 //!
-//! A credential is a prefix that says what it is, 256 bits from the operating system and a checksum, so that scanners find one that
-//! leaked and a mistyped one is refused without being looked up. Only its hash is ever stored.
+//! A credential is a prefix that says what it is, 256 bits from the operating system and a
+//! checksum, so that scanners find one that leaked and a mistyped one is refused without being
+//! looked up. Only its hash is ever stored.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -162,7 +163,8 @@ impl TokenHash {
 /// What the names of start-up credentials begin with.
 const STARTUP_ID: &str = "start-";
 
-/// The public name of a credential: in lists and in the audit record, where the credential itself never is.
+/// The public name of a credential: in lists and in the audit record, where the credential itself
+/// never is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenId(String);
 
@@ -175,7 +177,8 @@ impl TokenId {
         random_hex::<8>().map(TokenId)
     }
 
-    /// A fresh one for a start-up credential. It tells apart what was made in one run of the server from what was made in another.
+    /// A fresh one for a start-up credential. It tells apart what was made in one run of the server
+    /// from what was made in another.
     ///
     /// # Errors
     /// As for [`Secret::fresh`].
@@ -217,7 +220,8 @@ pub struct Token {
     pub reach: Reach,
     /// What people call it.
     pub label: String,
-    /// The credential that this one was made from, and without which it is worth nothing: a session has one.
+    /// The credential that this one was made from, and without which it is worth nothing: a session
+    /// has one.
     pub parent: Option<TokenId>,
     /// When it was made.
     pub created_at: Timestamp,

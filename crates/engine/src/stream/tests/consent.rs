@@ -173,9 +173,10 @@ fn nobody_is_asked_about_what_was_done_before() {
     let outputs =
         bench.tell(Input::Found(Found { earlier, here: <_>::default(), budgets: <_>::default() }));
     assert_eq!(asked(&outputs), []);
-    assert!(
-        matches!(&verdicts(outputs)[..], [(known, Ok(Answer { replayed: true, .. }))] if *known == id)
-    );
+    assert!(matches!(
+        &verdicts(outputs)[..],
+        [(known, Ok(Answer { replayed: true, .. }))] if *known == id
+    ));
 }
 
 #[test]

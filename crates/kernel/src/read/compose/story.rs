@@ -99,10 +99,11 @@ impl Utterance<'_> {
     }
 }
 
-/// What was said, and what came of what agents had asked for, as far as the material goes and the viewer may see it.
+/// What was said, and what came of what agents had asked for, as far as the material goes and the
+/// viewer may see it.
 ///
-/// A message that had to wait stands where its time came, and where a stop took it out of the queue, there. Of an older one nobody knows
-/// that place any more: it stands where it was written.
+/// A message that had to wait stands where its time came, and where a stop took it out of the
+/// queue, there. Of an older one nobody knows that place any more: it stands where it was written.
 pub struct Story<'a> {
     pub(super) material: Material<'a>,
     pub(super) words: Vec<Utterance<'a>>,

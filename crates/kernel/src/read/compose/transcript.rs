@@ -37,7 +37,8 @@ impl TranscriptLine {
         unhang(self.line.get(self.words_at..).unwrap_or_default().trim_end())
     }
 
-    /// The same within about so many bytes: the middle of long words is left out, which is said there.
+    /// The same within about so many bytes: the middle of long words is left out, which is said
+    /// there.
     pub fn within(&self, bytes_max: usize) -> Cow<'_, TranscriptLine> {
         if self.line.len() <= bytes_max {
             return Cow::Borrowed(self);
@@ -64,7 +65,8 @@ pub(super) struct Teller<'a> {
 const CAUSE_BYTES_MAX: usize = 1024;
 
 impl Teller<'_> {
-    /// One message. What it answers is said, unless it is the answer to a turn that stands right below its cause.
+    /// One message. What it answers is said, unless it is the answer to a turn that stands right
+    /// below its cause.
     pub(super) fn told(
         &self,
         words: &Utterance<'_>,
@@ -114,8 +116,8 @@ impl Teller<'_> {
         story.iter().zip(before).map(|(words, before)| self.told(words, before)).collect()
     }
 
-    /// The newest of these that fit, as text, and how many of the messages among them do not. A message takes at most a quarter of the
-    /// room, so that none drives out what is around it.
+    /// The newest of these that fit, as text, and how many of the messages among them do not. A
+    /// message takes at most a quarter of the room, so that none drives out what is around it.
     pub(super) fn newest(&self, story: &[&Utterance<'_>], bytes_max: usize) -> (String, u64) {
         let mut room = bytes_max;
         let mut kept = Vec::new();

@@ -1,8 +1,9 @@
 //! The query language: words, `"phrases"`, and the filters `from: in: before: after:`.
 //!
-//! A word of three letters or more finds longer words that begin with it too; inside quotes words are whole. All words must be
-//! there, in any order. `from:` and `in:` take ids and names and may come several times: any of them will do. `after:` and
-//! `before:` take a day (UTC) or a time; `after:` counts it in, `before:` does not.
+//! A word of three letters or more finds longer words that begin with it too; inside quotes words
+//! are whole. All words must be there, in any order. `from:` and `in:` take ids and names and may
+//! come several times: any of them will do. `after:` and `before:` take a day (UTC) or a time;
+//! `after:` counts it in, `before:` does not.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,7 +15,8 @@ use crate::model::time::Timestamp;
 pub const QUERY_BYTES_MAX: usize = 1000;
 /// Most words, phrases and filters together.
 pub const PARTS_MAX: usize = 32;
-/// A word of so many letters finds longer ones. Letters other than ASCII say more, so one is enough.
+/// A word of so many letters finds longer ones. Letters other than ASCII say more, so one is
+/// enough.
 const OPEN_CHARS_MIN: usize = 3;
 
 /// What is wanted.
@@ -112,8 +114,8 @@ impl Query {
         Ok(())
     }
 
-    /// Where a text holds the terms, in order and without overlap; `None` unless it holds them all. A query of filters alone
-    /// finds every text, and nothing in it.
+    /// Where a text holds the terms, in order and without overlap; `None` unless it holds them all.
+    /// A query of filters alone finds every text, and nothing in it.
     pub fn find(&self, text: &str) -> Option<Vec<Range<usize>>> {
         let words = words(text);
         let mut marks = Vec::new();
@@ -185,7 +187,8 @@ impl Filter {
         }
     }
 
-    /// The filter that a word begins with, and what follows its colon. Other words may hold colons, as addresses do.
+    /// The filter that a word begins with, and what follows its colon. Other words may hold colons,
+    /// as addresses do.
     fn split(word: &str) -> Option<(Filter, &str)> {
         let (key, value) = word.split_once(':')?;
         let filter =
@@ -213,7 +216,8 @@ struct Part {
     quoted: bool,
 }
 
-/// Cuts a query at spaces outside quotes. A quote ends the word before it, unless that is a filter waiting for its value.
+/// Cuts a query at spaces outside quotes. A quote ends the word before it, unless that is a filter
+/// waiting for its value.
 fn parts(text: &str) -> Result<Vec<Part>, QueryFault> {
     let mut parts = Vec::new();
     let mut rest = text.trim_start();

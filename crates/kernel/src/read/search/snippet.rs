@@ -16,7 +16,8 @@ pub struct Piece {
     pub matched: bool,
 }
 
-/// The surroundings of the first match. Concatenated, the pieces are the text on one line, with `…` where it was cut.
+/// The surroundings of the first match. Concatenated, the pieces are the text on one line, with `…`
+/// where it was cut.
 pub fn snippet(text: &str, marks: &[Range<usize>]) -> Vec<Piece> {
     let first = marks.first().map_or(0, |mark| mark.start);
     let start = chars_back(text, first, LEAD_CHARS);

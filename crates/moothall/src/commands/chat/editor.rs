@@ -286,7 +286,8 @@ impl Editor {
         self.choice = Some(choice);
     }
 
-    /// Puts a word in place of what stands between a position and the cursor. A space that follows already is not doubled.
+    /// Puts a word in place of what stands between a position and the cursor. A space that follows
+    /// already is not doubled.
     fn take(&mut self, from: usize, word: &str) {
         self.remove(from, self.at);
         let word = if self.text[self.at..].starts_with(' ') { word.trim_end() } else { word };

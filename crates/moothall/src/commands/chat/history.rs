@@ -1,4 +1,5 @@
-//! What was written before: a private file in the XDG state folder, without what looks like a secret.
+//! What was written before: a private file in the XDG state folder, without what looks like a
+//! secret.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -58,7 +59,8 @@ impl History {
         lines
     }
 
-    /// Keeps a line, unless it looks like a secret. A disk that is full is no reason to stop talking.
+    /// Keeps a line, unless it looks like a secret. A disk that is full is no reason to stop
+    /// talking.
     pub fn keep(&self, line: &str) {
         if line.len() <= LINE_BYTES_MAX && !looks_secret(line) {
             self.write(&(escape(line) + "\n"));
@@ -110,7 +112,8 @@ fn unescape(line: &str) -> String {
     out
 }
 
-/// Whether a line may hold a token, a key or a password. Rather one line too many than one secret on the disk.
+/// Whether a line may hold a token, a key or a password. Rather one line too many than one secret
+/// on the disk.
 pub fn looks_secret(line: &str) -> bool {
     let words = line.split(|c: char| c.is_whitespace() || "/,;()[]{}<>\"'`".contains(c));
     words.into_iter().any(is_secret) || names_secret(line)

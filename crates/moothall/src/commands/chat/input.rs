@@ -116,7 +116,8 @@ fn permit(rest: &str) -> LineAction {
     if option.is_empty() { wrong() } else { LineAction::Permit { answer, number } }
 }
 
-/// `/permit: words`, `/permit 3: words` and `/permit 3 #17: words`. Before the colon stands which answer takes them, and of which question.
+/// `/permit: words`, `/permit 3: words` and `/permit 3 #17: words`. Before the colon stands which
+/// answer takes them, and of which question.
 fn in_words(head: &str, text: &str) -> LineAction {
     let text = Some(text.trim().to_owned());
     match permit(head.trim()) {

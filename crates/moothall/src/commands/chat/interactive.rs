@@ -1,4 +1,5 @@
-//! At a terminal: what is said scrolls, what still changes stands below it, and the line being written is never torn.
+//! At a terminal: what is said scrolls, what still changes stands below it, and the line being
+//! written is never torn.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -163,7 +164,9 @@ impl Chat<'_> {
                     Some(bytes) => keys.push(&bytes),
                     None => return Ok(()),
                 },
-                () = tokio::time::sleep(ESCAPE_WAIT), if keys.is_unsure() => keys.settle().into_iter().collect(),
+                () = tokio::time::sleep(ESCAPE_WAIT), if keys.is_unsure() => {
+                    keys.settle().into_iter().collect()
+                }
                 Some(first) = heard.recv() => {
                     self.hear(first)?;
                     // Everything that has come is shown at once.
@@ -216,7 +219,8 @@ impl Chat<'_> {
         Going::On
     }
 
-    /// Tells others when something is being written, and when it is not any more. Commands are nobody's business.
+    /// Tells others when something is being written, and when it is not any more. Commands are
+    /// nobody's business.
     fn tell_typing(&mut self) {
         let text = self.editor.text();
         let typing = !text.is_empty() && !text.starts_with('/');
@@ -352,7 +356,12 @@ impl Chat<'_> {
 
     fn event(&mut self, envelope: &Envelope) {
         let item = self.room.hear(envelope);
-        let same_words = |said: &Said| matches!(&item, Some(Item::Message(now)) if now.from == said.from && now.text == said.text);
+        let same_words = |said: &Said| {
+            matches!(
+                &item,
+                Some(Item::Message(now)) if now.from == said.from && now.text == said.text
+            )
+        };
         let arrived = self
             .pending
             .iter()
@@ -386,7 +395,8 @@ impl Chat<'_> {
         screen::write(&self.screen.draw(&settled, live, self.size.0));
     }
 
-    /// Answers being written, what was sent and has not arrived, the rule, the line, and a word below it.
+    /// Answers being written, what was sent and has not arrived, the rule, the line, and a word
+    /// below it.
     fn live_rows(&self) -> Live {
         let brush = self.brush();
         let mut rows = Vec::new();

@@ -83,7 +83,8 @@ impl Keys {
         keys
     }
 
-    /// Whether bytes wait that may be a whole key by themselves: Escape sends what longer sequences begin with.
+    /// Whether bytes wait that may be a whole key by themselves: Escape sends what longer sequences
+    /// begin with.
     pub fn is_unsure(&self) -> bool {
         self.waiting.first() == Some(&0x1b) && !self.waiting.starts_with(PASTE)
     }

@@ -1,5 +1,5 @@
-//! `chat`: a conversation as a person lives in it. A line to write on at the bottom, what is said scrolling above it; or, for pipes
-//! and screen readers, one block of plain text for each message.
+//! `chat`: a conversation as a person lives in it. A line to write on at the bottom, what is said
+//! scrolling above it; or, for pipes and screen readers, one block of plain text for each message.
 
 mod complete;
 mod editor;

@@ -1,4 +1,5 @@
-//! What was written and has to reach the server: in order, each once, however often the connection breaks.
+//! What was written and has to reach the server: in order, each once, however often the connection
+//! breaks.
 
 use std::sync::Arc;
 use std::time::Duration;

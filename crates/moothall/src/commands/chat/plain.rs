@@ -1,4 +1,5 @@
-//! Plain mode: lines in, one block of text for each message out, no escapes. Ends with the input, when everybody has answered.
+//! Plain mode: lines in, one block of text for each message out, no escapes. Ends with the input,
+//! when everybody has answered.
 
 use std::io::{BufRead, IsTerminal};
 use std::time::Duration;

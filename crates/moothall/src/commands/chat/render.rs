@@ -1,4 +1,5 @@
-//! How things look: rows of a terminal, and blocks of plain text. Whatever comes from elsewhere is cleaned here.
+//! How things look: rows of a terminal, and blocks of plain text. Whatever comes from elsewhere is
+//! cleaned here.
 
 use moothall_kernel::text::for_terminal;
 
@@ -108,8 +109,8 @@ impl Brush<'_> {
         self.columns.saturating_sub(self.indent())
     }
 
-    /// Number and name beside the first row, or above it where there is little room. Later rows stand below the first, so that
-    /// none of them passes for another speaker.
+    /// Number and name beside the first row, or above it where there is little room. Later rows
+    /// stand below the first, so that none of them passes for another speaker.
     fn beside(&self, number: &str, from: &str, rows: Vec<String>) -> Vec<String> {
         let name = clip(&for_terminal(self.faces.name(from)), self.name_columns());
         let fill = " ".repeat(self.name_columns().saturating_sub(width(&name)));
@@ -145,7 +146,8 @@ impl Brush<'_> {
     }
 }
 
-/// Something for good as plain text: one block, later lines indented; nothing of what only tells how things go.
+/// Something for good as plain text: one block, later lines indented; nothing of what only tells
+/// how things go.
 pub fn plain(item: &Item, room: &Room) -> Option<String> {
     let block = match item {
         Item::Message(said) => {

@@ -1,5 +1,5 @@
-//! The terminal: what is settled scrolls away above, what still changes is drawn again below it, and both in one write, so that
-//! nothing tears.
+//! The terminal: what is settled scrolls away above, what still changes is drawn again below it,
+//! and both in one write, so that nothing tears.
 
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
@@ -15,7 +15,8 @@ use crate::fault::Fault;
 /// Columns and rows where a terminal does not say.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
-/// A terminal that sends every key at once and echoes nothing; as it was before, when this is dropped.
+/// A terminal that sends every key at once and echoes nothing; as it was before, when this is
+/// dropped.
 pub struct Raw {
     before: Termios,
 }
@@ -139,7 +140,8 @@ impl Screen {
         bytes
     }
 
-    /// Goes to where the live rows begin and clears from there. A terminal that became narrower has broken them into more.
+    /// Goes to where the live rows begin and clears from there. A terminal that became narrower has
+    /// broken them into more.
     fn to_top(&self, columns: usize) -> String {
         let above: usize = self
             .drawn

@@ -39,7 +39,8 @@ pub enum Heard {
 /// Nobody listens any more.
 struct Deaf;
 
-/// Listens from after a position until nobody wants to hear more. Rings `back` when a server that was away is there again.
+/// Listens from after a position until nobody wants to hear more. Rings `back` when a server that
+/// was away is there again.
 pub async fn listen(
     client: Client,
     thread: String,

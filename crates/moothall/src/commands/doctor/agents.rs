@@ -1,4 +1,5 @@
-//! The agents: where their programs are, in which version, with which login, as whom they run; and the models, with key and address.
+//! The agents: where their programs are, in which version, with which login, as whom they run; and
+//! the models, with key and address.
 //!
 //! No secret is ever in what is found: of a variable its name, of an address its host.
 
@@ -223,7 +224,8 @@ fn of_own_user(all: &[Runs]) -> Option<Finding> {
     )
 }
 
-/// The first line of what a program says of its version, for people; asked as the user that it runs as.
+/// The first line of what a program says of its version, for people; asked as the user that it runs
+/// as.
 async fn version(file: &str, account: Option<&Account>) -> String {
     let before = account.map_or(Ok(Vec::new()), Account::before).unwrap_or_default();
     let mut words = before.iter().map(String::as_str).chain([file, "--version"]);

@@ -1,4 +1,5 @@
-//! A model: whether its key and its address are there, and, where that is asked for, whether the address answers and takes the key.
+//! A model: whether its key and its address are there, and, where that is asked for, whether the
+//! address answers and takes the key.
 
 use std::time::Duration;
 
@@ -64,7 +65,8 @@ fn judge(about: String, status: StatusCode, client: &str) -> Finding {
 
 /// Asks for the list of models, which costs nothing.
 async fn ask(spec: &LlmSpec, base: &str) -> reqwest::Result<Response> {
-    // No client can be made before there is a provider of TLS. Whoever came first has installed the same.
+    // No client can be made before there is a provider of TLS. Whoever came first has installed the
+    // same.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let http =
         reqwest::Client::builder().redirect(Policy::none()).timeout(ANSWER_WITHIN).build()?;

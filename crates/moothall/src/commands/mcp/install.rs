@@ -1,8 +1,10 @@
 //! `mcp install`: what a client's configuration needs, shown or put into it.
 //!
-//! A client runs `moothall mcp` and hands it the variables that a session's environment has, so the server knows which session calls.
-//! Outside a session there are none, and the client is an agent with a token of its own, which is made for it when it is installed and lies
-//! in a file that its configuration names. A server that was named is named there too; inside a session its own is meant all the same.
+//! A client runs `moothall mcp` and hands it the variables that a session's environment has, so the
+//! server knows which session calls. Outside a session there are none, and the client is an agent
+//! with a token of its own, which is made for it when it is installed and lies in a file that its
+//! configuration names. A server that was named is named there too; inside a session its own is
+//! meant all the same.
 
 use std::fs;
 use std::io::Write;
@@ -47,7 +49,8 @@ impl Start {
     }
 }
 
-/// Shows it or writes it, with the server where one was named, and with a token where it is written.
+/// Shows it or writes it, with the server where one was named, and with a token where it is
+/// written.
 pub async fn run(
     paper: &Printer,
     person: &Client,
@@ -150,8 +153,8 @@ fn token_of(client: McpClient, variables: &Variables) -> Option<PathBuf> {
     usual_state_folder(variables).map(|folder| folder.join("mcp").join(principal_of(client)))
 }
 
-/// The file with the client's token, which is made unless there is one. Without a server, or a person's credential, there is none, and
-/// the client converses as far as anybody may.
+/// The file with the client's token, which is made unless there is one. Without a server, or a
+/// person's credential, there is none, and the client converses as far as anybody may.
 async fn made(person: &Client, client: McpClient, file: Option<PathBuf>) -> Option<PathBuf> {
     let file = file?;
     if file.exists() {
@@ -198,7 +201,8 @@ async fn revoke(person: &Client, client: McpClient) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Where a client reads its servers: of Claude the folder's own file, which it asks about before it uses it.
+/// Where a client reads its servers: of Claude the folder's own file, which it asks about before it
+/// uses it.
 fn file_of(client: McpClient, variables: &Variables) -> Result<PathBuf, Fault> {
     let home = || {
         let home = variables.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);

@@ -1,4 +1,5 @@
-//! `mcp`: an MCP server on standard input and output, which passes everything on to the running server.
+//! `mcp`: an MCP server on standard input and output, which passes everything on to the running
+//! server.
 
 mod install;
 
@@ -25,7 +26,8 @@ const NOT_ANSWERED: i64 = -32000;
 /// What was said is not JSON.
 const NOT_JSON: i64 = -32700;
 
-/// Serves, or looks after the configuration of a client. `person` is the same server with the credential of whoever asks.
+/// Serves, or looks after the configuration of a client. `person` is the same server with the
+/// credential of whoever asks.
 pub async fn run(desk: &Context, person: &Client, args: &Mcp) -> Result<(), Fault> {
     let Some(action) = &args.action else { return serve(desk).await };
     let variables = environment();

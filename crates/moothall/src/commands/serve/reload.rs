@@ -1,5 +1,5 @@
-//! SIGHUP: the configuration is read again while the server runs. What can be taken over is, of the rest it is said that it waits for a
-//! restart, and a file that cannot be read changes nothing.
+//! SIGHUP: the configuration is read again while the server runs. What can be taken over is, of the
+//! rest it is said that it waits for a restart, and a file that cannot be read changes nothing.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;

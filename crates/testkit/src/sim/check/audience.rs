@@ -1,4 +1,5 @@
-//! Nobody sees an event outside its audience; a reader sees everything that is meant for it, in order, and only what lasts.
+//! Nobody sees an event outside its audience; a reader sees everything that is meant for it, in
+//! order, and only what lasts.
 
 use std::collections::BTreeSet;
 

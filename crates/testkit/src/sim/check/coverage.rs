@@ -1,4 +1,5 @@
-//! Each cause is covered by at most one finished turn per participant, for as long as it is invited.
+//! Each cause is covered by at most one finished turn per participant, for as long as it is
+//! invited.
 
 use moothall_kernel::event::{Event, Outcome, Recorded};
 

@@ -1,4 +1,5 @@
-//! Time limits run from the start, stand still while a permission is open or the server is down, and are kept.
+//! Time limits run from the start, stand still while a permission is open or the server is down,
+//! and are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,7 +70,12 @@ impl Checker for Deadlines {
                 }
             }
             Event::Controlled { changes, .. } => {
-                let other = |change: &Change| matches!(change, Change::PolicySet { policy, .. } if policy.name != room.policy.name);
+                let other = |change: &Change| {
+                    matches!(
+                        change,
+                        Change::PolicySet { policy, .. } if policy.name != room.policy.name
+                    )
+                };
                 self.patience.take_if(|_| changes.iter().any(other));
                 Ok(())
             }

@@ -106,7 +106,8 @@ impl Limits {
         Ok(())
     }
 
-    /// Nobody is asked twice for a message of which it could not, or was not to, come to an end; and nobody reacts twice.
+    /// Nobody is asked twice for a message of which it could not, or was not to, come to an end;
+    /// and nobody reacts twice.
     fn asked(
         &mut self,
         room: &Room,

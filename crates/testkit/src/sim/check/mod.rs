@@ -1,7 +1,7 @@
 //! Checkers: each watches one promise, with knowledge of its own about what happened.
 //!
-//! They see each event when it reaches the disk, the committed state after each step, and everything once more when the
-//! conversation has come to rest.
+//! They see each event when it reaches the disk, the committed state after each step, and
+//! everything once more when the conversation has come to rest.
 
 mod room;
 pub(crate) mod promises;
@@ -60,7 +60,8 @@ impl Scene<'_> {
         &self.decision[..self.place]
     }
 
-    /// Whether a cause goes from one turn of a participant to another: its start did not cover it, or a restart lost it.
+    /// Whether a cause goes from one turn of a participant to another: its start did not cover it,
+    /// or a restart lost it.
     pub(crate) fn carries_over(&self, participant: &ParticipantId, room: &Room) -> bool {
         self.before().iter().any(|earlier| match &earlier.event {
             Event::TurnStarted { turn, .. } | Event::TurnLost { turn, .. } => {

@@ -26,7 +26,8 @@ impl Checker for Owed {
                 if posted.published.is_none() && posted.error.is_none() && !room.gathering =>
             {
                 let mut asked = asked(room, posted);
-                // In a link, who is offline or only reads is told with whatever happens next: nobody tells the conversation that somebody came back.
+                // In a link, who is offline or only reads is told with whatever happens next:
+                // nobody tells the conversation that somebody came back.
                 asked.retain(|id| {
                     !room.promise().linked || !(scene.offline.contains(id) || room.only_reads(id))
                 });
@@ -80,7 +81,8 @@ impl Checker for Owed {
 }
 
 impl Owed {
-    /// A turn about later words covers the earlier ones too, and one about a reply the message that was replied to.
+    /// A turn about later words covers the earlier ones too, and one about a reply the message that
+    /// was replied to.
     fn heard(&mut self, room: &Room, participant: &ParticipantId, cause: &Cause) {
         let (linked, message) = (room.promise().linked, room.message_of(cause));
         for (seq, agents) in &mut self.asked {
@@ -108,7 +110,8 @@ impl Owed {
                     agents.remove(participant);
                 }
             }
-            // Other rules answer what waits in their own way; what was being answered stays as it is.
+            // Other rules answer what waits in their own way; what was being answered stays as it
+            // is.
             Change::PolicySet { policy, .. } if policy.name != room.policy.name => {
                 self.asked
                     .retain(|seq, _| room.queued.contains(seq) && promise(policy.name).linked);
@@ -129,7 +132,8 @@ fn asked(room: &Room, posted: &Posted) -> BTreeSet<ParticipantId> {
     (room.promise().asks)(room, posted, named(room, posted))
 }
 
-/// The agents that some words name: by `to`, by their names, and a person's also by replying to them.
+/// The agents that some words name: by `to`, by their names, and a person's also by replying to
+/// them.
 pub(super) fn named(room: &Room, posted: &Posted) -> Vec<ParticipantId> {
     let to = if let To::One(id) = &posted.to { Some(id) } else { None };
     let replied =

@@ -1,4 +1,5 @@
-//! One holds the talking piece at a time, each speaker once in each round, and only the holder is heard.
+//! One holds the talking piece at a time, each speaker once in each round, and only the holder is
+//! heard.
 
 use std::collections::BTreeSet;
 

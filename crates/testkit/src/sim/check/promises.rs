@@ -1,4 +1,5 @@
-//! What each policy promises, said a second time: by other code than the kernel's table, so that one can find a fault of the other.
+//! What each policy promises, said a second time: by other code than the kernel's table, so that
+//! one can find a fault of the other.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! A prompt holds what others said since the last turn: nothing kept, nothing of one's own, nobody's words under another name.
+//! A prompt holds what others said since the last turn: nothing kept, nothing of one's own,
+//! nobody's words under another name.
 
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::ids::{ParticipantId, Seq};
@@ -57,7 +58,8 @@ pub(crate) fn check(
     complete(room, you, through, prompt)
 }
 
-/// A prompt without the first words of what its messages reply to: those are somebody else's, perhaps the reader's own.
+/// A prompt without the first words of what its messages reply to: those are somebody else's,
+/// perhaps the reader's own.
 fn unquoted(text: &str) -> String {
     let mut rest = text;
     let mut out = String::new();

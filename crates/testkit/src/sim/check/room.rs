@@ -1,4 +1,5 @@
-//! What a checker knows about a conversation: facts gathered from its events alone, by other code than the kernel's.
+//! What a checker knows about a conversation: facts gathered from its events alone, by other code
+//! than the kernel's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +23,8 @@ pub(crate) struct Member {
     pub(crate) part: Option<Part>,
     /// Everything up to here was covered by its finished turns, or stands in a memory of its own.
     pub(crate) covered: Seq,
-    /// What the last of its turns told it for good and left unanswered: it may be asked about that again.
+    /// What the last of its turns told it for good and left unanswered: it may be asked about that
+    /// again.
     pub(crate) unanswered: Option<(Seq, Seq)>,
     /// Whether it has answered a turn.
     pub(crate) answered: bool,
@@ -91,7 +93,8 @@ pub(crate) struct Room {
     /// Whose words were erased since.
     pub(crate) erased: BTreeSet<Seq>,
     pub(crate) bound: BTreeSet<String>,
-    /// Programs that agents want started and that nothing came of yet, and whether a person allowed it.
+    /// Programs that agents want started and that nothing came of yet, and whether a person allowed
+    /// it.
     pub(crate) starts: BTreeMap<PermissionId, bool>,
     /// What programs ask in no turn, and whose.
     pub(crate) questions: BTreeMap<PermissionId, ParticipantId>,

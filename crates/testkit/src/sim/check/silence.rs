@@ -1,4 +1,5 @@
-//! Nobody is granted a turn, and no agent is heard, while muted, paused, archived, uninvited or offline.
+//! Nobody is granted a turn, and no agent is heard, while muted, paused, archived, uninvited or
+//! offline.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! What is asked in no turn. A program is started when a person allowed it, once, and whoever asked hears what came of it; nobody who is
-//! gone asks anything.
+//! What is asked in no turn. A program is started when a person allowed it, once, and whoever asked
+//! hears what came of it; nobody who is gone asks anything.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,8 @@ impl Checker for Starts {
     }
 
     fn rest(&mut self, room: &Room, _offline: &BTreeSet<ParticipantId>) -> Verdict {
-        // Nothing is begun for a conversation that is archived; it is done should that be opened again.
+        // Nothing is begun for a conversation that is archived; it is done should that be opened
+        // again.
         if let Some((permission, _)) =
             room.starts.iter().find(|(_, allowed)| **allowed && !room.archived)
         {

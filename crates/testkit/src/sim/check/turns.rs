@@ -1,4 +1,5 @@
-//! Every granted turn ends exactly once, and nothing after its end counts; nobody has more than one running and one waiting.
+//! Every granted turn ends exactly once, and nothing after its end counts; nobody has more than one
+//! running and one waiting.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Words carry marks: each is seen at most once, from the one who said it, for the attempt that it answers.
+//! Words carry marks: each is seen at most once, from the one who said it, for the attempt that it
+//! answers.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,10 @@
-//! The way of turns through a terminal, with a program that is slow, loses a key, puts a prompt back, redraws, asks, dies and lies, a
-//! person who types between, and a server that dies at any step.
+//! The way of turns through a terminal, with a program that is slow, loses a key, puts a prompt
+//! back, redraws, asks, dies and lies, a person who types between, and a server that dies at any
+//! step.
 //!
-//! The machine of the session is the real one. Made up are its terminal, the conversation that offers turns and hears what came of them,
-//! the rows of deliveries, and the spool in which reports wait while no server runs.
+//! The machine of the session is the real one. Made up are its terminal, the conversation that
+//! offers turns and hears what came of them, the rows of deliveries, and the spool in which reports
+//! wait while no server runs.
 
 mod book;
 mod check;

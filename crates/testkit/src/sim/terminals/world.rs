@@ -175,7 +175,8 @@ impl World {
         next.is_some()
     }
 
-    /// What the server hears by itself: that the terminal drew, that its alarm rings, that there is a report.
+    /// What the server hears by itself: that the terminal drew, that its alarm rings, that there is
+    /// a report.
     fn bring_news(&mut self) {
         let Some(server) = &mut self.server else { return };
         if std::mem::take(&mut self.program.has_drawn) {

@@ -1,8 +1,10 @@
-//! A home for one run of Gemini CLI: all that its user's home holds for it, with hooks and tools added to the settings.
+//! A home for one run of Gemini CLI: all that its user's home holds for it, with hooks and tools
+//! added to the settings.
 //!
-//! It takes no settings by argument, and files of the system count only where they belong to the system's administrator. So it is
-//! given a folder of links in place of its user's. What it keeps there, such as its login and its records, is the user's own; only a
-//! change of settings made in the session ends with it.
+//! It takes no settings by argument, and files of the system count only where they belong to the
+//! system's administrator. So it is given a folder of links in place of its user's. What it keeps
+//! there, such as its login and its records, is the user's own; only a change of settings made in
+//! the session ends with it.
 
 use std::fs;
 use std::io;
@@ -70,7 +72,8 @@ fn settings(file: &Path) -> io::Result<Value> {
     })
 }
 
-/// Both, section by section, and in these field by field: of lists one after the other, of anything else what was added.
+/// Both, section by section, and in these field by field: of lists one after the other, of anything
+/// else what was added.
 fn with(own: Value, added: &Value, levels: usize) -> Value {
     match (own, added) {
         (Value::Object(mut own), Value::Object(added)) if levels > 0 => {
