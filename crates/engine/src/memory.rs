@@ -11,12 +11,13 @@ use moothall_kernel::time::Timestamp;
 
 use crate::log_format::codec;
 use crate::ports::{
-    Acquired, AppendError, Appended, Catalog, Claim, ClaimChange, Clock, DELETED, Deliveries,
-    Delivery, DeliveryState, Epoch, EventLog, Lasting, Lease, ListFilter, ListPage, Listed,
-    LogError, NewDelivery, Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX,
-    Session, SessionId, Snapshot, StreamBatch, SystemClock, command_claim,
+    Acquired, AppendError, Appended, Catalog, Claim, ClaimChange, Clock, DELETED, Delivery,
+    DeliveryState, Epoch, EventLog, Lease, ListFilter, ListPage, Listed, LogError, NewDelivery,
+    Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Session, SessionId,
+    Snapshot, StreamBatch, SystemClock,
 };
 
+mod deliveries;
 mod ledger;
 mod marks;
 mod principals;
@@ -537,84 +538,5 @@ impl EventLog for MemoryLog {
         let tables = self.tables();
         let wanted = |claim: &&Claim| claim.namespace == namespace && !claim.has_lapsed(now);
         Ok(tables.claims.values().filter(wanted).cloned().collect())
-    }
-}
-
-#[async_trait]
-impl Deliveries for MemoryLog {
-    async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
-        let tables = self.tables();
-        let mut heads: HashMap<&str, &Delivery> = HashMap::new();
-        for delivery in tables.deliveries.iter().filter(|delivery| !delivery.state.is_settled()) {
-            heads.entry(&delivery.target).or_insert(delivery);
-        }
-        let mut heads: Vec<Delivery> = heads.into_values().cloned().collect();
-        heads.sort_by_key(|delivery| delivery.id);
-        Ok(heads)
-    }
-
-    async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
-        let tables = self.tables();
-        Ok(tables
-            .deliveries
-            .iter()
-            .filter(|delivery| delivery.target == target && !delivery.state.is_settled())
-            .cloned()
-            .collect())
-    }
-
-    async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
-        let tables = self.tables();
-        Ok(tables
-            .deliveries
-            .iter()
-            .rev()
-            .filter(|delivery| delivery.target == target)
-            .take(limit)
-            .cloned()
-            .collect())
-    }
-
-    async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {
-        Ok(self
-            .tables()
-            .deliveries
-            .iter()
-            .filter(|delivery| delivery.stream == *stream)
-            .cloned()
-            .collect())
-    }
-
-    async fn advance(
-        &self,
-        id: u64,
-        from: &[DeliveryState],
-        to: DeliveryState,
-        evidence: &str,
-        _lasting: Lasting,
-    ) -> Result<bool, LogError> {
-        let mut tables = self.to_write()?;
-        let found = tables
-            .deliveries
-            .iter_mut()
-            .find(|delivery| delivery.id == id && from.contains(&delivery.state));
-        let Some(delivery) = found else { return Ok(false) };
-        delivery.state = to;
-        evidence.clone_into(&mut delivery.evidence);
-        if to.is_settled() && delivery.command.take().is_some() {
-            let (namespace, key) = command_claim(id);
-            tables.claims.remove(&(namespace.to_owned(), key));
-        }
-        Ok(true)
-    }
-
-    async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError> {
-        let mut tally = BTreeMap::new();
-        for delivery in
-            self.tables().deliveries.iter().filter(|delivery| delivery.state != DeliveryState::Done)
-        {
-            *tally.entry(delivery.state).or_default() += 1;
-        }
-        Ok(tally)
     }
 }
