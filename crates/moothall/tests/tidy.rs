@@ -5,23 +5,13 @@
 mod imports;
 #[path = "tidy/cited.rs"]
 mod cited;
+#[path = "tidy/shape.rs"]
+mod shape;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use imports::Imports;
-
-/// Longest source file, in lines. Nobody likes a function that scrolls, or a file that does.
-const LINES_MAX: usize = 600;
-/// Longest README, in lines.
-const README_LINES_MAX: usize = 150;
-
-/// Source files that may be longer because they are tables: read by looking things up, not from top
-/// to bottom.
-const TABLES: [(&str, &str); 2] = [
-    ("crates/kernel/src/model/event.rs", "the closed list of everything that can happen"),
-    ("crates/moothall/src/cli.rs", "the list of all commands, with their help and examples"),
-];
 
 /// Test files that wait between two looks at a condition, because nothing tells them when it holds.
 const WATCHERS: [(&str, &str); 8] = [
@@ -229,30 +219,6 @@ fn house_crates(manifest: &toml::Table, section: &str) -> Vec<String> {
 
 fn crate_of(path: &str) -> Option<&str> {
     path.strip_prefix("crates/")?.split('/').next()
-}
-
-#[test]
-fn files_are_short_or_tables() {
-    let sources = sources();
-    let long = sources.iter().filter(|source| {
-        source.is_code() && !source.is_generated() && source.text.lines().count() > LINES_MAX
-    });
-    let unlisted = long.filter(|source| TABLES.iter().all(|(path, _)| *path != source.path));
-    let findings =
-        unlisted.map(|source| format!("{}: {} lines", source.path, source.text.lines().count()));
-    hold(
-        &format!("A source file has at most {LINES_MAX} lines."),
-        "split it by subject; if it is a table, list it in TABLES with the reason.",
-        findings.collect(),
-    );
-    let stale = TABLES.iter().filter(|(path, _)| {
-        sources.iter().all(|s| s.path != *path || s.text.lines().count() <= LINES_MAX)
-    });
-    hold(
-        "TABLES lists only files that need it.",
-        "remove the entry.",
-        stale.map(|(path, reason)| format!("{path} ({reason})")).collect(),
-    );
 }
 
 #[test]
@@ -489,23 +455,6 @@ fn every_file_says_what_it_decides() {
 }
 
 #[test]
-fn the_readme_is_short() {
-    let sources = sources();
-    let readme = sources.iter().find(|source| source.path == "README.md").expect("README.md");
-    let lines = readme.text.lines().count();
-    let findings = if lines > README_LINES_MAX {
-        vec![format!("README.md: {lines} lines")]
-    } else {
-        Vec::new()
-    };
-    hold(
-        &format!("The README has at most {README_LINES_MAX} lines."),
-        "move it to docs/ and link it from the table.",
-        findings,
-    );
-}
-
-#[test]
 fn links_lead_somewhere() {
     let mut findings = Vec::new();
     for page in sources().iter().filter(|source| source.path.ends_with(".md")) {
@@ -573,26 +522,4 @@ fn locks_name_only_the_public_registries() {
         "make the lock without a mirror configured.",
         findings,
     );
-}
-
-#[test]
-fn every_text_file_ends_with_a_newline() {
-    let sources = sources();
-    let open =
-        sources.iter().filter(|source| !source.text.is_empty() && !source.text.ends_with('\n'));
-    hold(
-        "A text file ends with a newline.",
-        "add one.",
-        open.map(|source| source.path.clone()).collect(),
-    );
-    let spaced = sources.iter().filter(|source| {
-        source.is_rust() || source.path.ends_with(".toml") || source.path.starts_with("scripts/")
-    });
-    let findings = spaced.flat_map(|source| {
-        source
-            .lines()
-            .filter(|(_, line)| line.ends_with([' ', '\t', '\r']))
-            .map(|(number, _)| format!("{}:{number}", source.path))
-    });
-    hold("No line ends with spaces or a carriage return.", "remove them.", findings.collect());
 }
