@@ -11,7 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The agents that this server can run, and those that the configuration expects to connect by themselves (`remote`). */
+        /**
+         * The agents that this server can run, and those that the configuration expects to connect by
+         *     themselves (`remote`).
+         */
         get: operations["list_agents"];
         put?: never;
         post?: never;
@@ -47,7 +50,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Raises the budget of the hall, of an agent, or of whoever sets turns off. A thread's is raised by a control, in the thread. */
+        /**
+         * Raises the budget of the hall, of an agent, or of whoever sets turns off. A thread's is raised
+         *     by a control, in the thread.
+         */
         post: operations["raise_budget"];
         delete?: never;
         options?: never;
@@ -80,9 +86,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Streams notifications of all threads: unnamed events with a thread and its new head, and signals, which are named: `presence`, and
-         *     `sessions` when a session began, ended or does something else now, or a link changed. List what you show after opening it; `resync`
-         *     means that you were too slow and have to list it again.
+         * Streams notifications of all threads: unnamed events with a thread and its new head, and
+         *     signals, which are named: `presence`, and `sessions` when a session began, ended or does
+         *     something else now, or a link changed. List what you show after opening it; `resync` means that
+         *     you were too slow and have to list it again.
          */
         get: operations["stream_hall"];
         put?: never;
@@ -119,7 +126,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turns an invitation into a token, which is shown in this answer and never again. `POST /session` takes the code as well, for browsers. */
+        /**
+         * Turns an invitation into a token, which is shown in this answer and never again. `POST /session`
+         *     takes the code as well, for browsers.
+         */
         post: operations["accept_invitation"];
         delete?: never;
         options?: never;
@@ -137,7 +147,10 @@ export interface paths {
         /** Lists the links that carry words. */
         get: operations["list_links"];
         put?: never;
-        /** Links sessions: what one of them says at the end of a turn reaches the others. A link between just these members is used again. */
+        /**
+         * Links sessions: what one of them says at the end of a turn reaches the others. A link between
+         *     just these members is used again.
+         */
         post: operations["make_link"];
         delete?: never;
         options?: never;
@@ -189,8 +202,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request. `tools/list` describes the tools. A session
-         *     says who it is with `Authorization: Bearer <the token of its environment>`.
+         * The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request.
+         *     `tools/list` describes the tools. A session says who it is with
+         *     `Authorization: Bearer <the token of its environment>`.
          */
         post: operations["call_mcp"];
         delete?: never;
@@ -225,7 +239,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Answers a permission with one of its options, or in words of one's own where an option takes them. The first answer counts. Only people may, and only with a credential. */
+        /**
+         * Answers a permission with one of its options, or in words of one's own where an option takes
+         *     them. The first answer counts. Only people may, and only with a credential.
+         */
         post: operations["answer_permission"];
         delete?: never;
         options?: never;
@@ -258,8 +275,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and `in:` take ids and names,
-         *     `after:` and `before:` days or times.
+         * Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
+         *     `in:` take ids and names, `after:` and `before:` days or times.
          */
         get: operations["search"];
         put?: never;
@@ -280,7 +297,10 @@ export interface paths {
         /** Says who asks, and what they may do. */
         get: operations["who_am_i"];
         put?: never;
-        /** Signs a browser in: turns the start-up credential or a token into a cookie that no script can read. */
+        /**
+         * Signs a browser in: turns the start-up credential or a token into a cookie that no script can
+         *     read.
+         */
         post: operations["sign_in"];
         delete?: never;
         options?: never;
@@ -316,8 +336,9 @@ export interface paths {
         get: operations["list_sessions"];
         put?: never;
         /**
-         * Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already. What an agent may not start by
-         *     itself, a person is asked about first: then the answer is 202, and a `permission` event of the thread tells what comes of it.
+         * Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
+         *     terminal already. What an agent may not start by itself, a person is asked about first: then the
+         *     answer is 202, and a `permission` event of the thread tells what comes of it.
          */
         post: operations["start_session"];
         delete?: never;
@@ -367,7 +388,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for, 48,000 at most. */
+        /**
+         * What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for,
+         *     48,000 at most.
+         */
         get: operations["read_session_data"];
         put?: never;
         post?: never;
@@ -420,7 +444,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Says something to it. With a session's token, `direct` talks over a link of the two and `close_link` ends it. */
+        /**
+         * Says something to it. With a session's token, `direct` talks over a link of the two and
+         *     `close_link` ends it.
+         */
         post: operations["send_message"];
         delete?: never;
         options?: never;
@@ -453,8 +480,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a second, with the whole screen each
-         *     time; `ended` when the program is gone, and `going-away` when the server goes down.
+         * Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
+         *     second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
+         *     the server goes down.
          */
         get: operations["stream_screen"];
         put?: never;
@@ -494,10 +522,11 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes a thread for good, with everything that was said in it: from the log, the search index, and every later reading. What runs in it
-         *     is cancelled first. Only people may. Of the thread its id stays, and that it was deleted, when and by whom; every other request for it
-         *     is answered with 410. Repeating it changes nothing. The home of a session that lives, and a link that carries words, are refused: end
-         *     the session, or close the link, first.
+         * Deletes a thread for good, with everything that was said in it: from the log, the search index,
+         *     and every later reading. What runs in it is cancelled first. Only people may. Of the thread its
+         *     id stays, and that it was deleted, when and by whom; every other request for it is answered
+         *     with 410. Repeating it changes nothing. The home of a session that lives, and a link that
+         *     carries words, are refused: end the session, or close the link, first.
          */
         delete: operations["delete_thread"];
         options?: never;
@@ -548,9 +577,11 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals are named (`presence`, `delta`,
-         *     `progress`, and for a participant that connects by itself `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect again after its position. `going-away` means that the
-         *     server goes down. Without a position it begins now. A comment every 15 seconds says the head.
+         * Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
+         *     are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
+         *     `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect
+         *     again after its position. `going-away` means that the server goes down. Without a position it
+         *     begins now. A comment every 15 seconds says the head.
          */
         get: operations["stream_thread"];
         put?: never;
@@ -571,8 +602,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Erases the words of an event for good: from the log, the search index, and every later reading and prompt. Only people may.
-         *     The event stays at its place, with empty content and `meta.redacted`. Repeating it changes nothing.
+         * Erases the words of an event for good: from the log, the search index, and every later reading
+         *     and prompt. Only people may. The event stays at its place, with empty content and
+         *     `meta.redacted`. Repeating it changes nothing.
          */
         post: operations["redact_event"];
         delete?: never;
@@ -590,7 +622,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on more than they have. */
+        /**
+         * Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on
+         *     more than they have.
+         */
         post: operations["invite_by_code"];
         delete?: never;
         options?: never;
@@ -625,7 +660,10 @@ export interface paths {
         /** How everybody is. */
         get: operations["read_presence"];
         put?: never;
-        /** Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests are forgotten with the process too. */
+        /**
+         * Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests
+         *     are forgotten with the process too.
+         */
         post: operations["post_presence"];
         delete?: never;
         options?: never;
@@ -658,7 +696,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Notes that somebody has read a thread up to a position. The mark never goes back, so devices may tell it in any order. */
+        /**
+         * Notes that somebody has read a thread up to a position. The mark never goes back, so devices may
+         *     tell it in any order.
+         */
         put: operations["mark_read"];
         post?: never;
         delete?: never;
@@ -745,7 +786,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revokes a token, and every browser that signed in with it. What they have open is closed within a second. */
+        /**
+         * Revokes a token, and every browser that signed in with it. What they have open is closed within
+         *     a second.
+         */
         post: operations["revoke_token"];
         delete?: never;
         options?: never;
@@ -777,7 +821,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the participant of an open turn is to read before it answers. A participant that reads its stream gets it there by itself. */
+        /**
+         * What the participant of an open turn is to read before it answers. A participant that reads its
+         *     stream gets it there by itself.
+         */
         get: operations["read_turn_context"];
         put?: never;
         post?: never;
@@ -838,8 +885,8 @@ export interface components {
             /** @description What an invite of it starts from. */
             profile: components["schemas"]["WireProfile"];
             /**
-             * @description The user of the server's computer that its programs run as, where it is not the server's own. A `command` or `terminal` agent
-             *     without it reaches all that the server keeps.
+             * @description The user of the server's computer that its programs run as, where it is not the server's
+             *     own. A `command` or `terminal` agent without it reaches all that the server keeps.
              */
             run_as?: string | null;
             /** @description `script`, `command`, `llm`, `terminal` or `remote`. */
@@ -871,7 +918,10 @@ export interface components {
         };
         /** @description Answer of `GET /sessions/{id}/attach`. */
         AttachAnswer: {
-            /** @description The command with which a person on the server's computer looks at the terminal and types into it. */
+            /**
+             * @description The command with which a person on the server's computer looks at the terminal and types
+             *     into it.
+             */
             argv: string[];
             /** @description The session. */
             session: components["schemas"]["SessionEntry"];
@@ -894,7 +944,10 @@ export interface components {
             at: string;
             /** @description Who, where that is proven. */
             by?: string | null;
-            /** @description `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`, `budget_raised` or `denied`. */
+            /**
+             * @description `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
+             *     `budget_raised` or `denied`.
+             */
             deed: string;
             /** @description In a few words. */
             detail: string;
@@ -1062,8 +1115,9 @@ export interface components {
         /** @description An event as clients see it. Order comes from `seq` alone. */
         Envelope: {
             /**
-             * @description Text for messages and names, an object for most others. A control's has a key for each thing that changed; where several were invited
-             *     at once, `invite` is the first of them and `invites` the list of them all.
+             * @description Text for messages and names, an object for most others. A control's has a key for each thing
+             *     that changed; where several were invited at once, `invite` is the first of them and
+             *     `invites` the list of them all.
              */
             content: unknown;
             /** @description A participant's id; `moothall` is the server itself. */
@@ -1085,7 +1139,8 @@ export interface components {
             ts: string;
             /**
              * @description `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `thread.created`,
-             *     `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's own word.
+             *     `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's
+             *     own word.
              */
             type: string;
         };
@@ -1163,7 +1218,10 @@ export interface components {
             kind?: string | null;
             /** @description The id under which whoever accepts it takes part. Required. */
             principal: string;
-            /** @description What the token will allow; what is usual for the kind where it is missing, and never more than the inviter's own. */
+            /**
+             * @description What the token will allow; what is usual for the kind where it is missing, and never more
+             *     than the inviter's own.
+             */
             scopes?: ("threads:read" | "threads:write" | "threads:admin" | "participants:invite" | "turns:control" | "agents:run" | "sessions:drive" | "permissions:answer" | "server:admin")[] | null;
         };
         /** @description An invited participant. */
@@ -1285,7 +1343,10 @@ export interface components {
             redacted?: boolean;
             /** @description The event it replies to. */
             reply_to?: string | null;
-            /** @description A person stopped its author: these are the words that were shown by then, and no more of them comes. */
+            /**
+             * @description A person stopped its author: these are the words that were shown by then, and no more of
+             *     them comes.
+             */
             stopped?: boolean;
             /** @description Labels of the client, and the server's `coordinator` and `error`. */
             tags?: string[];
@@ -1293,7 +1354,10 @@ export interface components {
             turn?: string | null;
             /** @description The participant in whose terminal it was typed, where agents can type too. */
             typed_at?: string | null;
-            /** @description That `from` said it was the client's word, or that of a terminal: no credential stood behind it. */
+            /**
+             * @description That `from` said it was the client's word, or that of a terminal: no credential stood behind
+             *     it.
+             */
             unproven?: boolean;
             /** @description `moothall` when the server wrote it down on the speaker's behalf. */
             via?: string | null;
@@ -1303,11 +1367,15 @@ export interface components {
             /** @description Who answers: a person; `user` where it is missing. */
             from?: string | null;
             /**
-             * @description One of its options: its id, its words or their beginning, its number, or `allow` or `deny`, which mean the one option that allows
-             *     or refuses it this once. Required without `text`; with it, it may be left out, and is the one option that takes any.
+             * @description One of its options: its id, its words or their beginning, its number, or `allow` or `deny`,
+             *     which mean the one option that allows or refuses it this once. Required without `text`; with
+             *     it, it may be left out, and is the one option that takes any.
              */
             option?: string;
-            /** @description Words of one's own, for an option with `takes_text`, which needs them: some that can be seen, at most 4096 bytes. */
+            /**
+             * @description Words of one's own, for an option with `takes_text`, which needs them: some that can be
+             *     seen, at most 4096 bytes.
+             */
             text?: string | null;
             /** @description The thread in which it was asked. Required. */
             thread: string;
@@ -1319,16 +1387,25 @@ export interface components {
             /** @description The command, e.g. `/ask analyst -- why?`. */
             text: string;
         };
-        /** @description Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the server's and are refused; of other keys the answer warns. */
+        /**
+         * @description Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the server's and are
+         *     refused; of other keys the answer warns.
+         */
         NewEvent: {
-            /** @description The words of a message, the name of a renamed thread, the object of a control, `{"pass": true}` of a turn. */
+            /**
+             * @description The words of a message, the name of a renamed thread, the object of a control,
+             *     `{"pass": true}` of a turn.
+             */
             content?: unknown;
             /** @description Who says it. Required. */
             from?: string | null;
             meta?: components["schemas"]["NewMeta"] | null;
             /** @description `all` (also where it is missing), or a participant's id. */
             to?: string | null;
-            /** @description `message` (also where it is missing), `control`, `thread.renamed`, `turn` for a pass, or a word of your own. */
+            /**
+             * @description `message` (also where it is missing), `control`, `thread.renamed`, `turn` for a pass, or a
+             *     word of your own.
+             */
             type?: string | null;
         };
         /** @description Body of `POST /links`. */
@@ -1358,7 +1435,10 @@ export interface components {
         NewMessage: {
             /** @description End the link of the two, after the words, if there are any. Only a session can ask for it. */
             close_link?: boolean;
-            /** @description Talk over a link of the two: what either says at the end of a turn reaches the other. Only a session can ask for it. */
+            /**
+             * @description Talk over a link of the two: what either says at the end of a turn reaches the other. Only a
+             *     session can ask for it.
+             */
             direct?: boolean;
             /** @description Who says it; `user` where it is missing, and the session itself where its token says so. */
             from?: string | null;
@@ -1398,13 +1478,19 @@ export interface components {
             args?: string[];
             /** @description Which program: one of `programs` in `GET /sessions`. Required. */
             client: string;
-            /** @description The folder it works in, as a whole path; where it is missing, the one that the program is configured with, or else the server's. */
+            /**
+             * @description The folder it works in, as a whole path; where it is missing, the one that the program is
+             *     configured with, or else the server's.
+             */
             cwd?: string | null;
             /** @description Who asks; `user` where it is missing, and the session itself where its token says so. */
             from?: string | null;
             /** @description What it shall be called; unique among those that live, and a valid id of a participant. */
             name?: string | null;
-            /** @description For agents that live in no terminal: the thread, in which they take part, where a person is asked whether this may be started. */
+            /**
+             * @description For agents that live in no terminal: the thread, in which they take part, where a person is
+             *     asked whether this may be started.
+             */
             thread?: string | null;
         };
         /** @description Body of `POST /threads`. */
@@ -1413,7 +1499,10 @@ export interface components {
             from?: string | null;
             /** @description The title; `Untitled` where it is missing or empty. */
             name?: string | null;
-            /** @description A policy's name, or an object with `name` and its settings; `mention_only` where it is missing. */
+            /**
+             * @description A policy's name, or an object with `name` and its settings; `mention_only` where it is
+             *     missing.
+             */
             policy?: unknown;
         };
         /** @description An open turn. */
@@ -1442,8 +1531,8 @@ export interface components {
             /** @description Why it was granted. */
             why: string;
             /**
-             * @description Since when it has run, without the time for which a person was asked for a permission: later than its start by as much. Missing
-             *     while it waits.
+             * @description Since when it has run, without the time for which a person was asked for a permission: later
+             *     than its start by as much. Missing while it waits.
              */
             works_since?: string | null;
         };
@@ -1514,7 +1603,10 @@ export interface components {
              */
             ttl_seconds: number;
         };
-        /** @description A presence that was just said: the `presence` signal of a stream, and part of the answer to a post. */
+        /**
+         * @description A presence that was just said: the `presence` signal of a stream, and part of the answer to a
+         *     post.
+         */
         PresenceUpdate: {
             /** @description What the client added. */
             details?: Record<string, never> | null;
@@ -1583,14 +1675,20 @@ export interface components {
             /** @description Always `true`: the words are gone. */
             redacted: boolean;
         };
-        /** @description What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen` event of its stream. */
+        /**
+         * @description What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen`
+         *     event of its stream.
+         */
         ScreenAnswer: {
             /** @description What stands in the program's composer, where that can be told. */
             composer?: string | null;
             dialog?: components["schemas"]["DialogEntry"] | null;
             /** @description The session's id. */
             session: string;
-            /** @description What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or `gone`. */
+            /**
+             * @description What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or
+             *     `gone`.
+             */
             state: string;
             /** @description The whole screen. Text, not markup, without escape sequences. */
             text: string;
@@ -1621,7 +1719,10 @@ export interface components {
              * @description Its position in the thread.
              */
             seq: number;
-            /** @description The words around the first match, on one line. Text, not markup: escape it as any other text. */
+            /**
+             * @description The words around the first match, on one line. Text, not markup: escape it as any other
+             *     text.
+             */
             snippet: components["schemas"]["SnippetPiece"][];
             /** @description The thread's id. */
             thread: string;
@@ -1672,7 +1773,10 @@ export interface components {
             name: string;
             /** @description The program's own id for it, once it is known. */
             native?: string | null;
-            /** @description `started` by this server, or `observed`: without hooks, so only its screen tells what it says. */
+            /**
+             * @description `started` by this server, or `observed`: without hooks, so only its screen tells what it
+             *     says.
+             */
             origin: string;
             /** @description The user of that computer that its program runs as, where it is not the server's own. */
             run_as?: string | null;
@@ -1707,7 +1811,10 @@ export interface components {
             /** @description The words. */
             text: string;
         };
-        /** @description A person is asked whether a program may be started. What comes of it is told to whoever asked, in the same thread. */
+        /**
+         * @description A person is asked whether a program may be started. What comes of it is told to whoever asked,
+         *     in the same thread.
+         */
         StartAsked: {
             /** @description The same in words. */
             message: string;
@@ -1754,8 +1861,8 @@ export interface components {
             /** @description Always `true`: the thread is gone for everybody. */
             deleted: boolean;
             /**
-             * @description Whether nothing of it is left in the data folder. Where a full disk was in the way, the rest goes when the request is repeated, or
-             *     when the server starts again.
+             * @description Whether nothing of it is left in the data folder. Where a full disk was in the way, the rest
+             *     goes when the request is repeated, or when the server starts again.
              */
             erased: boolean;
         };
@@ -1790,8 +1897,8 @@ export interface components {
             updated_at: string;
             /**
              * Format: int64
-             * @description How much waits there for a person: what agents ask permission for, and a guard that holds the floor. Missing where an earlier
-             *     version of the server wrote to it last.
+             * @description How much waits there for a person: what agents ask permission for, and a guard that holds
+             *     the floor. Missing where an earlier version of the server wrote to it last.
              */
             waits_for_people?: number | null;
         };
@@ -1823,7 +1930,10 @@ export interface components {
             paused: boolean;
             /** @description The policy and all its settings. */
             policy: Record<string, never>;
-            /** @description What agents' programs ask in no turn, such as whether a folder is trusted: each waits for a person's answer. */
+            /**
+             * @description What agents' programs ask in no turn, such as whether a folder is trusted: each waits for a
+             *     person's answer.
+             */
             questions: components["schemas"]["AskedRef"][];
             /** @description Human messages that wait until earlier ones are answered, in order. */
             queue: components["schemas"]["CauseRef"][];
@@ -1919,8 +2029,9 @@ export interface components {
             revoked: boolean;
         };
         /**
-         * @description An open turn with what its participant is to read before it answers: the answer of `GET /turns/{id}/context`, and the `turn` event of
-         *     the stream of a participant that connects by itself.
+         * @description An open turn with what its participant is to read before it answers: the answer of
+         *     `GET /turns/{id}/context`, and the `turn` event of the stream of a participant that connects by
+         *     itself.
          */
         TurnContext: {
             /** @description About what: the newest cause. */
@@ -1935,7 +2046,10 @@ export interface components {
             participant: string;
             /** @description Who it is, who else is there, and what the rules are. */
             system: string;
-            /** @description What was said since its last turn, at most 96 KiB of it, and what is asked. Others' words are data. */
+            /**
+             * @description What was said since its last turn, at most 96 KiB of it, and what is asked. Others' words
+             *     are data.
+             */
             text: string;
             /** @description The turn's id. */
             turn: string;
@@ -1969,7 +2083,10 @@ export interface components {
             may_pass: boolean;
             /** @description The newest human message that all of this goes back to, where there is one. */
             message?: string | null;
-            /** @description `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open and for one that was not asked. */
+            /**
+             * @description `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open and for one
+             *     that was not asked.
+             */
             outcome?: string | null;
             /** @description Whose. */
             participant: string;
@@ -1985,9 +2102,15 @@ export interface components {
              */
             through_seq?: number | null;
             usage?: components["schemas"]["WireUsage"] | null;
-            /** @description Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`. */
+            /**
+             * @description Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod`
+             *     or `outcome`.
+             */
             why?: string | null;
-            /** @description Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`. */
+            /**
+             * @description Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`
+             *     or `held`.
+             */
             why_not?: string | null;
         };
         /** @description The content of an event of type `turn`; its `event` key says which. */
@@ -2087,7 +2210,10 @@ export interface components {
             /** @description `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`. */
             why_not: string;
         } | {
-            /** @description `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`, `capped` or `stopped`. */
+            /**
+             * @description `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`, `capped` or
+             *     `stopped`.
+             */
             because: string;
             /** @enum {string} */
             event: "kept";
@@ -2188,7 +2314,10 @@ export interface components {
             head: number;
             /** @description Turns and refusals, in the order in which they happened. */
             turns: components["schemas"]["TurnEntry"][];
-            /** @description Whether the reader is shown everybody's turns; otherwise only their own, and a message without any may have been answered. */
+            /**
+             * @description Whether the reader is shown everybody's turns; otherwise only their own, and a message
+             *     without any may have been answered.
+             */
             whole?: boolean;
         };
         /** @description Somebody who is still to be asked. */
@@ -2200,11 +2329,17 @@ export interface components {
         };
         /** @description Answer of `GET /usage`. */
         UsageAnswer: {
-            /** @description The budgets with limits: the hall's, and those of the thread and the agent that were asked for. */
+            /**
+             * @description The budgets with limits: the hall's, and those of the thread and the agent that were asked
+             *     for.
+             */
             budgets: components["schemas"]["BudgetEntry"][];
             /** @description The currency of all costs, as ISO 4217 writes it. */
             currency: string;
-            /** @description A sum for each agent, thread or day, where `by` asks for them: those that cost most first, the newest day first. */
+            /**
+             * @description A sum for each agent, thread or day, where `by` asks for them: those that cost most first,
+             *     the newest day first.
+             */
             rows: components["schemas"]["UsageRow"][];
             /** @description Everything that was asked for, summed. */
             total: components["schemas"]["UsageRow"];
@@ -2268,7 +2403,10 @@ export interface components {
         };
         /** @description What an invite says about a participant. */
         WireProfile: {
-            /** @description The registry entry that answers for it, or any other word for an external program. Required at the first invite. */
+            /**
+             * @description The registry entry that answers for it, or any other word for an external program. Required
+             *     at the first invite.
+             */
             client?: string | null;
             /** @description The model behind it. Required at the first invite of an agent. */
             model?: string | null;
@@ -2277,8 +2415,8 @@ export interface components {
             /** @description Names it answers to together with others; `[]` or `null` takes those away that it has. */
             roles?: string[] | null;
             /**
-             * @description The session that takes part, by id or name: it is prompted in its terminal. `client` and `model` may be left out then, and the
-             *     participant's id too.
+             * @description The session that takes part, by id or name: it is prompted in its terminal. `client` and
+             *     `model` may be left out then, and the participant's id too.
              */
             session?: string | null;
         };
@@ -3165,7 +3303,10 @@ export interface operations {
                     "application/json": components["schemas"]["SessionEntry"];
                 };
             };
-            /** @description A person is asked whether a program may be started. What comes of it is told to whoever asked, in the same thread. */
+            /**
+             * @description A person is asked whether a program may be started. What comes of it is told to whoever asked,
+             *     in the same thread.
+             */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3480,7 +3621,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen` event of its stream. */
+            /**
+             * @description What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen`
+             *     event of its stream.
+             */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4537,8 +4681,9 @@ export interface operations {
         requestBody?: never;
         responses: {
             /**
-             * @description An open turn with what its participant is to read before it answers: the answer of `GET /turns/{id}/context`, and the `turn` event of
-             *     the stream of a participant that connects by itself.
+             * @description An open turn with what its participant is to read before it answers: the answer of
+             *     `GET /turns/{id}/context`, and the `turn` event of the stream of a participant that connects by
+             *     itself.
              */
             200: {
                 headers: {

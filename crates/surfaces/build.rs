@@ -1,14 +1,23 @@
 //! Builds the page in `web/` into `OUT_DIR/web`, where `ui.rs` embeds it.
 //!
-//! It runs only when something under `web/` changed. Without a Node that is new enough, or when npm fails, a plain page takes its place that says how to get
-//! the real one, so that the server can always be built with Rust alone. `MOOTHALL_SKIP_WEB=1` asks for that page.
+//! It runs only when something under `web/` changed. Without a Node that is new enough, or when npm
+//! fails, a plain page takes its place that says how to get the real one, so that the server can
+//! always be built with Rust alone. `MOOTHALL_SKIP_WEB=1` asks for that page.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs, io};
 
 /// What the page is made from, below `web/`.
-const SOURCES: [&str; 7] = ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts", "svelte.config.js"];
+const SOURCES: [&str; 7] = [
+    "src",
+    "public",
+    "index.html",
+    "package.json",
+    "package-lock.json",
+    "vite.config.ts",
+    "svelte.config.js",
+];
 /// Where the lock file is kept that `node_modules` was installed from.
 const INSTALLED: &str = "node_modules/.moothall-lock";
 /// What stands in for the page.
@@ -53,18 +62,24 @@ fn build(web: &Path, out: &Path) -> Result<(), String> {
     npm(web, &["run", "build", "--", "--outDir", out, "--emptyOutDir", "--logLevel", "warn"])
 }
 
-/// Whether there is a Node that the page can be built with. What an old one says of itself helps nobody.
+/// Whether there is a Node that the page can be built with. What an old one says of itself helps
+/// nobody.
 fn check_node() -> Result<(), String> {
     let way = "install Node 20.19 or newer with npm, `touch web/package.json` and build again";
     let output = Command::new("node").arg("--version").stdin(Stdio::null()).output();
     let output = output.map_err(|error| format!("Node cannot be run ({error}); {way}"))?;
     let version = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    if is_usable(&version) { Ok(()) } else { Err(format!("Node {version} is too old for it; {way}")) }
+    if is_usable(&version) {
+        Ok(())
+    } else {
+        Err(format!("Node {version} is too old for it; {way}"))
+    }
 }
 
 /// The versions that `web/package.json` asks for.
 fn is_usable(version: &str) -> bool {
-    let mut numbers = version.trim_start_matches('v').split('.').map_while(|number| number.parse::<u32>().ok());
+    let mut numbers =
+        version.trim_start_matches('v').split('.').map_while(|number| number.parse::<u32>().ok());
     match (numbers.next(), numbers.next()) {
         (Some(20), Some(minor)) => minor >= 19,
         (Some(22), Some(minor)) => minor >= 12,
@@ -75,7 +90,8 @@ fn is_usable(version: &str) -> bool {
 
 /// Installs what the lock file names, if it names something else than last time.
 fn install(web: &Path) -> Result<(), String> {
-    let lock = fs::read(web.join("package-lock.json")).map_err(|error| format!("package-lock.json: {error}"))?;
+    let lock = fs::read(web.join("package-lock.json"))
+        .map_err(|error| format!("package-lock.json: {error}"))?;
     let installed = web.join(INSTALLED);
     if fs::read(&installed).is_ok_and(|before| before == lock) {
         return Ok(());
@@ -87,14 +103,23 @@ fn install(web: &Path) -> Result<(), String> {
 fn npm(web: &Path, arguments: &[&str]) -> Result<(), String> {
     let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
     // Cargo reads this program's standard output, so npm must not write there.
-    let output = Command::new(program).args(arguments).current_dir(web).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| format!("npm cannot be run ({error}); it comes with Node, or as a package of its own"))?;
+    let output =
+        Command::new(program).args(arguments).current_dir(web).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| {
+        format!("npm cannot be run ({error}); it comes with Node, or as a package of its own")
+    })?;
     if output.status.success() {
         return Ok(());
     }
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
-    said.lines().rev().take(20).collect::<Vec<_>>().into_iter().rev().for_each(|line| println!("cargo:warning=npm: {line}"));
+    said.lines()
+        .rev()
+        .take(20)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .rev()
+        .for_each(|line| println!("cargo:warning=npm: {line}"));
     Err(format!("`npm {}` failed with {}", arguments.first().unwrap_or(&""), output.status))
 }
 

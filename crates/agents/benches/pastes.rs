@@ -1,4 +1,5 @@
-//! What it costs that one message reaches ten terminals, beside ten bare pastes that nobody looks at; and what idle sessions cost.
+//! What it costs that one message reaches ten terminals, beside ten bare pastes that nobody looks
+//! at; and what idle sessions cost.
 //!
 //! Prints numbers and judges nothing. `cargo bench -p moothall-agents --bench pastes`; needs tmux.
 
@@ -14,7 +15,8 @@ use moothall_engine::MemoryLog;
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::sessions::{
-    Adopt, Asker, Dialog, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane, PaneNews, SessionHost, SessionId, View,
+    Adopt, Asker, Dialog, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane,
+    PaneNews, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand as Order, Post};
 use moothall_kernel::policy::Policy;
@@ -60,8 +62,14 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
     let hall = Hall::open_with(parts, Arc::new(own.clone())).await?;
     let mut sessions = Vec::new();
     for _ in 0..IDLE_TERMINALS {
-        let new =
-            NewSession { client: "fake".into(), cwd: folder.into(), args: Vec::new(), name: None, by: Actor::human("user"), session: None };
+        let new = NewSession {
+            client: "fake".into(),
+            cwd: folder.into(),
+            args: Vec::new(),
+            name: None,
+            by: Actor::human("user"),
+            session: None,
+        };
         sessions.push(own.start(new).await?.session.id);
     }
     all_idle(&hall).await?;
@@ -75,7 +83,8 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
         let said = Instant::now();
         hall.submit(&link, Order::Post(Post::new(Actor::human("user"), TEXT)), None).await?;
         until(|| host.pasted().len() == TERMINALS).await?;
-        let pasted = host.pasted().iter().map(|(_, at)| at.duration_since(said)).max().unwrap_or_default();
+        let pasted =
+            host.pasted().iter().map(|(_, at)| at.duration_since(said)).max().unwrap_or_default();
         all_idle(&hall).await?;
         let panes: Vec<String> = host.pasted().iter().map(|(pane, _)| pane.id.clone()).collect();
         let floor = bare_pastes(socket, &panes)?;
@@ -88,8 +97,14 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
             floors.push(floor);
         }
     }
-    println!("one message, said in a link, until the last of {TERMINALS} terminals shows it: {}", spread(&mut last));
-    println!("the floor, {TERMINALS} times load-buffer and paste-buffer on the same server, a process each: {}", spread(&mut floors));
+    println!(
+        "one message, said in a link, until the last of {TERMINALS} terminals shows it: {}",
+        spread(&mut last)
+    );
+    println!(
+        "the floor, {TERMINALS} times load-buffer and paste-buffer on the same server, a process each: {}",
+        spread(&mut floors)
+    );
     Ok(())
 }
 
@@ -100,7 +115,13 @@ fn terminals(folder: &Path) -> std::io::Result<TmuxHost> {
 }
 
 fn member(session: &SessionId) -> Member {
-    Member { session: session.clone(), computer: String::new(), name: None, number: None, role: None }
+    Member {
+        session: session.clone(),
+        computer: String::new(),
+        name: None,
+        number: None,
+        role: None,
+    }
 }
 
 /// What this process and tmux use while nothing happens.
@@ -109,13 +130,18 @@ async fn idle(socket: &str) -> std::io::Result<()> {
     let (before, own) = (cpu(&server), cpu("self"));
     tokio::time::sleep(IDLE_FOR).await;
     let (tmux_ms, own_ms) = (cpu(&server) - before, cpu("self") - own);
-    println!("{IDLE_TERMINALS} idle sessions for a minute: {own_ms} ms of CPU here, {tmux_ms} ms in tmux");
+    println!(
+        "{IDLE_TERMINALS} idle sessions for a minute: {own_ms} ms of CPU here, {tmux_ms} ms in tmux"
+    );
     Ok(())
 }
 
 async fn all_idle(hall: &Hall) -> Result<(), Failed> {
     let sessions = hall.sessions()?;
-    until(|| sessions.list(false).iter().all(|status| status.doing == Doing::Idle && status.waiting == 0)).await?;
+    until(|| {
+        sessions.list(false).iter().all(|status| status.doing == Doing::Idle && status.waiting == 0)
+    })
+    .await?;
     Ok(())
 }
 
@@ -155,11 +181,14 @@ fn bare_pastes(socket: &str, panes: &[String]) -> std::io::Result<Duration> {
 /// Takes the bare pastes out again: the stand-in takes back one character at a time.
 fn clear(socket: &str, panes: &[String]) -> std::io::Result<()> {
     let count = TEXT.chars().count().to_string();
-    panes.iter().try_for_each(|pane| tmux(socket, &["send-keys", "-N", &count, "-t", pane, "BSpace"]).map(drop))
+    panes.iter().try_for_each(|pane| {
+        tmux(socket, &["send-keys", "-N", &count, "-t", pane, "BSpace"]).map(drop)
+    })
 }
 
 fn tmux(socket: &str, arguments: &[&str]) -> std::io::Result<String> {
-    let output = Command::new("tmux").env_remove("TMUX").args(["-S", socket]).args(arguments).output()?;
+    let output =
+        Command::new("tmux").env_remove("TMUX").args(["-S", socket]).args(arguments).output()?;
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
@@ -172,7 +201,13 @@ fn spread(times: &mut [Duration]) -> String {
 fn cpu(process: &str) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let after_name = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
-    after_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<u64>().ok()).sum::<u64>() * 10
+    after_name
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .filter_map(|ticks| ticks.parse::<u64>().ok())
+        .sum::<u64>()
+        * 10
 }
 
 /// Terminals that note when a paste was done.
@@ -198,7 +233,11 @@ impl SessionHost for Watched {
     async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault> {
         self.host.adopt(adopt).await
     }
-    async fn watch(&self, pane: &Pane, client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+    async fn watch(
+        &self,
+        pane: &Pane,
+        client: &str,
+    ) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
         self.host.watch(pane, client).await
     }
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault> {
@@ -214,7 +253,14 @@ impl SessionHost for Watched {
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
         self.host.press(pane, key).await
     }
-    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize, text: Option<&str>) -> Result<(), HostFault> {
+    async fn choose(
+        &self,
+        pane: &Pane,
+        client: &str,
+        dialog: &Dialog,
+        option: usize,
+        text: Option<&str>,
+    ) -> Result<(), HostFault> {
         self.host.choose(pane, client, dialog, option, text).await
     }
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {

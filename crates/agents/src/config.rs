@@ -20,11 +20,13 @@ use crate::terminal::Vendor;
 #[derive(Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentConfig {
-    /// How it runs: `command`, `script`, `llm` or `terminal`. Understood by itself where `command`, `replies` or `provider` is given. `remote`
-    /// keeps the name for a client that connects by itself, and takes no other key.
+    /// How it runs: `command`, `script`, `llm` or `terminal`. Understood by itself where `command`,
+    /// `replies` or `provider` is given. `remote` keeps the name for a client that connects by
+    /// itself, and takes no other key.
     #[serde(deserialize_with = "runtimes::word")]
     pub runtime: Option<Runtime>,
-    /// `false` takes an agent out of the registry, whether it is configured here, built in or found on this computer.
+    /// `false` takes an agent out of the registry, whether it is configured here, built in or found
+    /// on this computer.
     pub enabled: Option<bool>,
     /// One sentence for people.
     pub summary: Option<String>,
@@ -36,7 +38,8 @@ pub struct AgentConfig {
     pub timeout: Option<f64>,
     /// What happens to a turn that a restart interrupted: `rerun` or `fail`.
     pub on_lost: Option<OnLost>,
-    /// `command`, `terminal`: program and arguments. For `command`, `{prompt}` in an argument is replaced by the prompt.
+    /// `command`, `terminal`: program and arguments. For `command`, `{prompt}` in an argument is
+    /// replaced by the prompt.
     pub command: Option<Vec<String>>,
     /// `command`, `terminal`: where it runs.
     pub cwd: Option<PathBuf>,
@@ -122,7 +125,8 @@ impl fmt::Display for ConfigFault {
 impl std::error::Error for ConfigFault {}
 
 impl fmt::Debug for AgentConfig {
-    /// Without the key and the values of variables: both may be secrets. An address may carry one too.
+    /// Without the key and the values of variables: both may be secrets. An address may carry one
+    /// too.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hidden = |value: &Option<String>| value.as_ref().map(|_| "…");
         f.debug_struct("AgentConfig")
@@ -159,7 +163,10 @@ impl fmt::Debug for AgentConfig {
 impl AgentConfig {
     /// What its sessions may, and who may start them.
     pub fn client_rights(&self) -> ClientRights {
-        ClientRights { reaches_all: self.reach == Some(ReachKey::All), startable_by_agents: self.startable_by_agents.unwrap_or_default() }
+        ClientRights {
+            reaches_all: self.reach == Some(ReachKey::All),
+            startable_by_agents: self.startable_by_agents.unwrap_or_default(),
+        }
     }
 
     /// Whether this server runs such an agent at all.
@@ -176,14 +183,18 @@ impl AgentConfig {
     pub fn only_takes_away(&self) -> bool {
         let Self { enabled, runtime, .. } = self;
         let rest = Self { enabled: None, runtime: None, ..self.clone() };
-        (*enabled == Some(false) || self.is_elsewhere()) && (runtime.is_none() || self.is_elsewhere()) && rest == Self::default()
+        (*enabled == Some(false) || self.is_elsewhere())
+            && (runtime.is_none() || self.is_elsewhere())
+            && rest == Self::default()
     }
 
-    /// The registry's entry for this section. `bridge_url` is the server's own address, which programs are told.
+    /// The registry's entry for this section. `bridge_url` is the server's own address, which
+    /// programs are told.
     ///
     /// # Errors
-    /// [`ConfigFault`] when the runtime cannot be told or is not available, when a key is missing or belongs to another
-    /// runtime, or when a value makes no sense. Whether a program is installed is not looked at: see [`crate::command::CommandSpec::check`].
+    /// [`ConfigFault`] when the runtime cannot be told or is not available, when a key is missing
+    /// or belongs to another runtime, or when a value makes no sense. Whether a program is
+    /// installed is not looked at: see [`crate::command::CommandSpec::check`].
     pub fn spec(&self, client: &str, bridge_url: &str) -> Result<AgentSpec, ConfigFault> {
         let entry = self.entry()?;
         self.refuse_keys_of_others(entry)?;
@@ -209,12 +220,15 @@ impl AgentConfig {
         if let Some(runtime) = &self.runtime {
             return runtimes::found(runtime).ok_or_else(no_section);
         }
-        let mut implied = runtimes::ALL.iter().filter_map(|entry| Some((*entry, entry.implied_by.filter(|key| self.has(key))?)));
+        let mut implied = runtimes::ALL
+            .iter()
+            .filter_map(|entry| Some((*entry, entry.implied_by.filter(|key| self.has(key))?)));
         match (implied.next(), implied.next()) {
             (Some((entry, _)), None) => Ok(entry),
-            (Some((_, one)), Some((_, other))) => {
-                Err(ConfigFault::new(other, format!("This agent has both {one} and {other}; it can only have one.")))
-            }
+            (Some((_, one)), Some((_, other))) => Err(ConfigFault::new(
+                other,
+                format!("This agent has both {one} and {other}; it can only have one."),
+            )),
             (None, _) => Err(ConfigFault::new(
                 "runtime",
                 "Say how it runs: give it command = [\"program\"], replies = [\"text\"], or provider = \"openai\" and a model.",
@@ -249,9 +263,15 @@ impl AgentConfig {
     }
 
     pub(crate) fn refuse_keys_of_others(&self, entry: &RuntimeEntry) -> Result<(), ConfigFault> {
-        let others = runtimes::ALL.iter().flat_map(|owner| owner.keys.iter().map(move |key| (owner, *key)));
-        if let Some((owner, key)) = others.into_iter().find(|(_, key)| self.has(key) && !entry.keys.contains(key)) {
-            let message = format!("This key belongs to runtime {}; this agent's runtime is {}.", owner.runtime, entry.runtime);
+        let others =
+            runtimes::ALL.iter().flat_map(|owner| owner.keys.iter().map(move |key| (owner, *key)));
+        if let Some((owner, key)) =
+            others.into_iter().find(|(_, key)| self.has(key) && !entry.keys.contains(key))
+        {
+            let message = format!(
+                "This key belongs to runtime {}; this agent's runtime is {}.",
+                owner.runtime, entry.runtime
+            );
             return Err(ConfigFault::new(key, message));
         }
         let refused = self.on_lost.and_then(|on_lost| (entry.refuses_on_lost)(on_lost));
@@ -263,14 +283,26 @@ impl AgentConfig {
             if variable.is_empty() || variable.contains(['=', '\0']) || value.contains('\0') {
                 return Err(ConfigFault::new(
                     "env",
-                    format!("{variable:?} cannot be set: it holds a character that variables may not hold."),
+                    format!(
+                        "{variable:?} cannot be set: it holds a character that variables may not hold."
+                    ),
                 ));
             }
             if self.run_as.is_some() && is_of_the_linker(variable) {
-                return Err(ConfigFault::new("env", format!("{variable} would reach what changes the user, with the server's rights.")));
+                return Err(ConfigFault::new(
+                    "env",
+                    format!(
+                        "{variable} would reach what changes the user, with the server's rights."
+                    ),
+                ));
             }
             if is_own_variable(variable) {
-                return Err(ConfigFault::new("env", format!("{variable} is the server's own; programs do not get MOOTHALL_ variables.")));
+                return Err(ConfigFault::new(
+                    "env",
+                    format!(
+                        "{variable} is the server's own; programs do not get MOOTHALL_ variables."
+                    ),
+                ));
             }
         }
         Ok(())
@@ -280,7 +312,10 @@ impl AgentConfig {
         let Some(seconds) = self.timeout else { return Ok(None) };
         match Millis::from_secs_f64(seconds) {
             Some(limit) if limit.0 > 0 => Ok(Some(limit)),
-            _ => Err(ConfigFault::new("timeout", format!("{seconds} is no time limit; give seconds, more than 0."))),
+            _ => Err(ConfigFault::new(
+                "timeout",
+                format!("{seconds} is no time limit; give seconds, more than 0."),
+            )),
         }
     }
 
@@ -288,16 +323,32 @@ impl AgentConfig {
         if let (Some(outer), Some(inner)) = (&self.model, &self.profile.model)
             && outer != inner
         {
-            return Err(ConfigFault::new("model", format!("The model is given twice and differs: {outer} here, {inner} in profile.")));
+            return Err(ConfigFault::new(
+                "model",
+                format!("The model is given twice and differs: {outer} here, {inner} in profile."),
+            ));
         }
-        let nickname = self.profile.nickname.as_deref().map(moothall_kernel::names::nickname).transpose();
-        let nickname = nickname.map_err(|fault| ConfigFault::new("profile", format!("The nickname {}.", fault.explain())))?;
-        let model = self.model.clone().or_else(|| self.profile.model.clone()).unwrap_or_else(|| runtime.to_string());
-        Ok(Profile { client: Some(client.to_owned()), model: Some(model), roles: self.profile.roles.clone(), nickname })
+        let nickname =
+            self.profile.nickname.as_deref().map(moothall_kernel::names::nickname).transpose();
+        let nickname = nickname.map_err(|fault| {
+            ConfigFault::new("profile", format!("The nickname {}.", fault.explain()))
+        })?;
+        let model = self
+            .model
+            .clone()
+            .or_else(|| self.profile.model.clone())
+            .unwrap_or_else(|| runtime.to_string());
+        Ok(Profile {
+            client: Some(client.to_owned()),
+            model: Some(model),
+            roles: self.profile.roles.clone(),
+            nickname,
+        })
     }
 }
 
-pub(crate) const NO_PROGRAM: &str = "This agent needs a program: command = [\"program\", \"argument\"].";
+pub(crate) const NO_PROGRAM: &str =
+    "This agent needs a program: command = [\"program\", \"argument\"].";
 
 pub(crate) fn checked_argv(argv: &[String]) -> Result<Vec<String>, ConfigFault> {
     if argv.first().is_none_or(|program| program.trim().is_empty()) {
@@ -315,11 +366,22 @@ pub fn is_of_the_linker(variable: &str) -> bool {
 }
 
 pub(crate) fn within(key: &'static str, value: f64, max: f64) -> Result<f64, ConfigFault> {
-    if (0.0..=max).contains(&value) { Ok(value) } else { Err(ConfigFault::new(key, format!("{value} is not between 0 and {max}."))) }
+    if (0.0..=max).contains(&value) {
+        Ok(value)
+    } else {
+        Err(ConfigFault::new(key, format!("{value} is not between 0 and {max}.")))
+    }
 }
 
-pub(crate) fn positive<N: Default + PartialEq>(key: &'static str, tokens: N) -> Result<N, ConfigFault> {
-    if tokens == N::default() { Err(ConfigFault::new(key, "Give a number of tokens, more than 0.")) } else { Ok(tokens) }
+pub(crate) fn positive<N: Default + PartialEq>(
+    key: &'static str,
+    tokens: N,
+) -> Result<N, ConfigFault> {
+    if tokens == N::default() {
+        Err(ConfigFault::new(key, "Give a number of tokens, more than 0."))
+    } else {
+        Ok(tokens)
+    }
 }
 
 fn no_section() -> ConfigFault {

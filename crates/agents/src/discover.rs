@@ -1,6 +1,8 @@
-//! Agents that could be had without configuration: models whose key is in the environment, and programs on the search path.
+//! Agents that could be had without configuration: models whose key is in the environment, and
+//! programs on the search path.
 //!
-//! They are offered, by name and sentence; nothing is started, asked or paid for before somebody invites one and it gets a turn.
+//! They are offered, by name and sentence; nothing is started, asked or paid for before somebody
+//! invites one and it gets a turn.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,14 +25,35 @@ struct Model {
 }
 
 const MODELS: [Model; 4] = [
-    Model { client: "anthropic", provider: Provider::Anthropic, model: "claude-sonnet-4-5", variables: &["ANTHROPIC_API_KEY"] },
-    Model { client: "openai", provider: Provider::Openai, model: "gpt-5-mini", variables: &["OPENAI_API_KEY"] },
-    Model { client: "google", provider: Provider::Gemini, model: "gemini-flash-latest", variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"] },
-    Model { client: "ollama", provider: Provider::Ollama, model: "llama3.2", variables: &["OLLAMA_HOST"] },
+    Model {
+        client: "anthropic",
+        provider: Provider::Anthropic,
+        model: "claude-sonnet-4-5",
+        variables: &["ANTHROPIC_API_KEY"],
+    },
+    Model {
+        client: "openai",
+        provider: Provider::Openai,
+        model: "gpt-5-mini",
+        variables: &["OPENAI_API_KEY"],
+    },
+    Model {
+        client: "google",
+        provider: Provider::Gemini,
+        model: "gemini-flash-latest",
+        variables: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
+    },
+    Model {
+        client: "ollama",
+        provider: Provider::Ollama,
+        model: "llama3.2",
+        variables: &["OLLAMA_HOST"],
+    },
 ];
 
-/// All that this environment offers; an entry of the configuration with the same name is meant to replace it. `variable` looks
-/// a variable up, `bridge_url` is the server's own address, which programs are told.
+/// All that this environment offers; an entry of the configuration with the same name is meant to
+/// replace it. `variable` looks a variable up, `bridge_url` is the server's own address, which
+/// programs are told.
 pub fn discover(variable: impl Fn(&str) -> Option<String>, bridge_url: &str) -> Vec<AgentSpec> {
     let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
     let path = set("PATH").unwrap_or_default();
@@ -70,7 +93,8 @@ impl Model {
     }
 }
 
-/// `OLLAMA_HOST` may be a host, a port, both, or a URL, and the wildcard where a server listens is no address to ask.
+/// `OLLAMA_HOST` may be a host, a port, both, or a URL, and the wildcard where a server listens is
+/// no address to ask.
 fn host_url(host: &str) -> String {
     const PORT: &str = "11434";
     let host = host.trim().trim_end_matches('/');
@@ -78,14 +102,19 @@ fn host_url(host: &str) -> String {
         return host.to_owned();
     }
     let (name, port) = match host.rsplit_once(':') {
-        Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => (name, port),
+        Some((name, port))
+            if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            (name, port)
+        }
         _ => (host, PORT),
     };
     let name = if matches!(name, "" | "0.0.0.0" | "[::]") { "127.0.0.1" } else { name };
     format!("http://{name}:{port}")
 }
 
-/// A program that is installed: run for each turn, the prompt on its stdin, the answer on its stdout.
+/// A program that is installed: run for each turn, the prompt on its stdin, the answer on its
+/// stdout.
 fn offer(vendor: Vendor, path: &str, bridge_url: &str) -> Option<AgentSpec> {
     let launch = &vendor.table().launch;
     let (client, arguments) = (launch.name?, launch.once?);
@@ -93,19 +122,41 @@ fn offer(vendor: Vendor, path: &str, bridge_url: &str) -> Option<AgentSpec> {
         .filter(|folder| folder.is_absolute())
         .map(|folder| folder.join(client))
         .find(|file| crate::command::is_program(file))?;
-    let summary = format!("Runs {client} for each turn, in this folder and with its own login; offered because it is installed.");
-    Some(offered(client, client, summary, Arc::new(RunOnce::new(spec(&file, arguments, bridge_url)))))
+    let summary = format!(
+        "Runs {client} for each turn, in this folder and with its own login; offered because it is installed."
+    );
+    Some(offered(
+        client,
+        client,
+        summary,
+        Arc::new(RunOnce::new(spec(&file, arguments, bridge_url))),
+    ))
 }
 
 fn spec(file: &Path, arguments: &[&str], bridge_url: &str) -> CommandSpec {
     let program = std::iter::once(file.to_string_lossy().into_owned());
     let argv = program.chain(arguments.iter().map(|argument| (*argument).to_owned()));
-    CommandSpec { stdin: Stdin::Prompt, bridge_url: bridge_url.to_owned(), ..CommandSpec::new(argv) }
+    CommandSpec {
+        stdin: Stdin::Prompt,
+        bridge_url: bridge_url.to_owned(),
+        ..CommandSpec::new(argv)
+    }
 }
 
 fn offered(client: &str, model: &str, summary: String, agent: Arc<dyn Agent>) -> AgentSpec {
-    let profile = Profile { client: Some(client.to_owned()), model: Some(model.to_owned()), ..Profile::default() };
-    AgentSpec { client: client.to_owned(), summary, profile, origin: "discovered", run_as: None, agent }
+    let profile = Profile {
+        client: Some(client.to_owned()),
+        model: Some(model.to_owned()),
+        ..Profile::default()
+    };
+    AgentSpec {
+        client: client.to_owned(),
+        summary,
+        profile,
+        origin: "discovered",
+        run_as: None,
+        agent,
+    }
 }
 
 #[cfg(test)]

@@ -1,12 +1,14 @@
-//! How agents run: built-in scripts that need nothing, programs run once for each turn, calls to model providers, and programs that live in
-//! terminals.
+//! How agents run: built-in scripts that need nothing, programs run once for each turn, calls to
+//! model providers, and programs that live in terminals.
 //!
-//! The first three do one turn's work as one future ([`moothall_engine::run_once::Work`]); the engine decides when, and drops the future
-//! when the turn is taken away. `terminal` has tmux, what is known of each vendor's program, and the hooks by which it reports; what becomes
-//! of a turn there `moothall_terminals` decides.
+//! The first three do one turn's work as one future ([`moothall_engine::run_once::Work`]); the
+//! engine decides when, and drops the future when the turn is taken away. `terminal` has tmux, what
+//! is known of each vendor's program, and the hooks by which it reports; what becomes of a turn
+//! there `moothall_terminals` decides.
 //!
 //! ```
-//! let clients: Vec<String> = moothall_agents::built_in().into_iter().map(|spec| spec.client).collect();
+//! let built_in = moothall_agents::built_in();
+//! let clients: Vec<&str> = built_in.iter().map(|spec| spec.client.as_str()).collect();
 //! assert_eq!(clients, ["analyst", "writer", "critic"]);
 //! ```
 
@@ -36,7 +38,11 @@ pub fn built_in() -> Vec<AgentSpec> {
 }
 
 fn demo(demo: Demo) -> AgentSpec {
-    let profile = Profile { client: Some(demo.client().to_owned()), model: Some("demo".to_owned()), ..Profile::default() };
+    let profile = Profile {
+        client: Some(demo.client().to_owned()),
+        model: Some("demo".to_owned()),
+        ..Profile::default()
+    };
     AgentSpec {
         client: demo.client().to_owned(),
         summary: demo.summary().to_owned(),

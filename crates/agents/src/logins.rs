@@ -1,8 +1,9 @@
-//! How the programs that are known log in: which variables and files of theirs say so. What holds for one
-//! vendor stands in its own file (`terminal/programs`).
+//! How the programs that are known log in: which variables and files of theirs say so. What holds
+//! for one vendor stands in its own file (`terminal/programs`).
 //!
-//! A program sees a few variables of the server's environment and no more. For these programs that would take away the login that
-//! their user has, so what their vendors document is handed on to them, to each its own, and to nobody else.
+//! A program sees a few variables of the server's environment and no more. For these programs that
+//! would take away the login that their user has, so what their vendors document is handed on to
+//! them, to each its own, and to nobody else.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,9 +19,11 @@ pub struct Login {
     pub keys: &'static [&'static str],
     /// Variables that say where and how it asks, and whether it has to log in elsewhere.
     pub(crate) settings: &'static [&'static str],
-    /// Variables that go along only where another one is set: the login of a cloud, for a program that was told to use it.
+    /// Variables that go along only where another one is set: the login of a cloud, for a program
+    /// that was told to use it.
     pub(crate) clouds: &'static [(&'static str, &'static [&'static str])],
-    /// Where its own configuration lies: a variable, and the folder in the home folder where that is unset.
+    /// Where its own configuration lies: a variable, and the folder in the home folder where that
+    /// is unset.
     pub(crate) home: (&'static str, &'static str),
     /// Files in that folder of which any is a login.
     pub(crate) files: &'static [&'static str],
@@ -57,12 +60,27 @@ pub(crate) const AWS: &[&str] = &[
     "AWS_SHARED_CREDENTIALS_FILE",
 ];
 
-pub(crate) const GOOGLE_CLOUD: &[&str] =
-    &["GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "CLOUD_ML_REGION", "CLOUDSDK_CONFIG"];
+pub(crate) const GOOGLE_CLOUD: &[&str] = &[
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "GOOGLE_CLOUD_PROJECT",
+    "GOOGLE_CLOUD_LOCATION",
+    "CLOUD_ML_REGION",
+    "CLOUDSDK_CONFIG",
+];
 
 /// Words that stand in what a program says when it has no login, or one that is refused.
-const MISSED: [&str; 10] =
-    ["log in", "login", "logged in", "api key", "api_key", "apikey", "unauthorized", "authentication", "auth method", "credential"];
+const MISSED: [&str; 10] = [
+    "log in",
+    "login",
+    "logged in",
+    "api key",
+    "api_key",
+    "apikey",
+    "unauthorized",
+    "authentication",
+    "auth method",
+    "credential",
+];
 
 impl Login {
     /// The known program of this name, or whose file this is.
@@ -77,23 +95,40 @@ impl Login {
     }
 
     /// What of an environment is handed on to it. Nothing of the server's own is ever among it.
-    pub fn of_environment(&self, variable: impl Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
+    pub fn of_environment(
+        &self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> BTreeMap<String, String> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let clouds = self.clouds.iter().filter(|(told, _)| set(told).is_some()).flat_map(|(_, names)| *names);
+        let clouds = self
+            .clouds
+            .iter()
+            .filter(|(told, _)| set(told).is_some())
+            .flat_map(|(_, names)| *names);
         let names = NETWORK.iter().chain(self.keys).chain(self.settings).chain(clouds);
         names.filter_map(|name| Some(((*name).to_owned(), set(name)?))).collect()
     }
 
-    /// By what it is logged in, as far as variables and files tell: the first key that is set, or the first file that is there.
+    /// By what it is logged in, as far as variables and files tell: the first key that is set, or
+    /// the first file that is there.
     pub fn found(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty());
-        let key = self.keys.iter().chain(self.clouds.iter().map(|(told, _)| told)).find(|name| set(name).is_some());
+        let key = self
+            .keys
+            .iter()
+            .chain(self.clouds.iter().map(|(told, _)| told))
+            .find(|name| set(name).is_some());
         if let Some(key) = key {
             return Some((*key).to_owned());
         }
         let (told, usual) = self.home;
-        let folder = set(told).map(PathBuf::from).or_else(|| Some(Path::new(&set("HOME")?).join(usual)))?;
-        self.files.iter().map(|file| folder.join(file)).find(|file| file.is_file()).map(|file| file.display().to_string())
+        let folder =
+            set(told).map(PathBuf::from).or_else(|| Some(Path::new(&set("HOME")?).join(usual)))?;
+        self.files
+            .iter()
+            .map(|file| folder.join(file))
+            .find(|file| file.is_file())
+            .map(|file| file.display().to_string())
     }
 
     /// What to do when what it said sounds as if it had no login.
@@ -109,10 +144,15 @@ impl Login {
     }
 }
 
-/// What is given to a program beside what everything inherits: the login of a known one from this process's environment, and over it
-/// what is configured.
-pub(crate) fn given(login: Option<&Login>, configured: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let mut all = login.map(|login| login.of_environment(|name| std::env::var(name).ok())).unwrap_or_default();
+/// What is given to a program beside what everything inherits: the login of a known one from this
+/// process's environment, and over it what is configured.
+pub(crate) fn given(
+    login: Option<&Login>,
+    configured: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let mut all = login
+        .map(|login| login.of_environment(|name| std::env::var(name).ok()))
+        .unwrap_or_default();
     all.extend(configured.clone());
     all
 }
@@ -122,7 +162,9 @@ mod tests {
     use super::*;
 
     fn given(client: &str, variables: &[(&str, &str)]) -> Vec<String> {
-        let lookup = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let lookup = |name: &str| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        };
         Login::of(client).unwrap().of_environment(lookup).into_keys().collect()
     }
 
@@ -154,7 +196,11 @@ mod tests {
     fn nothing_of_the_servers_own_is_on_any_list() {
         for login in Login::all() {
             let everything = login.of_environment(|name| Some(name.to_owned()));
-            assert!(everything.keys().all(|name| !crate::command::is_own_variable(name)), "{}", login.client);
+            assert!(
+                everything.keys().all(|name| !crate::command::is_own_variable(name)),
+                "{}",
+                login.client
+            );
         }
     }
 
@@ -162,12 +208,16 @@ mod tests {
     fn a_login_is_a_key_or_a_file() {
         let home = tempfile::tempdir().unwrap();
         let codex = Login::of("codex").unwrap();
-        let lookup = |name: &str| (name == "HOME").then(|| home.path().to_string_lossy().into_owned());
+        let lookup =
+            |name: &str| (name == "HOME").then(|| home.path().to_string_lossy().into_owned());
         assert_eq!(codex.found(lookup), None);
         std::fs::create_dir(home.path().join(".codex")).unwrap();
         std::fs::write(home.path().join(".codex/auth.json"), "{}").unwrap();
         assert!(codex.found(lookup).unwrap().ends_with("/.codex/auth.json"));
-        assert_eq!(codex.found(|name| (name == "OPENAI_API_KEY").then(|| "k".to_owned())).as_deref(), Some("OPENAI_API_KEY"));
+        assert_eq!(
+            codex.found(|name| (name == "OPENAI_API_KEY").then(|| "k".to_owned())).as_deref(),
+            Some("OPENAI_API_KEY")
+        );
         assert!(codex.cure("Error: you are not logged in").unwrap().contains("codex login"));
         assert_eq!(codex.cure("Out of memory"), None);
     }

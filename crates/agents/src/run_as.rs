@@ -1,8 +1,9 @@
 //! Programs that run as another user than the server: `run_as` of an agent.
 //!
-//! A program of the server's own user can read whatever the server keeps: the start-up credential, the log, other sessions' secrets.
-//! Another user cannot. The change is made by `setpriv` (util-linux), which takes every right away with the user; a server that may
-//! not do that refuses to start the program at all, and never runs it as itself.
+//! A program of the server's own user can read whatever the server keeps: the start-up credential,
+//! the log, other sessions' secrets. Another user cannot. The change is made by `setpriv`
+//! (util-linux), which takes every right away with the user; a server that may not do that refuses
+//! to start the program at all, and never runs it as itself.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,17 +15,21 @@ use crate::command::Environment;
 /// The program that changes the user.
 const SETPRIV: &str = "setpriv";
 
-/// What it starts, which starts the program: until then `setpriv` has the server's rights over files, and would run what its user may not.
+/// What it starts, which starts the program: until then `setpriv` has the server's rights over
+/// files, and would run what its user may not.
 const ENV: &str = "env";
 
-/// The rights that it takes where the server is not root, as bits of Linux: to become somebody else, to end what runs as somebody else,
-/// and to look into its environment.
-const RIGHTS: [(u32, &str); 4] = [(5, "CAP_KILL"), (6, "CAP_SETGID"), (7, "CAP_SETUID"), (19, "CAP_SYS_PTRACE")];
+/// The rights that it takes where the server is not root, as bits of Linux: to become somebody
+/// else, to end what runs as somebody else, and to look into its environment.
+const RIGHTS: [(u32, &str); 4] =
+    [(5, "CAP_KILL"), (6, "CAP_SETGID"), (7, "CAP_SETUID"), (19, "CAP_SYS_PTRACE")];
 
-/// The same for a program in a terminal, whose reports lie in a folder of that user's, and whose terminal becomes theirs.
+/// The same for a program in a terminal, whose reports lie in a folder of that user's, and whose
+/// terminal becomes theirs.
 const RIGHTS_IN_TERMINALS: [(u32, &str); 2] = [(0, "CAP_CHOWN"), (1, "CAP_DAC_OVERRIDE")];
 
-/// Where the programs that a server starts are looked for when it is not said for the program itself.
+/// Where the programs that a server starts are looked for when it is not said for the program
+/// itself.
 const SYSTEM: &str = "/";
 
 /// Variables that name places of the server's own user.
@@ -61,13 +66,23 @@ impl Account {
     /// In words for people: there is no such user, or it is root.
     pub fn find(name: &str) -> Result<Self, String> {
         let unknown = |why: String| format!("The user {name:?} of run_as {why}.");
-        let user = User::from_name(name).map_err(|error| unknown(format!("cannot be looked up: {error}")))?;
+        let user = User::from_name(name)
+            .map_err(|error| unknown(format!("cannot be looked up: {error}")))?;
         let user = user.ok_or_else(|| unknown("does not exist on this computer".to_owned()))?;
         if user.uid.is_root() {
-            return Err(unknown("is root, who reaches everything; name one that reaches less".to_owned()));
+            return Err(unknown(
+                "is root, who reaches everything; name one that reaches less".to_owned(),
+            ));
         }
         let is_own = user.uid == geteuid();
-        Ok(Self { name: user.name, user: user.uid.as_raw(), group: user.gid.as_raw(), home: user.dir, shell: user.shell, is_own })
+        Ok(Self {
+            name: user.name,
+            user: user.uid.as_raw(),
+            group: user.gid.as_raw(),
+            home: user.dir,
+            shell: user.shell,
+            is_own,
+        })
     }
 
     /// The account of this name, if programs may be started as it from here.
@@ -117,7 +132,8 @@ impl Account {
         self.is_own
     }
 
-    /// The words before a program that make it run as this user, with nothing of the server's rights.
+    /// The words before a program that make it run as this user, with nothing of the server's
+    /// rights.
     ///
     /// # Errors
     /// Where what changes the user is not installed.
@@ -125,12 +141,26 @@ impl Account {
         if self.is_own {
             return Ok(Vec::new());
         }
-        let find =
-            |name: &str| Environment::of(&BTreeMap::new()).find(name, Path::new(SYSTEM)).map(|file| file.to_string_lossy().into_owned());
+        let find = |name: &str| {
+            Environment::of(&BTreeMap::new())
+                .find(name, Path::new(SYSTEM))
+                .map(|file| file.to_string_lossy().into_owned())
+        };
         let setpriv = find(SETPRIV).ok_or("Programs are run as another user by setpriv, which is not installed (package util-linux).")?;
         let env = find(ENV).ok_or("Programs are run as another user by way of env, which is not installed (package coreutils).")?;
         let (user, group) = (self.user.to_string(), self.group.to_string());
-        let words = ["--reuid", &user, "--regid", &group, "--init-groups", "--inh-caps=-all", "--ambient-caps=-all", "--", &env, "--"];
+        let words = [
+            "--reuid",
+            &user,
+            "--regid",
+            &group,
+            "--init-groups",
+            "--inh-caps=-all",
+            "--ambient-caps=-all",
+            "--",
+            &env,
+            "--",
+        ];
         Ok(std::iter::once(setpriv).chain(words.map(str::to_owned)).collect())
     }
 
@@ -144,13 +174,26 @@ impl Account {
         if self.is_own { &[] } else { &PLACES }
     }
 
-    /// What a program is to see of these variables: places of its own user in place of the server's.
-    pub(crate) fn variables(&self, inherited: BTreeMap<String, String>, configured: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    /// What a program is to see of these variables: places of its own user in place of the
+    /// server's.
+    pub(crate) fn variables(
+        &self,
+        inherited: BTreeMap<String, String>,
+        configured: &BTreeMap<String, String>,
+    ) -> BTreeMap<String, String> {
         let mut all = inherited;
         if !self.is_own {
             all.retain(|name, _| !PLACES.contains(&name.as_str()));
-            let (home, shell) = (self.home.to_string_lossy().into_owned(), self.shell.to_string_lossy().into_owned());
-            let own = [("HOME", home), ("USER", self.name.clone()), ("LOGNAME", self.name.clone()), ("SHELL", shell)];
+            let (home, shell) = (
+                self.home.to_string_lossy().into_owned(),
+                self.shell.to_string_lossy().into_owned(),
+            );
+            let own = [
+                ("HOME", home),
+                ("USER", self.name.clone()),
+                ("LOGNAME", self.name.clone()),
+                ("SHELL", shell),
+            ];
             all.extend(own.map(|(name, value)| (name.to_owned(), value)));
         }
         all.extend(configured.clone());
@@ -166,10 +209,15 @@ impl Account {
 /// Whether this process has these rights, by what Linux says of it; otherwise what is missing.
 fn may_change(status: &str, rights: &[(u32, &str)]) -> Result<(), String> {
     let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"));
-    let Some(effective) = effective.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok()) else {
+    let Some(effective) = effective.and_then(|bits| u64::from_str_radix(bits.trim(), 16).ok())
+    else {
         return if geteuid().is_root() { Ok(()) } else { Err("the right to".to_owned()) };
     };
-    let missing: Vec<&str> = rights.iter().filter(|(bit, _)| effective & (1 << bit) == 0).map(|(_, name)| *name).collect();
+    let missing: Vec<&str> = rights
+        .iter()
+        .filter(|(bit, _)| effective & (1 << bit) == 0)
+        .map(|(_, name)| *name)
+        .collect();
     if missing.is_empty() { Ok(()) } else { Err(missing.join(", ")) }
 }
 
@@ -187,20 +235,40 @@ mod tests {
     #[test]
     fn rights_that_are_missing_are_named() {
         assert_eq!(may_change("Name:\tx\nCapEff:\t000001ffffffffff\n", &RIGHTS), Ok(()));
-        assert_eq!(may_change("CapEff:\t0000000000000000\n", &RIGHTS), Err("CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SYS_PTRACE".to_owned()));
-        assert_eq!(may_change("CapEff:\t00000000000800a0\n", &RIGHTS), Err("CAP_SETGID".to_owned()));
+        assert_eq!(
+            may_change("CapEff:\t0000000000000000\n", &RIGHTS),
+            Err("CAP_KILL, CAP_SETGID, CAP_SETUID, CAP_SYS_PTRACE".to_owned())
+        );
+        assert_eq!(
+            may_change("CapEff:\t00000000000800a0\n", &RIGHTS),
+            Err("CAP_SETGID".to_owned())
+        );
     }
 
     #[test]
     fn places_of_the_servers_user_are_not_handed_on() {
-        let account =
-            Account { name: "ada".into(), user: 4711, group: 4711, home: "/srv/ada".into(), shell: "/bin/sh".into(), is_own: false };
-        let inherited = [("HOME", "/srv/own"), ("CODEX_HOME", "/srv/own/x"), ("XDG_CONFIG_HOME", "/srv/own/c"), ("OPENAI_API_KEY", "k")];
+        let account = Account {
+            name: "ada".into(),
+            user: 4711,
+            group: 4711,
+            home: "/srv/ada".into(),
+            shell: "/bin/sh".into(),
+            is_own: false,
+        };
+        let inherited = [
+            ("HOME", "/srv/own"),
+            ("CODEX_HOME", "/srv/own/x"),
+            ("XDG_CONFIG_HOME", "/srv/own/c"),
+            ("OPENAI_API_KEY", "k"),
+        ];
         let inherited = inherited.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let configured = BTreeMap::from([("CODEX_HOME".to_owned(), "/srv/ada/codex".to_owned())]);
         let seen = account.variables(inherited, &configured);
         assert_eq!((seen["HOME"].as_str(), seen["USER"].as_str()), ("/srv/ada", "ada"));
-        assert_eq!((seen["CODEX_HOME"].as_str(), seen["OPENAI_API_KEY"].as_str()), ("/srv/ada/codex", "k"));
+        assert_eq!(
+            (seen["CODEX_HOME"].as_str(), seen["OPENAI_API_KEY"].as_str()),
+            ("/srv/ada/codex", "k")
+        );
         assert!(!seen.contains_key("XDG_CONFIG_HOME"));
     }
 }

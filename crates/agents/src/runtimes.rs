@@ -9,8 +9,12 @@ use serde::{Deserialize, Deserializer};
 use crate::config::{AgentConfig, ConfigFault};
 
 /// All of them. Of a key that several have, the first is the owner.
-pub(crate) static ALL: [&RuntimeEntry; 4] =
-    [&crate::command::RUNTIME, &crate::terminal::RUNTIME, &crate::script::RUNTIME, &crate::llm::RUNTIME];
+pub(crate) static ALL: [&RuntimeEntry; 4] = [
+    &crate::command::RUNTIME,
+    &crate::terminal::RUNTIME,
+    &crate::script::RUNTIME,
+    &crate::llm::RUNTIME,
+];
 
 /// The agent of a section, or what is wrong with the section.
 pub(crate) type Made = Result<Arc<dyn Agent>, ConfigFault>;
@@ -27,7 +31,8 @@ pub(crate) struct RuntimeEntry {
     pub(crate) keys: &'static [&'static str],
     /// Why a turn of it cannot be treated like this after a restart, where it cannot.
     pub(crate) refuses_on_lost: fn(OnLost) -> Option<&'static str>,
-    /// Makes the agent of a section, of its client name and the server's own address, which programs are told.
+    /// Makes the agent of a section, of its client name and the server's own address, which
+    /// programs are told.
     pub(crate) build: fn(&AgentConfig, &str, &str) -> Made,
     /// What the agent of a section does, in a sentence.
     pub(crate) describe: fn(&AgentConfig) -> String,
@@ -38,14 +43,20 @@ pub(crate) fn found(runtime: &Runtime) -> Option<&'static RuntimeEntry> {
     ALL.iter().copied().find(|entry| entry.runtime == *runtime)
 }
 
-/// Reads the name of a runtime that there is. `remote` is one, too: its section keeps a name, and nothing runs.
-pub(crate) fn word<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Runtime>, D::Error> {
+/// Reads the name of a runtime that there is. `remote` is one, too: its section keeps a name, and
+/// nothing runs.
+pub(crate) fn word<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Runtime>, D::Error> {
     let word = String::deserialize(deserializer)?;
     let words = || ALL.iter().map(|entry| entry.runtime.clone()).chain([Runtime::REMOTE]);
     let known = words().find(|runtime| runtime.as_str() == word);
     let unknown = || {
         let expected: Vec<_> = words().map(|runtime| format!("`{runtime}`")).collect();
-        serde::de::Error::custom(format!("unknown variant `{word}`, expected one of {}", expected.join(", ")))
+        serde::de::Error::custom(format!(
+            "unknown variant `{word}`, expected one of {}",
+            expected.join(", ")
+        ))
     };
     known.map(Some).ok_or_else(unknown)
 }
@@ -79,7 +90,12 @@ mod tests {
         "#;
         let section: AgentConfig = toml::from_str(section).unwrap();
         for entry in ALL {
-            let missed: Vec<_> = entry.keys.iter().chain(&entry.implied_by).filter(|key| !section.has(key)).collect();
+            let missed: Vec<_> = entry
+                .keys
+                .iter()
+                .chain(&entry.implied_by)
+                .filter(|key| !section.has(key))
+                .collect();
             assert!(missed.is_empty(), "{}: {missed:?}", entry.runtime);
         }
         assert!(!section.has("summary"));
@@ -88,7 +104,11 @@ mod tests {
     #[test]
     fn the_words_of_old_logs_mean_what_their_runtimes_declare_now() {
         for runtime in [Runtime::SCRIPT, Runtime::COMMAND, Runtime::LLM, Runtime::TERMINAL] {
-            assert_eq!(found(&runtime).map(|entry| entry.abilities), Some(Abilities::meant_by(&runtime)), "{runtime}");
+            assert_eq!(
+                found(&runtime).map(|entry| entry.abilities),
+                Some(Abilities::meant_by(&runtime)),
+                "{runtime}"
+            );
         }
     }
 }

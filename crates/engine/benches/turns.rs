@@ -1,7 +1,9 @@
-//! What a turn costs when the agent takes no time, whether that grows with the conversation, and what a live stream weighs.
+//! What a turn costs when the agent takes no time, whether that grows with the conversation, and
+//! what a live stream weighs.
 //!
-//! `cargo bench -p moothall-engine` prints microseconds of one core for each turn, from grant to grant, on the memory log
-//! and with one listener. The floor is the kernel alone: the same commands decided, nothing appended and nobody told.
+//! `cargo bench -p moothall-engine` prints microseconds of one core for each turn, from grant to
+//! grant, on the memory log and with one listener. The floor is the kernel alone: the same commands
+//! decided, nothing appended and nobody told.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -17,7 +19,9 @@ use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
 use moothall_kernel::Conversation;
 use moothall_kernel::aggregate::CONVERSATION;
-use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post};
+use moothall_kernel::command::{
+    Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post,
+};
 use moothall_kernel::event::{Event, Fault, Usage};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Profile, Runtime};
@@ -52,23 +56,35 @@ fn policy() -> Policy {
 
 fn registry() -> Registry {
     let agent = Arc::new(RunOnce::new(Instantly));
-    let spec =
-        AgentSpec { client: "demo".into(), summary: String::new(), profile: Profile::default(), origin: "built-in", run_as: None, agent };
+    let spec = AgentSpec {
+        client: "demo".into(),
+        summary: String::new(),
+        profile: Profile::default(),
+        origin: "built-in",
+        run_as: None,
+        agent,
+    };
     let mut registry = Registry::default();
     registry.insert(spec);
     registry
 }
 
 fn invites(registry: &Registry) -> ClientCommand {
-    let profile = Profile { client: Some("demo".into()), model: Some("demo".into()), ..Profile::default() };
-    let invite = |n| Control::Invite(Invite::new(format!("agent{n}"), profile.clone(), registry.facts("demo")));
+    let profile =
+        Profile { client: Some("demo".into()), model: Some("demo".into()), ..Profile::default() };
+    let invite = |n| {
+        Control::Invite(Invite::new(format!("agent{n}"), profile.clone(), registry.facts("demo")))
+    };
     ClientCommand::Control { by: Actor::human("user"), controls: (0..AGENTS).map(invite).collect() }
 }
 
 /// Names every agent, so that each has a turn.
 fn call() -> ClientCommand {
     let names: Vec<String> = (0..AGENTS).map(|n| format!("@agent{n}")).collect();
-    ClientCommand::Post(Post::new(Actor::human("user"), format!("{}: what do you think?", names.join(" "))))
+    ClientCommand::Post(Post::new(
+        Actor::human("user"),
+        format!("{}: what do you think?", names.join(" ")),
+    ))
 }
 
 struct Room {
@@ -83,9 +99,17 @@ impl Room {
         let registry = registry();
         let invites = invites(&registry);
         let (store, clock) = (Store::of(Arc::new(MemoryLog::new())), Arc::new(SystemClock));
-        let parts = HallParts { store, clock, registry, defaults: policy(), budgets: Default::default(), owner: "bench".into() };
+        let parts = HallParts {
+            store,
+            clock,
+            registry,
+            defaults: policy(),
+            budgets: Default::default(),
+            owner: "bench".into(),
+        };
         let hall = Hall::open(parts).await.unwrap();
-        let stream = hall.create("bench".into(), policy(), Actor::human("user"), None).await.unwrap().stream;
+        let stream =
+            hall.create("bench".into(), policy(), Actor::human("user"), None).await.unwrap().stream;
         hall.submit(&stream, invites, None).await.unwrap();
         let subscription = hall.subscribe(&stream).await.unwrap();
         Self { hall, stream, subscription, turns: 0 }
@@ -95,8 +119,13 @@ impl Room {
         self.hall.submit(&self.stream, call(), None).await.unwrap();
         let mut open = true;
         while open {
-            let Update::Events(events) = self.subscription.updates.recv().await.unwrap() else { continue };
-            self.turns += events.iter().filter(|recorded| matches!(recorded.event, Event::TurnEnded { .. })).count();
+            let Update::Events(events) = self.subscription.updates.recv().await.unwrap() else {
+                continue;
+            };
+            self.turns += events
+                .iter()
+                .filter(|recorded| matches!(recorded.event, Event::TurnEnded { .. }))
+                .count();
             open = !events.iter().any(|recorded| recorded.event == Event::RoundClosed);
         }
     }
@@ -119,16 +148,27 @@ fn floor() -> f64 {
         now = now + Millis(1);
         state.decide(now, command, &Facts::default());
     };
-    decide(&mut state, ClientCommand::Create { name: "floor".into(), policy: policy(), by: Actor::human("user") }.into());
+    decide(
+        &mut state,
+        ClientCommand::Create { name: "floor".into(), policy: policy(), by: Actor::human("user") }
+            .into(),
+    );
     decide(&mut state, invites(&registry()).into());
     let (mut turns, start) = (0_u32, Instant::now());
     while turns < 2_000 {
         decide(&mut state, call().into());
         while let Some(run) = state.duties().run.first().cloned() {
             let through = state.head();
-            decide(&mut state, EngineCommand::Started { turn: run.turn, attempt: run.attempt, through }.into());
+            decide(
+                &mut state,
+                EngineCommand::Started { turn: run.turn, attempt: run.attempt, through }.into(),
+            );
             let (result, usage) = (Ok(ANSWER.to_owned()), Usage::default());
-            decide(&mut state, EngineCommand::Finished { turn: run.turn, attempt: run.attempt, result, usage }.into());
+            decide(
+                &mut state,
+                EngineCommand::Finished { turn: run.turn, attempt: run.attempt, result, usage }
+                    .into(),
+            );
             turns += 1;
         }
     }
@@ -136,7 +176,9 @@ fn floor() -> f64 {
 }
 
 async fn turns() {
-    println!("one turn of one of {AGENTS} agents, hybrid, memory log (budget 90 us, growth exponent at most 1.05)");
+    println!(
+        "one turn of one of {AGENTS} agents, hybrid, memory log (budget 90 us, growth exponent at most 1.05)"
+    );
     println!("{:>10} {:>12} {:>12}", "turns", "turn us", "kernel us");
     let mut room = Room::new().await;
     let mut spent = Vec::new();
@@ -145,7 +187,10 @@ async fn turns() {
         spent.push(micros);
         println!("{size:>10} {micros:>12.1} {:>12.1}", floor());
     }
-    println!("growth exponent of the total from 1,000 to 10,000 turns: {:.3}\n", 1.0 + (spent[2] / spent[1]).log10());
+    println!(
+        "growth exponent of the total from 1,000 to 10,000 turns: {:.3}\n",
+        1.0 + (spent[2] / spent[1]).log10()
+    );
 }
 
 fn resident_kib() -> usize {
@@ -158,7 +203,10 @@ fn resident_kib() -> usize {
 async fn write(log: &MemoryLog, stream: &StreamId, invites: ClientCommand) {
     let mut state = Conversation::new(stream.clone());
     let mut events = Vec::new();
-    for command in [ClientCommand::Create { name: "bench".into(), policy: policy(), by: Actor::human("user") }, invites] {
+    for command in [
+        ClientCommand::Create { name: "bench".into(), policy: policy(), by: Actor::human("user") },
+        invites,
+    ] {
         events.extend(state.decide(SystemClock.now(), command, &Facts::default()).events);
     }
     let catalog = Catalog {
@@ -173,8 +221,16 @@ async fn write(log: &MemoryLog, stream: &StreamId, invites: ClientCommand) {
     };
     let epoch = log.acquire(stream, "bench").await.unwrap().epoch().unwrap();
     let (claims, deliveries) = (Vec::new(), Vec::new());
-    let batch =
-        StreamBatch { stream: stream.clone(), epoch, expected_head: Seq(0), events, claims, deliveries, charges: Vec::new(), catalog };
+    let batch = StreamBatch {
+        stream: stream.clone(),
+        epoch,
+        expected_head: Seq(0),
+        events,
+        claims,
+        deliveries,
+        charges: Vec::new(),
+        catalog,
+    };
     log.append(vec![batch]).await.unwrap();
 }
 
@@ -188,15 +244,23 @@ async fn weight() {
         write(&log, &stream, invites(&registry)).await;
         streams.push(stream);
     }
-    let parts =
-        HallParts { store: Store::of(log), clock, registry, defaults: policy(), budgets: Default::default(), owner: "bench".into() };
+    let parts = HallParts {
+        store: Store::of(log),
+        clock,
+        registry,
+        defaults: policy(),
+        budgets: Default::default(),
+        owner: "bench".into(),
+    };
     let hall = Hall::open(parts).await.unwrap();
     let before = resident_kib();
     for stream in &streams {
         hall.view(stream, Conversation::head).await.unwrap();
     }
     let kib = (resident_kib().saturating_sub(before)) as f64 / LIVE as f64;
-    println!("a live conversation with {AGENTS} participants, idle: {kib:.1} KiB resident more (budget 16 KiB)");
+    println!(
+        "a live conversation with {AGENTS} participants, idle: {kib:.1} KiB resident more (budget 16 KiB)"
+    );
 }
 
 fn main() {

@@ -1,4 +1,5 @@
-//! What the hall answers and tells: everybody speaks of it, so it stands below everything that does.
+//! What the hall answers and tells: everybody speaks of it, so it stands below everything that
+//! does.
 
 use std::sync::Arc;
 
@@ -10,7 +11,8 @@ use moothall_kernel::invariants::Broken;
 use crate::hall::presence::Presence;
 use crate::ports::LogError;
 
-/// A client's key for a request that must take effect once. (Section "Claims and deliveries" of ARCHITECTURE.md.)
+/// A client's key for a request that must take effect once.
+/// (Section "Claims and deliveries" of ARCHITECTURE.md.)
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Idempotency {
     /// Whose key it is: keys of two principals never meet.
@@ -26,7 +28,8 @@ pub struct Idempotency {
 pub struct Answer {
     /// The stream.
     pub stream: StreamId,
-    /// The event that answers the command, committed and synced. Nothing when the command changed nothing.
+    /// The event that answers the command, committed and synced. Nothing when the command changed
+    /// nothing.
     pub event: Option<Recorded>,
     /// The stream's head after it.
     pub head: Seq,
@@ -56,7 +59,9 @@ pub enum HallError {
     #[error("the disk is full; free some space and try again")]
     DiskFull,
     /// A newer version wrote to this conversation: it can be read, not written.
-    #[error("{stream} was written by a newer version of Moothall (event {kind:?} at {seq}); it is read-only here")]
+    #[error(
+        "{stream} was written by a newer version of Moothall (event {kind:?} at {seq}); it is read-only here"
+    )]
     ReadOnly {
         /// Which conversation.
         stream: StreamId,
@@ -66,7 +71,9 @@ pub enum HallError {
         kind: String,
     },
     /// The state of this conversation is one that no rule allows: it can be read, not written.
-    #[error("{stream} can be read, not written: {rule}. This is a fault of Moothall; export the conversation, and report it")]
+    #[error(
+        "{stream} can be read, not written: {rule}. This is a fault of Moothall; export the conversation, and report it"
+    )]
     Broken {
         /// Which conversation.
         stream: StreamId,
@@ -101,7 +108,8 @@ pub enum Update {
 pub enum Signal {
     /// Somebody's presence changed.
     Presence(Presence),
-    /// A piece of a running turn's answer; `offset` counts bytes of the answer before it. Held back while it may become `[PASS]`.
+    /// A piece of a running turn's answer; `offset` counts bytes of the answer before it. Held back
+    /// while it may become `[PASS]`.
     Delta {
         /// The turn.
         turn: TurnNo,

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-/// One object of these entries, in their order. Lists of names under one key become one list. Of several values that each concern somebody
-/// else, the key holds the first, for readers who know only that, and the key with an `s` all of them. Otherwise the last word counts.
+/// One object of these entries, in their order. Lists of names under one key become one list. Of
+/// several values that each concern somebody else, the key holds the first, for readers who know
+/// only that, and the key with an `s` all of them. Otherwise the last word counts.
 pub fn together(entries: impl IntoIterator<Item = (&'static str, Value)>) -> Map<String, Value> {
     let mut content = Map::new();
     for (key, mut value) in entries {
@@ -44,11 +45,21 @@ mod tests {
         let one = together([("invite", who("a")), ("bind", json!("link:0"))]);
         assert_eq!(Value::Object(one), json!({"invite": who("a"), "bind": "link:0"}));
         let three = together(["a", "b", "c"].map(|id| ("invite", who(id))));
-        assert_eq!(Value::Object(three), json!({"invite": who("a"), "invites": [who("a"), who("b"), who("c")]}));
-        let muted = together([("mute", json!({"targets": ["a"], "mode": "hard"})), ("mute", json!({"targets": ["b"], "mode": "hard"}))]);
+        assert_eq!(
+            Value::Object(three),
+            json!({"invite": who("a"), "invites": [who("a"), who("b"), who("c")]})
+        );
+        let muted = together([
+            ("mute", json!({"targets": ["a"], "mode": "hard"})),
+            ("mute", json!({"targets": ["b"], "mode": "hard"})),
+        ]);
         assert_eq!(Value::Object(muted), json!({"mute": {"targets": ["a", "b"], "mode": "hard"}}));
-        let asked =
-            together([("prod", json!(["a"])), ("prod", json!(["b"])), ("pause", json!({"on": true})), ("pause", json!({"on": false}))]);
+        let asked = together([
+            ("prod", json!(["a"])),
+            ("prod", json!(["b"])),
+            ("pause", json!({"on": true})),
+            ("pause", json!({"on": false})),
+        ]);
         assert_eq!(Value::Object(asked), json!({"prod": ["a", "b"], "pause": {"on": false}}));
     }
 }

@@ -1,6 +1,7 @@
 //! Named points at which a test can make the process die, as a power cut would.
 //!
-//! Only with the cargo feature `crash-points`; otherwise all of this is nothing. Crates above the engine have points here too.
+//! Only with the cargo feature `crash-points`; otherwise all of this is nothing. Crates above the
+//! engine have points here too.
 
 use moothall_kernel::event::Recorded;
 
@@ -74,13 +75,16 @@ pub const TERMINAL_POINTS: &[&str] = &[
 /// The points of what one stream owes another.
 pub const OUTBOX_POINTS: &[&str] = &["delivery_taken", "delivery_carried"];
 
-/// The points of opening a data folder: one that is new, or of an older format. Their own test dies at each.
+/// The points of opening a data folder: one that is new, or of an older format. Their own test dies
+/// at each.
 pub const FORMAT_POINTS: &[&str] = &["format_changing", "format_to_commit", "format_committed"];
 
 /// The points of deleting a conversation. Their own test dies at each.
-pub const DELETION_POINTS: &[&str] = &["before_delete_append", "after_delete_append", "deletion_erasing", "deletion_erased"];
+pub const DELETION_POINTS: &[&str] =
+    &["before_delete_append", "after_delete_append", "deletion_erasing", "deletion_erased"];
 
-/// Aborts the process when `MOOTHALL_CRASH_AT` is `name:count` and this is the `count`-th time, from 1, that the point is passed.
+/// Aborts the process when `MOOTHALL_CRASH_AT` is `name:count` and this is the `count`-th time,
+/// from 1, that the point is passed.
 #[cfg(feature = "crash-points")]
 pub fn point(name: &str) {
     use std::sync::OnceLock;
@@ -89,7 +93,9 @@ pub fn point(name: &str) {
     static WANTED: OnceLock<Option<(String, u64)>> = OnceLock::new();
     static PASSED: AtomicU64 = AtomicU64::new(0);
 
-    let listed = [POINTS, TERMINAL_POINTS, OUTBOX_POINTS, FORMAT_POINTS, DELETION_POINTS].iter().any(|points| points.contains(&name));
+    let listed = [POINTS, TERMINAL_POINTS, OUTBOX_POINTS, FORMAT_POINTS, DELETION_POINTS]
+        .iter()
+        .any(|points| points.contains(&name));
     assert!(listed, "{name} is missing in the lists of crash points");
     let wanted = WANTED.get_or_init(|| parse(&std::env::var("MOOTHALL_CRASH_AT").ok()?));
     let Some((at, count)) = wanted else { return };
@@ -106,13 +112,19 @@ pub fn point(_name: &str) {}
 /// The points of a batch that is about to be appended, by what it holds.
 #[cfg(feature = "crash-points")]
 pub fn before_append(events: &[Recorded]) {
-    events.iter().filter_map(|recorded| around(&recorded.event)).for_each(|(before, _)| point(before));
+    events
+        .iter()
+        .filter_map(|recorded| around(&recorded.event))
+        .for_each(|(before, _)| point(before));
 }
 
 /// The points of a batch that was appended and of which nobody knows yet.
 #[cfg(feature = "crash-points")]
 pub fn after_append(events: &[Recorded]) {
-    events.iter().filter_map(|recorded| around(&recorded.event)).for_each(|(_, after)| point(after));
+    events
+        .iter()
+        .filter_map(|recorded| around(&recorded.event))
+        .for_each(|(_, after)| point(after));
 }
 
 /// Nothing: the cargo feature `crash-points` is off.
@@ -132,8 +144,12 @@ fn around(event: &moothall_kernel::event::Event) -> Option<(&'static str, &'stat
 
     match event {
         Event::TurnGranted { .. } => Some(("before_turn_append", "after_turn_append")),
-        Event::Posted(posted) if posted.turn.is_some() => Some(("before_reply_append", "after_reply_append")),
-        Event::TurnEnded { outcome: Outcome::Passed, .. } => Some(("before_pass_append", "after_pass_append")),
+        Event::Posted(posted) if posted.turn.is_some() => {
+            Some(("before_reply_append", "after_reply_append"))
+        }
+        Event::TurnEnded { outcome: Outcome::Passed, .. } => {
+            Some(("before_pass_append", "after_pass_append"))
+        }
         Event::TurnLost { .. } => Some(("before_lost_append", "after_lost_append")),
         Event::Summarised { .. } => Some(("before_summary_append", "after_summary_append")),
         Event::Deleted { .. } => Some(("before_delete_append", "after_delete_append")),
@@ -147,7 +163,8 @@ fn around(event: &moothall_kernel::event::Event) -> Option<(&'static str, &'stat
     }
 }
 
-/// The most pages that a log may have now: what a test wrote into the file that `MOOTHALL_PAGES_MAX_FILE` names.
+/// The most pages that a log may have now: what a test wrote into the file that
+/// `MOOTHALL_PAGES_MAX_FILE` names.
 #[cfg(feature = "crash-points")]
 pub fn pages_max() -> Option<u64> {
     std::fs::read_to_string(std::env::var_os("MOOTHALL_PAGES_MAX_FILE")?).ok()?.trim().parse().ok()

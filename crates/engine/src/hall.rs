@@ -55,7 +55,8 @@ use crate::stream::mail::Request;
 pub use crate::stream::updates::{Listener, Subscription};
 use crate::stream::{Asker, Condition, Wanted};
 
-/// The engine. Cheap to clone; everything it does ends with the last clone, as in a crash. To end it gently, [`Hall::drain`] it first.
+/// The engine. Cheap to clone; everything it does ends with the last clone, as in a crash. To end
+/// it gently, [`Hall::drain`] it first.
 #[derive(Clone)]
 pub struct Hall {
     pub(crate) inner: Arc<Inner>,
@@ -85,7 +86,12 @@ pub struct Connected {
 
 impl Drop for Connected {
     fn drop(&mut self) {
-        self.inner.presences.disconnect(&self.stream, &self.participant, self.takes_turns, self.inner.now());
+        self.inner.presences.disconnect(
+            &self.stream,
+            &self.participant,
+            self.takes_turns,
+            self.inner.now(),
+        );
     }
 }
 
@@ -102,7 +108,10 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the log cannot be read.
-    pub async fn open_with(parts: HallParts, residents: Arc<dyn MoveIn>) -> Result<Hall, HallError> {
+    pub async fn open_with(
+        parts: HallParts,
+        residents: Arc<dyn MoveIn>,
+    ) -> Result<Hall, HallError> {
         let inner = Inner::new(parts, residents.clone());
         inner.open_purses().await?;
         residents.move_in(WeakHall::of(&inner)).await?;
@@ -140,8 +149,9 @@ impl Hall {
         self.inner.standing().registry()
     }
 
-    /// Replaces what the operator says. Conversations go on: running turns end as they began, and every participant whose agent is
-    /// another one now, or none any more, is told so before its next turn.
+    /// Replaces what the operator says. Conversations go on: running turns end as they began, and
+    /// every participant whose agent is another one now, or none any more, is told so before its
+    /// next turn.
     pub async fn replace(&self, registry: Registry, defaults: Policy) {
         self.inner.standing().replace(registry, defaults);
         for queue in self.inner.directory.queues() {
@@ -154,15 +164,27 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`]; nothing was created then.
-    pub async fn create(&self, name: String, policy: Policy, by: Actor, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+    pub async fn create(
+        &self,
+        name: String,
+        policy: Policy,
+        by: Actor,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         self.inner.create(name, policy, by, idempotency).await
     }
 
     /// Submits a command; the answer comes when its events are committed and synced.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
-    pub async fn submit(&self, stream: &StreamId, command: ClientCommand, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing
+    /// was decided.
+    pub async fn submit(
+        &self,
+        stream: &StreamId,
+        command: ClientCommand,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         if let ClientCommand::AnswerPermission { permission, .. } = &command {
             self.inner.residents.see_question(stream, permission).await;
         }
@@ -187,15 +209,22 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`], as for [`Hall::submit`]; nothing is owed then.
-    pub async fn owe(&self, stream: &StreamId, owed: Vec<Owed>, key: Idempotency) -> Result<Answer, HallError> {
+    pub async fn owe(
+        &self,
+        stream: &StreamId,
+        owed: Vec<Owed>,
+        key: Idempotency,
+    ) -> Result<Answer, HallError> {
         self.inner.owe(stream, owed, key).await
     }
 
-    /// Submits a command once somebody agreed to it; the conversation goes on meanwhile. A request whose key was used is answered as it
-    /// was then, and nobody is asked. Nothing of a request that waits is kept: after a restart its key asks again.
+    /// Submits a command once somebody agreed to it; the conversation goes on meanwhile. A request
+    /// whose key was used is answered as it was then, and nobody is asked. Nothing of a request
+    /// that waits is kept: after a restart its key asks again.
     ///
     /// # Errors
-    /// [`HallError`], as for [`Hall::submit`]; `Rejected` also where it was not agreed to (`not_agreed`), or not in time (`unanswered`).
+    /// [`HallError`], as for [`Hall::submit`]; `Rejected` also where it was not agreed to
+    /// (`not_agreed`), or not in time (`unanswered`).
     pub async fn submit_if_agreed(
         &self,
         stream: &StreamId,
@@ -205,14 +234,28 @@ impl Hall {
         asker: Arc<dyn Asker>,
     ) -> Result<Answer, HallError> {
         let asked = Asked { condition, asker };
-        self.inner.submit_wanted(stream, Wanted::Decision(command.into()), idempotency, Some(asked), Owing::default()).await
+        self.inner
+            .submit_wanted(
+                stream,
+                Wanted::Decision(command.into()),
+                idempotency,
+                Some(asked),
+                Owing::default(),
+            )
+            .await
     }
 
-    /// Tells a conversation how something of its own went on. It never comes from outside: surfaces and channels [`Hall::submit`].
+    /// Tells a conversation how something of its own went on. It never comes from outside: surfaces
+    /// and channels [`Hall::submit`].
     ///
     /// # Errors
     /// [`HallError`], as for [`Hall::submit`].
-    pub async fn tell(&self, stream: &StreamId, command: EngineCommand, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+    pub async fn tell(
+        &self,
+        stream: &StreamId,
+        command: EngineCommand,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         self.inner.submit(stream, command, idempotency).await
     }
 
@@ -232,7 +275,12 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn preview(&self, stream: &StreamId, speaker: ParticipantId, draft: Draft) -> Result<Vec<Forecast>, HallError> {
+    pub async fn preview(
+        &self,
+        stream: &StreamId,
+        speaker: ParticipantId,
+        draft: Draft,
+    ) -> Result<Vec<Forecast>, HallError> {
         let (inner, now) = (self.inner.clone(), self.now());
         let forecast = move |state: &Conversation| {
             let facts = inner.facts(state, now);
@@ -245,35 +293,64 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] as for [`Hall::submit`].
-    pub async fn publish(&self, stream: &StreamId, seq: Seq, by: Actor, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+    pub async fn publish(
+        &self,
+        stream: &StreamId,
+        seq: Seq,
+        by: Actor,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         let page = self.read(stream, Seq(seq.0.saturating_sub(1)), Some(1)).await?;
-        let unknown = || Rejection::new(Refusal::NotFound, "unknown_event", "There is no such event here.");
-        let kept = page.events.into_iter().find(|event| event.seq == seq).ok_or_else(|| HallError::Rejected(Box::new(unknown())))?;
-        self.submit(stream, ClientCommand::Publish { seq, kept: Box::new(kept), by }, idempotency).await
+        let unknown =
+            || Rejection::new(Refusal::NotFound, "unknown_event", "There is no such event here.");
+        let kept = page
+            .events
+            .into_iter()
+            .find(|event| event.seq == seq)
+            .ok_or_else(|| HallError::Rejected(Box::new(unknown())))?;
+        self.submit(stream, ClientCommand::Publish { seq, kept: Box::new(kept), by }, idempotency)
+            .await
     }
 
-    /// One page of events after a position: at most `limit`, and no more bytes than [`crate::ports::PAGE_BYTES_MAX`]. Go on after
-    /// [`Page::through`] as long as it moves.
+    /// One page of events after a position: at most `limit`, and no more bytes than
+    /// [`crate::ports::PAGE_BYTES_MAX`]. Go on after [`Page::through`] as long as it moves.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn page(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, HallError> {
+    pub async fn page(
+        &self,
+        stream: &StreamId,
+        after: Seq,
+        limit: usize,
+    ) -> Result<Page, HallError> {
         Ok(self.inner.store.log.read(stream, after, limit).await?)
     }
 
-    /// Events after a position, all or at most `limit`, together in memory: for spans that are short. [`Hall::page`] is for the others.
+    /// Events after a position, all or at most `limit`, together in memory: for spans that are
+    /// short. [`Hall::page`] is for the others.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn read(&self, stream: &StreamId, after: Seq, limit: Option<usize>) -> Result<Page, HallError> {
+    pub async fn read(
+        &self,
+        stream: &StreamId,
+        after: Seq,
+        limit: Option<usize>,
+    ) -> Result<Page, HallError> {
         self.inner.read(stream, after, limit).await
     }
 
-    /// Messages before a position, the newest first, as [`crate::ports::EventLog::messages_before`] gives them.
+    /// Messages before a position, the newest first, as [`crate::ports::EventLog::messages_before`]
+    /// gives them.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn messages_before(&self, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, HallError> {
+    pub async fn messages_before(
+        &self,
+        stream: &StreamId,
+        before: Seq,
+        limit: usize,
+    ) -> Result<Vec<Recorded>, HallError> {
         Ok(self.inner.store.log.messages_before(stream, before, limit).await?)
     }
 
@@ -293,7 +370,8 @@ impl Hall {
         self.inner.find(stream).await
     }
 
-    /// Listens to a stream. `updates` closes when the stream has to be read again: subscribe anew then, and read from where you were.
+    /// Listens to a stream. `updates` closes when the stream has to be read again: subscribe anew
+    /// then, and read from where you were.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
@@ -336,27 +414,43 @@ impl Hall {
         self.inner.find(stream).await.map(drop)
     }
 
-    /// While the guard lives, this participant counts as connected, and as somebody who takes turns if it says so. (Ruling 5.)
+    /// While the guard lives, this participant counts as connected, and as somebody who takes turns
+    /// if it says so. (Ruling 5.)
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist.
-    pub async fn connect(&self, stream: &StreamId, participant: ParticipantId, takes_turns: bool) -> Result<Connected, HallError> {
+    pub async fn connect(
+        &self,
+        stream: &StreamId,
+        participant: ParticipantId,
+        takes_turns: bool,
+    ) -> Result<Connected, HallError> {
         self.must_exist(stream).await?;
         self.inner.presences.connect(stream, &participant, takes_turns);
-        Ok(Connected { inner: self.inner.clone(), stream: stream.clone(), participant, takes_turns })
+        Ok(Connected {
+            inner: self.inner.clone(),
+            stream: stream.clone(),
+            participant,
+            takes_turns,
+        })
     }
 
-    /// Says who carries what is owed to targets that begin like this; what is owed to them already is taken up.
+    /// Says who carries what is owed to targets that begin like this; what is owed to them already
+    /// is taken up.
     ///
     /// # Errors
     /// [`HallError`] when the deliveries cannot be read.
-    pub async fn register_courier(&self, scheme: &str, courier: Arc<dyn Courier>) -> Result<(), HallError> {
+    pub async fn register_courier(
+        &self,
+        scheme: &str,
+        courier: Arc<dyn Courier>,
+    ) -> Result<(), HallError> {
         Ok(self.inner.outbox.register(scheme, courier).await?)
     }
 
-    /// Stops taking commands and starting turns, lets what is queued commit and the turns that run in this process end, and waits for
-    /// that at most `within`. Cancels nothing. Programs in terminals and remote participants go on by themselves, and nobody waits for
-    /// them.
+    /// Stops taking commands and starting turns, lets what is queued commit and the turns that run
+    /// in this process end, and waits for that at most `within`. Cancels nothing. Programs in
+    /// terminals and remote participants go on by themselves, and nobody waits for them.
     pub async fn drain(&self, within: Millis) {
         self.inner.stop_taking();
         let queues = self.inner.directory.queues();

@@ -1,7 +1,9 @@
-//! Runs the rules of the kernel: one task for each live stream, ports to logs and agents, and everything that is not a rule.
+//! Runs the rules of the kernel: one task for each live stream, ports to logs and agents, and
+//! everything that is not a rule.
 //!
-//! [`hall::Hall`] is the front door. A command sent through it is decided by the kernel in its stream's own task, appended,
-//! and only then answered and told to listeners; what should be running afterwards is compared with what runs.
+//! [`hall::Hall`] is the front door. A command sent through it is decided by the kernel in its
+//! stream's own task, appended, and only then answered and told to listeners; what should be
+//! running afterwards is compared with what runs.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -15,13 +17,22 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), moothall_engine::hall::HallError> {
 //! let (store, clock) = (Store::of(Arc::new(MemoryLog::new())), Arc::new(SystemClock));
-//! let parts = HallParts { store, clock, registry: Default::default(), defaults: Default::default(), budgets: Default::default(), owner: "example".into() };
+//! let parts = HallParts {
+//!     store,
+//!     clock,
+//!     registry: Default::default(),
+//!     defaults: Default::default(),
+//!     budgets: Default::default(),
+//!     owner: "example".into(),
+//! };
 //! let hall = Hall::open(parts).await?;
-//! let stream = hall.create("Lunch".into(), hall.defaults(), Actor::human("user"), None).await?.stream;
-//! let hello = ClientCommand::Post(Post::new(Actor::human("user"), "Soup or salad?"));
+//! let user = Actor::human("user");
+//! let stream = hall.create("Lunch".into(), hall.defaults(), user.clone(), None).await?.stream;
+//! let hello = ClientCommand::Post(Post::new(user, "Soup or salad?"));
 //! let answer = hall.submit(&stream, hello, None).await?;
 //! assert_eq!(answer.head, Seq(2));
-//! assert_eq!(hall.read(&stream, Seq(1), None).await?.events, answer.event.into_iter().collect::<Vec<_>>());
+//! let read = hall.read(&stream, Seq(1), None).await?;
+//! assert_eq!(read.events, answer.event.into_iter().collect::<Vec<_>>());
 //! # Ok(())
 //! # }
 //! ```

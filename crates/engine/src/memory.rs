@@ -11,11 +11,13 @@ use moothall_kernel::time::Timestamp;
 
 use crate::log_format::codec;
 use crate::ports::{
-    Acquired, AppendError, Appended, Catalog, Claim, ClaimChange, Clock, DELETED, Deliveries, Delivery, DeliveryState, Epoch, EventLog,
-    Lasting, Lease, ListFilter, ListPage, Listed, LogError, NewDelivery, Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX,
-    SNAPSHOT_BYTES_MAX, Session, SessionId, Snapshot, StreamBatch, SystemClock, command_claim,
+    Acquired, AppendError, Appended, Catalog, Claim, ClaimChange, Clock, DELETED, Delivery,
+    DeliveryState, Epoch, EventLog, Lease, ListFilter, ListPage, Listed, LogError, NewDelivery,
+    Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Session, SessionId,
+    Snapshot, StreamBatch, SystemClock,
 };
 
+mod deliveries;
 mod ledger;
 mod marks;
 mod principals;
@@ -37,16 +39,17 @@ impl MemoryLog {
         Self::default()
     }
 
-    /// Appends an event of a kind that this version does not know, as a newer version would have left it. Nothing happens
-    /// where the stream has not begun.
+    /// Appends an event of a kind that this version does not know, as a newer version would have
+    /// left it. Nothing happens where the stream has not begun.
     pub fn append_newer(&self, stream: &StreamId, ts: Timestamp, kind: &str) {
-        if let Some(stream) = self.tables().streams.get_mut(stream).filter(|stream| stream.began()) {
+        if let Some(stream) = self.tables().streams.get_mut(stream).filter(|stream| stream.began())
+        {
             stream.entries.push(Entry::Newer { ts, kind: kind.to_owned() });
         }
     }
 
-    /// Gives the log to another process, as far as streams are acquired: this one plays its owner's part. It is over at its time of the
-    /// [`SystemClock`].
+    /// Gives the log to another process, as far as streams are acquired: this one plays its owner's
+    /// part. It is over at its time of the [`SystemClock`].
     pub fn lease(&self, lease: Lease) {
         self.tables().lease = Some(lease);
     }
@@ -132,12 +135,19 @@ impl Stream {
 
     fn listed(&self, id: &StreamId) -> Option<Listed> {
         let last_ts = self.entries.last()?.ts();
-        Some(Listed { stream: id.clone(), head: self.head(), last_ts, catalog: self.catalog.clone()? })
+        Some(Listed {
+            stream: id.clone(),
+            head: self.head(),
+            last_ts,
+            catalog: self.catalog.clone()?,
+        })
     }
 
     fn erase(&mut self, seq: Seq) {
         self.snapshot.take_if(|snapshot| snapshot.head >= seq);
-        let found = usize::try_from(seq.0).ok().and_then(|place| self.entries.get_mut(place.checked_sub(1)?));
+        let found = usize::try_from(seq.0)
+            .ok()
+            .and_then(|place| self.entries.get_mut(place.checked_sub(1)?));
         if let Some(Entry::Known(recorded)) = found {
             recorded.event.erase();
         }
@@ -151,14 +161,21 @@ impl Stream {
     fn erase_all(&mut self) {
         self.snapshot = None;
         let earlier = self.entries.len().saturating_sub(1);
-        self.entries[..earlier].iter_mut().for_each(|entry| *entry = Entry::Erased { ts: entry.ts() });
+        self.entries[..earlier]
+            .iter_mut()
+            .for_each(|entry| *entry = Entry::Erased { ts: entry.ts() });
     }
 
     fn messages_before(&self, before: Seq, limit: usize) -> Vec<Recorded> {
-        let earlier = &self.entries[..self.entries.len().min(usize::try_from(before.0.saturating_sub(1)).unwrap_or(usize::MAX))];
+        let earlier = &self.entries[..self
+            .entries
+            .len()
+            .min(usize::try_from(before.0.saturating_sub(1)).unwrap_or(usize::MAX))];
         let (mut messages, mut bytes) = (Vec::new(), 0);
         for entry in earlier.iter().rev() {
-            let Entry::Known(recorded @ Recorded { event: Event::Posted(_), .. }) = entry else { continue };
+            let Entry::Known(recorded @ Recorded { event: Event::Posted(_), .. }) = entry else {
+                continue;
+            };
             bytes += entry.weight();
             if messages.len() == limit || (bytes > PAGE_BYTES_MAX && !messages.is_empty()) {
                 break;
@@ -180,8 +197,12 @@ impl Stream {
 
     fn put(&mut self, snapshot: Snapshot) -> bool {
         let behind = self.head().0.checked_sub(snapshot.head.0).filter(|_| snapshot.head > Seq(0));
-        let fits = behind.is_some_and(|behind| behind <= SNAPSHOT_BEHIND_MAX) && snapshot.bytes.len() <= SNAPSHOT_BYTES_MAX;
-        let newer = self.snapshot.as_ref().is_none_or(|kept| kept.version != snapshot.version || kept.head < snapshot.head);
+        let fits = behind.is_some_and(|behind| behind <= SNAPSHOT_BEHIND_MAX)
+            && snapshot.bytes.len() <= SNAPSHOT_BYTES_MAX;
+        let newer = self
+            .snapshot
+            .as_ref()
+            .is_none_or(|kept| kept.version != snapshot.version || kept.head < snapshot.head);
         let kept = fits && newer && !self.is_erased_after(snapshot.head);
         if kept {
             self.snapshot = Some(snapshot);
@@ -221,7 +242,8 @@ struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     fn check(tables: &'a Tables, batches: &'a [StreamBatch]) -> Result<Vec<Seq>, AppendError> {
-        let newest = batches.iter().flat_map(|batch| &batch.events).map(|recorded| recorded.ts).max();
+        let newest =
+            batches.iter().flat_map(|batch| &batch.events).map(|recorded| recorded.ts).max();
         let mut draft = Draft { tables, newest, heads: HashMap::new(), claims: HashMap::new() };
         batches.iter().map(|batch| draft.admit(batch)).collect()
     }
@@ -236,7 +258,9 @@ impl<'a> Draft<'a> {
         }
         let committed = known.map_or(Seq(0), Stream::head);
         let head = self.heads.get(&batch.stream).copied().unwrap_or(committed);
-        let after = batch.follows(head).ok_or_else(|| AppendError::Conflict { stream: batch.stream.clone(), head })?;
+        let after = batch
+            .follows(head)
+            .ok_or_else(|| AppendError::Conflict { stream: batch.stream.clone(), head })?;
         self.heads.insert(&batch.stream, after);
         batch.claims.iter().try_for_each(|change| self.claim(&batch.stream, change))?;
         Ok(after)
@@ -251,7 +275,10 @@ impl<'a> Draft<'a> {
         let held = self.claims.get(&(namespace, key)).copied().unwrap_or_else(committed);
         match change {
             ClaimChange::Take(claim) => {
-                let free = |held: &&Claim| planted::has(Bug::DuplicateClaim) || self.newest.is_some_and(|now| held.has_lapsed(now));
+                let free = |held: &&Claim| {
+                    planted::has(Bug::DuplicateClaim)
+                        || self.newest.is_some_and(|now| held.has_lapsed(now))
+                };
                 if let Some(held) = held.filter(|held| !free(held)) {
                     return Err(AppendError::Claimed(Box::new(held.clone())));
                 }
@@ -266,10 +293,13 @@ impl<'a> Draft<'a> {
 }
 
 impl StreamBatch {
-    /// The head after this batch, if it follows `head` without a gap and does not begin a stream with nothing.
+    /// The head after this batch, if it follows `head` without a gap and does not begin a stream
+    /// with nothing.
     fn follows(&self, head: Seq) -> Option<Seq> {
         let begins_empty = head == Seq(0) && self.events.is_empty();
-        let after = self.events.iter().try_fold(head, |last, recorded| (recorded.seq == last.next()).then_some(recorded.seq))?;
+        let after = self.events.iter().try_fold(head, |last, recorded| {
+            (recorded.seq == last.next()).then_some(recorded.seq)
+        })?;
         (self.expected_head == head && !begins_empty).then_some(after)
     }
 }
@@ -286,7 +316,8 @@ impl Tables {
         for change in batch.claims {
             self.change(&batch.stream, change);
         }
-        let deliveries = batch.deliveries.into_iter().map(|new| self.deliver(&batch.stream, new)).collect();
+        let deliveries =
+            batch.deliveries.into_iter().map(|new| self.deliver(&batch.stream, new)).collect();
         self.ledger.count(&batch.stream, &batch.charges);
         if batch.events.iter().any(|recorded| recorded.event.erases_all()) {
             self.let_go(&batch.stream);
@@ -295,7 +326,8 @@ impl Tables {
         if !stream.began() {
             self.in_order.push(batch.stream.clone());
         }
-        self.appended.extend(batch.events.iter().map(|recorded| (batch.stream.clone(), recorded.seq)));
+        self.appended
+            .extend(batch.events.iter().map(|recorded| (batch.stream.clone(), recorded.seq)));
         for recorded in batch.events {
             let erased: Vec<Seq> = recorded.event.erases().collect();
             let erases_all = recorded.event.erases_all();
@@ -315,7 +347,10 @@ impl Tables {
         self.marks.retain(|(_, marked), _| marked != stream);
         self.rooms.retain(|(_, room)| room != stream);
         for delivery in self.deliveries.iter_mut().filter(|delivery| delivery.stream == *stream) {
-            if !delivery.state.is_settled() && delivery.command.is_some() && delivery.target.starts_with("stream:") {
+            if !delivery.state.is_settled()
+                && delivery.command.is_some()
+                && delivery.target.starts_with("stream:")
+            {
                 delivery.state = DeliveryState::Failed;
                 delivery.command = None;
             }
@@ -324,7 +359,11 @@ impl Tables {
 
     /// A stream that began and can be read.
     fn readable(&self, id: &StreamId) -> Result<&Stream, LogError> {
-        let found = self.streams.get(id).filter(|stream| stream.began()).ok_or_else(|| LogError::NotFound(id.clone()))?;
+        let found = self
+            .streams
+            .get(id)
+            .filter(|stream| stream.began())
+            .ok_or_else(|| LogError::NotFound(id.clone()))?;
         if found.is_deleted() { Err(LogError::Deleted(id.clone())) } else { Ok(found) }
     }
 
@@ -370,9 +409,17 @@ impl Tables {
         let mut page = ListPage::default();
         let after = filter.after.unwrap_or(0);
         let mut last = after;
-        for (index, id) in self.in_order.iter().enumerate().skip(usize::try_from(after).unwrap_or(usize::MAX)) {
-            let wanted = |listed: &Listed| filter.archived.is_none_or(|archived| listed.catalog.archived == archived);
-            let Some(listed) = self.find(id).filter(wanted).filter(|listed| listed.catalog.kind != DELETED) else { continue };
+        for (index, id) in
+            self.in_order.iter().enumerate().skip(usize::try_from(after).unwrap_or(usize::MAX))
+        {
+            let wanted = |listed: &Listed| {
+                filter.archived.is_none_or(|archived| listed.catalog.archived == archived)
+            };
+            let Some(listed) =
+                self.find(id).filter(wanted).filter(|listed| listed.catalog.kind != DELETED)
+            else {
+                continue;
+            };
             if filter.limit.is_some_and(|limit| page.streams.len() >= limit) {
                 page.next = Some(last);
                 break;
@@ -389,7 +436,10 @@ impl EventLog for MemoryLog {
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError> {
         let mut tables = self.to_write().map_err(|_| AppendError::Fatal(CLOSED.into()))?;
         let heads = Draft::check(&tables, &batches)?;
-        let appended = heads.into_iter().zip(batches).map(|(head, batch)| Appended { head, deliveries: tables.commit(batch) });
+        let appended = heads
+            .into_iter()
+            .zip(batches)
+            .map(|(head, batch)| Appended { head, deliveries: tables.commit(batch) });
         Ok(appended.collect())
     }
 
@@ -398,12 +448,22 @@ impl EventLog for MemoryLog {
         Ok(tables.readable(stream)?.page(after, limit))
     }
 
-    async fn messages_before(&self, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, LogError> {
+    async fn messages_before(
+        &self,
+        stream: &StreamId,
+        before: Seq,
+        limit: usize,
+    ) -> Result<Vec<Recorded>, LogError> {
         let tables = self.tables();
         Ok(tables.readable(stream)?.messages_before(before, limit))
     }
 
-    async fn load(&self, stream: &StreamId, version: u32, limit: usize) -> Result<Opening, LogError> {
+    async fn load(
+        &self,
+        stream: &StreamId,
+        version: u32,
+        limit: usize,
+    ) -> Result<Opening, LogError> {
         let tables = self.tables();
         let found = tables.readable(stream)?;
         let snapshot = found.snapshot.clone().filter(|snapshot| snapshot.version == version);
@@ -431,7 +491,11 @@ impl EventLog for MemoryLog {
 
     async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquired, LogError> {
         let mut tables = self.to_write()?;
-        if let Some(lease) = tables.lease.as_ref().filter(|lease| lease.owner != owner && lease.until > SystemClock.now()) {
+        if let Some(lease) = tables
+            .lease
+            .as_ref()
+            .filter(|lease| lease.owner != owner && lease.until > SystemClock.now())
+        {
             return Ok(Acquired::Held(lease.clone()));
         }
         let stream = tables.streams.entry(stream.clone()).or_default();
@@ -441,8 +505,14 @@ impl EventLog for MemoryLog {
 
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {
         let tables = self.tables();
-        let is_due = |catalog: &Catalog| catalog.has_duties || catalog.next_wake.is_some_and(|wake| wake <= now);
-        Ok(tables.catalogs().filter(|(_, catalog)| is_due(catalog)).map(|(id, _)| id.clone()).collect())
+        let is_due = |catalog: &Catalog| {
+            catalog.has_duties || catalog.next_wake.is_some_and(|wake| wake <= now)
+        };
+        Ok(tables
+            .catalogs()
+            .filter(|(_, catalog)| is_due(catalog))
+            .map(|(id, _)| id.clone())
+            .collect())
     }
 
     async fn next_wake(&self) -> Result<Option<Timestamp>, LogError> {
@@ -453,7 +523,12 @@ impl EventLog for MemoryLog {
         Ok(self.tables().list(&filter))
     }
 
-    async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError> {
+    async fn claim(
+        &self,
+        namespace: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<Claim>, LogError> {
         let tables = self.tables();
         let held = tables.claims.get(&(namespace.to_owned(), key.to_owned()));
         Ok(held.filter(|held| !held.has_lapsed(now)).cloned())
@@ -463,61 +538,5 @@ impl EventLog for MemoryLog {
         let tables = self.tables();
         let wanted = |claim: &&Claim| claim.namespace == namespace && !claim.has_lapsed(now);
         Ok(tables.claims.values().filter(wanted).cloned().collect())
-    }
-}
-
-#[async_trait]
-impl Deliveries for MemoryLog {
-    async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
-        let tables = self.tables();
-        let mut heads: HashMap<&str, &Delivery> = HashMap::new();
-        for delivery in tables.deliveries.iter().filter(|delivery| !delivery.state.is_settled()) {
-            heads.entry(&delivery.target).or_insert(delivery);
-        }
-        let mut heads: Vec<Delivery> = heads.into_values().cloned().collect();
-        heads.sort_by_key(|delivery| delivery.id);
-        Ok(heads)
-    }
-
-    async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
-        let tables = self.tables();
-        Ok(tables.deliveries.iter().filter(|delivery| delivery.target == target && !delivery.state.is_settled()).cloned().collect())
-    }
-
-    async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
-        let tables = self.tables();
-        Ok(tables.deliveries.iter().rev().filter(|delivery| delivery.target == target).take(limit).cloned().collect())
-    }
-
-    async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {
-        Ok(self.tables().deliveries.iter().filter(|delivery| delivery.stream == *stream).cloned().collect())
-    }
-
-    async fn advance(
-        &self,
-        id: u64,
-        from: &[DeliveryState],
-        to: DeliveryState,
-        evidence: &str,
-        _lasting: Lasting,
-    ) -> Result<bool, LogError> {
-        let mut tables = self.to_write()?;
-        let found = tables.deliveries.iter_mut().find(|delivery| delivery.id == id && from.contains(&delivery.state));
-        let Some(delivery) = found else { return Ok(false) };
-        delivery.state = to;
-        evidence.clone_into(&mut delivery.evidence);
-        if to.is_settled() && delivery.command.take().is_some() {
-            let (namespace, key) = command_claim(id);
-            tables.claims.remove(&(namespace.to_owned(), key));
-        }
-        Ok(true)
-    }
-
-    async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError> {
-        let mut tally = BTreeMap::new();
-        for delivery in self.tables().deliveries.iter().filter(|delivery| delivery.state != DeliveryState::Done) {
-            *tally.entry(delivery.state).or_default() += 1;
-        }
-        Ok(tally)
     }
 }

@@ -1,4 +1,5 @@
-//! What takes turns: the port to agents, the registry of those that exist, and how many of them run at once.
+//! What takes turns: the port to agents, the registry of those that exist, and how many of them run
+//! at once.
 
 pub mod turn;
 pub mod agent;

@@ -1,7 +1,7 @@
 //! What a decision costs, and whether it grows with the conversation.
 //!
-//! `cargo bench -p moothall-kernel` prints microseconds of one core for each row. The floor is the same events cloned
-//! and dropped: what any design would pay for having them.
+//! `cargo bench -p moothall-kernel` prints microseconds of one core for each row. The floor is the
+//! same events cloned and dropped: what any design would pay for having them.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -9,7 +9,9 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post};
+use moothall_kernel::command::{
+    Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post,
+};
 use moothall_kernel::event::{Recorded, Usage};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
@@ -28,11 +30,24 @@ struct Room {
 impl Room {
     fn new(policy: PolicyName) -> Self {
         let state = Conversation::new(StreamId::new("bench"));
-        let mut room = Self { state, now: Timestamp::from_millis(1_763_700_000_000), facts: Facts::default(), events: 0 };
+        let mut room = Self {
+            state,
+            now: Timestamp::from_millis(1_763_700_000_000),
+            facts: Facts::default(),
+            events: 0,
+        };
         let policy = Policy { cooldown: Millis(0), ..Policy::named(policy) };
-        room.submit(ClientCommand::Create { name: "bench".into(), policy, by: Actor::named("user") });
+        room.submit(ClientCommand::Create {
+            name: "bench".into(),
+            policy,
+            by: Actor::named("user"),
+        });
         for n in 0..AGENTS {
-            let profile = Profile { client: Some("demo".into()), model: Some("demo".into()), ..Profile::default() };
+            let profile = Profile {
+                client: Some("demo".into()),
+                model: Some("demo".into()),
+                ..Profile::default()
+            };
             let facts = AgentFacts::of_runtime(Runtime::SCRIPT);
             let controls = vec![Control::Invite(Invite::new(format!("agent{n}"), profile, facts))];
             room.submit(ClientCommand::Control { by: Actor::named("user"), controls });
@@ -57,7 +72,12 @@ impl Room {
         while let Some(run) = self.state.duties().run.first().cloned() {
             let through = self.state.head();
             self.submit(EngineCommand::Started { turn: run.turn, attempt: run.attempt, through });
-            self.submit(EngineCommand::Finished { turn: run.turn, attempt: run.attempt, result: Ok(text.into()), usage: Usage::default() });
+            self.submit(EngineCommand::Finished {
+                turn: run.turn,
+                attempt: run.attempt,
+                result: Ok(text.into()),
+                usage: Usage::default(),
+            });
             turns += 1;
         }
         turns
@@ -81,12 +101,15 @@ fn one_message() {
         }
         let body = "@agent3 what do you make of the figures of the last quarter?";
         let runs = 2_000;
-        let copies = std::cell::RefCell::new((0..runs).map(|_| room.state.clone()).collect::<Vec<_>>());
+        let copies =
+            std::cell::RefCell::new((0..runs).map(|_| room.state.clone()).collect::<Vec<_>>());
         let (now, facts) = (room.now, room.facts.clone());
         let mut last = Vec::new();
         let decide = micros(runs, || {
             let mut state = copies.borrow_mut().pop().unwrap();
-            last = state.decide(now, ClientCommand::Post(Post::new(Actor::named("user"), body)), &facts).events;
+            last = state
+                .decide(now, ClientCommand::Post(Post::new(Actor::named("user"), body)), &facts)
+                .events;
             black_box(&state);
             std::mem::forget(state);
         });

@@ -1,4 +1,5 @@
-//! What a stream can be. Whoever hosts streams knows this enum, and each of its kinds only where what it is makes a difference.
+//! What a stream can be. Whoever hosts streams knows this enum, and each of its kinds only where
+//! what it is makes a difference.
 
 use crate::decide::Decision;
 use crate::model::command::{Command, Facts};
@@ -26,7 +27,8 @@ impl From<Conversation> for Aggregate {
 }
 
 impl Aggregate {
-    /// A stream of a kind in which nothing has happened yet; nothing for a kind that this version does not know.
+    /// A stream of a kind in which nothing has happened yet; nothing for a kind that this version
+    /// does not know.
     pub fn new(kind: &str, stream: StreamId) -> Option<Self> {
         (kind == CONVERSATION).then(|| Conversation::new(stream).into())
     }
@@ -107,7 +109,8 @@ impl Aggregate {
         }
     }
 
-    /// As bytes, which [`Aggregate::from_bytes`] of the same [`STATE_VERSION`](crate::STATE_VERSION) reads. Nothing where it cannot be written.
+    /// As bytes, which [`Aggregate::from_bytes`] of the same
+    /// [`STATE_VERSION`](crate::STATE_VERSION) reads. Nothing where it cannot be written.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         match self {
             Aggregate::Conversation(conversation) => conversation.to_bytes(),

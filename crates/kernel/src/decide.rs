@@ -1,5 +1,5 @@
-//! Decides about commands. Each kind of command has its place: contributions in `say`, controls in `control`, turns in `turns`;
-//! the floor moves on in `floor`.
+//! Decides about commands. Each kind of command has its place: contributions in `say`, controls in
+//! `control`, turns in `turns`; the floor moves on in `floor`.
 
 pub mod say;
 pub mod control;
@@ -15,7 +15,9 @@ mod summaries;
 pub use budgets::{RAISE_MAX, check_raise};
 
 use crate::model::budget::Charge;
-use crate::model::command::{Actor, ClientCommand, Command, EngineCommand, Facts, PostCustom, Refusal, Rejection};
+use crate::model::command::{
+    Actor, ClientCommand, Command, EngineCommand, Facts, PostCustom, Refusal, Rejection,
+};
 use crate::model::event::{Cause, Event, Guard, Outcome, Recorded, TurnKind};
 use crate::model::ids::{ParticipantId, Seq};
 use crate::model::participant::AgentFacts;
@@ -43,15 +45,16 @@ pub(crate) struct Decider<'a> {
 /// What came of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// What happens, to be appended whatever the outcome is: words that are refused are kept, for instance. Of a command that is taken,
-    /// the first event is the one that answers it; none means that nothing had to change.
+    /// What happens, to be appended whatever the outcome is: words that are refused are kept, for
+    /// instance. Of a command that is taken, the first event is the one that answers it; none means
+    /// that nothing had to change.
     pub events: Vec<Recorded>,
     /// Whether the command is taken, or why not.
     pub outcome: Result<(), Rejection>,
     /// What the events cost, in their order.
     pub charges: Vec<Charge>,
-    /// Refused words that are only counted, because too many were kept lately. The caller adds them up, and gives the sum with
-    /// [`Facts::unkept`](crate::model::command::Facts::unkept).
+    /// Refused words that are only counted, because too many were kept lately. The caller adds them
+    /// up, and gives the sum with [`Facts::unkept`](crate::model::command::Facts::unkept).
     pub unkept: Option<Unkept>,
 }
 
@@ -66,12 +69,23 @@ pub struct Unkept {
 
 impl Conversation {
     /// Decides about a command. The events are already applied to `self` when they are returned.
-    pub fn decide(&mut self, now: Timestamp, command: impl Into<Command>, facts: &Facts) -> Decision {
+    pub fn decide(
+        &mut self,
+        now: Timestamp,
+        command: impl Into<Command>,
+        facts: &Facts,
+    ) -> Decision {
         let now = if planted::has(Bug::TimeGoesBackwards) { now } else { now.max(self.last_ts) };
-        let mut decider = Decider { state: self, now, facts, out: Vec::new(), charges: Vec::new(), unkept: None };
+        let mut decider =
+            Decider { state: self, now, facts, out: Vec::new(), charges: Vec::new(), unkept: None };
         let outcome = decider.decide(command.into()).map(|()| decider.settle());
         let Decider { state, out: events, charges, unkept, .. } = decider;
-        let kept = || events.iter().find(|recorded| matches!(recorded.event, Event::Suppressed { .. })).map(|kept| kept.id(&state.stream));
+        let kept = || {
+            events
+                .iter()
+                .find(|recorded| matches!(recorded.event, Event::Suppressed { .. }))
+                .map(|kept| kept.id(&state.stream))
+        };
         let outcome = outcome.map_err(|rejection| Rejection { kept: kept(), ..rejection });
         Decision { events, outcome, charges, unkept }
     }
@@ -79,7 +93,8 @@ impl Conversation {
     /// The time limit of a turn, counted from its start. (Ruling 12.)
     pub fn limit_of(&self, turn: &crate::model::state::Turn) -> Millis {
         let policy = &self.policy;
-        let by_agent = self.participant(&turn.participant).map_or(Millis::from_secs(60), |p| p.facts.limit());
+        let by_agent =
+            self.participant(&turn.participant).map_or(Millis::from_secs(60), |p| p.facts.limit());
         let limit = policy.agent_reply_timeout.unwrap_or(by_agent);
         if !turn.may_pass || turn.kind == TurnKind::Listen {
             return limit;
@@ -93,13 +108,30 @@ impl Conversation {
 
     /// When the conversation next has to look at the clock.
     pub(crate) fn wake_at(&self) -> Option<Timestamp> {
-        let turns = self.open_turns().filter(|turn| turn.frozen_since.is_none()).map(|turn| turn.deadline);
-        let permissions = self.open_turns().flat_map(|turn| turn.permissions.values().map(|waiting| waiting.expires));
-        let starts = self.floor.starts.values().filter_map(|open| open.waiting().map(|waiting| waiting.expires));
-        let patience = self.awaited().map(|(_, until)| until).filter(|_| !planted::has(Bug::PatienceForgotten));
+        let turns =
+            self.open_turns().filter(|turn| turn.frozen_since.is_none()).map(|turn| turn.deadline);
+        let permissions = self
+            .open_turns()
+            .flat_map(|turn| turn.permissions.values().map(|waiting| waiting.expires));
+        let starts = self
+            .floor
+            .starts
+            .values()
+            .filter_map(|open| open.waiting().map(|waiting| waiting.expires));
+        let patience = self
+            .awaited()
+            .map(|(_, until)| until)
+            .filter(|_| !planted::has(Bug::PatienceForgotten));
         let cooling = if self.paused { None } else { self.cooling_until() };
         let beat = if self.paused || self.guards.held.is_some() { None } else { self.next_beat() };
-        turns.chain(permissions).chain(starts).chain(patience).chain(cooling).chain(beat).chain(self.refused.told_at()).min()
+        turns
+            .chain(permissions)
+            .chain(starts)
+            .chain(patience)
+            .chain(cooling)
+            .chain(beat)
+            .chain(self.refused.told_at())
+            .min()
     }
 }
 
@@ -108,9 +140,11 @@ impl Decider<'_> {
         match command {
             // What runs still when a conversation goes reports to nobody.
             Command::Engine(_) if self.state.deleted => Ok(()),
-            Command::Client(_) if self.state.deleted => {
-                Err(Rejection::new(Refusal::Gone, "thread_deleted", "This conversation was deleted."))
-            }
+            Command::Client(_) if self.state.deleted => Err(Rejection::new(
+                Refusal::Gone,
+                "thread_deleted",
+                "This conversation was deleted.",
+            )),
             Command::Client(command) => self.client(command),
             Command::Engine(command) => self.engine(command),
         }
@@ -125,7 +159,9 @@ impl Decider<'_> {
             ClientCommand::Post(post) => self.post(post),
             ClientCommand::Control { by, controls } => self.control(&by, controls),
             ClientCommand::PostCustom(keep) => self.post_custom(keep),
-            ClientCommand::Pass { by, to, reply_to } => self.pass(&by, to.as_deref(), reply_to.as_ref()),
+            ClientCommand::Pass { by, to, reply_to } => {
+                self.pass(&by, to.as_deref(), reply_to.as_ref())
+            }
             ClientCommand::Stop { by } => self.stop(&by),
             ClientCommand::Cancel { turn, by } => self.cancel(turn, &by),
             ClientCommand::Publish { seq, kept, by } => self.publish(seq, &kept, &by),
@@ -140,8 +176,12 @@ impl Decider<'_> {
 
     fn engine(&mut self, command: EngineCommand) -> Result<(), Rejection> {
         match command {
-            EngineCommand::Started { turn, attempt, through } => self.started(turn, attempt, through),
-            EngineCommand::Finished { turn, attempt, result, usage } => self.finished(turn, attempt, result, usage),
+            EngineCommand::Started { turn, attempt, through } => {
+                self.started(turn, attempt, through)
+            }
+            EngineCommand::Finished { turn, attempt, result, usage } => {
+                self.finished(turn, attempt, result, usage)
+            }
             EngineCommand::Summarise { turn, attempt, through, read_at, text, usage } => {
                 self.summarise(turn, attempt, through, read_at, &text, usage);
             }
@@ -149,10 +189,18 @@ impl Decider<'_> {
             EngineCommand::AskPermission { permission, turn, question, within } => {
                 self.ask_permission(permission, turn, &question, within)?;
             }
-            EngineCommand::AskQuestion { permission, participant, question } => self.ask_question(permission, participant, &question)?,
-            EngineCommand::AskStart { permission, by, start, within } => self.ask_start(permission, &by, *start, within)?,
-            EngineCommand::StartDone { permission, outcome } => self.start_done(&permission, outcome),
-            EngineCommand::WithdrawPermission { permission, because } => self.withdraw_permission(&permission, because),
+            EngineCommand::AskQuestion { permission, participant, question } => {
+                self.ask_question(permission, participant, &question)?
+            }
+            EngineCommand::AskStart { permission, by, start, within } => {
+                self.ask_start(permission, &by, *start, within)?
+            }
+            EngineCommand::StartDone { permission, outcome } => {
+                self.start_done(&permission, outcome)
+            }
+            EngineCommand::WithdrawPermission { permission, because } => {
+                self.withdraw_permission(&permission, because)
+            }
             EngineCommand::Tick => self.tick(),
             EngineCommand::ShiftClock { downtime } => self.shift_clock(downtime),
             EngineCommand::Facts { participant, facts } => self.facts_changed(participant, facts),
@@ -164,7 +212,15 @@ impl Decider<'_> {
         let PostCustom { by, to, kind, content, tags, reply_to } = custom;
         self.check_speaker(&by)?;
         self.check_open()?;
-        self.emit(Event::Custom { from: by.id, to, kind: kind.into(), content, tags, reply_to, unproven: !by.proven });
+        self.emit(Event::Custom {
+            from: by.id,
+            to,
+            kind: kind.into(),
+            content,
+            tags,
+            reply_to,
+            unproven: !by.proven,
+        });
         Ok(())
     }
 
@@ -184,19 +240,40 @@ impl Decider<'_> {
         let from = recorded.event.from().cloned().unwrap_or_else(ParticipantId::moothall);
         let depth = if let Event::Posted(posted) = &recorded.event { posted.depth } else { 0 };
         let unproven = recorded.event.lacks_person();
-        let cause = Cause { seq: recorded.seq, id: recorded.id(&self.state.stream), from, depth, unproven };
+        let cause =
+            Cause { seq: recorded.seq, id: recorded.id(&self.state.stream), from, depth, unproven };
         self.out.push(recorded);
         cause
     }
 
     /// Tells people something.
-    pub(crate) fn notice(&mut self, code: &str, text: String, about: Option<&ParticipantId>, cause: Option<&Cause>) {
-        self.emit(Event::Noticed { code: code.into(), text, about: about.cloned(), cause: cause.cloned() });
+    pub(crate) fn notice(
+        &mut self,
+        code: &str,
+        text: String,
+        about: Option<&ParticipantId>,
+        cause: Option<&Cause>,
+    ) {
+        self.emit(Event::Noticed {
+            code: code.into(),
+            text,
+            about: about.cloned(),
+            cause: cause.cloned(),
+        });
     }
 
-    fn create(&mut self, name: &str, policy: crate::model::settings::Policy, by: &Actor) -> Result<(), Rejection> {
+    fn create(
+        &mut self,
+        name: &str,
+        policy: crate::model::settings::Policy,
+        by: &Actor,
+    ) -> Result<(), Rejection> {
         if self.state.head != Seq(0) {
-            return Err(Rejection::new(Refusal::Conflict, "exists", "this conversation exists already"));
+            return Err(Rejection::new(
+                Refusal::Conflict,
+                "exists",
+                "this conversation exists already",
+            ));
         }
         self.check_speaker(by)?;
         let name = title(name)?;
@@ -228,8 +305,9 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// The conversation takes no more words, and nobody is asked any more. In a link, what was said before is delivered, and nobody's work
-    /// is interrupted: what comes of it stays with whoever did it. (Ruling 27.)
+    /// The conversation takes no more words, and nobody is asked any more. In a link, what was said
+    /// before is delivered, and nobody's work is interrupted: what comes of it stays with whoever
+    /// did it. (Ruling 27.)
     pub(crate) fn close(&mut self, by: &ParticipantId) {
         self.emit(Event::Archived { by: by.clone() });
         self.withdraw_asked(None);
@@ -259,7 +337,12 @@ impl Decider<'_> {
         let open: Vec<_> = self.state.open_turns().map(|turn| turn.no).collect();
         for turn in open {
             let usage = self.keep_shown(turn);
-            self.end(turn, Outcome::Cancelled, Some(crate::model::event::Fault::new("stopped", "a person stopped it")), usage);
+            self.end(
+                turn,
+                Outcome::Cancelled,
+                Some(crate::model::event::Fault::new("stopped", "a person stopped it")),
+                usage,
+            );
         }
         if self.state.gathering.is_some() {
             self.release_piece(crate::model::gathering::LetGo::Stopped, None, None);
@@ -271,7 +354,11 @@ impl Decider<'_> {
     fn redact(&mut self, seq: Seq, message: bool, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
         if seq == Seq(0) || seq > self.state.head {
-            return Err(Rejection::new(Refusal::NotFound, "unknown_event", "there is no such event here"));
+            return Err(Rejection::new(
+                Refusal::NotFound,
+                "unknown_event",
+                "there is no such event here",
+            ));
         }
         let summaries = self.state.summaries.of_words_at(seq);
         self.emit(Event::Redacted { seq, by: by.id.clone(), message, summaries });
@@ -280,7 +367,8 @@ impl Decider<'_> {
 
     fn shift_clock(&mut self, downtime: Millis) {
         let asked = self.state.starts_asked().next().is_some();
-        let waits = self.state.open_turns().next().is_some() || self.state.gathering.is_some() || asked;
+        let waits =
+            self.state.open_turns().next().is_some() || self.state.gathering.is_some() || asked;
         if waits && downtime > Millis(0) {
             self.emit(Event::ClockShifted { downtime });
         }
@@ -293,15 +381,27 @@ impl Decider<'_> {
             due.map(|(permission, _)| permission.clone()).collect::<Vec<_>>()
         };
         let permissions: Vec<_> = self.state.open_turns().flat_map(lapsed).collect();
-        let late = |open: &crate::model::start::OpenStart| open.waiting().is_some_and(|waiting| waiting.expires <= now);
-        let starts = self.state.floor.starts.iter().filter(|(_, open)| late(open)).map(|(permission, _)| permission.clone());
+        let late = |open: &crate::model::start::OpenStart| {
+            open.waiting().is_some_and(|waiting| waiting.expires <= now)
+        };
+        let starts = self
+            .state
+            .floor
+            .starts
+            .iter()
+            .filter(|(_, open)| late(open))
+            .map(|(permission, _)| permission.clone());
         let lapsed: Vec<_> = permissions.into_iter().chain(starts).collect();
         for permission in lapsed {
             self.emit(Event::PermissionExpired { permission: permission.clone() });
             self.settle_refused_start(&permission, None);
         }
-        let expired: Vec<_> =
-            self.state.open_turns().filter(|turn| turn.frozen_since.is_none() && turn.deadline <= now).map(|turn| turn.no).collect();
+        let expired: Vec<_> = self
+            .state
+            .open_turns()
+            .filter(|turn| turn.frozen_since.is_none() && turn.deadline <= now)
+            .map(|turn| turn.no)
+            .collect();
         for turn in expired {
             self.expire(turn);
         }
@@ -318,15 +418,29 @@ impl Decider<'_> {
 
     /// Ends those open turns of which this holds.
     fn end_turns(&mut self, of: impl Fn(&Turn) -> bool, code: &str, message: &str) {
-        let open: Vec<_> = self.state.open_turns().filter(|turn| of(turn)).map(|turn| turn.no).collect();
+        let open: Vec<_> =
+            self.state.open_turns().filter(|turn| of(turn)).map(|turn| turn.no).collect();
         for turn in open {
-            self.end(turn, Outcome::Cancelled, Some(crate::model::event::Fault::new(code, message)), crate::model::event::Usage::default());
+            self.end(
+                turn,
+                Outcome::Cancelled,
+                Some(crate::model::event::Fault::new(code, message)),
+                crate::model::event::Usage::default(),
+            );
         }
     }
 
     /// Ends what a participant has open, or only what waits.
-    pub(crate) fn end_turns_of(&mut self, participant: &ParticipantId, waiting_only: bool, code: &str, message: &str) {
-        let of = |turn: &Turn| turn.participant == *participant && !(waiting_only && turn.running.is_some());
+    pub(crate) fn end_turns_of(
+        &mut self,
+        participant: &ParticipantId,
+        waiting_only: bool,
+        code: &str,
+        message: &str,
+    ) {
+        let of = |turn: &Turn| {
+            turn.participant == *participant && !(waiting_only && turn.running.is_some())
+        };
         self.end_turns(of, code, message);
     }
 
@@ -334,12 +448,17 @@ impl Decider<'_> {
         if !self.state.archived {
             return Ok(());
         }
-        Err(Rejection::new(Refusal::Conflict, "thread_archived", "This conversation is archived. Unarchive it to go on."))
+        Err(Rejection::new(
+            Refusal::Conflict,
+            "thread_archived",
+            "This conversation is archived. Unarchive it to go on.",
+        ))
     }
 
-    /// Refuses names that only the server may use, and those by which somebody passes for a person or for who runs the server. People
-    /// whom the server knows, and participants of old, keep theirs. The server itself acts under its own name, and as somebody whom it
-    /// knows: no surface gives that name to anybody.
+    /// Refuses names that only the server may use, and those by which somebody passes for a person
+    /// or for who runs the server. People whom the server knows, and participants of old, keep
+    /// theirs. The server itself acts under its own name, and as somebody whom it knows: no surface
+    /// gives that name to anybody.
     pub(crate) fn check_speaker(&self, actor: &Actor) -> Result<(), Rejection> {
         if actor.human && actor.id.as_str() == ParticipantId::MOOTHALL {
             return Ok(());
@@ -353,17 +472,23 @@ impl Decider<'_> {
         }
         names::check_name_of(id.as_str(), is_known).map_err(|fault| {
             let rule = "use 1 to 64 of A-Z a-z 0-9 . _ : - and no reserved name";
-            Rejection::new(Refusal::Invalid, "invalid_participant", format!("`{id}` {}: {rule}.", fault.explain())).about(id)
+            Rejection::new(
+                Refusal::Invalid,
+                "invalid_participant",
+                format!("`{id}` {}: {rule}.", fault.explain()),
+            )
+            .about(id)
         })
     }
 
-    /// Whether somebody is a person: the server knows them as one, or the conversation does. Being muted outranks what a conversation
-    /// takes them for.
+    /// Whether somebody is a person: the server knows them as one, or the conversation does. Being
+    /// muted outranks what a conversation takes them for.
     pub(crate) fn is_human(&self, actor: &Actor) -> bool {
         actor.human || (self.state.is_human(&actor.id) && !self.state.muted.contains(&actor.id))
     }
 
-    /// Whether somebody counts as a person where kinds are decided about: with a proof, or as `user`, whose word it is in local mode.
+    /// Whether somebody counts as a person where kinds are decided about: with a proof, or as
+    /// `user`, whose word it is in local mode.
     pub(crate) fn is_person(&self, actor: &Actor) -> bool {
         self.is_human(actor) && (actor.proven || actor.id.as_str() == ParticipantId::USER)
     }
@@ -380,7 +505,8 @@ impl Decider<'_> {
 /// From so many agents on, polled turns get half the time. (Ruling 12.)
 const MANY_AGENTS: usize = 5;
 
-/// A title as it is kept: one line, trimmed, with nothing that reorders the line it stands in; `Untitled` when nothing of it is seen.
+/// A title as it is kept: one line, trimmed, with nothing that reorders the line it stands in;
+/// `Untitled` when nothing of it is seen.
 fn title(given: &str) -> Result<String, Rejection> {
     let clean: String = text::clean(given).chars().filter(|c| !text::is_bidi(*c)).collect();
     let name = clean.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -401,9 +527,16 @@ mod tests {
 
     #[test]
     fn participants_of_older_logs_keep_names_that_are_refused_now() {
-        let (mut state, now, facts) = (Conversation::new("s".into()), Timestamp::from_millis(1), Facts::default());
-        let created = Event::Created { name: "old".into(), by: "user".into(), policy: Policy::default() };
-        let profile = Profile { client: Some("x".into()), model: Some("m".into()), nickname: Some("You".into()), ..Profile::default() };
+        let (mut state, now, facts) =
+            (Conversation::new("s".into()), Timestamp::from_millis(1), Facts::default());
+        let created =
+            Event::Created { name: "old".into(), by: "user".into(), policy: Policy::default() };
+        let profile = Profile {
+            client: Some("x".into()),
+            model: Some("m".into()),
+            nickname: Some("You".into()),
+            ..Profile::default()
+        };
         let invited = Change::Invited {
             participant: "admin".into(),
             kind: Kind::Agent,
@@ -415,15 +548,23 @@ mod tests {
             number: None,
             part: None,
         };
-        let controlled = Event::Controlled { by: "user".into(), changes: vec![invited], unproven: false };
+        let controlled =
+            Event::Controlled { by: "user".into(), changes: vec![invited], unproven: false };
         for (seq, event) in [(1, created), (2, controlled)] {
             state.apply(&Recorded { seq: Seq(seq), ts: now, event });
         }
-        let posted = state.decide(now, ClientCommand::Post(Post::new(Actor::named("admin"), "still here")), &facts);
+        let posted = state.decide(
+            now,
+            ClientCommand::Post(Post::new(Actor::named("admin"), "still here")),
+            &facts,
+        );
         assert_eq!((posted.outcome, posted.events.len()), (Ok(()), 1));
         let renamed = Profile { nickname: Some("Ada".into()), ..Profile::default() };
         let again = Control::Invite(Invite::new("admin", renamed, AgentFacts::external()));
         let by = Actor::human("user");
-        assert_eq!(state.decide(now, ClientCommand::Control { by, controls: vec![again] }, &facts).outcome, Ok(()));
+        assert_eq!(
+            state.decide(now, ClientCommand::Control { by, controls: vec![again] }, &facts).outcome,
+            Ok(())
+        );
     }
 }

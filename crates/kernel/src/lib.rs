@@ -1,8 +1,9 @@
 //! The rules of a conversation: who may speak now, what was said, what is still owed.
 //!
-//! Pure: time, ids and facts come in as arguments; no clock, no randomness, no I/O. A [`Conversation`] is a fold of
-//! [`event::Event`]s. [`Conversation::decide`] decides about a [`command::Command`] and returns the events;
-//! [`Conversation::apply`] is the only way state changes. `(Ruling 8)` is a rule of `docs/rules.md`.
+//! Pure: time, ids and facts come in as arguments; no clock, no randomness, no I/O. A
+//! [`Conversation`] is a fold of [`event::Event`]s. [`Conversation::decide`] decides about a
+//! [`command::Command`] and returns the events; [`Conversation::apply`] is the only way state
+//! changes. `(Ruling 8)` is a rule of `docs/rules.md`.
 //!
 //! ```
 //! use moothall_kernel::Conversation;
@@ -13,7 +14,8 @@
 //!
 //! let (now, facts, user) = (Timestamp::from_millis(0), Facts::default(), Actor::human("user"));
 //! let mut lunch = Conversation::new("lunch".into());
-//! let create = ClientCommand::Create { name: "Lunch".into(), policy: Policy::default(), by: user.clone() };
+//! let (name, policy) = ("Lunch".into(), Policy::default());
+//! let create = ClientCommand::Create { name, policy, by: user.clone() };
 //! let created = lunch.decide(now, create, &facts);
 //! let said = lunch.decide(now, ClientCommand::Post(Post::new(user, "Soup or salad?")), &facts);
 //! assert!(matches!(said.events[0].event, Event::Posted(_)));
@@ -33,6 +35,9 @@ pub use aggregate::Aggregate;
 pub use decide::{control, say};
 pub use model::snapshot::STATE_VERSION;
 pub use model::state::Conversation;
-pub use model::{budget, command, event, gathering, ids, invariants, participant, permission, refused, start, state, summary, time};
+pub use model::{
+    budget, command, event, gathering, ids, invariants, participant, permission, refused, start,
+    state, summary, time,
+};
 pub use read::{compose, duties, preview, search, view};
 pub use text::{mentions, names, pass, slash};

@@ -1,4 +1,5 @@
-//! What a conversation is: its events, its state, and how the one makes the other. Nothing here decides anything.
+//! What a conversation is: its events, its state, and how the one makes the other. Nothing here
+//! decides anything.
 
 pub mod ids;
 pub mod time;

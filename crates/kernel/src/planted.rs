@@ -1,7 +1,8 @@
-//! Bugs planted on purpose, in the rules and in the engine: a simulator that never fails proves nothing.
-//!
-//! Only with the cargo feature `planted-bugs`, which no release has, and only where one was chosen by [`plant`]; otherwise all of this is
+//! Bugs planted on purpose, in the rules and in the engine: a simulator that never fails proves
 //! nothing.
+//!
+//! Only with the cargo feature `planted-bugs`, which no release has, and only where one was chosen
+//! by [`plant`]; otherwise all of this is nothing.
 
 /// A slip that the simulator has to notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

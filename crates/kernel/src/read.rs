@@ -1,4 +1,5 @@
-//! What is read off a state and its events: who sees what, what is owed to the world, what a participant is told, what would happen.
+//! What is read off a state and its events: who sees what, what is owed to the world, what a
+//! participant is told, what would happen.
 
 pub mod view;
 pub mod duties;

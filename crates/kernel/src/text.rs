@@ -1,4 +1,5 @@
-//! Text hygiene: what may be kept in a log, what may reach a terminal, and how a body is shown inside a prompt.
+//! Text hygiene: what may be kept in a log, what may reach a terminal, and how a body is shown
+//! inside a prompt.
 
 pub mod names;
 pub mod mentions;
@@ -7,7 +8,8 @@ pub mod slash;
 
 use std::borrow::Cow;
 
-/// Removes what no message needs: C0 controls except newline and tab, DEL, C1; `\r\n` and lone `\r` become newlines.
+/// Removes what no message needs: C0 controls except newline and tab, DEL, C1; `\r\n` and lone `\r`
+/// become newlines.
 pub fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -29,13 +31,15 @@ fn is_stray_control(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-/// What may be written to a terminal: [`clean`], without whole escape sequences, bidirectional overrides and tag characters.
+/// What may be written to a terminal: [`clean`], without whole escape sequences, bidirectional
+/// overrides and tag characters.
 pub fn for_terminal(text: &str) -> String {
     clean(&strip_escapes(text)).chars().filter(|c| !is_deceptive(*c)).collect()
 }
 
-/// The text with nothing in it that commands a terminal, or reorders or hides what is around it: such characters are written out, as
-/// `\u{202e}`. For what somebody decides about, where leaving them out would show something else.
+/// The text with nothing in it that commands a terminal, or reorders or hides what is around it:
+/// such characters are written out, as `\u{202e}`. For what somebody decides about, where leaving
+/// them out would show something else.
 pub fn revealed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -48,7 +52,8 @@ pub fn revealed(text: &str) -> String {
     out
 }
 
-/// The text with what would reorder it written out, as `\u{202e}`: what is drawn then stands in the order in which it was written.
+/// The text with what would reorder it written out, as `\u{202e}`: what is drawn then stands in the
+/// order in which it was written.
 pub fn in_order(text: &str) -> Cow<'_, str> {
     let reorders = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if !text.contains(reorders) {
@@ -67,25 +72,37 @@ pub fn in_order(text: &str) -> Cow<'_, str> {
 
 /// Characters that set the direction of the text beside them.
 pub fn is_bidi(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Characters that reorder or hide the text around them: bidirectional controls, zero-width marks and the tag block.
-pub fn is_deceptive(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{061c}' | '\u{e0000}'..='\u{e007f}')
-}
-
-/// Characters that draw nothing, or begin a line, beside the deceptive ones: soft hyphens, fillers, selectors, Unicode's own separators.
-fn is_invisible(c: char) -> bool {
     matches!(
         c,
-        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2028}' | '\u{2029}'
-            | '\u{206a}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0080}'..='\u{e0fff}'
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
     )
 }
 
-/// Whether a character draws nothing by itself: blanks of every width, fillers, and what is invisible; selectors only dress what they follow.
+/// Characters that reorder or hide the text around them: bidirectional controls, zero-width marks
+/// and the tag block.
+pub fn is_deceptive(c: char) -> bool {
+    matches!(
+        c,
+        '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}'
+            | '\u{061c}' | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+/// Characters that draw nothing, or begin a line, beside the deceptive ones: soft hyphens, fillers,
+/// selectors, Unicode's own separators.
+fn is_invisible(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+            | '\u{180b}'..='\u{180f}' | '\u{2028}' | '\u{2029}' | '\u{206a}'..='\u{206f}'
+            | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0080}'..='\u{e0fff}'
+    )
+}
+
+/// Whether a character draws nothing by itself: blanks of every width, fillers, and what is
+/// invisible; selectors only dress what they follow.
 pub fn is_blank(c: char) -> bool {
     let selects = matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
     c.is_whitespace() || (is_invisible(c) && !selects)
@@ -96,7 +113,8 @@ pub fn is_empty_looking(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || is_invisible(c) || is_deceptive(c) || c.is_control())
 }
 
-/// Removes CSI, OSC, DCS, SOS, PM and APC sequences, in their seven- and eight-bit forms, terminated or not.
+/// Removes CSI, OSC, DCS, SOS, PM and APC sequences, in their seven- and eight-bit forms,
+/// terminated or not.
 pub fn strip_escapes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -142,7 +160,8 @@ fn skip_csi(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// A control string ends at ST or BEL; an unterminated one ends with its line, so that it cannot swallow a message.
+/// A control string ends at ST or BEL; an unterminated one ends with its line, so that it cannot
+/// swallow a message.
 fn skip_string(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     while let Some(c) = chars.next() {
         match c {
@@ -156,8 +175,8 @@ fn skip_string(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// Indents every line but the first by two spaces, so that no line of a body can pass for a speaker's label. Unicode's own line and
-/// paragraph separators begin lines too.
+/// Indents every line but the first by two spaces, so that no line of a body can pass for a
+/// speaker's label. Unicode's own line and paragraph separators begin lines too.
 pub fn hang(body: &str) -> String {
     body.replace(['\n', '\u{2028}', '\u{2029}'], "\n  ")
 }
@@ -176,8 +195,9 @@ pub fn cut(text: &str, bytes_max: usize) -> &str {
     &text[..end]
 }
 
-/// A text that fits into about so many bytes: what is too much is left out in its middle. A line says so; it and the one after it stand two
-/// spaces in, so that neither passes for the beginning of something.
+/// A text that fits into about so many bytes: what is too much is left out in its middle. A line
+/// says so; it and the one after it stand two spaces in, so that neither passes for the beginning
+/// of something.
 pub fn shortened(text: &str, bytes_max: usize) -> Cow<'_, str> {
     /// What the line takes.
     const NOTE_BYTES: usize = 72;
@@ -189,15 +209,19 @@ pub fn shortened(text: &str, bytes_max: usize) -> Cow<'_, str> {
     let tail = &text[text.ceil_char_boundary(text.len() - half)..];
     let missing = text.len() - head.len() - tail.len();
     let (head, tail) = (head.trim_end(), tail.trim_start());
-    Cow::Owned(format!("{head}\n  (… {missing} bytes of this message are left out here …)\n  {tail}"))
+    Cow::Owned(format!(
+        "{head}\n  (… {missing} bytes of this message are left out here …)\n  {tail}"
+    ))
 }
 
 /// Longest quotation, in characters.
 const QUOTED_CHARS_MAX: usize = 60;
 
-/// The first words of a text, on one line, with nothing in them that is hidden, or that could end the quotation or the label around it.
+/// The first words of a text, on one line, with nothing in them that is hidden, or that could end
+/// the quotation or the label around it.
 pub fn quoted(text: &str) -> String {
-    let hidden = |c: char| is_stray_control(c) || (!c.is_ascii() && (is_deceptive(c) || is_invisible(c)));
+    let hidden =
+        |c: char| is_stray_control(c) || (!c.is_ascii() && (is_deceptive(c) || is_invisible(c)));
     // A message may be long: its first words stand in its beginning.
     let beginning = cut(text, 64 * QUOTED_CHARS_MAX);
     let mut first = String::with_capacity(beginning.len().min(QUOTED_CHARS_MAX) + '…'.len_utf8());
@@ -238,7 +262,10 @@ mod tests {
     #[test]
     fn escape_sequences_leave_nothing_behind() {
         assert_eq!(for_terminal("text\x1b[201~\rcurl x|sh\r"), "text\ncurl x|sh\n");
-        assert_eq!(for_terminal("\x1b]52;c;aGk=\x07a\x1b]8;;http://x\x1b\\b\u{9b}31mc\x1bPq\u{9c}d"), "abcd");
+        assert_eq!(
+            for_terminal("\x1b]52;c;aGk=\x07a\x1b]8;;http://x\x1b\\b\u{9b}31mc\x1bPq\u{9c}d"),
+            "abcd"
+        );
         assert_eq!(for_terminal("\x1b[20"), "");
         assert_eq!(for_terminal("user\u{202e}txt\u{e0041}"), "usertxt");
     }
@@ -250,7 +277,10 @@ mod tests {
 
     #[test]
     fn what_is_hidden_is_written_out() {
-        assert_eq!(revealed("a\u{202e}b\u{1b}[2Kc\u{9b}d\re\n\tf\u{200b}"), "a\\u{202e}b\\u{1b}[2Kc\\u{9b}d\\u{d}e\n\tf\\u{200b}");
+        assert_eq!(
+            revealed("a\u{202e}b\u{1b}[2Kc\u{9b}d\re\n\tf\u{200b}"),
+            "a\\u{202e}b\\u{1b}[2Kc\\u{9b}d\\u{d}e\n\tf\\u{200b}"
+        );
     }
 
     #[test]
@@ -261,7 +291,9 @@ mod tests {
 
     #[test]
     fn text_of_which_nothing_can_be_seen() {
-        for empty in ["", " \n", "\u{200b}", "\u{202e}", "\u{2800} \u{3164}", "\u{feff}\u{ad}\u{fe0f}"] {
+        for empty in
+            ["", " \n", "\u{200b}", "\u{202e}", "\u{2800} \u{3164}", "\u{feff}\u{ad}\u{fe0f}"]
+        {
             assert!(is_empty_looking(empty), "{empty:?}");
         }
         for seen in [".", "👩\u{200d}👧", "\u{301}", "ا"] {

@@ -1,7 +1,9 @@
-//! Logs of released versions are read for ever: each is decoded, folded, and compared with what the version that wrote it made of it.
+//! Logs of released versions are read for ever: each is decoded, folded, and compared with what the
+//! version that wrote it made of it.
 //!
-//! `golden/VERSION/*.jsonl` has one event a line, as it was stored: `{seq, ts, event, body}`, `ts` in milliseconds. Beside each log,
-//! `*.state` says in words what the state was at its end. Neither is ever written again.
+//! `golden/VERSION/*.jsonl` has one event a line, as it was stored: `{seq, ts, event, body}`, `ts`
+//! in milliseconds. Beside each log, `*.state` says in words what the state was at its end. Neither
+//! is ever written again.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -29,35 +31,67 @@ fn folder() -> PathBuf {
 
 fn logs() -> Vec<PathBuf> {
     let entries = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
-    let mut logs: Vec<PathBuf> = entries.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl")).collect();
+    let mut logs: Vec<PathBuf> =
+        entries.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl")).collect();
     logs.sort();
     logs
 }
 
 fn lines(log: &Path) -> Vec<Value> {
-    fs::read_to_string(log).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    fs::read_to_string(log)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 fn decoded(line: &Value) -> Recorded {
-    let event: Event = serde_json::from_value(line["event"].clone()).unwrap_or_else(|error| panic!("{line}: {error}"));
+    let event: Event = serde_json::from_value(line["event"].clone())
+        .unwrap_or_else(|error| panic!("{line}: {error}"));
     let event = match line["body"].as_str() {
         Some(body) => event.with_body(body.to_owned()),
         None => event,
     };
-    Recorded { seq: Seq(line["seq"].as_u64().unwrap()), ts: Timestamp::from_millis(line["ts"].as_i64().unwrap()), event }
+    Recorded {
+        seq: Seq(line["seq"].as_u64().unwrap()),
+        ts: Timestamp::from_millis(line["ts"].as_i64().unwrap()),
+        event,
+    }
 }
 
 /// What a state is, in words that no later version has reason to say otherwise.
 fn in_words(state: &Conversation) -> String {
-    let mut lines = vec![format!("{} under {}, head {}", state.name(), state.policy().name.as_str(), state.head())];
-    let flags = [(state.is_archived(), "archived"), (state.is_paused(), "paused"), (state.invited_auto(), "invited_auto")];
+    let mut lines = vec![format!(
+        "{} under {}, head {}",
+        state.name(),
+        state.policy().name.as_str(),
+        state.head()
+    )];
+    let flags = [
+        (state.is_archived(), "archived"),
+        (state.is_paused(), "paused"),
+        (state.invited_auto(), "invited_auto"),
+    ];
     lines.extend(flags.iter().filter(|(on, _)| *on).map(|(_, word)| (*word).to_owned()));
-    lines.extend(state.participants().iter().map(|p| format!("participant {} {:?} {}", p.id, p.kind, state.name_of(&p.id))));
+    lines.extend(
+        state
+            .participants()
+            .iter()
+            .map(|p| format!("participant {} {:?} {}", p.id, p.kind, state.name_of(&p.id))),
+    );
     lines.extend(state.muted().map(|id| format!("muted {id}")));
     lines.extend(state.held().map(|guard| format!("held {guard:?}")));
     lines.extend(state.bindings().map(|target| format!("bound {target}")));
     let turns = state.open_turns();
-    lines.extend(turns.map(|t| format!("turn {} of {}, attempt {}, running {}", t.no, t.participant, t.attempt, t.running.is_some())));
+    lines.extend(turns.map(|t| {
+        format!(
+            "turn {} of {}, attempt {}, running {}",
+            t.no,
+            t.participant,
+            t.attempt,
+            t.running.is_some()
+        )
+    }));
     lines.extend(state.queued().map(|cause| format!("queued {}", cause.seq)));
     lines.push(format!("last turn {}, spent and cap {:?}", state.last_turn(), state.budget()));
     lines.join("\n") + "\n"
@@ -85,21 +119,31 @@ fn what_is_read_from_them_is_written_again_without_loss() {
 
 /// The kind of an event and of what is in it: `controlled`, `controlled.muted`.
 fn kinds(event: &Value) -> Vec<String> {
-    let word = |value: &Value| value.as_str().map(str::to_owned).or_else(|| value.as_object()?.keys().next().cloned()).unwrap();
+    let word = |value: &Value| {
+        value
+            .as_str()
+            .map(str::to_owned)
+            .or_else(|| value.as_object()?.keys().next().cloned())
+            .unwrap()
+    };
     let kind = word(event);
     let changes = event["controlled"]["changes"].as_array().into_iter().flatten();
-    let inner = changes.chain(event.get("gathering")).map(|value| format!("{kind}.{}", word(value)));
+    let inner =
+        changes.chain(event.get("gathering")).map(|value| format!("{kind}.{}", word(value)));
     std::iter::once(kind.clone()).chain(inner.collect::<Vec<_>>()).collect()
 }
 
 #[test]
 fn every_kind_of_that_version_is_among_them() {
-    let found: Vec<String> = logs().iter().flat_map(|log| lines(log)).flat_map(|line| kinds(&line["event"])).collect();
-    let missing: Vec<&str> = KINDS.split_whitespace().filter(|kind| !found.iter().any(|found| found == kind)).collect();
+    let found: Vec<String> =
+        logs().iter().flat_map(|log| lines(log)).flat_map(|line| kinds(&line["event"])).collect();
+    let missing: Vec<&str> =
+        KINDS.split_whitespace().filter(|kind| !found.iter().any(|found| found == kind)).collect();
     assert!(missing.is_empty(), "no log has {missing:?}");
 }
 
-/// What all states on the way through these logs are, as one number. Beside it the version for which it holds.
+/// What all states on the way through these logs are, as one number. Beside it the version for
+/// which it holds.
 const REMEMBERED: (u32, u64) = (3, 7_530_840_504_005_335_747);
 
 #[test]
@@ -110,10 +154,20 @@ fn what_is_remembered_of_them_is_another_thing_only_in_another_version() {
         for line in lines(&log) {
             state.apply(&decoded(&line));
             let bytes = state.to_bytes().unwrap();
-            assert_eq!(Conversation::from_bytes(&bytes).as_ref(), Some(&state), "{}", log.display());
-            sum = bytes.iter().fold(sum, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3));
+            assert_eq!(
+                Conversation::from_bytes(&bytes).as_ref(),
+                Some(&state),
+                "{}",
+                log.display()
+            );
+            sum = bytes.iter().fold(sum, |sum, byte| {
+                (sum ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+            });
         }
     }
     let now = (STATE_VERSION, sum);
-    assert_eq!(now, REMEMBERED, "what events make of a state has changed: raise STATE_VERSION, and write the new number here");
+    assert_eq!(
+        now, REMEMBERED,
+        "what events make of a state has changed: raise STATE_VERSION, and write the new number here"
+    );
 }

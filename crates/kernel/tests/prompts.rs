@@ -1,4 +1,5 @@
-//! What prompts hold of conversations that are longer than they are. All else about prompts stands in the scripts.
+//! What prompts hold of conversations that are longer than they are. All else about prompts stands
+//! in the scripts.
 
 #![allow(clippy::unwrap_used, missing_docs)]
 
@@ -26,7 +27,11 @@ impl Room {
     /// The same where `ann` is something else.
     fn with(runtime: Runtime) -> Self {
         let mut room = Self { state: Conversation::new("s".into()), log: Vec::new() };
-        room.does(ClientCommand::Create { name: "Lunch".into(), policy: Policy::default(), by: Actor::human("user") });
+        room.does(ClientCommand::Create {
+            name: "Lunch".into(),
+            policy: Policy::default(),
+            by: Actor::human("user"),
+        });
         room.invite("ann", "x", AgentFacts::of_runtime(runtime));
         room
     }
@@ -38,7 +43,10 @@ impl Room {
         let first = decision.events.first().map_or(Seq(0), |recorded| recorded.seq);
         for recorded in &decision.events {
             for seq in recorded.event.erases() {
-                self.log.iter_mut().filter(|kept| kept.seq == seq).for_each(|kept| kept.event.erase());
+                self.log
+                    .iter_mut()
+                    .filter(|kept| kept.seq == seq)
+                    .for_each(|kept| kept.event.erase());
             }
         }
         self.log.extend(decision.events);
@@ -46,7 +54,8 @@ impl Room {
     }
 
     fn invite(&mut self, id: &str, client: &str, facts: AgentFacts) {
-        let profile = Profile { client: Some(client.into()), model: Some("m".into()), ..Profile::default() };
+        let profile =
+            Profile { client: Some(client.into()), model: Some("m".into()), ..Profile::default() };
         let invite = Control::Invite(Invite::new(id, profile, facts));
         self.does(ClientCommand::Control { by: Actor::human("user"), controls: vec![invite] });
     }
@@ -59,7 +68,13 @@ impl Room {
         let found = self.log.iter().find(|recorded| recorded.seq == to).unwrap();
         let Event::Posted(posted) = &found.event else { panic!("{found:?}") };
         let id = found.id(self.state.stream());
-        let reply_to = Some(Cause { seq: to, id, from: posted.from.clone(), depth: posted.depth, unproven: false });
+        let reply_to = Some(Cause {
+            seq: to,
+            id,
+            from: posted.from.clone(),
+            depth: posted.depth,
+            unproven: false,
+        });
         self.does(ClientCommand::Post(Post { reply_to, ..Post::new(Actor::human(who), words) }))
     }
 
@@ -69,21 +84,38 @@ impl Room {
 
     /// The oldest open turn ends with these words.
     fn answers(&mut self, words: &str) {
-        let (turn, attempt, through) = self.state.open_turns().next().map(|turn| (turn.no, turn.attempt, self.state.head())).unwrap();
+        let (turn, attempt, through) = self
+            .state
+            .open_turns()
+            .next()
+            .map(|turn| (turn.no, turn.attempt, self.state.head()))
+            .unwrap();
         self.does(EngineCommand::Started { turn, attempt, through });
-        self.does(EngineCommand::Finished { turn, attempt, result: Ok(words.into()), usage: Usage::default() });
+        self.does(EngineCommand::Finished {
+            turn,
+            attempt,
+            result: Ok(words.into()),
+            usage: Usage::default(),
+        });
     }
 
-    /// The prompt of the newest open turn, where the last `events` of the log were read, of those before the last `messages` messages, and
-    /// nothing else but what is needed.
+    /// The prompt of the newest open turn, where the last `events` of the log were read, of those
+    /// before the last `messages` messages, and nothing else but what is needed.
     fn prompt_of(&self, messages: usize, events: usize, bytes: usize, unread: Unread) -> Prompt {
         let turn = self.state.open_turns().last().unwrap();
         let from = self.state.participant(&turn.participant).unwrap().cursor;
         let (older, events) = self.log.split_at(self.log.len() - events.min(self.log.len()));
-        let said: Vec<Recorded> = older.iter().filter(|recorded| matches!(recorded.event, Event::Posted(_))).cloned().collect();
+        let said: Vec<Recorded> = older
+            .iter()
+            .filter(|recorded| matches!(recorded.event, Event::Posted(_)))
+            .cloned()
+            .collect();
         let messages = &said[said.len().saturating_sub(messages)..];
-        let story =
-            Story::of(&self.state, Material { messages, events, apart: older, unread }, &Viewer::Participant(turn.participant.clone()));
+        let story = Story::of(
+            &self.state,
+            Material { messages, events, apart: older, unread },
+            &Viewer::Participant(turn.participant.clone()),
+        );
         compose(&self.state, turn, from, self.state.head(), &story, bytes)
     }
 
@@ -105,7 +137,13 @@ fn a_transcript_does_not_care_how_many_events_lie_between_its_messages() {
     }
     room.says("user", "@ann who am I?");
     let prompt = room.prompt_of(usize::MAX, 128, TRANSCRIPT_BYTES, Unread::default());
-    assert!(prompt.standalone.contains("so far:\n\n[User] My name is Ada Lovelace.\n[User] @ann who am I?\n"), "{}", prompt.standalone);
+    assert!(
+        prompt
+            .standalone
+            .contains("so far:\n\n[User] My name is Ada Lovelace.\n[User] @ann who am I?\n"),
+        "{}",
+        prompt.standalone
+    );
 }
 
 #[test]
@@ -117,14 +155,32 @@ fn what_was_not_read_is_counted_all_the_same() {
         let prompt = room.prompt_of(messages, 20, TRANSCRIPT_BYTES, Unread::default());
         prompt.standalone.lines().find(|line| line.contains("left out")).map(str::to_owned)
     };
-    let shown = room.prompt_of(100, 20, TRANSCRIPT_BYTES, Unread::default()).standalone.matches("[User]").count();
-    assert_eq!(left_out(&room, 100), Some(format!("({} earlier messages are left out)", 1_901 - shown)));
+    let shown = room
+        .prompt_of(100, 20, TRANSCRIPT_BYTES, Unread::default())
+        .standalone
+        .matches("[User]")
+        .count();
+    assert_eq!(
+        left_out(&room, 100),
+        Some(format!("({} earlier messages are left out)", 1_901 - shown))
+    );
     seqs[..10].iter().for_each(|seq| room.erase(*seq));
     room.erase(seqs[9]);
     let all = room.prompt_of(usize::MAX, usize::MAX, usize::MAX, Unread::default()).standalone;
-    assert_eq!((all.matches("[User]").count(), all.contains("left out")), (1_891, false), "erased ones are not missing");
-    let shown = room.prompt_of(100, 20, TRANSCRIPT_BYTES, Unread::default()).standalone.matches("[User]").count();
-    assert_eq!(left_out(&room, 100), Some(format!("({} earlier messages are left out)", 1_891 - shown)));
+    assert_eq!(
+        (all.matches("[User]").count(), all.contains("left out")),
+        (1_891, false),
+        "erased ones are not missing"
+    );
+    let shown = room
+        .prompt_of(100, 20, TRANSCRIPT_BYTES, Unread::default())
+        .standalone
+        .matches("[User]")
+        .count();
+    assert_eq!(
+        left_out(&room, 100),
+        Some(format!("({} earlier messages are left out)", 1_891 - shown))
+    );
 }
 
 #[test]
@@ -137,7 +193,10 @@ fn what_fits_is_counted_like_what_does_not() {
     let whole = room.prompt_of(usize::MAX, usize::MAX, 2_000, Unread::default()).standalone;
     let shown = whole.matches("[User]").count();
     assert!((15..25).contains(&shown), "{shown}");
-    assert!(whole.contains(&format!("({} earlier messages are left out)\n[User] ", 101 - shown)), "{whole}");
+    assert!(
+        whole.contains(&format!("({} earlier messages are left out)\n[User] ", 101 - shown)),
+        "{whole}"
+    );
 }
 
 #[test]
@@ -153,9 +212,14 @@ fn a_program_that_remembers_is_told_how_much_came_between() {
     room.says("user", "two");
     room.says("user", "@ann again");
     let unread = Unread { messages: 7, more: false };
-    let first = |unread| room.prompt_of(0, 6, TRANSCRIPT_BYTES, unread).text.lines().nth(3).unwrap().to_owned();
+    let first = |unread| {
+        room.prompt_of(0, 6, TRANSCRIPT_BYTES, unread).text.lines().nth(3).unwrap().to_owned()
+    };
     assert_eq!(first(unread), "(7 earlier messages are left out)");
-    assert_eq!(first(Unread { more: true, ..unread }), "(more than 7 earlier messages are left out)");
+    assert_eq!(
+        first(Unread { more: true, ..unread }),
+        "(more than 7 earlier messages are left out)"
+    );
     assert_eq!(first(Unread::default()), "[User] two");
 }
 
@@ -173,9 +237,19 @@ fn a_long_message_is_shortened_and_drives_nothing_out() {
         room.says("user", "@ann what is my name?");
         let prompt = room.prompt();
         assert!(prompt.standalone.contains("[User] My name is Ada.\n"), "{long_one}");
-        assert!(prompt.standalone.contains("begin xxx") && prompt.standalone.contains("xxx end\n"), "{long_one}");
-        assert!(prompt.standalone.contains("bytes of this message are left out here"), "{long_one}");
-        assert!((11_000..14_000).contains(&prompt.standalone.len()), "{long_one}: {}", prompt.standalone.len());
+        assert!(
+            prompt.standalone.contains("begin xxx") && prompt.standalone.contains("xxx end\n"),
+            "{long_one}"
+        );
+        assert!(
+            prompt.standalone.contains("bytes of this message are left out here"),
+            "{long_one}"
+        );
+        assert!(
+            (11_000..14_000).contains(&prompt.standalone.len()),
+            "{long_one}: {}",
+            prompt.standalone.len()
+        );
         assert!(!prompt.standalone.contains("earlier messages"), "{long_one}");
         assert!(prompt.text.len() < 26_000, "{long_one}: {}", prompt.text.len());
     }
@@ -196,7 +270,10 @@ fn a_long_cause_stands_in_full_once() {
         assert!(text.contains(&"word ".repeat(9_999)));
     }
     let history = asked(Runtime::LLM).history;
-    assert!(history.len() == 2 && history.iter().all(|told| told.line.len() < 2_000), "{history:?}");
+    assert!(
+        history.len() == 2 && history.iter().all(|told| told.line.len() < 2_000),
+        "{history:?}"
+    );
 }
 
 #[test]
@@ -227,15 +304,27 @@ fn a_message_says_what_it_replies_to() {
     let firsts = rooms.each_mut().map(asked_about_the_lake);
     let [mut room, rebuilding] = rooms;
     let first = firsts[0];
-    let quote = "in reply to User: \"Let us meet at (the) 'lake' (User) on Friday, or on Saturday…\"";
+    let quote =
+        "in reply to User: \"Let us meet at (the) 'lake' (User) on Friday, or on Saturday…\"";
     let prompt = room.prompt();
     for text in [&prompt.standalone, &prompt.text] {
         assert!(text.contains(&format!("[User, {quote}] @ann please expand on this\n")), "{text}");
-        assert!(text.ends_with(&format!("The user's latest message ({quote}): \"@ann please expand on this\"\n")), "{text}");
+        assert!(
+            text.ends_with(&format!(
+                "The user's latest message ({quote}): \"@ann please expand on this\"\n"
+            )),
+            "{text}"
+        );
     }
-    assert!(rebuilding.prompt().history.last().unwrap().line.starts_with(&format!("[User, {quote}] ")));
+    assert!(
+        rebuilding.prompt().history.last().unwrap().line.starts_with(&format!("[User, {quote}] "))
+    );
     room.erase(first);
-    assert!(room.prompt().standalone.contains("[User, in reply to User, erased] @ann please"), "{}", room.prompt().standalone);
+    assert!(
+        room.prompt().standalone.contains("[User, in reply to User, erased] @ann please"),
+        "{}",
+        room.prompt().standalone
+    );
 }
 
 #[test]
@@ -244,15 +333,29 @@ fn an_answer_below_its_question_needs_no_more_words() {
     room.says("user", "@ann hello");
     room.answers("Hello.");
     room.says("user", "@ann and now?");
-    assert!(room.prompt().standalone.contains("[User] @ann hello\n[ann] Hello.\n[User] @ann and now?\n"), "{}", room.prompt().standalone);
+    assert!(
+        room.prompt()
+            .standalone
+            .contains("[User] @ann hello\n[ann] Hello.\n[User] @ann and now?\n"),
+        "{}",
+        room.prompt().standalone
+    );
 }
 
 #[test]
 fn a_request_says_whose_message_it_is_about() {
     let mut room = Room::new();
-    let profile = Profile { client: Some("human".into()), nickname: Some("Zoë".into()), ..Profile::default() };
+    let profile = Profile {
+        client: Some("human".into()),
+        nickname: Some("Zoë".into()),
+        ..Profile::default()
+    };
     let invite = Control::Invite(Invite::new("zoe", profile, AgentFacts::external()));
     room.does(ClientCommand::Control { by: Actor::human("user"), controls: vec![invite] });
     room.says("zoe", "@ann hello");
-    assert!(room.prompt().standalone.ends_with("Zoë's latest message: \"@ann hello\"\n"), "{}", room.prompt().standalone);
+    assert!(
+        room.prompt().standalone.ends_with("Zoë's latest message: \"@ann hello\"\n"),
+        "{}",
+        room.prompt().standalone
+    );
 }

@@ -1,10 +1,13 @@
-//! Whatever is asked of a conversation, in whatever order, its promises hold; whatever text comes in, it is taken calmly.
+//! Whatever is asked of a conversation, in whatever order, its promises hold; whatever text comes
+//! in, it is taken calmly.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post};
+use moothall_kernel::command::{
+    Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite, Post,
+};
 use moothall_kernel::compose::{Material, Story, TRANSCRIPT_BYTES, compose};
 use moothall_kernel::event::{Event, Fault, Outcome, Recorded, To, Usage};
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
@@ -70,7 +73,12 @@ fn bodies() -> impl Strategy<Value = String> {
 }
 
 fn invite(number: usize, remote: bool) -> Control {
-    let profile = Profile { client: Some("demo".into()), model: Some("m".into()), roles: Some(vec!["critic".into()]), nickname: None };
+    let profile = Profile {
+        client: Some("demo".into()),
+        model: Some("m".into()),
+        roles: Some(vec!["critic".into()]),
+        nickname: None,
+    };
     let runtime = if remote { Runtime::REMOTE } else { Runtime::SCRIPT };
     let facts = AgentFacts::of_runtime(runtime);
     let mut invite = Invite::new(AGENTS[number % 4], profile, facts);
@@ -99,7 +107,8 @@ fn moves() -> impl Strategy<Value = Move> {
     prop_oneof![
         8 => (any::<bool>(), 0..4_usize, prop::option::weighted(0.2, 0..4_usize), bodies())
             .prop_map(|(human, who, to, body)| Move::Say { human, who, to, body }),
-        4 => (0..6_usize, controls()).prop_map(|(who, control)| Move::Control(who, Box::new(control))),
+        4 => (0..6_usize, controls())
+            .prop_map(|(who, control)| Move::Control(who, Box::new(control))),
         8 => (0..4_usize, 0..4_u64).prop_map(|(turn, behind)| Move::Start(turn, behind)),
         8 => (0..4_usize, prop::option::weighted(0.9, bodies()), prop::bool::weighted(0.1))
             .prop_map(|(turn, text, stale)| Move::Finish { turn, text, stale }),
@@ -114,7 +123,14 @@ fn moves() -> impl Strategy<Value = Move> {
         1 => Just(Move::Gather),
         1 => Just(Move::CloseGathering),
         1 => (1..100_000_u64).prop_map(Move::Down),
-        5 => prop_oneof![Just(1_i64), Just(700), Just(2500), Just(70_000), Just(4_000_000), Just(-9_000)].prop_map(Move::Wait),
+        5 => prop_oneof![
+            Just(1_i64),
+            Just(700),
+            Just(2500),
+            Just(70_000),
+            Just(4_000_000),
+            Just(-9_000)
+        ].prop_map(Move::Wait),
         1 => (0..4_usize).prop_map(Move::Offline),
     ]
 }
@@ -131,7 +147,13 @@ struct Table {
 impl Table {
     fn new(policy: Policy) -> Self {
         let state = Conversation::new("s".into());
-        let mut table = Self { state, log: Vec::new(), now: 1_000_000, facts: Facts::default(), permissions: 0 };
+        let mut table = Self {
+            state,
+            log: Vec::new(),
+            now: 1_000_000,
+            facts: Facts::default(),
+            permissions: 0,
+        };
         let user = Actor::named("user");
         table.command(ClientCommand::Create { name: "t".into(), policy, by: user.clone() });
         let controls = (0..4).map(|number| invite(number, number == 3)).collect();
@@ -140,7 +162,9 @@ impl Table {
     }
 
     fn command(&mut self, command: impl Into<Command>) {
-        self.log.extend(self.state.decide(Timestamp::from_millis(self.now), command, &self.facts).events);
+        self.log.extend(
+            self.state.decide(Timestamp::from_millis(self.now), command, &self.facts).events,
+        );
     }
 
     fn turn(&self, number: usize) -> Option<(TurnNo, u32)> {
@@ -175,7 +199,12 @@ impl Table {
             Move::Finish { turn, text, stale } => {
                 let Some((turn, attempt)) = self.due(turn) else { return };
                 let result = text.ok_or_else(|| Fault::new("x", "y"));
-                self.command(EngineCommand::Finished { turn, attempt: attempt - u32::from(stale), result, usage: Usage::default() });
+                self.command(EngineCommand::Finished {
+                    turn,
+                    attempt: attempt - u32::from(stale),
+                    result,
+                    usage: Usage::default(),
+                });
             }
             Move::Lose(number) => {
                 let Some((turn, attempt)) = self.turn(number) else { return };
@@ -194,13 +223,23 @@ impl Table {
             }
             Move::Answer => {
                 let permission = PermissionId::new(self.permissions.to_string());
-                self.command(ClientCommand::AnswerPermission { permission, option: "allow".into(), text: None, by: user });
+                self.command(ClientCommand::AnswerPermission {
+                    permission,
+                    option: "allow".into(),
+                    text: None,
+                    by: user,
+                });
             }
             Move::Withdraw => {
                 let permission = PermissionId::new(self.permissions.to_string());
-                self.command(EngineCommand::WithdrawPermission { permission, because: Withdrawn::Replaced });
+                self.command(EngineCommand::WithdrawPermission {
+                    permission,
+                    because: Withdrawn::Replaced,
+                });
             }
-            Move::Pass(who) => self.command(ClientCommand::Pass { by: agent(who), to: None, reply_to: None }),
+            Move::Pass(who) => {
+                self.command(ClientCommand::Pass { by: agent(who), to: None, reply_to: None })
+            }
             Move::Cancel(number) => {
                 let Some((turn, _)) = self.turn(number) else { return };
                 self.command(ClientCommand::Cancel { turn, by: user });
@@ -263,7 +302,8 @@ fn check_turns(table: &Table) {
     }
     assert!(open.into_iter().eq(table.state.open_turns().map(|turn| turn.no)));
     for agent in AGENTS {
-        let own: Vec<_> = table.state.open_turns().filter(|turn| turn.participant == agent.into()).collect();
+        let own: Vec<_> =
+            table.state.open_turns().filter(|turn| turn.participant == agent.into()).collect();
         assert!(own.iter().filter(|turn| turn.running.is_some()).count() <= 1, "{own:?}");
         assert!(own.iter().filter(|turn| turn.running.is_none()).count() <= 1, "{own:?}");
     }
@@ -282,26 +322,41 @@ fn check_prompts(table: &Table) {
     let head = table.state.head();
     for turn in table.state.open_turns() {
         let viewer = Viewer::Participant(turn.participant.clone());
-        let story = Story::of(&table.state, Material::of(&table.log), &Viewer::Participant(turn.participant.clone()));
+        let story = Story::of(
+            &table.state,
+            Material::of(&table.log),
+            &Viewer::Participant(turn.participant.clone()),
+        );
         let prompt = compose(&table.state, turn, Seq(0), head, &story, TRANSCRIPT_BYTES);
         assert!(prompt.text.contains("## Your Turn"));
         let own = format!("\n[{}] ", table.state.name_of(&turn.participant));
         let account = prompt.text.split("## Your Turn").next().unwrap();
         assert!(!account.contains(&own), "{account}");
-        assert!(!table.log.iter().any(|recorded| matches!(recorded.event, Event::Suppressed { .. }) && visible(&recorded.event, &viewer)));
+        assert!(
+            !table.log.iter().any(|recorded| matches!(recorded.event, Event::Suppressed { .. })
+                && visible(&recorded.event, &viewer))
+        );
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 400,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
-    fn promises_hold_whatever_is_asked(policy in policies(), steps in prop::collection::vec(moves(), 1..80)) {
+    fn promises_hold_whatever_is_asked(
+        policy in policies(),
+        steps in prop::collection::vec(moves(), 1..80),
+    ) {
         let mut table = Table::new(policy);
         for step in steps {
             table.play(step);
             let duties = table.state.duties();
-            prop_assert!(duties.run.iter().map(|run| &run.participant).collect::<BTreeSet<_>>().len() == duties.run.len());
+            let running: BTreeSet<_> = duties.run.iter().map(|run| &run.participant).collect();
+            prop_assert!(running.len() == duties.run.len());
         }
         prop_assert_eq!(&Conversation::fold("s".into(), &table.log), &table.state);
         check_order(&table);
@@ -310,19 +365,29 @@ proptest! {
     }
 
     #[test]
-    fn a_preview_decides_nothing_and_names_each_agent_once(policy in policies(), steps in prop::collection::vec(moves(), 0..20), body in bodies()) {
+    fn a_preview_decides_nothing_and_names_each_agent_once(
+        policy in policies(),
+        steps in prop::collection::vec(moves(), 0..20),
+        body in bodies(),
+    ) {
         let mut table = Table::new(policy);
         steps.into_iter().for_each(|step| table.play(step));
         let now = Timestamp::from_millis(table.now);
-        let forecast = table.state.preview(now, &ParticipantId::user(), &Draft { body: body.clone(), ..Draft::default() }, &table.facts);
+        let draft = Draft { body: body.clone(), ..Draft::default() };
+        let forecast = table.state.preview(now, &ParticipantId::user(), &draft, &table.facts);
         let mut seen = BTreeSet::new();
-        let once = forecast.into_iter().all(|Forecast { participant, .. }| seen.insert(participant));
+        let once = forecast
+            .into_iter()
+            .all(|Forecast { participant, .. }| seen.insert(participant));
         prop_assert!(once);
         prop_assert_eq!(seen.len(), table.state.agents().count());
     }
 
     #[test]
-    fn events_survive_their_serialisation(policy in policies(), steps in prop::collection::vec(moves(), 1..40)) {
+    fn events_survive_their_serialisation(
+        policy in policies(),
+        steps in prop::collection::vec(moves(), 1..40),
+    ) {
         let mut table = Table::new(policy);
         steps.into_iter().for_each(|step| table.play(step));
         for recorded in &table.log {
@@ -378,7 +443,8 @@ proptest! {
         if let Some(Event::Posted(posted)) = table.log.iter().map(|recorded| &recorded.event).find(|event| event.kind() == "posted") {
             let named: BTreeSet<_> = posted.mentions.iter().collect();
             prop_assert_eq!(named.len(), posted.mentions.len());
-            prop_assert!(posted.mentions.iter().all(|id| AGENTS.contains(&id.as_str()) && *id != posted.from));
+            let mut mentions = posted.mentions.iter();
+            prop_assert!(mentions.all(|id| AGENTS.contains(&id.as_str()) && *id != posted.from));
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Plays every conversation under `tests/scripts` against the kernel.
 //!
-//! A script is read from top to bottom. A line that begins with `>` is what the kernel decided about the line before it;
-//! `script/input.rs` lists what the other lines can say. `MOOTHALL_BLESS=1` writes the `>` lines anew: read the difference.
+//! A script is read from top to bottom. A line that begins with `>` is what the kernel decided
+//! about the line before it; `script/input.rs` lists what the other lines can say.
+//! `MOOTHALL_BLESS=1` writes the `>` lines anew: read the difference.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
@@ -30,7 +31,8 @@ fn every_script_ends_as_it_is_written() {
     let mut wrong = Vec::new();
     for path in scripts {
         let written = std::fs::read_to_string(&path).unwrap();
-        let played = script::play(&written).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()));
+        let played =
+            script::play(&written).unwrap_or_else(|fault| panic!("{}: {fault}", path.display()));
         if bless {
             std::fs::write(&path, played).unwrap();
         } else if played != written {

@@ -1,8 +1,10 @@
 //! How long a client waits until its message is kept, against what the disk alone takes.
 //!
-//! `cargo bench -p moothall --bench acknowledge` posts messages of 1 KiB over one connection, one after the other, to a server over SQLite
-//! in this process. Between windows of that it appends the same bytes to a growing file in the same folder, with `fdatasync` for each.
-//! It prints the medians of both, their ratio, what a request takes that does nothing, and the processor time of the process for each message, its client included.
+//! `cargo bench -p moothall --bench acknowledge` posts messages of 1 KiB over one connection, one
+//! after the other, to a server over SQLite in this process. Between windows of that it appends the
+//! same bytes to a growing file in the same folder, with `fdatasync` for each. It prints the
+//! medians of both, their ratio, what a request takes that does nothing, and the processor time of
+//! the process for each message, its client included.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -61,7 +63,11 @@ async fn open(folder: &Path) -> (Hall, String) {
         owner: "bench".into(),
     };
     let hall = Hall::open(parts).await.unwrap();
-    let thread = hall.create("bench".into(), Policy::default(), Actor::human("user"), None).await.unwrap().stream;
+    let thread = hall
+        .create("bench".into(), Policy::default(), Actor::human("user"), None)
+        .await
+        .unwrap()
+        .stream;
     (hall, thread.to_string())
 }
 
@@ -83,7 +89,9 @@ impl Client {
     /// Posts, and waits for the whole answer.
     fn post(&mut self, body: &str) -> Duration {
         let Self { address, path, .. } = self;
-        let head = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: ");
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: "
+        );
         self.ask(&format!("{head}{}\r\n\r\n{body}", body.len()))
     }
 
@@ -133,7 +141,8 @@ fn main() {
     runtime.spawn(serve(listener, hall, options, std::future::pending()));
     let mut client = Client::connect(address, &thread);
     let mut file = File::create(folder.path().join("floor")).unwrap();
-    let (mut acknowledged, mut synced, mut pinged, mut spent) = (Vec::new(), Vec::new(), Vec::new(), Duration::ZERO);
+    let (mut acknowledged, mut synced, mut pinged, mut spent) =
+        (Vec::new(), Vec::new(), Vec::new(), Duration::ZERO);
     for n in 0..MESSAGES {
         client.post(&body(n));
     }
@@ -145,9 +154,16 @@ fn main() {
         synced.extend((0..MESSAGES).map(|n| keep(&mut file, &body(window * MESSAGES + n))));
     }
     let per_message = micros(spent) / acknowledged.len() as f64;
-    let [acknowledged, synced, pinged] = [acknowledged, synced, pinged].map(|mut times| micros(median(&mut times)));
-    println!("{:>22} {:>14} {:>10} {:>8} {:>16}", "acknowledged after us", "fdatasync us", "ping us", "ratio", "cpu us/message");
-    println!("{acknowledged:>22.0} {synced:>14.0} {pinged:>10.0} {:>8.2} {per_message:>16.0}", acknowledged / synced);
+    let [acknowledged, synced, pinged] =
+        [acknowledged, synced, pinged].map(|mut times| micros(median(&mut times)));
+    println!(
+        "{:>22} {:>14} {:>10} {:>8} {:>16}",
+        "acknowledged after us", "fdatasync us", "ping us", "ratio", "cpu us/message"
+    );
+    println!(
+        "{acknowledged:>22.0} {synced:>14.0} {pinged:>10.0} {:>8.2} {per_message:>16.0}",
+        acknowledged / synced
+    );
     println!("budget: ratio at most 2");
     runtime.shutdown_background();
 }

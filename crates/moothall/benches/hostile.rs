@@ -1,10 +1,11 @@
-//! What those who mean no good cost everybody else: memory for readers that never read, and time for operators behind thousands of
-//! readers and hundreds of hostile seats.
+//! What those who mean no good cost everybody else: memory for readers that never read, and time
+//! for operators behind thousands of readers and hundreds of hostile seats.
 //!
-//! `cargo bench -p moothall --bench hostile` starts the real program on a conversation of 256 texts of 250 kB and prints resident MiB
-//! before and while 35 streams of all of it stay unread; then, with 16,384 files, opens 10,000 streams that hear a message a second and
-//! 768 connections that say nothing, and prints how long a hundred commands of an operator take. Few computers let a process have so
-//! many files: it says so and takes as many as it may.
+//! `cargo bench -p moothall --bench hostile` starts the real program on a conversation of 256 texts
+//! of 250 kB and prints resident MiB before and while 35 streams of all of it stay unread; then,
+//! with 16,384 files, opens 10,000 streams that hear a message a second and 768 connections that
+//! say nothing, and prints how long a hundred commands of an operator take. Few computers let a
+//! process have so many files: it says so and takes as many as it may.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -42,14 +43,24 @@ fn thread(n: u64) -> StreamId {
 
 /// Words, as the trace keeps them: whoever starts a server sees them too.
 fn kept(body: String) -> Event {
-    Event::Suppressed { participant: "writer".into(), turn: None, because: SuppressedBecause::Late, counted: 0, body }
+    Event::Suppressed {
+        participant: "writer".into(),
+        turn: None,
+        because: SuppressedBecause::Late,
+        counted: 0,
+        body,
+    }
 }
 
 async fn fill(folder: &Path) {
     let log = SqliteLog::open(folder).unwrap();
     let ts = Timestamp::from_millis(1_763_700_000_000);
     for (n, messages) in [(1, MESSAGES), (2, 0)] {
-        let created = Event::Created { name: "long".into(), by: ParticipantId::user(), policy: Policy::default() };
+        let created = Event::Created {
+            name: "long".into(),
+            by: ParticipantId::user(),
+            policy: Policy::default(),
+        };
         let said = (0..messages).map(|n| kept(format!("{n} ").repeat(MESSAGE_BYTES / 4)));
         for (at, event) in std::iter::once(created).chain(said).enumerate() {
             let catalog = Catalog {
@@ -65,9 +76,18 @@ async fn fill(folder: &Path) {
             let events = vec![Recorded { seq: Seq(at as u64 + 1), ts, event }];
             let (epoch, expected_head) = (Epoch(0), Seq(at as u64));
             let (claims, deliveries, charges) = (Vec::new(), Vec::new(), Vec::new());
-            log.append(vec![StreamBatch { stream: thread(n), epoch, expected_head, events, claims, deliveries, charges, catalog }])
-                .await
-                .unwrap();
+            log.append(vec![StreamBatch {
+                stream: thread(n),
+                epoch,
+                expected_head,
+                events,
+                claims,
+                deliveries,
+                charges,
+                catalog,
+            }])
+            .await
+            .unwrap();
         }
     }
 }
@@ -80,7 +100,12 @@ struct Server {
 impl Server {
     fn start(home: &Path, data: &Path) -> Self {
         let mut child = Command::new("sh")
-            .args(["-c", &format!("ulimit -n {FILES} 2>/dev/null; exec \"$@\""), "sh", env!("CARGO_BIN_EXE_moothall")])
+            .args([
+                "-c",
+                &format!("ulimit -n {FILES} 2>/dev/null; exec \"$@\""),
+                "sh",
+                env!("CARGO_BIN_EXE_moothall"),
+            ])
             .args(["serve", "--json", "--bind", "127.0.0.1:0", "--data"])
             .arg(data)
             .env("HOME", home)
@@ -92,7 +117,8 @@ impl Server {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let first: serde_json::Value = serde_json::from_str(&line).unwrap();
-        let address = first["listening"].as_str().unwrap().trim_start_matches("http://").parse().unwrap();
+        let address =
+            first["listening"].as_str().unwrap().trim_start_matches("http://").parse().unwrap();
         Self { child, address }
     }
 
@@ -104,7 +130,11 @@ impl Server {
 
     async fn stream(&self, of: u64, after: u64) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
-        let ask = format!("GET /threads/{}/events/stream?after={after} HTTP/1.1\r\nHost: {}\r\n\r\n", thread(of), self.address);
+        let ask = format!(
+            "GET /threads/{}/events/stream?after={after} HTTP/1.1\r\nHost: {}\r\n\r\n",
+            thread(of),
+            self.address
+        );
         stream.write_all(ask.as_bytes()).await.unwrap();
         stream
     }
@@ -129,8 +159,14 @@ async fn unread(server: &Server) {
         tokio::time::sleep(Duration::from_millis(100)).await;
         most = most.max(server.resident_mib());
     }
-    println!("{UNREAD} unread streams of {} MB each", MESSAGES as usize * MESSAGE_BYTES / 1_000_000);
-    println!("  resident MiB: idle {idle:.1}, with them {most:.1}, above {:.1} (budget 64)", most - idle);
+    println!(
+        "{UNREAD} unread streams of {} MB each",
+        MESSAGES as usize * MESSAGE_BYTES / 1_000_000
+    );
+    println!(
+        "  resident MiB: idle {idle:.1}, with them {most:.1}, above {:.1} (budget 64)",
+        most - idle
+    );
     let begun = Instant::now();
     for stream in &mut streams {
         // What the system still holds of it comes first, then the end.
@@ -167,16 +203,30 @@ async fn crowd(server: &Server, home: &Path) {
         let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
         let begun = Instant::now();
         let done = tokio::task::spawn_blocking(move || {
-            Command::new(env!("CARGO_BIN_EXE_moothall")).args(args).args(["--server", &url]).env("HOME", home).output().unwrap()
+            Command::new(env!("CARGO_BIN_EXE_moothall"))
+                .args(args)
+                .args(["--server", &url])
+                .env("HOME", home)
+                .output()
+                .unwrap()
         });
         let done = done.await.unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         times.push(begun.elapsed());
     }
     times.sort();
-    let ms = |part: usize| times[(times.len() * part / 100).min(times.len() - 1)].as_secs_f64() * 1000.0;
-    println!("{readers} readers that hear a message a second ({} deliveries so far), {SILENT} silent seats", heard.load(Ordering::Relaxed));
-    println!("  {COMMANDS} commands of an operator, ms: p50 {:.0}, p99 {:.0}, most {:.0} (budget 1000)", ms(50), ms(99), ms(100));
+    let ms =
+        |part: usize| times[(times.len() * part / 100).min(times.len() - 1)].as_secs_f64() * 1000.0;
+    println!(
+        "{readers} readers that hear a message a second ({} deliveries so far), {SILENT} silent seats",
+        heard.load(Ordering::Relaxed)
+    );
+    println!(
+        "  {COMMANDS} commands of an operator, ms: p50 {:.0}, p99 {:.0}, most {:.0} (budget 1000)",
+        ms(50),
+        ms(99),
+        ms(100)
+    );
     println!("  resident MiB: {:.1}", server.resident_mib());
     hostile.abort();
     speaker.abort();
@@ -202,7 +252,9 @@ async fn speak(address: SocketAddr) {
     loop {
         let body = r#"{"from": "user", "content": "a word"}"#;
         let path = format!("/threads/{}/events", thread(2));
-        let head = format!("POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nConnection: close\r\n");
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nConnection: close\r\n"
+        );
         let ask = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
         if let Ok(mut stream) = TcpStream::connect(address).await
             && stream.write_all(ask.as_bytes()).await.is_ok()

@@ -1,7 +1,8 @@
 //! What a hall full of idle conversations costs: time to start, and memory once started.
 //!
-//! `cargo bench -p moothall --bench idle` writes 100,000 conversations to a temporary folder, starts the real program on it and
-//! prints seconds to its first line and resident MiB. The floor is the same program on an empty folder.
+//! `cargo bench -p moothall --bench idle` writes 100,000 conversations to a temporary folder,
+//! starts the real program on it and prints seconds to its first line and resident MiB. The floor
+//! is the same program on an empty folder.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -23,7 +24,11 @@ const TOGETHER: u64 = 500;
 
 fn batch(n: u64) -> StreamBatch {
     let created_at = Timestamp::from_millis(1_763_700_000_000);
-    let created = Event::Created { name: format!("conversation {n}"), by: ParticipantId::user(), policy: Policy::default() };
+    let created = Event::Created {
+        name: format!("conversation {n}"),
+        by: ParticipantId::user(),
+        policy: Policy::default(),
+    };
     StreamBatch {
         stream: StreamId::new(format!("01a1fc23-9396-7f98-97d1-{n:012}")),
         epoch: Epoch(0),

@@ -1,8 +1,10 @@
-//! What a conversation's length costs: a reply's time, the server's processor time for it, and memory.
+//! What a conversation's length costs: a reply's time, the server's processor time for it, and
+//! memory.
 //!
-//! `cargo bench -p moothall --bench long` writes conversations of 100 to 100,000 messages, starts the real program on each, and asks a
-//! built-in agent that answers at once. The floor of the time is the request alone. The last line is taken while the search index of
-//! the longest one is made anew, which goes on beside the turns.
+//! `cargo bench -p moothall --bench long` writes conversations of 100 to 100,000 messages, starts
+//! the real program on each, and asks a built-in agent that answers at once. The floor of the time
+//! is the request alone. The last line is taken while the search index of the longest one is made
+//! anew, which goes on beside the turns.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -21,11 +23,15 @@ mod long_talk;
 const LENGTHS: [u64; 4] = [100, 1_000, 10_000, 100_000];
 const WARM_UP: usize = 100;
 const REPLIES: usize = 400;
-const CONFIG: &str = "[defaults]\ncooldown_seconds = 0\n[agents.parrot]\nreplies = [\"Yes: {message}\"]\n";
+const CONFIG: &str =
+    "[defaults]\ncooldown_seconds = 0\n[agents.parrot]\nreplies = [\"Yes: {message}\"]\n";
 
 async fn fill(folder: &Path, messages: u64) {
     let rest = "what else there is to say of it, ".repeat(8);
-    long_talk::fill(folder, messages, |seq| format!("message {seq} about topic{}, and {rest}", seq % 100)).await;
+    long_talk::fill(folder, messages, |seq| {
+        format!("message {seq} about topic{}, and {rest}", seq % 100)
+    })
+    .await;
 }
 
 struct Server {
@@ -39,7 +45,11 @@ impl Server {
         let config = folder.join("moothall.toml");
         fs::write(&config, CONFIG).unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_moothall"));
-        command.args(["serve", "--json", "--bind", "127.0.0.1:0", "--config"]).arg(config).arg("--data").arg(folder);
+        command
+            .args(["serve", "--json", "--bind", "127.0.0.1:0", "--config"])
+            .arg(config)
+            .arg("--data")
+            .arg(folder);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -54,7 +64,13 @@ impl Server {
 
     async fn post(&self, content: Value, kind: &str) {
         let body = json!({"type": kind, "from": "user", "to": "all", "content": content});
-        let sent = self.http.post(format!("{}/threads/long-talk/events", self.url)).json(&body).send().await.unwrap();
+        let sent = self
+            .http
+            .post(format!("{}/threads/long-talk/events", self.url))
+            .json(&body)
+            .send()
+            .await
+            .unwrap();
         assert!(sent.status().is_success());
     }
 
@@ -63,7 +79,11 @@ impl Server {
     }
 
     /// Asks so many times; gives how long each reply took.
-    async fn ask(&self, times: usize, heard: &mut (impl Stream<Item = Vec<u8>> + Unpin)) -> Vec<Duration> {
+    async fn ask(
+        &self,
+        times: usize,
+        heard: &mut (impl Stream<Item = Vec<u8>> + Unpin),
+    ) -> Vec<Duration> {
         let mut waits = Vec::new();
         for n in 0..times {
             let (began, wanted) = (Instant::now(), format!("\"Yes: @parrot number {n}."));
@@ -120,23 +140,38 @@ async fn measure(name: &str, folder: &Path, indexed: bool) {
     let server = Server::start(folder);
     while indexed && !server.is_indexed().await {}
     server.post(json!({"invite": {"participant_id": "parrot", "profile": {"client": "parrot", "model": "m"}}}), "control").await;
-    let stream = server.http.get(format!("{}/threads/long-talk/events/stream", server.url)).send().await.unwrap();
+    let stream = server
+        .http
+        .get(format!("{}/threads/long-talk/events/stream", server.url))
+        .send()
+        .await
+        .unwrap();
     let mut heard = stream.bytes_stream().map(|chunk| chunk.unwrap().to_vec());
     server.ask(WARM_UP, &mut heard).await;
     let before = server.spent();
     let waits = server.ask(REPLIES, &mut heard).await;
     let spent = (server.spent() - before).as_secs_f64() * 1e6 / REPLIES as f64;
-    let (resident, still) = (server.resident_mib(), if indexed || !server.is_indexed().await { "" } else { " (was ready before the end)" });
+    let (resident, still) = (
+        server.resident_mib(),
+        if indexed || !server.is_indexed().await { "" } else { " (was ready before the end)" },
+    );
     let ms = |wait: Duration| wait.as_secs_f64() * 1e3;
-    let (p50, p95, floor) = (ms(waits[REPLIES / 2]), ms(waits[REPLIES * 95 / 100]), ms(server.floor().await));
-    println!("{name:>28} {p50:>13.2} {p95:>13.2} {floor:>11.2} {spent:>13.0} {resident:>14.1}{still}");
+    let (p50, p95, floor) =
+        (ms(waits[REPLIES / 2]), ms(waits[REPLIES * 95 / 100]), ms(server.floor().await));
+    println!(
+        "{name:>28} {p50:>13.2} {p95:>13.2} {floor:>11.2} {spent:>13.0} {resident:>14.1}{still}"
+    );
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     rustls::crypto::ring::default_provider().install_default().unwrap();
-    let head = ["messages", "reply p50 ms", "reply p95 ms", "request ms", "CPU us/reply", "resident MiB"];
-    println!("{:>28} {:>13} {:>13} {:>11} {:>13} {:>14}", head[0], head[1], head[2], head[3], head[4], head[5]);
+    let head =
+        ["messages", "reply p50 ms", "reply p95 ms", "request ms", "CPU us/reply", "resident MiB"];
+    println!(
+        "{:>28} {:>13} {:>13} {:>11} {:>13} {:>14}",
+        head[0], head[1], head[2], head[3], head[4], head[5]
+    );
     for messages in LENGTHS {
         let folder = tempfile::tempdir().unwrap();
         fill(folder.path(), messages).await;

@@ -21,10 +21,15 @@ pub fn named(config: &Config) -> Vec<Named<'_>> {
     let enabled = config.agents.iter().filter(|(_, agent)| agent.is_enabled());
     let agents = enabled.filter_map(|(client, agent)| {
         let user = agent.run_as.as_deref()?;
-        Some(Named { section: format!("[agents.{client}]"), user, in_terminals: agent.lives_in_session() })
+        Some(Named {
+            section: format!("[agents.{client}]"),
+            user,
+            in_terminals: agent.lives_in_session(),
+        })
     });
     let sessions = config.sessions.run_as.as_deref();
-    let sessions = sessions.map(|user| Named { section: "[sessions]".to_owned(), user, in_terminals: true });
+    let sessions =
+        sessions.map(|user| Named { section: "[sessions]".to_owned(), user, in_terminals: true });
     sessions.into_iter().chain(agents).collect()
 }
 
@@ -55,7 +60,9 @@ impl Named<'_> {
 /// A [`Fault`] that names the first section that cannot be obeyed.
 pub fn must_be_possible(config: &Config) -> Result<(), Fault> {
     check_variables(config)?;
-    named(config).iter().try_for_each(|named| named.allowed().map(drop).map_err(|why| named.fault(&why)))
+    named(config)
+        .iter()
+        .try_for_each(|named| named.allowed().map(drop).map_err(|why| named.fault(&why)))
 }
 
 /// Whether the users exist; gives what this process could not do, which the server's may.
@@ -67,7 +74,9 @@ pub fn check(config: &Config) -> Result<Vec<String>, Fault> {
     let mut warnings = Vec::new();
     for named in named(config) {
         Account::find(named.user).map_err(|why| named.fault(&why))?;
-        warnings.extend(named.allowed().err().map(|why| format!("in {}, `run_as`: {why}", named.section)));
+        warnings.extend(
+            named.allowed().err().map(|why| format!("in {}, `run_as`: {why}", named.section)),
+        );
     }
     Ok(warnings)
 }
@@ -80,8 +89,11 @@ fn check_variables(config: &Config) -> Result<(), Fault> {
     let terminals = config.agents.iter().filter(|(_, agent)| agent.lives_in_session());
     for (client, agent) in terminals {
         if let Some(variable) = agent.env.keys().find(|variable| is_of_the_linker(variable)) {
-            let what = format!("in [agents.{client}], `env`: {variable} would reach what changes the user, with the server's rights");
-            return Err(Fault::new(Exit::Config, what).try_this("take it out, or `run_as` out of [sessions]"));
+            let what = format!(
+                "in [agents.{client}], `env`: {variable} would reach what changes the user, with the server's rights"
+            );
+            return Err(Fault::new(Exit::Config, what)
+                .try_this("take it out, or `run_as` out of [sessions]"));
         }
     }
     Ok(())

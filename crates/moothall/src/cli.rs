@@ -12,12 +12,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub use self::about::{Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell};
+pub use self::about::{
+    Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell,
+};
 pub use self::access::{Invitation, Join, KeyOf, NewInvitation, NewToken, Token, TokenId};
 pub use self::export::{Export, ExportFormat};
 pub use self::global::{ColorChoice, Global, command};
 pub use self::spending::{Budget, BudgetCommand, BudgetRaise, Usage, UsageBy};
-pub use self::terminals::{End, Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions};
+pub use self::terminals::{
+    End, Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions,
+};
 use crate::config::Mode;
 use crate::fault::Exit;
 
@@ -46,11 +50,14 @@ pub struct Cli {
 pub enum Command {
     /// Run the server
     ///
-    /// Ctrl-C or SIGTERM lets running turns end, for at most 10 seconds, and begins no more; without any it stops at once, and so does a
-    /// second one. What was acknowledged is kept either way, and a turn that did not end is taken up again at the next start. MOOTHALL_LOG=info tells more on standard error; no word of a conversation and no secret is ever in it.
+    /// Ctrl-C or SIGTERM lets running turns end, for at most 10 seconds, and begins no more;
+    /// without any it stops at once, and so does a second one. What was acknowledged is kept either
+    /// way, and a turn that did not end is taken up again at the next start. MOOTHALL_LOG=info
+    /// tells more on standard error; no word of a conversation and no secret is ever in it.
     ///
-    /// With --mode token, others may reach it too: under the addresses of this computer where it listens on 0.0.0.0, and under the names of its
-    /// certificate. Any other name, such as that of a proxy in front, has to stand in `allowed_hosts` of [server].
+    /// With --mode token, others may reach it too: under the addresses of this computer where it
+    /// listens on 0.0.0.0, and under the names of its certificate. Any other name, such as that of
+    /// a proxy in front, has to stand in `allowed_hosts` of [server].
     #[command(after_help = examples(&[
         ("moothall serve", "with defaults: demo agents, 127.0.0.1:5111, data in the XDG data folder"),
         ("moothall serve --config team.toml", "with agents of your own"),
@@ -85,9 +92,11 @@ pub enum Command {
     Tail(Tail),
     /// Take part in a conversation: read and write at the same time
     ///
-    /// Replies appear as they are written. Tab completes @names and /commands; >12 replies to message 12; a backslash at the end of a
-    /// line goes on in another. Ctrl-C on an empty line stops what runs, after asking; Ctrl-D leaves. In a pipe, with NO_COLOR or on a
-    /// dumb terminal it is plain text: lines in, one block for each message out, and it ends when everybody has answered.
+    /// Replies appear as they are written. Tab completes @names and /commands; >12 replies to
+    /// message 12; a backslash at the end of a line goes on in another. Ctrl-C on an empty line
+    /// stops what runs, after asking; Ctrl-D leaves. In a pipe, with NO_COLOR or on a dumb terminal
+    /// it is plain text: lines in, one block for each message out, and it ends when everybody has
+    /// answered.
     #[command(after_help = examples(&[
         ("moothall chat -", "in the latest conversation"),
         ("moothall chat \"Launch plan\" --as ann", "as somebody else"),
@@ -123,8 +132,9 @@ pub enum Command {
     Stop(Stop),
     /// Find messages in all conversations
     ///
-    /// All words must be there, in any order; "quoted" words side by side. A word finds longer ones that begin with it. from: and in:
-    /// take ids and names, after: and before: days (UTC) or times.
+    /// All words must be there, in any order; "quoted" words side by side. A word finds longer ones
+    /// that begin with it. from: and in: take ids and names, after: and before: days (UTC) or
+    /// times.
     #[command(after_help = examples(&[
         ("moothall search rocket friday", "both words, the newest message first"),
         ("moothall search deploy from:critic in:\"Launch plan\"", "who said it, and where"),
@@ -133,8 +143,8 @@ pub enum Command {
     Search(Search),
     /// Print a whole conversation, to read or to keep
     ///
-    /// Markdown shows what was said, by whom, when and in reply to what; words stand in fences, so that nothing in them acts. JSON
-    /// Lines has every event as the server sends it, one a line.
+    /// Markdown shows what was said, by whom, when and in reply to what; words stand in fences, so
+    /// that nothing in them acts. JSON Lines has every event as the server sends it, one a line.
     #[command(after_help = examples(&[
         ("moothall export - > talk.md", "the latest conversation, to read"),
         ("moothall export \"Launch plan\" --format jsonl --all > plan.jsonl", "everything, the trace included, for programs"),
@@ -142,23 +152,25 @@ pub enum Command {
     Export(Export),
     /// Erase the words of a message for good
     ///
-    /// They are gone from the disk, the search index, and all later reading and prompts; the message stays at its place, empty. Backups
-    /// that were made before still hold them.
+    /// They are gone from the disk, the search index, and all later reading and prompts; the
+    /// message stays at its place, empty. Backups that were made before still hold them.
     #[command(after_help = examples(&[("moothall redact - 17", "message 17 of the latest conversation; asks first, on a terminal"),
         ("moothall redact - 17 --yes", "asks nothing"),
     ]))]
     Redact(Redact),
     /// Delete a conversation for good, with everything that was said in it
     ///
-    /// What runs in it is cancelled. It is gone from the disk, the search index, and every later reading; only its id stays. Backups that
-    /// were made before still hold it. To put one aside and keep it, type /archive in `moothall chat`.
+    /// What runs in it is cancelled. It is gone from the disk, the search index, and every later
+    /// reading; only its id stays. Backups that were made before still hold it. To put one aside
+    /// and keep it, type /archive in `moothall chat`.
     #[command(after_help = examples(&[("moothall delete \"Launch plan\"", "asks first, on a terminal"),
         ("moothall delete - --yes", "the latest conversation; asks nothing"),
     ]))]
     Delete(Delete),
     /// Check every event on the disk against its checksum
     ///
-    /// Works while no server runs on the data folder, and changes nothing. Exit code 0: everything is whole. 1: something is damaged.
+    /// Works while no server runs on the data folder, and changes nothing. Exit code 0: everything
+    /// is whole. 1: something is damaged.
     #[command(after_help = examples(&[
         ("moothall verify", "the usual data folder"),
         ("moothall verify --data backups/monday", "a backup"),
@@ -166,8 +178,8 @@ pub enum Command {
     Verify(Verify),
     /// Copy the log, also while a server writes to it
     ///
-    /// The copy is the log as it was at one moment. It is checked against its checksums before it gets its name, so whatever bears
-    /// that name is whole. Nothing is overwritten.
+    /// The copy is the log as it was at one moment. It is checked against its checksums before it
+    /// gets its name, so whatever bears that name is whole. Nothing is overwritten.
     #[command(after_help = examples(&[
         ("moothall backup backups/monday", "a new folder, which is a data folder itself"),
         ("moothall backup /mnt/disk/moothall-1 --data ./data", "of another data folder"),
@@ -175,8 +187,9 @@ pub enum Command {
     Backup(Backup),
     /// Make, list and revoke tokens
     ///
-    /// A token says who somebody is and what they may do. Where the server runs in token mode, everybody needs one; in local mode programs
-    /// need one to answer permissions, to lift a guard, to erase and to administer.
+    /// A token says who somebody is and what they may do. Where the server runs in token mode,
+    /// everybody needs one; in local mode programs need one to answer permissions, to lift a guard,
+    /// to erase and to administer.
     #[command(subcommand, after_help = examples(&[
         ("moothall token create ann", "for a person: reading, speaking, inviting, controls"),
         ("moothall token create critic --agent --thread \"Launch plan\"", "for an agent, in one conversation"),
@@ -188,7 +201,8 @@ pub enum Command {
     Token(Token),
     /// Invite somebody who has no token into one conversation
     ///
-    /// Whoever opens the link in a browser, or gives it to `moothall join`, becomes this person or agent in this conversation. It works once.
+    /// Whoever opens the link in a browser, or gives it to `moothall join`, becomes this person or
+    /// agent in this conversation. It works once.
     #[command(subcommand, after_help = examples(&[
         ("moothall invitation create \"Launch plan\" --for ann", "prints a link; for a day"),
         ("moothall invitation create - --for helper --agent --expires 2", "for an agent, for two hours"),
@@ -197,8 +211,8 @@ pub enum Command {
     Invitation(Invitation),
     /// Accept an invitation, and keep what it gives
     ///
-    /// The token goes into a file that nobody else can read, under the name of the server or under --profile NAME. From then on, commands
-    /// that name this server use it.
+    /// The token goes into a file that nobody else can read, under the name of the server or under
+    /// --profile NAME. From then on, commands that name this server use it.
     #[command(after_help = examples(&[
         ("moothall join \"https://hall.example.org/#join=inv_0123\"", "then: moothall --profile hall.example.org list"),
         ("moothall join inv_0123 --server https://hall.example.org --profile hall", "the code alone"),
@@ -215,8 +229,8 @@ pub enum Command {
     Page(KeyOf),
     /// Start an agent in a terminal of its own, and look at it
     ///
-    /// The agent goes on when you leave it or close the window. What it is told and says is in the conversation that has its name.
-    /// In a pipe, or with --json or --detach, it is only started.
+    /// The agent goes on when you leave it or close the window. What it is told and says is in the
+    /// conversation that has its name. In a pipe, or with --json or --detach, it is only started.
     #[command(after_help = examples(&[
         ("moothall run claude --name planner", "in this folder, and look at it"),
         ("moothall run codex --in ~/project --detach", "in another folder, left alone"),
@@ -259,8 +273,8 @@ pub enum Command {
     Permit(Permit),
     /// Be an MCP server on standard input and output, for a client on this computer
     ///
-    /// Everything is passed on to the running server: the one of MOOTHALL_URL, as a session's environment has it, or of --server. In a
-    /// session, MOOTHALL_SESSION_TOKEN says who calls.
+    /// Everything is passed on to the running server: the one of MOOTHALL_URL, as a session's
+    /// environment has it, or of --server. In a session, MOOTHALL_SESSION_TOKEN says who calls.
     #[command(after_help = examples(&[
         ("moothall mcp", "what a client runs"),
         ("moothall mcp install claude", "what its configuration needs"),
@@ -268,7 +282,8 @@ pub enum Command {
     Mcp(Mcp),
     /// Write a first configuration that names what is found on this computer
     ///
-    /// It asks two questions on a terminal, and none elsewhere. A file that is there already stays as it is.
+    /// It asks two questions on a terminal, and none elsewhere. A file that is there already stays
+    /// as it is.
     #[command(after_help = examples(&[
         ("moothall init", "asks, and writes ./moothall.toml"),
         ("moothall init --defaults", "asks nothing"),
@@ -290,7 +305,8 @@ pub enum Command {
     Completions(Completions),
     /// Offer a shell the names that fit
     ///
-    /// What `moothall completions` makes calls this, people need not. It asks the server for at most 300 ms, and says nothing where there is none.
+    /// What `moothall completions` makes calls this, people need not. It asks the server for at
+    /// most 300 ms, and says nothing where there is none.
     #[command(hide = true, after_help = examples(&[("moothall complete -- moothall say Lau", "conversations that begin so")]))]
     Complete(Complete),
     /// Write the manual pages into a folder
@@ -304,10 +320,11 @@ pub enum Command {
     Doctor(Doctor),
     /// Report what a program in a terminal did
     ///
-    /// Programs call this, people need not: sessions are started with it as their hook. It reads what the program says from the last
-    /// argument or from standard input, leaves it in the session's spool folder, and ends with exit code 0 whatever happens: no
-    /// program is held up or stopped by it. The question of Claude Code for a permission alone waits for an answer, at most 10 minutes.
-    /// Outside of a session it does nothing.
+    /// Programs call this, people need not: sessions are started with it as their hook. It reads
+    /// what the program says from the last argument or from standard input, leaves it in the
+    /// session's spool folder, and ends with exit code 0 whatever happens: no program is held up or
+    /// stopped by it. The question of Claude Code for a permission alone waits for an answer, at
+    /// most 10 minutes. Outside of a session it does nothing.
     #[command(hide = true, after_help = examples(&[
         ("moothall hook claude Stop", "reads JSON from standard input"),
         ("moothall hook codex notify \"{}\"", "the JSON as the last argument"),
@@ -343,14 +360,19 @@ pub enum Pane {
 pub struct Hook {
     /// The program (claude, codex, gemini or another), its event, and what it says of it
     // Taken as they are, because an error about them would end the program's turn.
-    #[arg(value_name = "PROGRAM EVENT [JSON]", trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(
+        value_name = "PROGRAM EVENT [JSON]",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
     pub words: Vec<OsString>,
 }
 
 /// Which configuration, data folder and address.
 #[derive(Clone, Debug, Default, Args)]
 pub struct Place {
-    /// The configuration file [default: ./moothall.toml, then moothall/moothall.toml in the XDG configuration folder]
+    /// The configuration file [default: ./moothall.toml, then moothall/moothall.toml in the XDG
+    /// configuration folder]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// The data folder [default: moothall in the XDG data folder]
@@ -359,7 +381,8 @@ pub struct Place {
     /// Address and port to listen on; port 0 picks a free one [default: 127.0.0.1:5111]
     #[arg(long, value_name = "ADDR")]
     pub bind: Option<String>,
-    /// Who may do what without a credential: local (converse, from this computer) or token (nothing) [default: local]
+    /// Who may do what without a credential: local (converse, from this computer) or token
+    /// (nothing) [default: local]
     #[arg(long, value_name = "MODE", value_enum, hide_possible_values = true)]
     pub mode: Option<Mode>,
     /// Speak TLS with this certificate (PEM, the whole chain); a renewed one is taken up by itself
@@ -386,7 +409,8 @@ pub struct Serve {
     /// Where everything is.
     #[command(flatten)]
     pub place: Place,
-    /// How to write the server's own log to standard error: text, or json with a line for each request and turn
+    /// How to write the server's own log to standard error: text, or json with a line for each
+    /// request and turn
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = LogFormat::Text, hide_possible_values = true)]
     pub log: LogFormat,
 }
@@ -418,7 +442,8 @@ pub struct List {
 /// Which conversation.
 #[derive(Clone, Debug, Args)]
 pub struct Thread {
-    /// The conversation: its id, the beginning of its id, its name, that of a session, or - for the one used last
+    /// The conversation: its id, the beginning of its id, its name, that of a session, or - for the
+    /// one used last
     pub thread: String,
 }
 
@@ -460,7 +485,8 @@ pub struct Tail {
     /// Everything, the trace included: turns, passes, notices
     #[arg(long)]
     pub all: bool,
-    /// Begin with what came since a time, or within 90s, 10m, 2h or 3d, in place of the last messages
+    /// Begin with what came since a time, or within 90s, 10m, 2h or 3d, in place of the last
+    /// messages
     #[arg(long, value_name = "WHEN", conflicts_with = "lines")]
     pub since: Option<String>,
 }
@@ -491,7 +517,8 @@ pub struct Invite {
     /// The session that takes part, by id or name
     #[arg(long, value_name = "SESSION")]
     pub session: Option<String>,
-    /// The agent of the server's registry that answers for it, `human` for a person, or an outside program's name [default: ID]
+    /// The agent of the server's registry that answers for it, `human` for a person, or an outside
+    /// program's name [default: ID]
     #[arg(long)]
     pub client: Option<String>,
     /// The model behind it [default: what the registry says]
@@ -529,7 +556,8 @@ pub struct Why {
 /// Which data folder.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DataFolder {
-    /// The configuration file [default: ./moothall.toml, then moothall/moothall.toml in the XDG configuration folder]
+    /// The configuration file [default: ./moothall.toml, then moothall/moothall.toml in the XDG
+    /// configuration folder]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// The data folder [default: moothall in the XDG data folder]

@@ -51,31 +51,39 @@ struct RefusalBody {
 }
 
 impl Client {
-    /// A client for the server at this address, which trusts the certificates in the file where one is given, and the system's otherwise.
+    /// A client for the server at this address, which trusts the certificates in the file where one
+    /// is given, and the system's otherwise.
     ///
     /// # Errors
     /// The address is no http or https URL, or the file holds no certificates.
     pub fn new(server: &str, cacert: Option<&Path>) -> Result<Self, Fault> {
-        let url = reqwest::Url::parse(server).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+        let url = reqwest::Url::parse(server)
+            .ok()
+            .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
         let Some(url) = url else {
             return Err(Fault::new(Exit::Usage, format!("{server:?} is not a server's address"))
                 .try_this("--server http://127.0.0.1:5111, or https://… where it speaks TLS"));
         };
-        // No client can be made before there is a provider of TLS. Whoever came first has installed the same.
+        // No client can be made before there is a provider of TLS. Whoever came first has installed
+        // the same.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let http = trusting(reqwest::Client::builder(), &url, cacert)?;
         // No proxy is needed to reach this computer.
         let http = if is_loopback(server) { http.no_proxy() } else { http };
         // A request that was sent on could arrive as another one, and somewhere else.
-        let http = http.redirect(Policy::none()).connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
+        let http =
+            http.redirect(Policy::none()).connect_timeout(CONNECT_WITHIN).read_timeout(SILENCE_MAX);
         let http = http.user_agent(concat!("moothall/", env!("CARGO_PKG_VERSION"))).build();
-        let http = http.map_err(|error| Fault::new(Exit::Failure, "cannot set up a client").because(innermost(&error)))?;
-        let (base, name) = (server.trim_end_matches('/').to_owned(), ParticipantId::USER.to_owned());
+        let http = http.map_err(|error| {
+            Fault::new(Exit::Failure, "cannot set up a client").because(innermost(&error))
+        })?;
+        let (base, name) =
+            (server.trim_end_matches('/').to_owned(), ParticipantId::USER.to_owned());
         Ok(Self { http, base, spool: None, credential: Credential::None, name })
     }
 
-    /// The same client, within a session: it asks the session's folder before each request where the server is, since a program may
-    /// live longer than a server does.
+    /// The same client, within a session: it asks the session's folder before each request where
+    /// the server is, since a program may live longer than a server does.
     #[must_use]
     pub fn at_home(self, spool: Option<PathBuf>) -> Self {
         Self { spool, ..self }
@@ -98,7 +106,8 @@ impl Client {
         Self { credential, ..self }
     }
 
-    /// The same client, knowing whose its credential is where somebody else gave it: that has to be asked for.
+    /// The same client, knowing whose its credential is where somebody else gave it: that has to be
+    /// asked for.
     ///
     /// # Errors
     /// No server, or its refusal.
@@ -120,10 +129,16 @@ impl Client {
     ///
     /// # Errors
     /// No server.
-    pub async fn pass_on(&self, path: &str, headers: &[(&str, String)], json: String) -> Result<(StatusCode, String), Fault> {
+    pub async fn pass_on(
+        &self,
+        path: &str,
+        headers: &[(&str, String)],
+        json: String,
+    ) -> Result<(StatusCode, String), Fault> {
         let request = self.request(Method::POST, path).header("Content-Type", "application/json");
         let request = request.header("Accept", "application/json, text/event-stream").body(json);
-        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, value));
+        let request =
+            headers.iter().fold(request, |request, (name, value)| request.header(*name, value));
         let response = request.send().await.map_err(|error| self.unreachable(&error))?;
         let status = response.status();
         Ok((status, response.text().await.map_err(|error| self.unreachable(&error))?))
@@ -145,14 +160,19 @@ impl Client {
         self.decode(self.send(self.request(Method::DELETE, path)).await?).await
     }
 
-    /// Sends something, once: the key makes a repetition harmless, so a connection that broke is made again, also to a server
-    /// that restarts meanwhile.
+    /// Sends something, once: the key makes a repetition harmless, so a connection that broke is
+    /// made again, also to a server that restarts meanwhile.
     ///
     /// # Errors
     /// No server, or its refusal.
-    pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Fault> {
+    pub async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Fault> {
         let key = uuid::Uuid::now_v7().to_string();
-        let request = || self.request(Method::POST, path).header("Idempotency-Key", &key).json(body);
+        let request =
+            || self.request(Method::POST, path).header("Idempotency-Key", &key).json(body);
         let broken = match unhurried(request()).await {
             Err(error) if !error.is_connect() && !error.is_builder() => error,
             answer => return self.decode(self.check(answer).await?).await,
@@ -163,24 +183,44 @@ impl Client {
                 return self.decode(self.check(Ok(response)).await?).await;
             }
         }
-        Err(Fault::new(Exit::Unavailable, format!("the connection to {} broke; nobody knows whether this was received", self.base()))
-            .because(innermost(&broken))
-            .try_this("look before you repeat it: moothall tail - --no-follow"))
+        Err(Fault::new(
+            Exit::Unavailable,
+            format!(
+                "the connection to {} broke; nobody knows whether this was received",
+                self.base()
+            ),
+        )
+        .because(innermost(&broken))
+        .try_this("look before you repeat it: moothall tail - --no-follow"))
     }
 
-    /// Sends something under a key that the caller keeps, so that it can be sent again until there is an answer.
+    /// Sends something under a key that the caller keeps, so that it can be sent again until there
+    /// is an answer.
     ///
     /// # Errors
     /// No server, or its refusal.
-    pub async fn post_keyed<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize, key: &str) -> Result<T, Fault> {
-        self.decode(self.send(self.request(Method::POST, path).header("Idempotency-Key", key).json(body)).await?).await
+    pub async fn post_keyed<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+        key: &str,
+    ) -> Result<T, Fault> {
+        self.decode(
+            self.send(self.request(Method::POST, path).header("Idempotency-Key", key).json(body))
+                .await?,
+        )
+        .await
     }
 
     /// Opens a stream of events.
     ///
     /// # Errors
     /// No server, or its refusal.
-    pub async fn stream(&self, path: &str, last_event_id: Option<&str>) -> Result<impl Stream<Item = Frame> + use<>, Fault> {
+    pub async fn stream(
+        &self,
+        path: &str,
+        last_event_id: Option<&str>,
+    ) -> Result<impl Stream<Item = Frame> + use<>, Fault> {
         let mut request = self.request(Method::GET, path).header("Accept", "text/event-stream");
         if let Some(id) = last_event_id {
             request = request.header("Last-Event-ID", id);
@@ -189,7 +229,9 @@ impl Client {
         let mut parser = Parser::default();
         // A broken connection ends the stream; whoever reads it resumes where it was.
         let bytes = response.bytes_stream().take_while(|chunk| std::future::ready(chunk.is_ok()));
-        Ok(bytes.flat_map(move |chunk| futures_util::stream::iter(parser.push(&chunk.unwrap_or_default()))))
+        Ok(bytes.flat_map(move |chunk| {
+            futures_util::stream::iter(parser.push(&chunk.unwrap_or_default()))
+        }))
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
@@ -214,39 +256,57 @@ impl Client {
         let status = response.status();
         if let Some(place) = response.headers().get(LOCATION).filter(|_| status.is_redirection()) {
             let place = String::from_utf8_lossy(place.as_bytes());
-            return Err(Fault::new(Exit::Usage, format!("the server is not at {} but elsewhere", self.base()))
-                .because(format_args!("it answered {status}: {place}"))
-                .try_this("name the other address with --server"));
+            return Err(Fault::new(
+                Exit::Usage,
+                format!("the server is not at {} but elsewhere", self.base()),
+            )
+            .because(format_args!("it answered {status}: {place}"))
+            .try_this("name the other address with --server"));
         }
         let text = response.text().await.unwrap_or_default();
         let fault = refusal(status, &text);
-        let withheld = fault.exit == Exit::Denied && matches!(self.credential, Credential::Withheld);
-        Err(if withheld { fault.try_this("do this in a terminal of your own: in a session nobody is taken for a person") } else { fault })
+        let withheld =
+            fault.exit == Exit::Denied && matches!(self.credential, Credential::Withheld);
+        Err(if withheld {
+            fault.try_this(
+                "do this in a terminal of your own: in a session nobody is taken for a person",
+            )
+        } else {
+            fault
+        })
     }
 
     async fn decode<T: DeserializeOwned>(&self, response: Response) -> Result<T, Fault> {
         let foreign = |error: &dyn std::error::Error| {
-            Fault::new(Exit::Failure, format!("what answers at {} is not a Moothall server of this version", self.base()))
-                .because(error)
-                .try_this("check --server, and that client and server are of the same version")
+            Fault::new(
+                Exit::Failure,
+                format!("what answers at {} is not a Moothall server of this version", self.base()),
+            )
+            .because(error)
+            .try_this("check --server, and that client and server are of the same version")
         };
         let bytes = response.bytes().await.map_err(|error| self.unreachable(&error))?;
         serde_json::from_slice(&bytes).map_err(|error| foreign(&error))
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Fault {
-        Fault::new(Exit::Unavailable, format!("no server answers at {}", self.base())).because(innermost(error)).try_this(
-            if is_about_trust(error) {
+        Fault::new(Exit::Unavailable, format!("no server answers at {}", self.base()))
+            .because(innermost(error))
+            .try_this(if is_about_trust(error) {
                 "--cacert FILE names the certificate, or the authority, to trust"
             } else {
                 "start one with `moothall serve`, or name another with --server URL"
-            },
-        )
+            })
     }
 }
 
-/// Trust in certificates, where the address asks for any: a computer that has none can do without TLS.
-fn trusting(http: ClientBuilder, url: &reqwest::Url, cacert: Option<&Path>) -> Result<ClientBuilder, Fault> {
+/// Trust in certificates, where the address asks for any: a computer that has none can do without
+/// TLS.
+fn trusting(
+    http: ClientBuilder,
+    url: &reqwest::Url,
+    cacert: Option<&Path>,
+) -> Result<ClientBuilder, Fault> {
     let Some(file) = cacert.filter(|_| url.scheme() == "https") else {
         return Ok(if url.scheme() == "http" { http.tls_certs_only([]) } else { http });
     };
@@ -265,15 +325,20 @@ fn trusting(http: ClientBuilder, url: &reqwest::Url, cacert: Option<&Path>) -> R
 
 /// Whether a connection failed because of the certificate that was shown.
 fn is_about_trust(error: &reqwest::Error) -> bool {
-    let mut causes = std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| error.source());
+    let mut causes =
+        std::iter::successors(Some(error as &(dyn std::error::Error + 'static)), |error| {
+            error.source()
+        });
     causes.any(|cause| cause.to_string().contains("certificate"))
 }
 
-/// How often a request is sent again to a server that says when to, and how long it waits for that at most.
+/// How often a request is sent again to a server that says when to, and how long it waits for that
+/// at most.
 const LATER_TRIES: u32 = 5;
 const LATER_MAX: Duration = Duration::from_secs(10);
 
-/// Sends a request, and again when the server says that this was too much in too short a time: nothing was decided then.
+/// Sends a request, and again when the server says that this was too much in too short a time:
+/// nothing was decided then.
 async fn unhurried(request: RequestBuilder) -> reqwest::Result<Response> {
     for _ in 0..LATER_TRIES {
         let Some(again) = request.try_clone() else { break };
@@ -288,13 +353,18 @@ async fn unhurried(request: RequestBuilder) -> reqwest::Result<Response> {
 
 /// How long a server asks to wait, where that is worth it.
 fn later(answer: &Response) -> Option<Duration> {
-    let wait = answer.headers().get(RETRY_AFTER).filter(|_| answer.status() == StatusCode::TOO_MANY_REQUESTS)?;
+    let wait = answer
+        .headers()
+        .get(RETRY_AFTER)
+        .filter(|_| answer.status() == StatusCode::TOO_MANY_REQUESTS)?;
     wait.to_str().ok()?.parse().ok().map(Duration::from_secs).filter(|wait| *wait <= LATER_MAX)
 }
 
 /// The last cause in the chain says what happened; the others only say where.
 fn innermost(error: &(dyn std::error::Error + 'static)) -> String {
-    std::iter::successors(Some(error), |error| error.source()).last().map_or_else(String::new, ToString::to_string)
+    std::iter::successors(Some(error), |error| error.source())
+        .last()
+        .map_or_else(String::new, ToString::to_string)
 }
 
 /// The ways to a credential.
@@ -323,7 +393,9 @@ pub fn segment(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => out.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
+                out.push(char::from(byte))
+            }
             _ => out.push_str(&format!("%{byte:02X}")),
         }
     }
@@ -352,7 +424,10 @@ mod tests {
 
     #[test]
     fn only_http_addresses_are_servers() {
-        assert!(Client::new("http://127.0.0.1:5111/", None).is_ok_and(|client| client.base == "http://127.0.0.1:5111"));
+        assert!(
+            Client::new("http://127.0.0.1:5111/", None)
+                .is_ok_and(|client| client.base == "http://127.0.0.1:5111")
+        );
         assert!(Client::new("https://example.org", None).is_ok());
         for bad in ["127.0.0.1:5111", "ftp://example.org", "http://", "x"] {
             assert_eq!(Client::new(bad, None).unwrap_err().exit, Exit::Usage, "{bad}");
@@ -367,7 +442,10 @@ mod tests {
         for file in [file.as_path(), Path::new("/nowhere/ca.pem")] {
             let fault = Client::new("https://example.org", Some(file)).unwrap_err();
             assert!(fault.exit == Exit::Usage && fault.what.contains("ca.pem"), "{fault}");
-            assert!(Client::new("http://example.org", Some(file)).is_ok(), "nothing is looked at that is not needed");
+            assert!(
+                Client::new("http://example.org", Some(file)).is_ok(),
+                "nothing is looked at that is not needed"
+            );
         }
     }
 }

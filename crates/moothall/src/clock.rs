@@ -1,4 +1,5 @@
-//! Times for people: in the time zone of this computer, of `TZ`, or in UTC. What programs read is always in UTC.
+//! Times for people: in the time zone of this computer, of `TZ`, or in UTC. What programs read is
+//! always in UTC.
 
 use std::sync::OnceLock;
 
@@ -28,17 +29,20 @@ fn mark(at: &Zoned) -> &'static str {
 
 /// Hours, minutes and seconds of a time stamp.
 pub fn time(ts: &str) -> String {
-    local(ts, zone()).map_or_else(|| ts.to_owned(), |at| format!("{}{}", at.strftime("%H:%M:%S"), mark(&at)))
+    local(ts, zone())
+        .map_or_else(|| ts.to_owned(), |at| format!("{}{}", at.strftime("%H:%M:%S"), mark(&at)))
 }
 
 /// Day and time of a time stamp, to the second, with the zone; nothing where it is none.
 pub fn day_and_time(ts: &str) -> Option<String> {
     let at = local(ts, zone())?;
-    let place = if mark(&at).is_empty() { at.strftime("%:z").to_string() } else { mark(&at).to_owned() };
+    let place =
+        if mark(&at).is_empty() { at.strftime("%:z").to_string() } else { mark(&at).to_owned() };
     Some(format!("{}{place}", at.strftime("%Y-%m-%d %H:%M:%S")))
 }
 
-/// The moment that a word means: a time stamp, a day in this time zone, or so long ago: 90s, 10m, 2h, 3d. As RFC 3339 in UTC.
+/// The moment that a word means: a time stamp, a day in this time zone, or so long ago: 90s, 10m,
+/// 2h, 3d. As RFC 3339 in UTC.
 pub fn moment(word: &str, now: Timestamp) -> Option<String> {
     moment_in(word, now, zone())
 }
@@ -71,7 +75,10 @@ mod tests {
     #[test]
     fn times_are_those_of_the_place_and_marked_in_utc() {
         let east = TimeZone::fixed(jiff::tz::offset(2));
-        let shown = |zone: TimeZone| local("2026-11-21T23:30:00.123Z", zone).map(|at| format!("{}{}", at.strftime("%d %H:%M"), mark(&at)));
+        let shown = |zone: TimeZone| {
+            local("2026-11-21T23:30:00.123Z", zone)
+                .map(|at| format!("{}{}", at.strftime("%d %H:%M"), mark(&at)))
+        };
         assert_eq!(shown(east).unwrap(), "22 01:30");
         assert_eq!(shown(TimeZone::UTC).unwrap(), "21 23:30Z");
         assert_eq!(time("no time"), "no time");

@@ -1,8 +1,8 @@
-//! The credential that the command line shows to a server: a token that it was given, or the start-up credential of a server whose data
-//! folder this user can read.
+//! The credential that the command line shows to a server: a token that it was given, or the
+//! start-up credential of a server whose data folder this user can read.
 //!
-//! A server writes its start-up credential into its data folder, for its owner alone, and notes in the state folder which data folder
-//! goes with its port, so that nobody has to say.
+//! A server writes its start-up credential into its data folder, for its owner alone, and notes in
+//! the state folder which data folder goes with its port, so that nobody has to say.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -27,7 +27,8 @@ use crate::reach::own_port;
 const KEY_FILE: &str = "startup.key";
 /// The variable that holds a token.
 const TOKEN_VARIABLE: &str = "MOOTHALL_TOKEN";
-/// What the environment of a session says: its own token, what that begins with, and its own server.
+/// What the environment of a session says: its own token, what that begins with, and its own
+/// server.
 const SESSION_VARIABLE: &str = "MOOTHALL_SESSION_TOKEN";
 const SESSION_TOKEN: &str = "ses_";
 /// How a start-up credential and an agent's token begin.
@@ -60,7 +61,8 @@ pub struct Meant {
     pub server: String,
     /// What to show.
     pub credential: Credential,
-    /// The folder of the session that this runs in, where its own server is meant: that one may be somewhere else the next time.
+    /// The folder of the session that this runs in, where its own server is meant: that one may be
+    /// somewhere else the next time.
     pub spool: Option<PathBuf>,
     /// The certificates to trust, where they are not the system's.
     pub cacert: Option<PathBuf>,
@@ -69,8 +71,9 @@ pub struct Meant {
 }
 
 impl Meant {
-    /// The server that was named, or whose data folder or credential was; inside a session the session's own; that of the profile; the
-    /// one that the configuration describes; and otherwise the usual one.
+    /// The server that was named, or whose data folder or credential was; inside a session the
+    /// session's own; that of the profile; the one that the configuration describes; and otherwise
+    /// the usual one.
     ///
     /// # Errors
     /// A file that was named cannot be read.
@@ -84,15 +87,18 @@ impl Meant {
             (None, Some(file)) => Some(Handed::read(file)?),
             (None, None) => None,
         };
-        if is_inside(variables) && given.as_ref().is_some_and(|given| given.token.starts_with(STARTUP)) {
+        if is_inside(variables)
+            && given.as_ref().is_some_and(|given| given.token.starts_with(STARTUP))
+        {
             return Err(persons_alone());
         }
         let profile = profile.map(|name| Profile::read(name, variables)).transpose()?;
         let named = said.server.map(str::trim).filter(|server| !server.is_empty());
         // Who says the usual one says nothing: inside a session, and there alone, that is another.
         let handed = given.as_ref().and_then(|given| given.server.clone());
-        let own =
-            own_server(variables).filter(|_| handed.is_none() && profile.is_none() && named.is_none_or(|named| named == USUAL_SERVER));
+        let own = own_server(variables).filter(|_| {
+            handed.is_none() && profile.is_none() && named.is_none_or(|named| named == USUAL_SERVER)
+        });
         let spool = own.is_some().then(|| spool_of(variables)).flatten();
         let server = own
             .or_else(|| named.map(str::to_owned))
@@ -100,8 +106,11 @@ impl Meant {
             .or_else(|| profile.as_ref().map(|profile| profile.server.clone()))
             .or_else(|| usual_bind(variables).map(here))
             .unwrap_or_else(|| USUAL_SERVER.to_owned());
-        let profile =
-            profile.filter(|profile| named.is_none_or(|named| named.trim_end_matches('/') == profile.server.trim_end_matches('/')));
+        let profile = profile.filter(|profile| {
+            named.is_none_or(|named| {
+                named.trim_end_matches('/') == profile.server.trim_end_matches('/')
+            })
+        });
         let known = profile.clone().or_else(|| Profile::of_server(&server, variables));
         let others = given.as_ref().map(|given| given.others.clone());
         let credential = match (given, profile) {
@@ -109,8 +118,10 @@ impl Meant {
             (None, Some(profile)) => Credential::Joined(profile.token),
             (None, None) => Credential::find(&server, variables),
         };
-        let cacert = said.cacert.map(Path::to_owned).or_else(|| known.and_then(|profile| profile.cacert));
-        let others = others.filter(|others| !others.is_empty()).unwrap_or_else(|| credential.others());
+        let cacert =
+            said.cacert.map(Path::to_owned).or_else(|| known.and_then(|profile| profile.cacert));
+        let others =
+            others.filter(|others| !others.is_empty()).unwrap_or_else(|| credential.others());
         Ok(Self { server, credential, spool, cacert, others })
     }
 }
@@ -132,8 +143,10 @@ struct Handed {
 impl Handed {
     /// A file with a token alone, or the one that a server leaves in its data folder.
     fn read(file: &Path) -> Result<Self, Fault> {
-        let text = fs::read_to_string(file)
-            .map_err(|error| Fault::new(Exit::Usage, format!("cannot read the token file {}", file.display())).because(error))?;
+        let text = fs::read_to_string(file).map_err(|error| {
+            Fault::new(Exit::Usage, format!("cannot read the token file {}", file.display()))
+                .because(error)
+        })?;
         Ok(match serde_json::from_str::<KeyFile>(&text) {
             Ok(kept) => Self { token: kept.key, server: Some(kept.server), others: kept.others },
             Err(_) => Self { token: text.trim().to_owned(), server: None, others: Vec::new() },
@@ -154,13 +167,15 @@ impl Handed {
 pub enum Credential {
     /// Nothing.
     None,
-    /// Nothing, although there is a start-up credential: this runs inside a session, and that is a person's.
+    /// Nothing, although there is a start-up credential: this runs inside a session, and that is a
+    /// person's.
     Withheld,
     /// A token that was given.
     Given(String),
     /// The token of a profile.
     Joined(String),
-    /// The start-up credential in this file, read anew for each request: a server that was started again has another one.
+    /// The start-up credential in this file, read anew for each request: a server that was started
+    /// again has another one.
     Startup {
         /// Where it is.
         file: PathBuf,
@@ -181,15 +196,18 @@ struct KeyFile {
 }
 
 impl Credential {
-    /// Finds what to show to a server where nothing was named: the session's at its own server, the one in the variable, the start-up
-    /// credential, or what was given when somebody joined. A session's token goes nowhere else, and inside a session neither the start-up
-    /// credential nor a profile is looked for.
+    /// Finds what to show to a server where nothing was named: the session's at its own server, the
+    /// one in the variable, the start-up credential, or what was given when somebody joined. A
+    /// session's token goes nowhere else, and inside a session neither the start-up credential nor
+    /// a profile is looked for.
     pub fn find(server: &str, variables: &Variables) -> Self {
-        let session = variables.get(SESSION_VARIABLE).filter(|token| token.starts_with(SESSION_TOKEN));
+        let session =
+            variables.get(SESSION_VARIABLE).filter(|token| token.starts_with(SESSION_TOKEN));
         if let Some(token) = session.filter(|_| is_home(server, variables)) {
             return Credential::Given(token.clone());
         }
-        if let Some(token) = variables.get(TOKEN_VARIABLE).filter(|token| !token.trim().is_empty()) {
+        if let Some(token) = variables.get(TOKEN_VARIABLE).filter(|token| !token.trim().is_empty())
+        {
             return Credential::Given(token.trim().to_owned());
         }
         match (startup_of(server, variables), Profile::of_server(server, variables)) {
@@ -201,25 +219,32 @@ impl Credential {
         }
     }
 
-    /// The same without what is a person's: the start-up credential, wherever it comes from, and what a person got by joining.
+    /// The same without what is a person's: the start-up credential, wherever it comes from, and
+    /// what a person got by joining.
     pub fn given(self) -> Self {
         match self {
             Credential::Given(token) if !token.starts_with(STARTUP) => Credential::Given(token),
             Credential::Joined(token) if token.starts_with(AGENT) => Credential::Joined(token),
-            Credential::Given(_) | Credential::Joined(_) | Credential::None | Credential::Withheld | Credential::Startup { .. } => {
-                Credential::None
-            }
+            Credential::Given(_)
+            | Credential::Joined(_)
+            | Credential::None
+            | Credential::Withheld
+            | Credential::Startup { .. } => Credential::None,
         }
     }
 
-    /// The same, or where that is nothing, what `mcp install` has made for a client outside of sessions.
+    /// The same, or where that is nothing, what `mcp install` has made for a client outside of
+    /// sessions.
     pub fn or_of_client(self, variables: &Variables) -> Self {
         match self {
             Credential::None | Credential::Withheld => {
-                let kept = variables.get(CLIENT_VARIABLE).and_then(|file| fs::read_to_string(file).ok());
+                let kept =
+                    variables.get(CLIENT_VARIABLE).and_then(|file| fs::read_to_string(file).ok());
                 kept.map_or(Credential::None, |token| Credential::Given(token.trim().to_owned()))
             }
-            given @ (Credential::Given(_) | Credential::Joined(_) | Credential::Startup { .. }) => given,
+            given @ (Credential::Given(_) | Credential::Joined(_) | Credential::Startup { .. }) => {
+                given
+            }
         }
     }
 
@@ -235,8 +260,13 @@ impl Credential {
     /// How others reach the server, as far as the credential tells.
     fn others(&self) -> Vec<String> {
         match self {
-            Credential::None | Credential::Withheld | Credential::Given(_) | Credential::Joined(_) => Vec::new(),
-            Credential::Startup { file, port } => kept(file, *port).map(|kept| kept.others).unwrap_or_default(),
+            Credential::None
+            | Credential::Withheld
+            | Credential::Given(_)
+            | Credential::Joined(_) => Vec::new(),
+            Credential::Startup { file, port } => {
+                kept(file, *port).map(|kept| kept.others).unwrap_or_default()
+            }
         }
     }
 }
@@ -254,10 +284,12 @@ fn kept(file: &Path, port: u16) -> Option<KeyFile> {
 
 /// Whether a server is the one of the session that this runs in.
 fn is_home(server: &str, variables: &Variables) -> bool {
-    own_server(variables).is_some_and(|own| own.trim_end_matches('/') == server.trim_end_matches('/'))
+    own_server(variables)
+        .is_some_and(|own| own.trim_end_matches('/') == server.trim_end_matches('/'))
 }
 
-/// The server of the session that this runs in: where it is now, which it says in its spool, or where it was when the session began.
+/// The server of the session that this runs in: where it is now, which it says in its spool, or
+/// where it was when the session began.
 fn own_server(variables: &Variables) -> Option<String> {
     let began = variables.get(HOME_VARIABLE).filter(|url| url.starts_with("http://"));
     spool_of(variables).and_then(|spool| SpoolFolder::server(&spool)).or_else(|| began.cloned())
@@ -293,18 +325,26 @@ pub struct Posted {
 const WRITE_AGAIN: Duration = Duration::from_secs(5);
 
 impl Posted {
-    /// Writes the start-up credential for the command line of this user. Where the port is known, this comes before listening on it, so
-    /// that a client that waits for a server to come back never shows it the credential of the run before.
+    /// Writes the start-up credential for the command line of this user. Where the port is known,
+    /// this comes before listening on it, so that a client that waits for a server to come back
+    /// never shows it the credential of the run before.
     ///
-    /// A full disk is no error: the page can be opened with what `serve` prints, and the file is written later.
+    /// A full disk is no error: the page can be opened with what `serve` prints, and the file is
+    /// written later.
     ///
     /// # Errors
     /// The data folder cannot be written to.
-    pub fn new(data: &Path, address: SocketAddr, others: &[String], key: &str) -> Result<Self, Fault> {
+    pub fn new(
+        data: &Path,
+        address: SocketAddr,
+        others: &[String],
+        key: &str,
+    ) -> Result<Self, Fault> {
         let file = key_file(data);
         let kept = KeyFile { server: here(address), key: key.to_owned(), others: others.to_vec() };
         let written = kept.write(&file).or_else(|error| match is_full(&error) {
-            // The credential of the run before opens nothing, and may leave just the room for this one.
+            // The credential of the run before opens nothing, and may leave just the room for this
+            // one.
             true => fs::remove_file(&file).and_then(|()| kept.write(&file)).map_err(|_| error),
             false => Err(error),
         });
@@ -330,13 +370,16 @@ impl Posted {
                 match written {
                     Ok(()) => return,
                     Err(error) if is_full(&error) => {}
-                    Err(error) => return tracing::warn!(%error, "the start-up credential cannot be written"),
+                    Err(error) => {
+                        return tracing::warn!(%error, "the start-up credential cannot be written");
+                    }
                 }
             }
         })
     }
 
-    /// Tells the command line how others reach the server now. Where that cannot be written the file goes on saying what it said.
+    /// Tells the command line how others reach the server now. Where that cannot be written the
+    /// file goes on saying what it said.
     pub fn reached_by(&self, others: &[String]) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.others == others {
@@ -369,12 +412,19 @@ impl Drop for Posted {
     }
 }
 
-/// Notes which data folder goes with the port. A server that may not write there works all the same: its clients need a token.
+/// Notes which data folder goes with the port. A server that may not write there works all the
+/// same: its clients need a token.
 fn note_place(data: &Path, port: u16, variables: &Variables) -> Option<PathBuf> {
     let (place, data) = (place_of(port, variables)?, std::path::absolute(data).ok()?);
-    let written =
-        place.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| write_private(&place, data.as_os_str().as_encoded_bytes()));
-    written.inspect_err(|error| tracing::debug!(%error, "the place of the start-up credential was not noted")).ok()?;
+    let written = place
+        .parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| write_private(&place, data.as_os_str().as_encoded_bytes()));
+    written
+        .inspect_err(
+            |error| tracing::debug!(%error, "the place of the start-up credential was not noted"),
+        )
+        .ok()?;
     Some(place)
 }
 
@@ -389,157 +439,16 @@ pub fn write_private(file: &Path, bytes: &[u8]) -> io::Result<()> {
     unfinished.push(".new");
     let unfinished = PathBuf::from(unfinished);
     let _ = fs::remove_file(&unfinished);
-    let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished).and_then(|mut file| file.write_all(bytes));
-    written.and_then(|()| fs::rename(&unfinished, file)).inspect_err(|_| drop(fs::remove_file(&unfinished)))
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&unfinished)
+        .and_then(|mut file| file.write_all(bytes));
+    written
+        .and_then(|()| fs::rename(&unfinished, file))
+        .inspect_err(|_| drop(fs::remove_file(&unfinished)))
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::*;
-    use std::os::unix::fs::PermissionsExt;
-
-    fn home(folder: &Path) -> Variables {
-        Variables::from([("XDG_STATE_HOME".to_owned(), folder.join("state").display().to_string())])
-    }
-
-    fn post(data: &Path, address: SocketAddr, key: &str, variables: &Variables) -> Posted {
-        let mut posted = Posted::new(data, address, &[], key).unwrap();
-        posted.note(data, address.port(), variables);
-        posted
-    }
-
-    #[test]
-    fn the_start_up_credential_is_found_by_its_port_and_is_the_owners_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let (variables, address) = (home(folder.path()), "127.0.0.1:4711".parse().unwrap());
-        let posted = post(folder.path(), address, "boot_1", &variables);
-        let mode = fs::metadata(folder.path().join(KEY_FILE)).unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode, 0o600);
-        for server in ["http://127.0.0.1:4711", "http://localhost:4711/", "http://[::1]:4711"] {
-            assert_eq!(Credential::find(server, &variables).read().as_deref(), Some("boot_1"), "{server}");
-        }
-        for server in ["http://127.0.0.1:4712", "http://moothall.test:4711", "http://10.0.0.1:4711", "nonsense"] {
-            assert_eq!(Credential::find(server, &variables).read(), None, "{server}");
-        }
-        let found = Credential::find("http://127.0.0.1:4711", &variables);
-        let again = post(folder.path(), address, "boot_2", &variables);
-        assert_eq!(found.read().as_deref(), Some("boot_2"));
-        drop((posted, again));
-        assert_eq!(found.read(), None);
-    }
-
-    #[test]
-    fn a_key_is_shown_to_its_own_server_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let variables = home(folder.path());
-        let _old = post(folder.path(), "127.0.0.1:4711".parse().unwrap(), "boot_1", &variables);
-        let _new = post(folder.path(), "127.0.0.1:4712".parse().unwrap(), "boot_2", &variables);
-        let shown = |server: &str| Credential::find(server, &variables).read();
-        assert_eq!((shown("http://127.0.0.1:4711"), shown("http://127.0.0.1:4712").as_deref()), (None, Some("boot_2")));
-    }
-
-    #[test]
-    fn a_sessions_token_goes_to_its_own_server_only() {
-        let folder = tempfile::tempdir().unwrap();
-        let _posted = post(folder.path(), "127.0.0.1:7000".parse().unwrap(), "boot_1", &home(folder.path()));
-        let ask = |server: &str, own: &str, token: &str| {
-            let mut variables = home(folder.path());
-            variables.extend([(HOME_VARIABLE.to_owned(), own.to_owned()), (SESSION_VARIABLE.to_owned(), token.to_owned())]);
-            let meant = Meant::find(&Said { server: Some(server), ..Said::default() }, &variables).unwrap();
-            (meant.server.trim_end_matches('/').to_owned(), meant.credential.read())
-        };
-        let (usual, own, token) = (USUAL_SERVER, "http://127.0.0.1:6000/", Some("ses_x".to_owned()));
-        assert_eq!(ask(usual, own, "ses_x"), ("http://127.0.0.1:6000".into(), token));
-        assert_eq!(ask("http://127.0.0.1:7000", own, "ses_x"), ("http://127.0.0.1:7000".into(), None), "nor a person's credential");
-        assert_eq!(ask("http://127.0.0.1:7000", own, "").1.as_deref(), Some("boot_1"));
-        // What a client's configuration leaves where there is no such variable.
-        assert_eq!(ask(usual, "$MOOTHALL_URL", "$MOOTHALL_SESSION_TOKEN"), (usual.into(), None));
-        assert_eq!(ask(usual, own, ""), ("http://127.0.0.1:6000".into(), None));
-    }
-
-    #[test]
-    fn inside_a_session_nobody_asks_for_what_is_a_persons() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut variables = home(folder.path());
-        let posted = Posted::new(folder.path(), "127.0.0.1:4711".parse().unwrap(), &[], "boot_1").unwrap();
-        let token = "pat_joined".to_owned();
-        let joined = Profile { server: "https://hall.test".into(), token, principal: "ann".into(), cacert: None };
-        joined.write("hall", &variables).unwrap();
-        variables.insert(SESSION_VARIABLE.into(), "ses_x".into());
-        let (bare, file) = (folder.path().join("bare"), key_file(folder.path()));
-        fs::write(&bare, "boot_1\n").unwrap();
-        for said in [
-            Said { data: Some(folder.path()), ..Said::default() },
-            Said { token_file: Some(&file), ..Said::default() },
-            Said { token_file: Some(&bare), ..Said::default() },
-            Said { profile: Some("hall"), ..Said::default() },
-        ] {
-            assert_eq!(Meant::find(&said, &variables).unwrap_err().exit, Exit::Denied, "{said:?}");
-        }
-        let by_address = Meant::find(&Said { server: Some("https://hall.test"), ..Said::default() }, &variables).unwrap();
-        assert!(matches!(by_address.credential, Credential::Withheld));
-        drop(posted);
-    }
-
-    #[test]
-    fn what_a_person_holds_is_not_given_on() {
-        let startup = Credential::Startup { file: PathBuf::from("startup.key"), port: 1 };
-        assert!(matches!(startup.given(), Credential::None));
-        assert!(matches!(Credential::Given("agt_x".into()).given(), Credential::Given(_)));
-        assert!(matches!(Credential::Given("boot_x".into()).given(), Credential::None), "wherever it comes from");
-        assert!(matches!(Credential::Joined("pat_x".into()).given(), Credential::None));
-        assert!(matches!(Credential::Joined("agt_x".into()).given(), Credential::Joined(_)));
-    }
-
-    #[test]
-    fn a_token_that_is_given_wins() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("token");
-        fs::write(&file, "pat_file\n").unwrap();
-        let mut variables = home(folder.path());
-        variables.insert(TOKEN_VARIABLE.into(), " pat_variable ".into());
-        let find = |file: Option<&Path>| {
-            let said = Said { server: Some("http://127.0.0.1:1"), token_file: file, ..Said::default() };
-            Meant::find(&said, &variables).map(|meant| meant.credential.read())
-        };
-        assert_eq!(find(Some(&file)).unwrap().as_deref(), Some("pat_file"));
-        assert_eq!(find(None).unwrap().as_deref(), Some("pat_variable"));
-        assert_eq!(find(Some(&folder.path().join("none"))).unwrap_err().exit, Exit::Usage);
-    }
-
-    #[test]
-    fn the_credential_of_a_data_folder_says_where_its_server_is() {
-        let folder = tempfile::tempdir().unwrap();
-        let posted = Posted::new(folder.path(), "0.0.0.0:4711".parse().unwrap(), &["https://hall.test".into()], "boot_1").unwrap();
-        let elsewhere = home(&folder.path().join("elsewhere"));
-        let file = key_file(folder.path());
-        for said in [Said { data: Some(folder.path()), ..Said::default() }, Said { token_file: Some(&file), ..Said::default() }] {
-            let meant = Meant::find(&said, &elsewhere).unwrap();
-            assert_eq!((meant.server.as_str(), meant.credential.read().as_deref()), ("http://127.0.0.1:4711", Some("boot_1")));
-            assert_eq!(meant.others, ["https://hall.test"]);
-        }
-        drop(posted);
-        let gone = Meant::find(&Said { data: Some(folder.path()), ..Said::default() }, &elsewhere).unwrap_err();
-        assert!(gone.exit == Exit::Denied && gone.forward.unwrap().contains("start the server"));
-    }
-
-    #[test]
-    fn who_joined_is_known_at_that_server_and_by_its_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let variables = home(folder.path());
-        let token = "pat_joined".to_owned();
-        let cacert = Some(PathBuf::from("/ca.pem"));
-        Profile { server: "https://hall.test".into(), token, principal: "ann".into(), cacert }.write("hall", &variables).unwrap();
-        for said in [Said { server: Some("https://hall.test/"), ..Said::default() }, Said { profile: Some("hall"), ..Said::default() }] {
-            let meant = Meant::find(&said, &variables).unwrap();
-            assert_eq!(meant.server.trim_end_matches('/'), "https://hall.test");
-            assert_eq!(meant.credential.read().as_deref(), Some("pat_joined"));
-            assert_eq!(meant.cacert.as_deref(), Some(Path::new("/ca.pem")));
-        }
-        let other =
-            Meant::find(&Said { server: Some("https://other.test"), profile: Some("hall"), ..Said::default() }, &variables).unwrap();
-        assert_eq!(other.credential.read(), None, "a token goes to the server that gave it");
-        assert_eq!(Meant::find(&Said { server: Some(""), ..Said::default() }, &variables).unwrap().server, USUAL_SERVER);
-    }
-}
+mod tests;

@@ -96,11 +96,17 @@ impl Exit {
             Exit::Usage => "the command line was not understood",
             Exit::Unanswered => "--wait: said, and nobody will answer; the message says why",
             Exit::Passed => "--wait: said, and all who were asked had nothing to say",
-            Exit::AgentFailed => "--wait: said, and an agent failed or took too long; the message says which and why",
-            Exit::Asked => "--wait: said, and an agent waits for a permission that a person has to answer",
+            Exit::AgentFailed => {
+                "--wait: said, and an agent failed or took too long; the message says which and why"
+            }
+            Exit::Asked => {
+                "--wait: said, and an agent waits for a permission that a person has to answer"
+            }
             Exit::Unavailable => "no server answers there, or its address is taken",
             Exit::Io => "the disk failed or is full",
-            Exit::TryLater => "busy, another server uses the data folder, or there is no room to open it; try again later",
+            Exit::TryLater => {
+                "busy, another server uses the data folder, or there is no room to open it; try again later"
+            }
             Exit::Denied => "not allowed",
             Exit::Config => "the configuration is wrong; the message names file, line and column",
             Exit::TimedOut => "not done within --timeout; what was sent stays sent",

@@ -5,7 +5,8 @@ use std::path::Path;
 use moothall_surfaces::{Gauge, Gauges};
 use nix::sys::statvfs::statvfs;
 
-/// Room on the disk of a folder, and the memory of this process. What cannot be measured here is left out.
+/// Room on the disk of a folder, and the memory of this process. What cannot be measured here is
+/// left out.
 pub fn of(data: &Path) -> Gauges {
     let data = data.to_owned();
     Gauges::new(move || {

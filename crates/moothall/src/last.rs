@@ -1,4 +1,5 @@
-//! Which conversation a person used last: kept for each user of this computer, server and name, so that nobody else moves it.
+//! Which conversation a person used last: kept for each user of this computer, server and name, so
+//! that nobody else moves it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +11,10 @@ use crate::credential::write_private;
 /// Keeps it. What cannot be kept is only missed later, and then the conversation is named.
 pub fn remember(client: &Client, thread: &str) {
     let Some(file) = place(&client.base(), client.name(), &environment()) else { return };
-    let _ = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| write_private(&file, thread.as_bytes()));
+    let _ = file
+        .parent()
+        .map_or(Ok(()), fs::create_dir_all)
+        .and_then(|()| write_private(&file, thread.as_bytes()));
 }
 
 /// Its id, if one was used from here.
@@ -20,7 +24,8 @@ pub fn recall(client: &Client) -> Option<String> {
 }
 
 fn place(server: &str, name: &str, variables: &Variables) -> Option<PathBuf> {
-    usual_state_folder(variables).map(|folder| folder.join("last").join(format!("{}.{}", segment(server), segment(name))))
+    usual_state_folder(variables)
+        .map(|folder| folder.join("last").join(format!("{}.{}", segment(server), segment(name))))
 }
 
 #[cfg(test)]
@@ -32,7 +37,10 @@ mod tests {
         let variables = Variables::from([("HOME".to_owned(), "/people/ann".to_owned())]);
         let place = |server, name| place(server, name, &variables);
         let ann = place("http://127.0.0.1:5111", "ann");
-        assert!(ann.as_ref().is_some_and(|file| file.starts_with("/people/ann/.local/state/moothall/last")));
+        assert!(
+            ann.as_ref()
+                .is_some_and(|file| file.starts_with("/people/ann/.local/state/moothall/last"))
+        );
         assert_ne!(ann, place("http://127.0.0.1:5111", "bob"));
         assert_ne!(ann, place("http://127.0.0.1:5112", "ann"));
     }

@@ -1,4 +1,5 @@
-//! The `moothall` program: the server, and the command line that talks to it. Everything is wired together here and nowhere else.
+//! The `moothall` program: the server, and the command line that talks to it. Everything is wired
+//! together here and nowhere else.
 
 mod fault;
 mod inside;
@@ -41,7 +42,9 @@ const LET_GO_WITHIN: Duration = Duration::from_secs(2);
 fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
-    let matches = cli::command().try_get_matches_from(&words).and_then(|matches| Cli::from_arg_matches(&matches));
+    let matches = cli::command()
+        .try_get_matches_from(&words)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
     let done = match matches {
         Ok(cli) => start(cli),
         Err(told) => return misread(&told, json),
@@ -61,7 +64,12 @@ fn misread(told: &clap::Error, json: bool) -> ExitCode {
     }
     if json && told.use_stderr() {
         let text = told.to_string();
-        let what: Vec<&str> = text.trim_start_matches("error: ").lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
+        let what: Vec<&str> = text
+            .trim_start_matches("error: ")
+            .lines()
+            .map(str::trim)
+            .take_while(|line| !line.is_empty())
+            .collect();
         return complain(&Fault::new(Exit::Usage, what.join(" ")).try_this("moothall help"), true);
     }
     let _ = told.print();
@@ -92,8 +100,13 @@ fn start(cli: Cli) -> Result<(), Fault> {
         None => return commands::help::overview(),
     };
     let serving = matches!(command, Command::Serve(_));
-    let mut builder = if serving { tokio::runtime::Builder::new_multi_thread() } else { tokio::runtime::Builder::new_current_thread() };
-    let runtime = builder.enable_all().build().map_err(|error| Fault::io("cannot start", &error))?;
+    let mut builder = if serving {
+        tokio::runtime::Builder::new_multi_thread()
+    } else {
+        tokio::runtime::Builder::new_current_thread()
+    };
+    let runtime =
+        builder.enable_all().build().map_err(|error| Fault::io("cannot start", &error))?;
     let done = runtime.block_on(async {
         if serving {
             return commands::run(&cli.global, command).await;
@@ -103,14 +116,17 @@ fn start(cli: Cli) -> Result<(), Fault> {
             _ = tokio::signal::ctrl_c() => Err(Fault::new(Exit::Interrupted, "stopped")),
         }
     });
-    // A server lets go of its tasks, and with them of the programs that it runs. Other commands may be left with a read of
-    // standard input, which cannot be taken back.
+    // A server lets go of its tasks, and with them of the programs that it runs. Other commands may
+    // be left with a read of standard input, which cannot be taken back.
     runtime.shutdown_timeout(if serving { LET_GO_WITHIN } else { Duration::ZERO });
     done
 }
 
 /// Lets a command take as long as was said, or as long as it likes.
-async fn within(seconds: Option<u64>, done: impl Future<Output = Result<(), Fault>>) -> Result<(), Fault> {
+async fn within(
+    seconds: Option<u64>,
+    done: impl Future<Output = Result<(), Fault>>,
+) -> Result<(), Fault> {
     let Some(seconds) = seconds else { return done.await };
     let late = || {
         Fault::new(Exit::TimedOut, format!("not done within {seconds} seconds"))

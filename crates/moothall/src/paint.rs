@@ -1,4 +1,5 @@
-//! What reaches the terminal: colours where they help, and foreign text without anything that a terminal would obey.
+//! What reaches the terminal: colours where they help, and foreign text without anything that a
+//! terminal would obey.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,15 +41,20 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Decides about colours once: the flag, then `NO_COLOR`, `CLICOLOR_FORCE` and `TERM`, then whether this is a terminal.
+    /// Decides about colours once: the flag, then `NO_COLOR`, `CLICOLOR_FORCE` and `TERM`, then
+    /// whether this is a terminal.
     pub fn new(choice: ColorChoice, json: bool) -> Self {
-        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+        let set = |name: &str| {
+            std::env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0")
+        };
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let colours = match choice {
             ColorChoice::Always => true,
             ColorChoice::Never => false,
             ColorChoice::Auto if set("NO_COLOR") => false,
-            ColorChoice::Auto => set("CLICOLOR_FORCE") || (std::io::stdout().is_terminal() && !dumb),
+            ColorChoice::Auto => {
+                set("CLICOLOR_FORCE") || (std::io::stdout().is_terminal() && !dumb)
+            }
         };
         Self { colours, json }
     }
@@ -85,7 +91,8 @@ impl Printer {
     /// # Errors
     /// Standard output is gone.
     pub fn object(&self, value: &impl Serialize) -> Result<(), Fault> {
-        let text = serde_json::to_string(value).map_err(|error| Fault::new(Exit::Failure, "cannot write JSON").because(error))?;
+        let text = serde_json::to_string(value)
+            .map_err(|error| Fault::new(Exit::Failure, "cannot write JSON").because(error))?;
         self.line(&text)
     }
 }
@@ -116,7 +123,8 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", for_terminal(text));
 }
 
-/// A reader that has seen enough, like `head`, is no failure: there is nothing left to do and nobody to tell.
+/// A reader that has seen enough, like `head`, is no failure: there is nothing left to do and
+/// nobody to tell.
 pub fn output_fault(error: &std::io::Error) -> Fault {
     if error.kind() == std::io::ErrorKind::BrokenPipe {
         std::process::exit(0);

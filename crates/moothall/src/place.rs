@@ -52,14 +52,16 @@ fn certificate(place: &Place, config: &Config) -> Result<Option<TlsConfig>, Faul
     match (cert, key) {
         (None, None) => Ok(None),
         (Some(cert), Some(key)) => Ok(Some(TlsConfig { cert, key })),
-        (Some(_), None) | (None, Some(_)) => {
-            Err(Fault::new(Exit::Config, "TLS needs a certificate and its key, and one of them is missing")
-                .try_this("--tls-cert FILE --tls-key FILE, or both keys of [server.tls]"))
-        }
+        (Some(_), None) | (None, Some(_)) => Err(Fault::new(
+            Exit::Config,
+            "TLS needs a certificate and its key, and one of them is missing",
+        )
+        .try_this("--tls-cert FILE --tls-key FILE, or both keys of [server.tls]")),
     }
 }
 
-/// Where a server of this user listens that nobody named: what the usual configuration says. It need not be in order for that.
+/// Where a server of this user listens that nobody named: what the usual configuration says. It
+/// need not be in order for that.
 pub fn usual_bind(variables: &Variables) -> Option<SocketAddr> {
     let text = config::usual_bind(variables)?;
     plain_address(&text).parse().ok().filter(|bind: &SocketAddr| bind.port() != 0)
@@ -80,24 +82,35 @@ pub fn data_folder_of(named: &DataFolder, variables: &Variables) -> Result<PathB
 fn data_folder(place: &Place, config: &Config, variables: &Variables) -> Result<PathBuf, Fault> {
     let told = place.data.clone().or_else(|| config.server.data.clone());
     told.or_else(|| usual_data_folder(variables)).ok_or_else(|| {
-        Fault::new(Exit::Config, "there is no place for the data: neither HOME nor XDG_DATA_HOME is set")
-            .try_this("name one with --data DIR")
+        Fault::new(
+            Exit::Config,
+            "there is no place for the data: neither HOME nor XDG_DATA_HOME is set",
+        )
+        .try_this("name one with --data DIR")
     })
 }
 
 fn plain_address(text: &str) -> String {
-    text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"))
+    text.strip_prefix("localhost:")
+        .map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"))
 }
 
 /// In local mode whoever reaches the server may use it, so only this computer may reach it.
 fn bind_address(text: &str, mode: Mode) -> Result<SocketAddr, Fault> {
     let Ok(address) = plain_address(text).parse::<SocketAddr>() else {
-        return Err(Fault::new(Exit::Config, format!("{text:?} is not an address and a port")).try_this("write it like 127.0.0.1:5111"));
+        return Err(Fault::new(Exit::Config, format!("{text:?} is not an address and a port"))
+            .try_this("write it like 127.0.0.1:5111"));
     };
     if mode == Mode::Local && !address.ip().is_loopback() {
-        return Err(Fault::new(Exit::Config, format!("will not listen on {address} in local mode"))
-            .because("local mode asks nobody who they are, so other computers must not reach it")
-            .try_this(format!("bind 127.0.0.1:{} and reach it through a tunnel such as ssh -L, or use --mode token", address.port())));
+        return Err(Fault::new(
+            Exit::Config,
+            format!("will not listen on {address} in local mode"),
+        )
+        .because("local mode asks nobody who they are, so other computers must not reach it")
+        .try_this(format!(
+            "bind 127.0.0.1:{} and reach it through a tunnel such as ssh -L, or use --mode token",
+            address.port()
+        )));
     }
     Ok(address)
 }
@@ -135,6 +148,9 @@ mod tests {
 
     #[test]
     fn without_home_a_data_folder_must_be_named() {
-        assert_eq!(data_folder(&Place::default(), &Config::default(), &Variables::new()).unwrap_err().exit, Exit::Config);
+        assert_eq!(
+            data_folder(&Place::default(), &Config::default(), &Variables::new()).unwrap_err().exit,
+            Exit::Config
+        );
     }
 }

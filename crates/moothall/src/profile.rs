@@ -1,4 +1,5 @@
-//! Profiles: servers that somebody joined, each with the token that it gave, in files that nobody else can read.
+//! Profiles: servers that somebody joined, each with the token that it gave, in files that nobody
+//! else can read.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +47,8 @@ impl Profile {
 
     /// The profile for this server, if there is one.
     pub fn of_server(server: &str, variables: &Variables) -> Option<Self> {
-        let same = |profile: &Self| profile.server.trim_end_matches('/') == server.trim_end_matches('/');
+        let same =
+            |profile: &Self| profile.server.trim_end_matches('/') == server.trim_end_matches('/');
         names(variables).iter().filter_map(|name| Self::read(name, variables).ok()).find(same)
     }
 
@@ -55,11 +57,18 @@ impl Profile {
     /// # Errors
     /// The name is none for a file, or the file cannot be written.
     pub fn write(&self, name: &str, variables: &Variables) -> Result<PathBuf, Fault> {
-        let unfit =
-            || Fault::new(Exit::Usage, format!("a profile cannot be called {name:?}")).try_this("letters, digits, `.`, `-` and `_`");
+        let unfit = || {
+            Fault::new(Exit::Usage, format!("a profile cannot be called {name:?}"))
+                .try_this("letters, digits, `.`, `-` and `_`")
+        };
         let file = place(name, variables).ok_or_else(unfit)?;
-        let text = serde_json::to_vec_pretty(self).map_err(|error| Fault::new(Exit::Failure, "cannot write the profile").because(error))?;
-        let written = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| write_private(&file, &text));
+        let text = serde_json::to_vec_pretty(self).map_err(|error| {
+            Fault::new(Exit::Failure, "cannot write the profile").because(error)
+        })?;
+        let written = file
+            .parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| write_private(&file, &text));
         written.map_err(|error| Fault::io(format!("cannot write {}", file.display()), &error))?;
         Ok(file)
     }
@@ -67,7 +76,12 @@ impl Profile {
     /// The name under which a server is kept where nothing is said.
     pub fn usual_name(server: &str) -> String {
         let url = reqwest::Url::parse(server).ok();
-        let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or("server").trim_matches(['[', ']']).replace(':', "_");
+        let host = url
+            .as_ref()
+            .and_then(|url| url.host_str())
+            .unwrap_or("server")
+            .trim_matches(['[', ']'])
+            .replace(':', "_");
         match url.and_then(|url| url.port()) {
             Some(port) => format!("{host}_{port}"),
             None => host,
@@ -80,8 +94,9 @@ fn folder(variables: &Variables) -> Option<PathBuf> {
 }
 
 fn place(name: &str, variables: &Variables) -> Option<PathBuf> {
-    let fits =
-        !name.is_empty() && !name.starts_with('.') && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
+    let fits = !name.is_empty()
+        && !name.starts_with('.')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
     folder(variables).filter(|_| fits).map(|folder| folder.join(format!("{name}.json")))
 }
 
@@ -89,8 +104,10 @@ fn place(name: &str, variables: &Variables) -> Option<PathBuf> {
 pub fn names(variables: &Variables) -> Vec<String> {
     let found = folder(variables).and_then(|folder| fs::read_dir(folder).ok());
     let files = found.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
-    let mut names: Vec<String> =
-        files.filter(|file| file.extension().is_some_and(|end| end == "json")).filter_map(|file| stem(&file)).collect();
+    let mut names: Vec<String> = files
+        .filter(|file| file.extension().is_some_and(|end| end == "json"))
+        .filter_map(|file| stem(&file))
+        .collect();
     names.sort_unstable();
     names
 }
@@ -108,8 +125,14 @@ mod tests {
     #[test]
     fn a_profile_is_kept_for_its_owner_alone_and_found_by_its_name_and_its_server() {
         let folder = tempfile::tempdir().unwrap();
-        let variables = Variables::from([("XDG_STATE_HOME".to_owned(), folder.path().display().to_string())]);
-        let profile = Profile { server: "https://hall.test".into(), token: "pat_x".into(), principal: "ann".into(), cacert: None };
+        let variables =
+            Variables::from([("XDG_STATE_HOME".to_owned(), folder.path().display().to_string())]);
+        let profile = Profile {
+            server: "https://hall.test".into(),
+            token: "pat_x".into(),
+            principal: "ann".into(),
+            cacert: None,
+        };
         let file = profile.write("hall.test", &variables).unwrap();
         assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(Profile::read("hall.test", &variables).unwrap(), profile);
@@ -125,7 +148,10 @@ mod tests {
     #[test]
     fn a_server_has_a_usual_name() {
         let name = |server| Profile::usual_name(server);
-        assert_eq!((name("https://hall.test"), name("http://192.0.2.1:5111/")), ("hall.test".into(), "192.0.2.1_5111".into()));
+        assert_eq!(
+            (name("https://hall.test"), name("http://192.0.2.1:5111/")),
+            ("hall.test".into(), "192.0.2.1_5111".into())
+        );
         assert_eq!(name("http://[::1]:5111"), "__1_5111");
     }
 }

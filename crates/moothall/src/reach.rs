@@ -20,25 +20,40 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// How a server on this address is reached: through the names of its certificate, the addresses of the computer where it listens on
-    /// all of them, and whatever the operator says.
+    /// How a server on this address is reached: through the names of its certificate, the addresses
+    /// of the computer where it listens on all of them, and whatever the operator says.
     pub fn of(bound: SocketAddr, config: &ServerConfig, tls: Option<&Tls>) -> Self {
         let certified = tls.map(Tls::names).unwrap_or_default();
         Self::from(bound, config, tls.is_some(), &certified, &own_addresses())
     }
 
-    fn from(bound: SocketAddr, config: &ServerConfig, tls: bool, certified: &[String], own: &[IpAddr]) -> Self {
+    fn from(
+        bound: SocketAddr,
+        config: &ServerConfig,
+        tls: bool,
+        certified: &[String],
+        own: &[IpAddr],
+    ) -> Self {
         let (ip, port) = (bound.ip(), bound.port());
         let outside: Vec<IpAddr> = match ip {
             ip if ip.is_loopback() => Vec::new(),
-            ip if ip.is_unspecified() => own.iter().copied().filter(|own| ip.is_ipv6() || own.is_ipv4()).collect(),
+            ip if ip.is_unspecified() => {
+                own.iter().copied().filter(|own| ip.is_ipv6() || own.is_ipv4()).collect()
+            }
             ip => vec![ip],
         };
-        let hosts: Vec<String> = outside.iter().flat_map(|ip| host_values(*ip, port, if tls { 443 } else { 80 })).collect();
-        let names = certified.iter().filter(|name| *name != "localhost").map(|name| format!("https://{name}{}", suffix(port)));
+        let hosts: Vec<String> = outside
+            .iter()
+            .flat_map(|ip| host_values(*ip, port, if tls { 443 } else { 80 }))
+            .collect();
+        let names = certified
+            .iter()
+            .filter(|name| *name != "localhost")
+            .map(|name| format!("https://{name}{}", suffix(port)));
         let names: Vec<String> = names.filter(|_| !outside.is_empty()).collect();
         let scheme = if tls { "https" } else { "http" };
-        let addresses = outside.iter().map(|ip| format!("{scheme}://{}", SocketAddr::new(*ip, port)));
+        let addresses =
+            outside.iter().map(|ip| format!("{scheme}://{}", SocketAddr::new(*ip, port)));
         let mut others: Vec<String> = config.allowed_origins.clone();
         others.extend(if names.is_empty() { addresses.collect() } else { names });
         Self { here: here(bound), others, hosts }
@@ -56,14 +71,19 @@ fn host_values(ip: IpAddr, port: u16, usual: u16) -> Vec<String> {
     std::iter::once(whole).chain(bare).collect()
 }
 
-/// The addresses of this computer that others can reach: not those that mean the computer itself, or need the name of an interface.
+/// The addresses of this computer that others can reach: not those that mean the computer itself,
+/// or need the name of an interface.
 fn own_addresses() -> Vec<IpAddr> {
     let Ok(interfaces) = getifaddrs() else { return Vec::new() };
     let up = interfaces.filter(|interface| interface.flags.contains(InterfaceFlags::IFF_UP));
     let mut found: Vec<IpAddr> = Vec::new();
     for address in up.filter_map(|interface| interface.address) {
         let v4 = address.as_sockaddr_in().map(|address| IpAddr::V4(address.ip()));
-        let v6 = address.as_sockaddr_in6().map(|address| address.ip()).filter(|ip| !ip.is_unicast_link_local()).map(IpAddr::V6);
+        let v6 = address
+            .as_sockaddr_in6()
+            .map(|address| address.ip())
+            .filter(|ip| !ip.is_unicast_link_local())
+            .map(IpAddr::V6);
         found.extend(v4.or(v6).filter(|ip| !ip.is_loopback() && !found.contains(ip)));
     }
     found
@@ -71,7 +91,9 @@ fn own_addresses() -> Vec<IpAddr> {
 
 /// Whether an address means the computer on which it is used.
 pub fn is_loopback(server: &str) -> bool {
-    host_of(server).is_some_and(|host| host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback()))
+    host_of(server).is_some_and(|host| {
+        host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+    })
 }
 
 fn host_of(server: &str) -> Option<String> {
@@ -100,7 +122,10 @@ mod tests {
     fn a_server_on_all_addresses_is_reached_under_those_of_its_computer() {
         let all = reach("0.0.0.0:5111", false, &[]);
         assert_eq!(all.here, "http://127.0.0.1:5111");
-        assert_eq!((all.others, all.hosts), (vec!["http://192.0.2.7:5111".to_owned()], vec!["192.0.2.7:5111".to_owned()]));
+        assert_eq!(
+            (all.others, all.hosts),
+            (vec!["http://192.0.2.7:5111".to_owned()], vec!["192.0.2.7:5111".to_owned()])
+        );
         let both = reach("[::]:80", false, &[]);
         assert_eq!(both.here, "http://[::1]:80");
         assert_eq!(both.hosts, ["192.0.2.7:80", "192.0.2.7", "[2001:db8::7]:80", "[2001:db8::7]"]);
@@ -110,20 +135,30 @@ mod tests {
     fn names_of_a_certificate_go_before_addresses_and_nobody_else_reaches_loopback() {
         let named = reach("0.0.0.0:443", true, &["localhost", "hall.test"]);
         assert_eq!(named.others, ["https://hall.test"]);
-        assert_eq!(reach("192.0.2.9:5111", true, &["localhost"]).others, ["https://192.0.2.9:5111"]);
+        assert_eq!(
+            reach("192.0.2.9:5111", true, &["localhost"]).others,
+            ["https://192.0.2.9:5111"]
+        );
         assert_eq!(reach("127.0.0.1:5111", true, &["hall.test"]).others, Vec::<String>::new());
     }
 
     #[test]
     fn what_the_operator_names_is_told_too() {
-        let config = ServerConfig { allowed_origins: vec!["https://hall.test".into()], ..ServerConfig::default() };
+        let config = ServerConfig {
+            allowed_origins: vec!["https://hall.test".into()],
+            ..ServerConfig::default()
+        };
         let behind = Reach::from("127.0.0.1:5111".parse().unwrap(), &config, false, &[], &[]);
         assert_eq!(behind.others, ["https://hall.test"]);
     }
 
     #[test]
     fn only_this_computer_is_here() {
-        for (server, port) in [("http://127.0.0.1:4711", 4711), ("https://localhost:1/", 1), ("http://[::1]:4711", 4711)] {
+        for (server, port) in [
+            ("http://127.0.0.1:4711", 4711),
+            ("https://localhost:1/", 1),
+            ("http://[::1]:4711", 4711),
+        ] {
             assert_eq!(own_port(server), Some(port), "{server}");
         }
         for server in ["http://moothall.test:4711", "http://192.0.2.77:4711", "nonsense"] {

@@ -42,7 +42,10 @@ pub fn compare(path: &str, generated: &str) {
     let kept = std::fs::read_to_string(&file).unwrap_or_default();
     let first = kept.lines().zip(generated.lines()).position(|(kept, generated)| kept != generated);
     let line = first.unwrap_or_else(|| kept.lines().count().min(generated.lines().count())) + 1;
-    assert!(kept == generated, "{path} differs from line {line} on. Make it anew: MOOTHALL_BLESS=1 cargo test -p moothall");
+    assert!(
+        kept == generated,
+        "{path} differs from line {line} on. Make it anew: MOOTHALL_BLESS=1 cargo test -p moothall"
+    );
 }
 
 #[test]
@@ -59,11 +62,16 @@ fn the_command_line_is_sound() {
 fn every_command_has_an_example() {
     for command in cli::command().get_subcommands() {
         let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        assert!(after.contains(&format!("moothall {}", command.get_name())), "{} has no example", command.get_name());
+        assert!(
+            after.contains(&format!("moothall {}", command.get_name())),
+            "{} has no example",
+            command.get_name()
+        );
     }
 }
 
-/// The words of a shell line from `moothall` to the end of that command; double quotes hold words together.
+/// The words of a shell line from `moothall` to the end of that command; double quotes hold words
+/// together.
 fn words(line: &str) -> Option<Vec<String>> {
     let command = line.find("moothall ").map(|at| &line[at..])?;
     let mut words = vec![String::new()];
@@ -85,7 +93,12 @@ fn every_example_can_be_typed() {
     let mut lines = Vec::new();
     for command in cli::command().get_subcommands() {
         let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-        lines.extend(after.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   ")).map(str::to_owned));
+        lines.extend(
+            after
+                .lines()
+                .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+                .map(str::to_owned),
+        );
     }
     let readme = std::fs::read_to_string(workspace_file("README.md")).unwrap_or_default();
     lines.extend(readme.lines().filter(|line| line.starts_with("moothall ")).map(str::to_owned));

@@ -98,7 +98,11 @@ data: cut off";
 
     #[test]
     fn frames_are_the_same_wherever_the_bytes_are_cut() {
-        let expected = vec![frame("", "7", "{\"a\":\n \"ü\"}"), frame("presence", "7", "x"), frame("", "8", "")];
+        let expected = vec![
+            frame("", "7", "{\"a\":\n \"ü\"}"),
+            frame("presence", "7", "x"),
+            frame("", "8", ""),
+        ];
         let bytes = STREAM.as_bytes();
         for cut in 0..=bytes.len() {
             let mut parser = Parser::default();
@@ -123,16 +127,23 @@ data: cut off";
     #[test]
     fn fuzzed_streams_give_frames_that_can_be_written_again() {
         let corpus = fuzz::corpus(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/sse"));
-        fuzz::bytes("sse", &corpus, &["\n\n", "\r\n", "data: ", "data:", "id: ", "event: ", ":", "\0"], |bytes| {
-            let frames = Parser::default().push(bytes);
-            let mut parser = Parser::default();
-            let singly: Vec<Frame> = bytes.iter().flat_map(|byte| parser.push(&[*byte])).collect();
-            assert_eq!(singly, frames, "wherever the bytes are cut");
-            let kept: usize = frames.iter().map(|frame| frame.data.len() + frame.event.len()).sum();
-            // A byte that is no UTF-8 becomes a character of three.
-            assert!(kept <= bytes.len() * 3, "{kept} bytes of {}", bytes.len());
-            let text: String = frames.iter().map(written).collect();
-            assert_eq!(Parser::default().push(text.as_bytes()), frames, "{text:?}");
-        });
+        fuzz::bytes(
+            "sse",
+            &corpus,
+            &["\n\n", "\r\n", "data: ", "data:", "id: ", "event: ", ":", "\0"],
+            |bytes| {
+                let frames = Parser::default().push(bytes);
+                let mut parser = Parser::default();
+                let singly: Vec<Frame> =
+                    bytes.iter().flat_map(|byte| parser.push(&[*byte])).collect();
+                assert_eq!(singly, frames, "wherever the bytes are cut");
+                let kept: usize =
+                    frames.iter().map(|frame| frame.data.len() + frame.event.len()).sum();
+                // A byte that is no UTF-8 becomes a character of three.
+                assert!(kept <= bytes.len() * 3, "{kept} bytes of {}", bytes.len());
+                let text: String = frames.iter().map(written).collect();
+                assert_eq!(Parser::default().push(text.as_bytes()), frames, "{text:?}");
+            },
+        );
     }
 }

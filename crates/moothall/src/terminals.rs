@@ -1,5 +1,5 @@
-//! What `serve` needs so that agents can live in terminals: the terminals themselves, and the spool in which their programs' reports
-//! wait.
+//! What `serve` needs so that agents can live in terminals: the terminals themselves, and the spool
+//! in which their programs' reports wait.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
@@ -41,13 +41,22 @@ impl Terminals {
     /// # Errors
     /// [`Fault`] when a configured program makes no sense, or a folder cannot be made.
     pub fn open(data: &Path, url: &str, config: &Config) -> Result<Option<Self>, Fault> {
-        let data = std::path::absolute(data).map_err(|error| Fault::io("cannot find the data folder", &error))?;
+        let data = std::path::absolute(data)
+            .map_err(|error| Fault::io("cannot find the data folder", &error))?;
         let spool = SpoolFolder::new(data.join(SPOOL));
-        let moothall = std::env::current_exe().map_err(|error| Fault::io("cannot find this program", &error))?;
+        let moothall = std::env::current_exe()
+            .map_err(|error| Fault::io("cannot find this program", &error))?;
         let (outside, others) = Outside::new(outside_of(&data, config), url.to_owned());
-        let dress = Arc::new(HookInjector { moothall, url: url.to_owned(), spool: spool.clone(), outside: Some(outside.clone()) });
+        let dress = Arc::new(HookInjector {
+            moothall,
+            url: url.to_owned(),
+            spool: spool.clone(),
+            outside: Some(outside.clone()),
+        });
         let host = TmuxHost::new(&data.join(TMUX), programs(config)?, dress);
-        let host = Arc::new(host.map_err(|error| Fault::io("cannot make the folder for terminals", &error))?);
+        let host = Arc::new(
+            host.map_err(|error| Fault::io("cannot make the folder for terminals", &error))?,
+        );
         if let Err(why) = host.check() {
             tracing::info!(%why, "no agents in terminals");
             return Ok(None);
@@ -55,13 +64,18 @@ impl Terminals {
         match spool.announce(url) {
             Ok(()) => {}
             Err(error) if is_full(&error) => {
-                tracing::warn!("the disk is full, so there are no agents in terminals until the server is started again with some room");
+                tracing::warn!(
+                    "the disk is full, so there are no agents in terminals until the server is started again with some room"
+                );
                 return Ok(None);
             }
             Err(error) => return Err(Fault::io("cannot write into the spool of reports", &error)),
         }
-        let spool = Spool::open(spool).map_err(|error| Fault::io("cannot open the spool of reports", &error))?;
-        outside.take_up().map_err(|error| Fault::io("cannot open the spools of other users", &error))?;
+        let spool = Spool::open(spool)
+            .map_err(|error| Fault::io("cannot open the spool of reports", &error))?;
+        outside
+            .take_up()
+            .map_err(|error| Fault::io("cannot open the spools of other users", &error))?;
         Ok(Some(Self { host, spool, others }))
     }
 
@@ -75,7 +89,8 @@ impl Terminals {
         self.host.clone()
     }
 
-    /// Brings reports to the sessions until the task is ended. What was reported while no server ran comes first.
+    /// Brings reports to the sessions until the task is ended. What was reported while no server
+    /// ran comes first.
     pub fn listen(self, sessions: Sessions) -> JoinHandle<()> {
         let sink: Arc<dyn HookSink> = Arc::new(SessionHooks(sessions.clone()));
         let Self { spool, mut others, .. } = self;
@@ -91,7 +106,8 @@ impl Terminals {
     }
 }
 
-/// The spool of programs that run as the server's own user. What was typed when the server died is judged when all of it was brought.
+/// The spool of programs that run as the server's own user. What was typed when the server died is
+/// judged when all of it was brought.
 async fn hear_own(spool: Spool, sink: Arc<dyn HookSink>, sessions: Sessions) {
     if spool.catch_up(&sink).await {
         sessions.caught_up();
@@ -129,7 +145,8 @@ pub fn programs(config: &Config) -> Result<BTreeMap<String, Program>, Fault> {
     let mut programs = Program::known();
     for (client, agent) in config.agents.iter().filter(|(_, agent)| agent.is_enabled()) {
         let program = agent.terminal_program(client);
-        let program = program.map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?;
+        let program = program
+            .map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?;
         programs.extend(program.map(|program| (client.clone(), program)));
     }
     programs.retain(|client, _| !config.absent.contains(client));

@@ -34,8 +34,9 @@ pub async fn all(client: &Client) -> Result<Vec<ThreadEntry>, Fault> {
     }
 }
 
-/// The id that a word means, which is the one used last from now on: a whole id, `-` for the conversation used last from here, an exact
-/// name, the beginning of one id only, or the name of a session, whose home is meant.
+/// The id that a word means, which is the one used last from now on: a whole id, `-` for the
+/// conversation used last from here, an exact name, the beginning of one id only, or the name of a
+/// session, whose home is meant.
 ///
 /// # Errors
 /// Nothing or more than one thing is meant.
@@ -57,7 +58,10 @@ async fn find(client: &Client, word: &str) -> Result<String, Fault> {
     }
     match choose(&all(client).await?, word) {
         Ok(thread) if word == LAST => {
-            note(&format!("In {:?}, where something was said last: you have used none from here yet.", thread.name));
+            note(&format!(
+                "In {:?}, where something was said last: you have used none from here yet.",
+                thread.name
+            ));
             Ok(thread.id.clone())
         }
         Ok(thread) => Ok(thread.id.clone()),
@@ -87,21 +91,37 @@ async fn home_of(client: &Client, word: &str) -> Option<String> {
 fn choose<'a>(threads: &'a [ThreadEntry], word: &str) -> Result<&'a ThreadEntry, Fault> {
     if word == LAST {
         let used_last = threads.iter().max_by(|a, b| a.updated_at.cmp(&b.updated_at));
-        let none = || Fault::new(Exit::Failure, "there is no conversation yet").try_this("begin one: moothall new \"A name\"");
+        let none = || {
+            Fault::new(Exit::Failure, "there is no conversation yet")
+                .try_this("begin one: moothall new \"A name\"")
+        };
         return used_last.ok_or_else(none);
     }
-    let named: Vec<_> = threads.iter().filter(|thread| thread.name == word || thread.id == word).collect();
-    let begun = || threads.iter().filter(|thread| word.len() >= PREFIX_CHARS_MIN && thread.id.starts_with(word)).collect();
+    let named: Vec<_> =
+        threads.iter().filter(|thread| thread.name == word || thread.id == word).collect();
+    let begun = || {
+        threads
+            .iter()
+            .filter(|thread| word.len() >= PREFIX_CHARS_MIN && thread.id.starts_with(word))
+            .collect()
+    };
     let found: Vec<_> = if named.is_empty() { begun() } else { named };
     match found.as_slice() {
         [one] => Ok(one),
-        [] => Err(Fault::new(Exit::Failure, format!("no conversation is called {word:?}, and no id begins so"))
-            .try_this("see `moothall list`, or use - for the one used last")),
+        [] => Err(Fault::new(
+            Exit::Failure,
+            format!("no conversation is called {word:?}, and no id begins so"),
+        )
+        .try_this("see `moothall list`, or use - for the one used last")),
         several => {
-            let ids: Vec<_> = several.iter().map(|thread| format!("{} ({})", thread.id, thread.name)).collect();
-            Err(Fault::new(Exit::Failure, format!("{word:?} means {} conversations", several.len()))
-                .because(ids.join(", "))
-                .try_this("use more of the id"))
+            let ids: Vec<_> =
+                several.iter().map(|thread| format!("{} ({})", thread.id, thread.name)).collect();
+            Err(Fault::new(
+                Exit::Failure,
+                format!("{word:?} means {} conversations", several.len()),
+            )
+            .because(ids.join(", "))
+            .try_this("use more of the id"))
         }
     }
 }

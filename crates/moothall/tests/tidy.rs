@@ -1,36 +1,46 @@
-//! The rules of the house that a program can check. Each failure names the rule and the way forward.
+//! The rules of the house that a program can check. Each failure names the rule and the way
+//! forward.
 
 #[path = "tidy/imports.rs"]
 mod imports;
 #[path = "tidy/cited.rs"]
 mod cited;
+#[path = "tidy/shape.rs"]
+mod shape;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use imports::Imports;
 
-/// Longest source file, in lines. Nobody likes a function that scrolls, or a file that does.
-const LINES_MAX: usize = 600;
-/// Longest README, in lines.
-const README_LINES_MAX: usize = 150;
-
-/// Source files that may be longer because they are tables: read by looking things up, not from top to bottom.
-const TABLES: [(&str, &str); 2] = [
-    ("crates/kernel/src/model/event.rs", "the closed list of everything that can happen"),
-    ("crates/moothall/src/cli.rs", "the list of all commands, with their help and examples"),
-];
-
 /// Test files that wait between two looks at a condition, because nothing tells them when it holds.
 const WATCHERS: [(&str, &str); 8] = [
     ("crates/agents/benches/pastes.rs", "measures what terminals cost while nothing happens"),
-    ("crates/agents/tests/agents/common.rs", "watches processes of the system, which tell nobody but their parent that they are gone"),
-    ("crates/agents/tests/agents/story.rs", "looks at a hall from outside until its round is closed"),
+    (
+        "crates/agents/tests/agents/common.rs",
+        "watches processes of the system, which tell nobody but their parent that they are gone",
+    ),
+    (
+        "crates/agents/tests/agents/story.rs",
+        "looks at a hall from outside until its round is closed",
+    ),
     ("crates/engine/tests/hall/common.rs", "watches a hall from outside, in time that is not real"),
-    ("crates/moothall/benches/hostile.rs", "measures what connections cost that say nothing for a while"),
-    ("crates/moothall/tests/e2e/harness.rs", "watches terminals and what they bring about from outside"),
-    ("crates/moothall/tests/e2e/terminal.rs", "watches a terminal from outside, which tells nobody when its screen changes"),
-    ("crates/moothall/tests/real_agents/terminal.rs", "watches a program's terminal from outside, which tells nobody when it is drawn"),
+    (
+        "crates/moothall/benches/hostile.rs",
+        "measures what connections cost that say nothing for a while",
+    ),
+    (
+        "crates/moothall/tests/e2e/harness.rs",
+        "watches terminals and what they bring about from outside",
+    ),
+    (
+        "crates/moothall/tests/e2e/terminal.rs",
+        "watches a terminal from outside, which tells nobody when its screen changes",
+    ),
+    (
+        "crates/moothall/tests/real_agents/terminal.rs",
+        "watches a program's terminal from outside, which tells nobody when it is drawn",
+    ),
 ];
 
 /// Which crates of the house a crate may use. (ARCHITECTURE.md, "Code map".)
@@ -64,7 +74,8 @@ const IMPURE: [&str; 12] = [
     "std::thread",
 ];
 
-/// Where a policy may be named: its own file and the table, the model, the wire, and the simulator's own table of what each promises.
+/// Where a policy may be named: its own file and the table, the model, the wire, and the
+/// simulator's own table of what each promises.
 const POLICIES_NAMED: [&str; 4] = [
     "crates/kernel/src/policy/",
     "crates/kernel/src/model/settings.rs",
@@ -72,9 +83,16 @@ const POLICIES_NAMED: [&str; 4] = [
     "crates/testkit/src/sim/check/promises.rs",
 ];
 
-/// Where the kernel may ask whether somebody is a person: what is remembered, who has which right, whose words they are.
-const PEOPLE_ASKED: [&str; 6] =
-    ["decide/control.rs", "decide/say.rs", "model/apply.rs", "model/event.rs", "model/participant.rs", "model/state.rs"];
+/// Where the kernel may ask whether somebody is a person: what is remembered, who has which right,
+/// whose words they are.
+const PEOPLE_ASKED: [&str; 6] = [
+    "decide/control.rs",
+    "decide/say.rs",
+    "model/apply.rs",
+    "model/event.rs",
+    "model/participant.rs",
+    "model/state.rs",
+];
 
 /// A text file of the project.
 struct Source {
@@ -92,12 +110,17 @@ impl Source {
     }
 
     fn is_under_tests(&self) -> bool {
-        self.path.contains("/tests/") || self.path.contains("/benches/") || self.path.ends_with("/tests.rs")
+        self.path.contains("/tests/")
+            || self.path.contains("/benches/")
+            || self.path.ends_with("/tests.rs")
     }
 
     fn is_generated(&self) -> bool {
-        let made = ["docs/reference/", "clients/python/moothall_client/", "clients/typescript/api.d.ts"];
-        self.path.ends_with(".lock") || self.path.ends_with("package-lock.json") || made.iter().any(|path| self.path.starts_with(path))
+        let made =
+            ["docs/reference/", "clients/python/moothall_client/", "clients/typescript/api.d.ts"];
+        self.path.ends_with(".lock")
+            || self.path.ends_with("package-lock.json")
+            || made.iter().any(|path| self.path.starts_with(path))
     }
 
     /// Numbered lines of code, without what is only a comment.
@@ -117,21 +140,30 @@ impl Source {
 
     /// Numbered lines of code that only tests run.
     fn test_code(&self) -> impl Iterator<Item = (usize, &str)> {
-        let inline = self.lines().find(|(_, line)| line.trim() == "#[cfg(test)]").map_or(usize::MAX, |(number, _)| number);
+        let inline = self
+            .lines()
+            .find(|(_, line)| line.trim() == "#[cfg(test)]")
+            .map_or(usize::MAX, |(number, _)| number);
         let from = if self.is_under_tests() { 0 } else { inline };
         self.code().filter(move |(number, _)| *number >= from)
     }
 }
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace is two levels up")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .expect("the workspace is two levels up")
 }
 
 fn sources() -> Vec<Source> {
     let mut found = Vec::new();
     collect(&root(), &root(), &mut found);
     found.sort_by(|a, b| a.path.cmp(&b.path));
-    assert!(found.iter().any(|source| source.path == "crates/kernel/src/lib.rs"), "the walk found nothing to check");
+    assert!(
+        found.iter().any(|source| source.path == "crates/kernel/src/lib.rs"),
+        "the walk found nothing to check"
+    );
     found
 }
 
@@ -146,7 +178,8 @@ fn collect(root: &Path, folder: &Path, found: &mut Vec<Source>) {
         } else if name != ".git"
             && let Ok(text) = fs::read_to_string(&path)
         {
-            let path = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+            let path =
+                path.strip_prefix(root).unwrap_or(&path).to_string_lossy().replace('\\', "/");
             found.push(Source { path, text });
         }
     }
@@ -158,10 +191,17 @@ fn hold(rule: &str, forward: &str, findings: Vec<String>) {
 }
 
 /// Lines that hold one of the words, as `file:line: word`.
-fn holding<'a>(source: &'a Source, lines: impl Iterator<Item = (usize, &'a str)>, words: &[&str]) -> Vec<String> {
+fn holding<'a>(
+    source: &'a Source,
+    lines: impl Iterator<Item = (usize, &'a str)>,
+    words: &[&str],
+) -> Vec<String> {
     lines
         .flat_map(|(number, line)| {
-            words.iter().filter(|word| line.contains(**word)).map(move |word| format!("{}:{number}: {word}", source.path))
+            words
+                .iter()
+                .filter(|word| line.contains(**word))
+                .map(move |word| format!("{}:{number}: {word}", source.path))
         })
         .collect()
 }
@@ -182,24 +222,12 @@ fn crate_of(path: &str) -> Option<&str> {
 }
 
 #[test]
-fn files_are_short_or_tables() {
-    let sources = sources();
-    let long = sources.iter().filter(|source| source.is_code() && !source.is_generated() && source.text.lines().count() > LINES_MAX);
-    let unlisted = long.filter(|source| TABLES.iter().all(|(path, _)| *path != source.path));
-    let findings = unlisted.map(|source| format!("{}: {} lines", source.path, source.text.lines().count()));
-    hold(
-        &format!("A source file has at most {LINES_MAX} lines."),
-        "split it by subject; if it is a table, list it in TABLES with the reason.",
-        findings.collect(),
-    );
-    let stale = TABLES.iter().filter(|(path, _)| sources.iter().all(|s| s.path != *path || s.text.lines().count() <= LINES_MAX));
-    hold("TABLES lists only files that need it.", "remove the entry.", stale.map(|(path, reason)| format!("{path} ({reason})")).collect());
-}
-
-#[test]
 fn crates_import_in_one_direction() {
     let mut findings = Vec::new();
-    for source in sources().iter().filter(|source| source.path.starts_with("crates/") && source.path.ends_with("/Cargo.toml")) {
+    for source in sources()
+        .iter()
+        .filter(|source| source.path.starts_with("crates/") && source.path.ends_with("/Cargo.toml"))
+    {
         let name = crate_of(&source.path).unwrap_or_default();
         let Some((_, allowed)) = IMPORTS.iter().find(|(krate, _)| *krate == name) else {
             findings.push(format!("{}: the crate `{name}` has no place in IMPORTS", source.path));
@@ -208,10 +236,13 @@ fn crates_import_in_one_direction() {
         let manifest = manifest(&source.text);
         for section in ["dependencies", "build-dependencies", "dev-dependencies"] {
             // Tests of one of the braces may need sessions that live.
-            let also: &[&str] = if section == "dev-dependencies" { &["terminals", "testkit"] } else { &[] };
-            let allowed = |used: &String| also.contains(&used.as_str()) || allowed.contains(&used.as_str());
+            let also: &[&str] =
+                if section == "dev-dependencies" { &["terminals", "testkit"] } else { &[] };
+            let allowed =
+                |used: &String| also.contains(&used.as_str()) || allowed.contains(&used.as_str());
             let wrong = house_crates(&manifest, section).into_iter().filter(|used| !allowed(used));
-            findings.extend(wrong.map(|used| format!("{}: [{section}] {name} → {used}", source.path)));
+            findings
+                .extend(wrong.map(|used| format!("{}: [{section}] {name} → {used}", source.path)));
         }
     }
     hold(
@@ -224,16 +255,32 @@ fn crates_import_in_one_direction() {
 #[test]
 fn the_kernel_is_pure() {
     let sources = sources();
-    let kernel = sources.iter().filter(|source| source.is_rust() && source.path.starts_with("crates/kernel/src/"));
+    let kernel = sources
+        .iter()
+        .filter(|source| source.is_rust() && source.path.starts_with("crates/kernel/src/"));
     hold(
         "The kernel has no clock, no chance, no input or output and no hash order.",
         "take it as an argument or a fact of the command; use BTreeMap and BTreeSet.",
         kernel.flat_map(|source| holding(source, source.code(), &IMPURE)).collect(),
     );
-    let kernel = sources.iter().find(|source| source.path == "crates/kernel/Cargo.toml").expect("the kernel's manifest");
+    let kernel = sources
+        .iter()
+        .find(|source| source.path == "crates/kernel/Cargo.toml")
+        .expect("the kernel's manifest");
     let manifest = manifest(&kernel.text);
-    let used = manifest.get("dependencies").and_then(toml::Value::as_table).into_iter().flat_map(toml::Table::keys);
-    let pure = ["serde", "serde_json", "jiff", "unicode-normalization", "unicode-security", "unicode-segmentation"];
+    let used = manifest
+        .get("dependencies")
+        .and_then(toml::Value::as_table)
+        .into_iter()
+        .flat_map(toml::Table::keys);
+    let pure = [
+        "serde",
+        "serde_json",
+        "jiff",
+        "unicode-normalization",
+        "unicode-security",
+        "unicode-segmentation",
+    ];
     hold(
         "The kernel depends on serde and pure data crates only.",
         "put what needs more into engine; a pure data crate may be added to the list here.",
@@ -251,7 +298,9 @@ fn files_import_in_one_direction() {
             let path = source.path.strip_prefix(&root).filter(|path| path.ends_with(".rs"))?;
             Some((path, source.shipped_code().map(|(_, line)| line.to_owned() + "\n").collect()))
         });
-        findings.extend(Imports::of(files).circles().into_iter().map(|circle| format!("{name}: {circle}")));
+        findings.extend(
+            Imports::of(files).circles().into_iter().map(|circle| format!("{name}: {circle}")),
+        );
     }
     hold(
         "No files of the kernel, of the engine or of terminals import each other in a circle, but for a parent and its child.",
@@ -263,16 +312,23 @@ fn files_import_in_one_direction() {
 #[test]
 fn policies_are_named_by_their_table() {
     let sources = sources();
-    let shipped = sources.iter().filter(|source| source.is_rust() && source.path.contains("/src/") && !source.is_under_tests());
-    let elsewhere = shipped.filter(|source| POLICIES_NAMED.iter().all(|path| !source.path.starts_with(path)));
+    let shipped = sources.iter().filter(|source| {
+        source.is_rust() && source.path.contains("/src/") && !source.is_under_tests()
+    });
+    let elsewhere =
+        shipped.filter(|source| POLICIES_NAMED.iter().all(|path| !source.path.starts_with(path)));
     // A variant begins like `PolicyName::Hy`; the names of purposes are constants.
     let names = |line: &str| {
-        line.split("PolicyName::")
-            .skip(1)
-            .any(|name| name.chars().nth(1).is_some_and(char::is_lowercase) && name.starts_with(char::is_uppercase))
+        line.split("PolicyName::").skip(1).any(|name| {
+            name.chars().nth(1).is_some_and(char::is_lowercase)
+                && name.starts_with(char::is_uppercase)
+        })
     };
     let findings = elsewhere.flat_map(|source| {
-        source.shipped_code().filter(|(_, line)| names(line)).map(|(number, line)| format!("{}:{number}: {}", source.path, line.trim()))
+        source
+            .shipped_code()
+            .filter(|(_, line)| names(line))
+            .map(|(number, line)| format!("{}:{number}: {}", source.path, line.trim()))
     });
     hold(
         "What is different under one policy and another stands in the policies' table.",
@@ -284,7 +340,8 @@ fn policies_are_named_by_their_table() {
 #[test]
 fn the_rules_ask_for_abilities() {
     let sources = sources();
-    let kernel = |source: &&Source| source.is_rust() && source.path.starts_with("crates/kernel/src/");
+    let kernel =
+        |source: &&Source| source.is_rust() && source.path.starts_with("crates/kernel/src/");
     let mut findings = Vec::new();
     for source in sources.iter().filter(kernel) {
         let file = source.path.trim_start_matches("crates/kernel/src/");
@@ -305,7 +362,9 @@ fn the_rules_ask_for_abilities() {
 #[test]
 fn wire_types_live_in_surfaces() {
     let sources = sources();
-    let others = sources.iter().filter(|source| crate_of(&source.path).is_some_and(|name| name != "surfaces"));
+    let others = sources
+        .iter()
+        .filter(|source| crate_of(&source.path).is_some_and(|name| name != "surfaces"));
     let words = [concat!("uto", "ipa"), concat!("To", "Schema")];
     hold(
         "Wire types, and what describes them, live in surfaces and nowhere else.",
@@ -317,9 +376,13 @@ fn wire_types_live_in_surfaces() {
 #[test]
 fn surfaces_come_in_by_the_door() {
     let sources = sources();
-    let shipped = sources.iter().filter(|source| source.is_rust() && source.path.starts_with("crates/surfaces/src/"));
+    let shipped = sources
+        .iter()
+        .filter(|source| source.is_rust() && source.path.starts_with("crates/surfaces/src/"));
     // Whoever opens a gate has the hall; behind it nobody does.
-    let handlers = shipped.filter(|source| !["/src/gate.rs", "/src/serve.rs"].iter().any(|gate| source.path.ends_with(gate)));
+    let handlers = shipped.filter(|source| {
+        !["/src/gate.rs", "/src/serve.rs"].iter().any(|gate| source.path.ends_with(gate))
+    });
     let words = ["hall::Hall;", "hall::{Hall,", "&Hall", ": Hall,"];
     hold(
         "Handlers have no hall: what a caller does goes through the door of that caller.",
@@ -339,7 +402,8 @@ fn nothing_is_left_for_later() {
         concat!("unimpl", "emented!("),
     ];
     let sources = sources();
-    let written = sources.iter().filter(|source| !source.is_generated() && source.path != "LICENSE");
+    let written =
+        sources.iter().filter(|source| !source.is_generated() && source.path != "LICENSE");
     hold(
         "Nothing is left for later in the code.",
         "do it, or write an issue, and remove the mark.",
@@ -352,16 +416,26 @@ fn tests_wait_for_conditions() {
     let sources = sources();
     let word = [concat!("sle", "ep(")];
     // Where time stands still until everybody waits for it, a length of time is a condition.
-    let virtual_time = |source: &Source| source.text.contains("start_paused = true") && !source.text.contains("#[tokio::test]");
+    let virtual_time = |source: &Source| {
+        source.text.contains("start_paused = true") && !source.text.contains("#[tokio::test]")
+    };
     let watcher = |source: &Source| WATCHERS.iter().any(|(path, _)| *path == source.path);
-    let real = sources.iter().filter(|source| source.is_rust() && !virtual_time(source) && !watcher(source));
+    let real = sources
+        .iter()
+        .filter(|source| source.is_rust() && !virtual_time(source) && !watcher(source));
     hold(
         "A test waits for a condition, never for time to pass.",
         "wait on the event, the line or the process itself, with a generous bound; or let time stand still with start_paused.",
         real.flat_map(|source| holding(source, source.test_code(), &word)).collect(),
     );
-    let idle = WATCHERS.iter().filter(|(path, _)| sources.iter().all(|s| s.path != *path || holding(s, s.test_code(), &word).is_empty()));
-    hold("WATCHERS lists only files that need it.", "remove the entry.", idle.map(|(path, reason)| format!("{path} ({reason})")).collect());
+    let idle = WATCHERS.iter().filter(|(path, _)| {
+        sources.iter().all(|s| s.path != *path || holding(s, s.test_code(), &word).is_empty())
+    });
+    hold(
+        "WATCHERS lists only files that need it.",
+        "remove the entry.",
+        idle.map(|(path, reason)| format!("{path} ({reason})")).collect(),
+    );
 }
 
 #[test]
@@ -381,15 +455,6 @@ fn every_file_says_what_it_decides() {
 }
 
 #[test]
-fn the_readme_is_short() {
-    let sources = sources();
-    let readme = sources.iter().find(|source| source.path == "README.md").expect("README.md");
-    let lines = readme.text.lines().count();
-    let findings = if lines > README_LINES_MAX { vec![format!("README.md: {lines} lines")] } else { Vec::new() };
-    hold(&format!("The README has at most {README_LINES_MAX} lines."), "move it to docs/ and link it from the table.", findings);
-}
-
-#[test]
 fn links_lead_somewhere() {
     let mut findings = Vec::new();
     for page in sources().iter().filter(|source| source.path.ends_with(".md")) {
@@ -401,7 +466,11 @@ fn links_lead_somewhere() {
             }
         }
     }
-    hold("Links in the papers lead to files that are there.", "correct the link, or write the page.", findings);
+    hold(
+        "Links in the papers lead to files that are there.",
+        "correct the link, or write the page.",
+        findings,
+    );
 }
 
 #[test]
@@ -414,7 +483,11 @@ fn nothing_points_at_one_machine() {
         findings.extend(holding(source, source.lines(), &everywhere));
         if source.is_rust() && !source.is_under_tests() {
             let tests: Vec<usize> = source.test_code().map(|(number, _)| number).collect();
-            findings.extend(holding(source, source.code().filter(|(number, _)| !tests.contains(number)), &shipped));
+            findings.extend(holding(
+                source,
+                source.code().filter(|(number, _)| !tests.contains(number)),
+                &shipped,
+            ));
         }
     }
     hold(
@@ -428,25 +501,25 @@ fn nothing_points_at_one_machine() {
 fn locks_name_only_the_public_registries() {
     let sources = sources();
     let mut findings = Vec::new();
-    for source in sources.iter().filter(|source| source.path.ends_with(".lock") || source.path.ends_with("package-lock.json")) {
+    for source in sources.iter().filter(|source| {
+        source.path.ends_with(".lock") || source.path.ends_with("package-lock.json")
+    }) {
         let public = |line: &str| {
-            line.contains("\"registry+https://github.com/rust-lang/crates.io-index\"") || line.contains("\"https://registry.npmjs.org/")
+            line.contains("\"registry+https://github.com/rust-lang/crates.io-index\"")
+                || line.contains("\"https://registry.npmjs.org/")
         };
-        let sourced = source.lines().filter(|(_, line)| line.starts_with("source = ") || line.trim_start().starts_with("\"resolved\":"));
-        findings
-            .extend(sourced.filter(|(_, line)| !public(line)).map(|(number, line)| format!("{}:{number}: {}", source.path, line.trim())));
+        let sourced = source.lines().filter(|(_, line)| {
+            line.starts_with("source = ") || line.trim_start().starts_with("\"resolved\":")
+        });
+        findings.extend(
+            sourced
+                .filter(|(_, line)| !public(line))
+                .map(|(number, line)| format!("{}:{number}: {}", source.path, line.trim())),
+        );
     }
-    hold("Lock files name only the public registries.", "make the lock without a mirror configured.", findings);
-}
-
-#[test]
-fn every_text_file_ends_with_a_newline() {
-    let sources = sources();
-    let open = sources.iter().filter(|source| !source.text.is_empty() && !source.text.ends_with('\n'));
-    hold("A text file ends with a newline.", "add one.", open.map(|source| source.path.clone()).collect());
-    let spaced = sources.iter().filter(|source| source.is_rust() || source.path.ends_with(".toml") || source.path.starts_with("scripts/"));
-    let findings = spaced.flat_map(|source| {
-        source.lines().filter(|(_, line)| line.ends_with([' ', '\t', '\r'])).map(|(number, _)| format!("{}:{number}", source.path))
-    });
-    hold("No line ends with spaces or a carriage return.", "remove them.", findings.collect());
+    hold(
+        "Lock files name only the public registries.",
+        "make the lock without a mirror configured.",
+        findings,
+    );
 }

@@ -1,6 +1,7 @@
 //! What the log costs, with floors from the same run beside it. Printed, never asserted.
 //!
-//! `cargo bench -p moothall-store` — the folder is made where `TMPDIR` says; put it on the disk that is to be measured.
+//! `cargo bench -p moothall-store` — the folder is made where `TMPDIR` says; put it on the disk
+//! that is to be measured.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs::File;
@@ -30,7 +31,10 @@ async fn main() {
     println!("{:<52} {:>12} {:>12} {:>8}", "", "log", "floor", "ratio");
     one_writer().await;
     many_writers().await;
-    stored_bytes("stored bytes per byte of text, messages alone", |head| batch_of(head, vec![said(&text(head))])).await;
+    stored_bytes("stored bytes per byte of text, messages alone", |head| {
+        batch_of(head, vec![said(&text(head))])
+    })
+    .await;
     stored_bytes("the same, agents' replies with their turns", reply).await;
     idle_streams().await;
 }
@@ -57,12 +61,14 @@ fn batch_of(head: u64, events: Vec<Event>) -> StreamBatch {
     events.into_iter().fold(batch("s", head), Builder::event)
 }
 
-/// One after the other, each waiting for its sync; the floor writes and syncs the same bytes at the end of a growing file.
+/// One after the other, each waiting for its sync; the floor writes and syncs the same bytes at the
+/// end of a growing file.
 async fn one_writer() {
     let folder = tempfile::tempdir().unwrap();
     let log = SqliteLog::open(&folder.path().join("data")).unwrap();
     let mut file = File::create(folder.path().join("floor")).unwrap();
-    let (mut appended, mut log_took, mut written, mut floor_took) = (0, Duration::ZERO, 0, Duration::ZERO);
+    let (mut appended, mut log_took, mut written, mut floor_took) =
+        (0, Duration::ZERO, 0, Duration::ZERO);
     for _ in 0..ROUNDS {
         let began = Instant::now();
         while began.elapsed() < ROUND {
@@ -73,30 +79,49 @@ async fn one_writer() {
         let began = Instant::now();
         while began.elapsed() < ROUND {
             let event = said(&text(written));
-            write!(file, "{}{}", codec::envelope(&event), event.body().unwrap_or_default()).unwrap();
+            write!(file, "{}{}", codec::envelope(&event), event.body().unwrap_or_default())
+                .unwrap();
             file.sync_data().unwrap();
             written += 1;
         }
         floor_took += began.elapsed();
     }
     let (log, floor) = (per_second(appended, log_took), per_second(written, floor_took));
-    row("durable appends/s, 1 writer | append+fdatasync", format!("{log:.0}"), format!("{floor:.0}"), format!("{:.2}", log / floor));
+    row(
+        "durable appends/s, 1 writer | append+fdatasync",
+        format!("{log:.0}"),
+        format!("{floor:.0}"),
+        format!("{:.2}", log / floor),
+    );
 }
 
-/// Each to a stream of its own, waiting for its own syncs; the floor writes the same bytes of all of them and syncs once.
+/// Each to a stream of its own, waiting for its own syncs; the floor writes the same bytes of all
+/// of them and syncs once.
 async fn many_writers() {
     let folder = tempfile::tempdir().unwrap();
     let log = Arc::new(SqliteLog::open(&folder.path().join("data")).unwrap());
     let began = Instant::now();
-    let writers: Vec<_> = (0..WRITERS).map(|writer| tokio::spawn(append_for(log.clone(), writer, ROUND * ROUNDS))).collect();
+    let writers: Vec<_> = (0..WRITERS)
+        .map(|writer| tokio::spawn(append_for(log.clone(), writer, ROUND * ROUNDS)))
+        .collect();
     let mut appended = 0;
     for writer in writers {
         appended += writer.await.unwrap();
     }
     let log = per_second(appended, began.elapsed());
     let (floor, fsync) = floor_of_many(folder.path());
-    row("durable appends/s, 50 writers | 50 per fdatasync", format!("{log:.0}"), format!("{floor:.0}"), format!("{:.2}", log / floor));
-    row("fdatasync in that floor, ms", String::new(), format!("{:.2}", fsync.as_secs_f64() * 1000.0), String::new());
+    row(
+        "durable appends/s, 50 writers | 50 per fdatasync",
+        format!("{log:.0}"),
+        format!("{floor:.0}"),
+        format!("{:.2}", log / floor),
+    );
+    row(
+        "fdatasync in that floor, ms",
+        String::new(),
+        format!("{:.2}", fsync.as_secs_f64() * 1000.0),
+        String::new(),
+    );
 }
 
 fn floor_of_many(dir: &Path) -> (f64, Duration) {
@@ -106,7 +131,8 @@ fn floor_of_many(dir: &Path) -> (f64, Duration) {
     while began.elapsed() < ROUND {
         for _ in 0..WRITERS {
             let event = said(&text(written));
-            write!(file, "{}{}", codec::envelope(&event), event.body().unwrap_or_default()).unwrap();
+            write!(file, "{}{}", codec::envelope(&event), event.body().unwrap_or_default())
+                .unwrap();
             written += 1;
         }
         let sync = Instant::now();
@@ -130,11 +156,13 @@ async fn append_for(log: Arc<SqliteLog>, writer: u64, length: Duration) -> u64 {
     head
 }
 
-/// A reply of an agent as the kernel appends it: with the end of its turn, and the grant and start of the next.
+/// A reply of an agent as the kernel appends it: with the end of its turn, and the grant and start
+/// of the next.
 fn reply(head: u64) -> StreamBatch {
     let (analyst, turn) = (ParticipantId::new("analyst"), TurnNo(head));
     let id = EventId::of(&"s".into(), Seq(head + 1), at(1_763_693_999_042));
-    let cause = Cause { seq: Seq(head + 1), id, from: ParticipantId::user(), depth: 0, unproven: false };
+    let cause =
+        Cause { seq: Seq(head + 1), id, from: ParticipantId::user(), depth: 0, unproven: false };
     let Event::Posted(posted) = said(&text(head)) else {
         return batch_of(head, Vec::new());
     };
@@ -152,11 +180,33 @@ fn reply(head: u64) -> StreamBatch {
         ..posted
     };
     let usage = Usage { ms: 1234, ..Usage::default() };
-    let ended = Event::TurnEnded { turn, participant: analyst.clone(), attempt: 1, outcome: Outcome::Spoke, fault: None, usage };
+    let ended = Event::TurnEnded {
+        turn,
+        participant: analyst.clone(),
+        attempt: 1,
+        outcome: Outcome::Spoke,
+        fault: None,
+        usage,
+    };
     let expires = at(1_763_693_999_042);
     let (why, kind) = (Why::Forced, TurnKind::Reply);
-    let granted = Event::TurnGranted { turn, participant: analyst, why, kind, may_pass: false, cause, expires, patience: None };
-    let started = Event::TurnStarted { turn, attempt: 1, from_seq: Seq(head), through_seq: Seq(head), deadline: expires };
+    let granted = Event::TurnGranted {
+        turn,
+        participant: analyst,
+        why,
+        kind,
+        may_pass: false,
+        cause,
+        expires,
+        patience: None,
+    };
+    let started = Event::TurnStarted {
+        turn,
+        attempt: 1,
+        from_seq: Seq(head),
+        through_seq: Seq(head),
+        deadline: expires,
+    };
     batch_of(head, vec![Event::Posted(posted), ended, granted, started])
 }
 
@@ -176,9 +226,20 @@ async fn stored_bytes(name: &str, append: impl Fn(u64) -> StreamBatch) {
     indexed(&log).await;
     log.close().await.unwrap();
     let size = |name: &str| folder.path().join(name).metadata().unwrap().len();
-    let (stored, index, text) = (size("moothall.db"), size("search.db"), STORED * TEXT_BYTES as u64);
-    row(name, format!("{stored}"), format!("{text}"), format!("{:.2}", stored as f64 / text as f64));
-    row("its index, apart from that", format!("{index}"), format!("{text}"), format!("{:.2}", index as f64 / text as f64));
+    let (stored, index, text) =
+        (size("moothall.db"), size("search.db"), STORED * TEXT_BYTES as u64);
+    row(
+        name,
+        format!("{stored}"),
+        format!("{text}"),
+        format!("{:.2}", stored as f64 / text as f64),
+    );
+    row(
+        "its index, apart from that",
+        format!("{index}"),
+        format!("{text}"),
+        format!("{:.2}", index as f64 / text as f64),
+    );
 }
 
 /// Waits until the index has caught up.
@@ -194,7 +255,8 @@ async fn idle_streams() {
     for thousand in 0..IDLE_STREAMS / 1000 {
         let streams = (0..1000).map(|n| {
             let mut batch = batch_of(0, vec![said("hello")]);
-            batch.stream = StreamId::new(format!("01981b2c-7d5e-7abc-8def-{:012x}", thousand * 1000 + n));
+            batch.stream =
+                StreamId::new(format!("01981b2c-7d5e-7abc-8def-{:012x}", thousand * 1000 + n));
             batch
         });
         log.append(streams.collect()).await.unwrap();
@@ -207,15 +269,27 @@ async fn idle_streams() {
     let due = log.due(at(i64::MAX)).await.unwrap().len();
     let wake = log.next_wake().await.unwrap();
     let opened = began.elapsed();
-    let page = log.list(ListFilter { limit: Some(100), archived: Some(false), after: None }).await.unwrap().streams.len();
+    let page = log
+        .list(ListFilter { limit: Some(100), archived: Some(false), after: None })
+        .await
+        .unwrap()
+        .streams
+        .len();
     let grown = resident_kib().saturating_sub(before);
     assert_eq!((due, wake, page), (0, None, 100));
-    row("open and ask what is due, 100,000 streams, ms", format!("{:.1}", opened.as_secs_f64() * 1000.0), String::new(), String::new());
+    row(
+        "open and ask what is due, 100,000 streams, ms",
+        format!("{:.1}", opened.as_secs_f64() * 1000.0),
+        String::new(),
+        String::new(),
+    );
     row("resident memory grown by that, KiB", format!("{grown}"), String::new(), String::new());
 }
 
 fn resident_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|line| line.split_whitespace().next()).and_then(|kib| kib.parse().ok()).unwrap_or(0)
+    line.and_then(|line| line.split_whitespace().next())
+        .and_then(|kib| kib.parse().ok())
+        .unwrap_or(0)
 }

@@ -1,7 +1,8 @@
 //! What it costs to load a long conversation.
 //!
-//! `cargo bench -p moothall-store --bench load` prints the bytes of a snapshot and milliseconds until the state is there, from the
-//! beginning and from the oldest snapshot that a stream at work has, median of 15, alternating.
+//! `cargo bench -p moothall-store --bench load` prints the bytes of a snapshot and milliseconds
+//! until the state is there, from the beginning and from the oldest snapshot that a stream at work
+//! has, median of 15, alternating.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -25,13 +26,23 @@ const BEHIND: u64 = 499;
 const ROUNDS: usize = 15;
 
 fn facts() -> AgentFacts {
-    AgentFacts { runtime: Runtime::SCRIPT, known: true, timeout: None, on_lost: OnLost::Rerun, abilities: Abilities::PLAIN }
+    AgentFacts {
+        runtime: Runtime::SCRIPT,
+        known: true,
+        timeout: None,
+        on_lost: OnLost::Rerun,
+        abilities: Abilities::PLAIN,
+    }
 }
 
 fn begin() -> [ClientCommand; 2] {
     let by = || Actor::human("user");
     let invite = |n| {
-        let profile = Profile { client: Some("zero".into()), model: Some("zero".into()), ..Profile::default() };
+        let profile = Profile {
+            client: Some("zero".into()),
+            model: Some("zero".into()),
+            ..Profile::default()
+        };
         Control::Invite(Invite::new(format!("agent-{n}").as_str(), profile, facts()))
     };
     let policy = Policy::named(PolicyName::MentionOnly);
@@ -49,7 +60,9 @@ struct Talk {
 impl Talk {
     fn decide(&mut self, command: ClientCommand) -> Vec<Recorded> {
         self.clock += 1000;
-        self.state.decide(Timestamp::from_millis(self.clock), command.into(), &Facts::default()).events
+        self.state
+            .decide(Timestamp::from_millis(self.clock), command.into(), &Facts::default())
+            .events
     }
 
     /// Appends messages up to an event, a few hundred at a time.
@@ -58,8 +71,13 @@ impl Talk {
             let expected_head = self.state.head();
             let mut events = Vec::new();
             while self.state.head().0 < goal && events.len() < 500 {
-                let words = format!("message {} of about as many words as people write when they talk", self.state.head());
-                events.extend(self.decide(ClientCommand::Post(Post::new(Actor::human("user"), words))));
+                let words = format!(
+                    "message {} of about as many words as people write when they talk",
+                    self.state.head()
+                );
+                events.extend(
+                    self.decide(ClientCommand::Post(Post::new(Actor::human("user"), words))),
+                );
             }
             self.append(log, expected_head, events).await;
         }
@@ -68,7 +86,16 @@ impl Talk {
     async fn append(&self, log: &SqliteLog, expected_head: Seq, events: Vec<Recorded>) {
         let (stream, catalog) = (self.state.stream().clone(), Catalog::of(&self.state));
         let (claims, deliveries, charges) = <_>::default();
-        let batch = StreamBatch { stream, epoch: Epoch(0), expected_head, events, claims, deliveries, charges, catalog };
+        let batch = StreamBatch {
+            stream,
+            epoch: Epoch(0),
+            expected_head,
+            events,
+            claims,
+            deliveries,
+            charges,
+            catalog,
+        };
         log.append(vec![batch]).await.unwrap();
     }
 }
@@ -82,13 +109,21 @@ async fn measure(length: u64) {
     let folder = tempfile::tempdir().unwrap();
     let log = SqliteLog::open(&folder.path().join("data")).unwrap();
     let stream = StreamId::new("0198c0de-0000-7000-8000-000000000000");
-    let mut talk = Talk { state: Conversation::new(stream.clone()).into(), clock: 1_763_000_000_000 };
+    let mut talk =
+        Talk { state: Conversation::new(stream.clone()).into(), clock: 1_763_000_000_000 };
     let first = begin().into_iter().flat_map(|command| talk.decide(command)).collect();
     talk.append(&log, Seq(0), first).await;
     talk.reach(&log, length.saturating_sub(BEHIND)).await;
     let bytes = talk.state.to_bytes().unwrap();
     let weight = bytes.len();
-    assert!(log.put_snapshot(&stream, Snapshot { version: STATE_VERSION, head: talk.state.head(), bytes }).await.unwrap());
+    assert!(
+        log.put_snapshot(
+            &stream,
+            Snapshot { version: STATE_VERSION, head: talk.state.head(), bytes }
+        )
+        .await
+        .unwrap()
+    );
     talk.reach(&log, length).await;
     let (mut whole, mut kept) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
@@ -106,7 +141,10 @@ async fn measure(length: u64) {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    println!("{:>9} {:>15} {:>18} {:>18}", "events", "snapshot bytes", "from the start ms", "from a snapshot ms");
+    println!(
+        "{:>9} {:>15} {:>18} {:>18}",
+        "events", "snapshot bytes", "from the start ms", "from a snapshot ms"
+    );
     for length in [1_000, 10_000, 100_000] {
         measure(length).await;
     }

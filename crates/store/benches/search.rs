@@ -18,8 +18,8 @@ const SIZES: [u64; 2] = [10_000, 100_000];
 const TEXT_BYTES: usize = 1024;
 const ROUNDS: usize = 40;
 const SYLLABLES: [&str; 24] = [
-    "ba", "cen", "di", "for", "gal", "hu", "in", "ja", "kol", "lem", "mi", "nor", "op", "pre", "qui", "ra", "sto", "ter", "un", "ver",
-    "wa", "xen", "yo", "zi",
+    "ba", "cen", "di", "for", "gal", "hu", "in", "ja", "kol", "lem", "mi", "nor", "op", "pre",
+    "qui", "ra", "sto", "ter", "un", "ver", "wa", "xen", "yo", "zi",
 ];
 
 /// A row of numbers that is the same every time.
@@ -33,7 +33,8 @@ impl Dice {
         self.0
     }
 
-    /// A word of a vocabulary of 20,000, the first ones much more often than the last, as in a language.
+    /// A word of a vocabulary of 20,000, the first ones much more often than the last, as in a
+    /// language.
     fn word(&mut self) -> String {
         let share = (self.roll() % 1_000_000 + 1) as f64 / 1_000_000.0;
         word_of((20_000_f64.powf(share) - 1.0) as u64)
@@ -71,12 +72,19 @@ async fn main() {
 /// The ways to index that were considered, on the same messages, each without a copy of the text.
 fn compare() {
     println!("{COMPARED} messages of {TEXT_BYTES} bytes");
-    println!("{:<44} {:>9} {:>11} {:>11} {:>11} {:>11}", "way to index", "MB", "us/message", "word ms", "phrase ms", "common ms");
+    println!(
+        "{:<44} {:>9} {:>11} {:>11} {:>11} {:>11}",
+        "way to index", "MB", "us/message", "word ms", "phrase ms", "common ms"
+    );
     let ways = [
         ("unicode61", "content='', contentless_delete=1, tokenize='unicode61'", false),
         ("unicode61, with the text stored again", "tokenize='unicode61'", false),
         ("trigram", "content='', contentless_delete=1, tokenize='trigram'", false),
-        ("words of the kernel, prefix index", "content='', contentless_delete=1, tokenize='ascii', prefix='3'", true),
+        (
+            "words of the kernel, prefix index",
+            "content='', contentless_delete=1, tokenize='ascii', prefix='3'",
+            true,
+        ),
         ("words of the kernel", "content='', contentless_delete=1, tokenize='ascii'", true),
     ];
     for (name, options, cut) in ways {
@@ -94,9 +102,17 @@ fn way(name: &str, options: &str, cut: bool) {
     for (group, texts) in texts.chunks(100).enumerate() {
         let transaction = conn.transaction().unwrap();
         for (n, text) in texts.iter().enumerate() {
-            let given = if cut { words(text).into_iter().map(|word| word.text + " ").collect() } else { text.clone() };
+            let given = if cut {
+                words(text).into_iter().map(|word| word.text + " ").collect()
+            } else {
+                text.clone()
+            };
             let row = (group * 100 + n + 1) as i64;
-            transaction.prepare_cached("INSERT INTO t (rowid, words) VALUES (?1, ?2)").unwrap().execute((row, given)).unwrap();
+            transaction
+                .prepare_cached("INSERT INTO t (rowid, words) VALUES (?1, ?2)")
+                .unwrap()
+                .execute((row, given))
+                .unwrap();
         }
         transaction.commit().unwrap();
     }
@@ -107,13 +123,20 @@ fn way(name: &str, options: &str, cut: bool) {
     let times = [word_of(3000), phrase, word_of(2)].map(|wanted| {
         let began = Instant::now();
         for _ in 0..ROUNDS {
-            let mut find = conn.prepare_cached("SELECT rowid FROM t WHERE t MATCH ?1 ORDER BY rowid DESC LIMIT 20").unwrap();
-            find.query_map([format!("\"{wanted}\"")], |row| row.get::<_, i64>(0)).unwrap().for_each(|row| assert!(row.unwrap() > 0));
+            let mut find = conn
+                .prepare_cached("SELECT rowid FROM t WHERE t MATCH ?1 ORDER BY rowid DESC LIMIT 20")
+                .unwrap();
+            find.query_map([format!("\"{wanted}\"")], |row| row.get::<_, i64>(0))
+                .unwrap()
+                .for_each(|row| assert!(row.unwrap() > 0));
         }
         format!("{:.2}", began.elapsed().as_secs_f64() * 1000.0 / ROUNDS as f64)
     });
     let each = took.as_secs_f64() * 1e6 / COMPARED as f64;
-    println!("{name:<44} {size:>9.1} {each:>11.1} {:>11} {:>11} {:>11}", times[0], times[1], times[2]);
+    println!(
+        "{name:<44} {size:>9.1} {each:>11.1} {:>11} {:>11} {:>11}",
+        times[0], times[1], times[2]
+    );
 }
 
 /// The real log and its index, from the first append to the answer with its snippets.
@@ -122,15 +145,26 @@ async fn ours(messages: u64) {
     let log = SqliteLog::open(folder.path()).unwrap();
     let began = Instant::now();
     for head in (0..messages).step_by(100) {
-        let talk = (head..head + 100).fold(batch("s", head), |batch, n| batch.says_at(n as i64 * 1000 + 1, &text(n)));
+        let talk = (head..head + 100)
+            .fold(batch("s", head), |batch, n| batch.says_at(n as i64 * 1000 + 1, &text(n)));
         log.append(vec![talk]).await.unwrap();
     }
     let appended = began.elapsed();
     while search(&log, "message").await.1 > 0 {}
     let indexed = began.elapsed();
-    println!("\n{messages} messages, {:.1} MB of text", (messages * TEXT_BYTES as u64) as f64 / 1e6);
-    println!("appended in {:.1} s, indexed {:.1} s later", appended.as_secs_f64(), (indexed - appended).as_secs_f64());
-    println!("{:<44} {:>9} {:>9} {:>9}", "search, 20 hits with snippets", "p50 ms", "p95 ms", "hits");
+    println!(
+        "\n{messages} messages, {:.1} MB of text",
+        (messages * TEXT_BYTES as u64) as f64 / 1e6
+    );
+    println!(
+        "appended in {:.1} s, indexed {:.1} s later",
+        appended.as_secs_f64(),
+        (indexed - appended).as_secs_f64()
+    );
+    println!(
+        "{:<44} {:>9} {:>9} {:>9}",
+        "search, 20 hits with snippets", "p50 ms", "p95 ms", "hits"
+    );
     let common = word_of(2);
     let queries = [
         ("a rare word", "rare"),
@@ -146,7 +180,8 @@ async fn ours(messages: u64) {
         measure(&log, name, |n| query(kind, n, messages)).await;
     }
     log.close().await.unwrap();
-    let size = |name: &str| Path::new(folder.path()).join(name).metadata().unwrap().len() as f64 / 1e6;
+    let size =
+        |name: &str| Path::new(folder.path()).join(name).metadata().unwrap().len() as f64 / 1e6;
     println!("log {:.1} MB, index {:.1} MB", size("moothall.db"), size("search.db"));
 }
 

@@ -1,7 +1,8 @@
 //! What a turn of a zero-latency agent costs, end to end through the engine and SQLite.
 //!
-//! `cargo bench -p moothall-store --bench turns` prints CPU microseconds (user and system, all threads) and commits for each
-//! turn. `cargo bench -p moothall-engine` has the same on the memory log, with the kernel alone as its floor.
+//! `cargo bench -p moothall-store --bench turns` prints CPU microseconds (user and system, all
+//! threads) and commits for each turn. `cargo bench -p moothall-engine` has the same on the memory
+//! log, with the kernel alone as its floor.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -49,7 +50,8 @@ impl Work for Ready {
 
 fn registry() -> Registry {
     let mut registry = Registry::default();
-    let profile = Profile { client: Some("zero".into()), model: Some("zero".into()), ..Profile::default() };
+    let profile =
+        Profile { client: Some("zero".into()), model: Some("zero".into()), ..Profile::default() };
     registry.insert(AgentSpec {
         client: "zero".into(),
         summary: "Answers at once.".into(),
@@ -67,7 +69,11 @@ fn cpu_micros() -> f64 {
 }
 
 async fn play(store: Store, goal: usize) -> (f64, f64) {
-    let defaults = Policy { cooldown: Millis(0), max_agent_turns_per_message: 100, ..Policy::named(PolicyName::Hybrid) };
+    let defaults = Policy {
+        cooldown: Millis(0),
+        max_agent_turns_per_message: 100,
+        ..Policy::named(PolicyName::Hybrid)
+    };
     let parts = HallParts {
         store,
         clock: Arc::new(SystemClock),
@@ -81,14 +87,22 @@ async fn play(store: Store, goal: usize) -> (f64, f64) {
     let stream = hall.create("bench".into(), defaults, user(), None).await.unwrap().stream;
     for n in 0..AGENTS {
         let profile = hall.registry().get("zero").unwrap().profile.clone();
-        let invite = Control::Invite(Invite::new(format!("agent{n}"), profile, hall.registry().facts("zero")));
-        hall.submit(&stream, ClientCommand::Control { by: user(), controls: vec![invite] }, None).await.unwrap();
+        let invite = Control::Invite(Invite::new(
+            format!("agent{n}"),
+            profile,
+            hall.registry().facts("zero"),
+        ));
+        hall.submit(&stream, ClientCommand::Control { by: user(), controls: vec![invite] }, None)
+            .await
+            .unwrap();
     }
     let mut updates = hall.subscribe(&stream).await.unwrap().updates;
     let (cpu, start) = (cpu_micros(), Instant::now());
     let mut turns = 0;
     while turns < goal {
-        hall.submit(&stream, ClientCommand::Post(Post::new(user(), "hello everyone")), None).await.unwrap();
+        hall.submit(&stream, ClientCommand::Post(Post::new(user(), "hello everyone")), None)
+            .await
+            .unwrap();
         'round: loop {
             let Update::Events(events) = updates.recv().await.unwrap() else { continue };
             for recorded in events.iter() {
@@ -111,7 +125,10 @@ fn report(name: &str, budget: &str, points: &[(usize, f64, f64)]) {
     }
     if let [(n0, c0, _), .., (n1, c1, _)] = points {
         let total = |n: &usize, c: &f64| (*n as f64 * c).ln();
-        println!("growth exponent {:.3} (budget 1.05)\n", (total(n1, c1) - total(n0, c0)) / ((*n1 as f64).ln() - (*n0 as f64).ln()));
+        println!(
+            "growth exponent {:.3} (budget 1.05)\n",
+            (total(n1, c1) - total(n0, c0)) / ((*n1 as f64).ln() - (*n0 as f64).ln())
+        );
     }
 }
 

@@ -3,7 +3,8 @@
 use moothall_engine::crash;
 use moothall_engine::log_format::{BodyHash, Link, Written, code_of};
 use moothall_engine::ports::{
-    AppendError, Appended, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery, StreamBatch, command_claim,
+    AppendError, Appended, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery,
+    StreamBatch, command_claim,
 };
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
@@ -16,7 +17,8 @@ use crate::rows::{self, counter, int};
 use crate::snapshots;
 use crate::trouble::Refusal;
 
-/// Claims that lapsed this long before an append are swept by it: a stream whose clock is behind may still ask for them.
+/// Claims that lapsed this long before an append are swept by it: a stream whose clock is behind
+/// may still ask for them.
 const SWEPT_AFTER: Millis = Millis::from_secs(3600);
 /// So many at most, so that no append pays for a day's worth.
 const SWEPT_AT_ONCE: i64 = 64;
@@ -24,7 +26,8 @@ const SWEPT_AT_ONCE: i64 = 64;
 /// Appends all batches in order; the first one that is refused refuses them all.
 pub(crate) fn append(conn: &Connection, batches: &[StreamBatch]) -> Result<Vec<Appended>, Refusal> {
     let newest = batches.iter().flat_map(|batch| &batch.events).map(|recorded| recorded.ts).max();
-    let appended = batches.iter().map(|batch| append_one(conn, batch, newest)).collect::<Result<_, _>>()?;
+    let appended =
+        batches.iter().map(|batch| append_one(conn, batch, newest)).collect::<Result<_, _>>()?;
     if let Some(now) = newest.filter(|_| batches.iter().any(takes_a_lapsing_claim)) {
         sweep(conn, now)?;
     }
@@ -33,10 +36,17 @@ pub(crate) fn append(conn: &Connection, batches: &[StreamBatch]) -> Result<Vec<A
 
 /// Whether any of it erases words.
 pub(crate) fn erases(batches: &[StreamBatch]) -> bool {
-    batches.iter().flat_map(|batch| &batch.events).any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some())
+    batches
+        .iter()
+        .flat_map(|batch| &batch.events)
+        .any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some())
 }
 
-fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>) -> Result<Appended, Refusal> {
+fn append_one(
+    conn: &Connection,
+    batch: &StreamBatch,
+    newest: Option<Timestamp>,
+) -> Result<Appended, Refusal> {
     let stored = Stored::find(conn, &batch.stream)?;
     let head = admit(batch, stored.as_ref())?;
     let mut stored = match stored {
@@ -56,7 +66,11 @@ fn append_one(conn: &Connection, batch: &StreamBatch, newest: Option<Timestamp>)
         change_claim(conn, &batch.stream, change, newest)?;
         crash::point("claims_written");
     }
-    let deliveries = batch.deliveries.iter().map(|delivery| insert_delivery(conn, stored.key, delivery)).collect::<Result<_, _>>()?;
+    let deliveries = batch
+        .deliveries
+        .iter()
+        .map(|delivery| insert_delivery(conn, stored.key, delivery))
+        .collect::<Result<_, _>>()?;
     ledger::count(conn, stored.key, &batch.charges)?;
     if batch.events.iter().any(|recorded| recorded.event.erases_all()) {
         deletion::begin(conn, &batch.stream, stored.key)?;
@@ -70,10 +84,15 @@ fn admit(batch: &StreamBatch, stored: Option<&Stored>) -> Result<Seq, Refusal> {
     if batch.epoch != stored.map_or(Epoch(0), |stored| stored.epoch) {
         return Err(Refusal::Answer(AppendError::Fenced { stream: batch.stream.clone() }));
     }
-    let in_order = batch.events.iter().try_fold(head, |last, recorded| (recorded.seq == last.next()).then_some(recorded.seq));
+    let in_order = batch
+        .events
+        .iter()
+        .try_fold(head, |last, recorded| (recorded.seq == last.next()).then_some(recorded.seq));
     let begins_empty = head == Seq(0) && batch.events.is_empty();
     let admitted = in_order.filter(|_| batch.expected_head == head && !begins_empty);
-    admitted.ok_or_else(|| Refusal::Answer(AppendError::Conflict { stream: batch.stream.clone(), head }))
+    admitted.ok_or_else(|| {
+        Refusal::Answer(AppendError::Conflict { stream: batch.stream.clone(), head })
+    })
 }
 
 /// A stream's row, as far as an append has to know it.
@@ -92,20 +111,42 @@ impl Stored {
     fn find(conn: &Connection, stream: &StreamId) -> Result<Option<Self>, Refusal> {
         let found = conn.prepare_cached(FIND)?.query_row([stream.as_str()], |row| {
             let head = Seq(counter(row, 2)?);
-            let link = if head == Seq(0) { Some(Link::origin(stream)) } else { Link::from_stored(row.get_ref(3)?.as_blob()?) };
-            let link = link.ok_or_else(|| rusqlite::Error::InvalidColumnName("streams.chain".into()))?;
-            Ok(Self { key: row.get(0)?, epoch: Epoch(counter(row, 1)?), head, link, catalog: Some(rows::catalog(row, 4)?) })
+            let link = if head == Seq(0) {
+                Some(Link::origin(stream))
+            } else {
+                Link::from_stored(row.get_ref(3)?.as_blob()?)
+            };
+            let link =
+                link.ok_or_else(|| rusqlite::Error::InvalidColumnName("streams.chain".into()))?;
+            Ok(Self {
+                key: row.get(0)?,
+                epoch: Epoch(counter(row, 1)?),
+                head,
+                link,
+                catalog: Some(rows::catalog(row, 4)?),
+            })
         });
         Ok(found.optional()?)
     }
 
-    /// Gives a beginning stream the highest key, since keys are the order of creation. A row that a writer made before has had
-    /// no events, deliveries or claims under its old one.
-    fn begin(conn: &Connection, stream: &StreamId, acquired: Option<Self>) -> Result<Self, Refusal> {
+    /// Gives a beginning stream the highest key, since keys are the order of creation. A row that a
+    /// writer made before has had no events, deliveries or claims under its old one.
+    fn begin(
+        conn: &Connection,
+        stream: &StreamId,
+        acquired: Option<Self>,
+    ) -> Result<Self, Refusal> {
         let Some(acquired) = acquired else {
-            conn.prepare_cached("INSERT INTO streams (id) VALUES (?1)")?.execute([stream.as_str()])?;
+            conn.prepare_cached("INSERT INTO streams (id) VALUES (?1)")?
+                .execute([stream.as_str()])?;
             let key = conn.last_insert_rowid();
-            return Ok(Self { key, epoch: Epoch(0), head: Seq(0), link: Link::origin(stream), catalog: None });
+            return Ok(Self {
+                key,
+                epoch: Epoch(0),
+                head: Seq(0),
+                link: Link::origin(stream),
+                catalog: None,
+            });
         };
         let sql = "UPDATE streams SET key = (SELECT max(key) + 1 FROM streams) WHERE key = ?1 RETURNING key";
         let key = conn.prepare_cached(sql)?.query_row([acquired.key], |row| row.get(0))?;
@@ -116,16 +157,32 @@ impl Stored {
     fn update(&self, conn: &Connection, batch: &StreamBatch, head: Seq) -> Result<(), Refusal> {
         if let Some(last) = batch.events.last() {
             let sql = "UPDATE streams SET head = ?2, last_ts = ?3, chain = ?4 WHERE key = ?1";
-            conn.prepare_cached(sql)?.execute(params![self.key, int(head.0), last.ts.millis(), self.link.as_bytes()])?;
+            conn.prepare_cached(sql)?.execute(params![
+                self.key,
+                int(head.0),
+                last.ts.millis(),
+                self.link.as_bytes()
+            ])?;
         }
         let row = &batch.catalog;
         if self.catalog.as_ref() != Some(row) {
             let sql =
                 "UPDATE streams SET title = ?2, policy = ?3, created_at = ?4, next_wake = ?5, has_duties = ?6, archived = ?7, kind = ?8,
                 waits_for_people = ?9 WHERE key = ?1";
-            let (created_at, next_wake) = (row.created_at.millis(), row.next_wake.map(Timestamp::millis));
+            let (created_at, next_wake) =
+                (row.created_at.millis(), row.next_wake.map(Timestamp::millis));
             let waits = row.waits_for_people;
-            let values = params![self.key, row.title, row.policy, created_at, next_wake, row.has_duties, row.archived, row.kind, waits];
+            let values = params![
+                self.key,
+                row.title,
+                row.policy,
+                created_at,
+                next_wake,
+                row.has_duties,
+                row.archived,
+                row.kind,
+                waits
+            ];
             conn.prepare_cached(sql)?.execute(values)?;
         }
         Ok(())
@@ -135,23 +192,39 @@ impl Stored {
 fn insert_event(conn: &Connection, stream: &Stored, recorded: &Recorded) -> Result<Link, Refusal> {
     let Written { envelope, link } = Written::of(recorded, stream.link);
     let sql = "INSERT INTO events (stream, seq, ts, envelope, body, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let values = params![stream.key, int(recorded.seq.0), recorded.ts.millis(), envelope, recorded.event.body(), link.as_bytes()];
+    let values = params![
+        stream.key,
+        int(recorded.seq.0),
+        recorded.ts.millis(),
+        envelope,
+        recorded.event.body(),
+        link.as_bytes()
+    ];
     conn.prepare_cached(sql)?.execute(values)?;
     Ok(link)
 }
 
-/// Puts the hash of a body in its place, so that the chain stays whole. Pages that hold nothing else are overwritten too
-/// (`secure_delete`); what the WAL still holds of it is the writer's business.
+/// Puts the hash of a body in its place, so that the chain stays whole. Pages that hold nothing
+/// else are overwritten too (`secure_delete`); what the WAL still holds of it is the writer's
+/// business.
 fn erase(conn: &Connection, stream: i64, seq: Seq) -> Result<(), Refusal> {
     let find = "SELECT body FROM events WHERE stream = ?1 AND seq = ?2 AND body IS NOT NULL";
     let hash = |row: &Row<'_>| Ok(BodyHash::of(row.get_ref(0)?.as_bytes()?));
-    let Some(hash) = conn.prepare_cached(find)?.query_row([stream, int(seq.0)], hash).optional()? else { return Ok(()) };
+    let Some(hash) = conn.prepare_cached(find)?.query_row([stream, int(seq.0)], hash).optional()?
+    else {
+        return Ok(());
+    };
     let sql = "UPDATE events SET body = NULL, body_hash = ?3 WHERE stream = ?1 AND seq = ?2";
     conn.prepare_cached(sql)?.execute(params![stream, int(seq.0), hash.as_bytes()])?;
     Ok(())
 }
 
-fn change_claim(conn: &Connection, stream: &StreamId, change: &ClaimChange, newest: Option<Timestamp>) -> Result<(), Refusal> {
+fn change_claim(
+    conn: &Connection,
+    stream: &StreamId,
+    change: &ClaimChange,
+    newest: Option<Timestamp>,
+) -> Result<(), Refusal> {
     match change {
         ClaimChange::Take(claim) => take(conn, claim, newest),
         ClaimChange::Release { namespace, key } => {
@@ -164,20 +237,34 @@ fn change_claim(conn: &Connection, stream: &StreamId, change: &ClaimChange, newe
 
 fn take(conn: &Connection, claim: &Claim, newest: Option<Timestamp>) -> Result<(), Refusal> {
     let sql = "SELECT namespace, key, stream, fingerprint, outcome, expires FROM claims WHERE namespace = ?1 AND key = ?2";
-    let held = conn.prepare_cached(sql)?.query_row([&claim.namespace, &claim.key], rows::claim).optional()?;
-    let has_lapsed = |held: &Claim| newest.is_some_and(|now| held.expires.is_some_and(|expires| expires <= now));
+    let held = conn
+        .prepare_cached(sql)?
+        .query_row([&claim.namespace, &claim.key], rows::claim)
+        .optional()?;
+    let has_lapsed =
+        |held: &Claim| newest.is_some_and(|now| held.expires.is_some_and(|expires| expires <= now));
     if let Some(held) = held.filter(|held| !has_lapsed(held)) {
         return Err(Refusal::Answer(AppendError::Claimed(Box::new(held))));
     }
     let sql = "INSERT OR REPLACE INTO claims (namespace, key, stream, fingerprint, outcome, expires) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let expires = claim.expires.map(Timestamp::millis);
-    let values = params![claim.namespace, claim.key, claim.stream.as_str(), claim.fingerprint, claim.outcome, expires];
+    let values = params![
+        claim.namespace,
+        claim.key,
+        claim.stream.as_str(),
+        claim.fingerprint,
+        claim.outcome,
+        expires
+    ];
     conn.prepare_cached(sql)?.execute(values)?;
     Ok(())
 }
 
 fn takes_a_lapsing_claim(batch: &StreamBatch) -> bool {
-    batch.claims.iter().any(|change| matches!(change, ClaimChange::Take(Claim { expires: Some(_), .. })))
+    batch
+        .claims
+        .iter()
+        .any(|change| matches!(change, ClaimChange::Take(Claim { expires: Some(_), .. })))
 }
 
 fn sweep(conn: &Connection, now: Timestamp) -> Result<(), Refusal> {
@@ -190,7 +277,15 @@ fn sweep(conn: &Connection, now: Timestamp) -> Result<(), Refusal> {
 fn insert_delivery(conn: &Connection, stream: i64, new: &NewDelivery) -> Result<u64, Refusal> {
     let sql = "INSERT INTO deliveries (target, stream, turn, attempt, through_seq, command, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) RETURNING id";
     let turn = new.turn.map(|turn| int(turn.0));
-    let values = params![new.target, stream, turn, new.attempt, int(new.through_seq.0), new.command, code_of(DeliveryState::Pending)];
+    let values = params![
+        new.target,
+        stream,
+        turn,
+        new.attempt,
+        int(new.through_seq.0),
+        new.command,
+        code_of(DeliveryState::Pending)
+    ];
     Ok(conn.prepare_cached(sql)?.query_row(values, |row| counter(row, 0))?)
 }
 
@@ -202,23 +297,32 @@ pub(crate) fn acquire(conn: &Connection, stream: &StreamId) -> Result<Epoch, Ref
 }
 
 /// Moves a delivery on, if it is where the caller thinks.
-pub(crate) fn advance(conn: &Connection, id: u64, from: &[DeliveryState], to: DeliveryState, evidence: &str) -> Result<bool, Refusal> {
+pub(crate) fn advance(
+    conn: &Connection,
+    id: u64,
+    from: &[DeliveryState],
+    to: DeliveryState,
+    evidence: &str,
+) -> Result<bool, Refusal> {
     // A bit for each state that it may be in.
     let sql = "UPDATE deliveries SET state = ?3, evidence = ?4 WHERE id = ?1 AND ?2 & (1 << state)";
     let allowed = from.iter().fold(0_i64, |allowed, state| allowed | 1 << code_of(*state));
-    let moved = conn.prepare_cached(sql)?.execute(params![int(id), allowed, code_of(to), evidence])? == 1;
+    let moved =
+        conn.prepare_cached(sql)?.execute(params![int(id), allowed, code_of(to), evidence])? == 1;
     if moved && to.is_settled() {
         forget_command(conn, id)?;
     }
     Ok(moved)
 }
 
-/// Nobody will submit the command again: its words go, and so does the claim that made it count once.
+/// Nobody will submit the command again: its words go, and so does the claim that made it count
+/// once.
 pub(crate) fn forget_command(conn: &Connection, id: u64) -> Result<(), Refusal> {
     let sql = "UPDATE deliveries SET command = NULL WHERE id = ?1 AND command IS NOT NULL";
     if conn.prepare_cached(sql)?.execute([int(id)])? == 1 {
         let (namespace, key) = command_claim(id);
-        conn.prepare_cached("DELETE FROM claims WHERE namespace = ?1 AND key = ?2")?.execute([namespace, &key])?;
+        conn.prepare_cached("DELETE FROM claims WHERE namespace = ?1 AND key = ?2")?
+            .execute([namespace, &key])?;
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! Copying a log while a server writes to it.
 //!
-//! SQLite copies what one read transaction sees, so the copy is a moment of the whole log. It grows under another name, is walked
-//! like any log, and gets its own name only then: what bears that name is whole.
+//! SQLite copies what one read transaction sees, so the copy is a moment of the whole log. It grows
+//! under another name, is walked like any log, and gets its own name only then: what bears that
+//! name is whole.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -51,8 +52,8 @@ pub enum BackupError {
     },
 }
 
-/// Copies the log in `dir` to the new folder `dest`, which is then a data folder of its own. A server may be writing meanwhile.
-/// The search index is not copied: a server makes it again.
+/// Copies the log in `dir` to the new folder `dest`, which is then a data folder of its own. A
+/// server may be writing meanwhile. The search index is not copied: a server makes it again.
 ///
 /// # Errors
 /// [`BackupError`]. Nothing bears the name `dest` then.
@@ -73,7 +74,9 @@ pub(crate) fn begin(dir: &Path, dest: &Path) -> Result<Folder, BackupError> {
         return Err(BackupError::Exists(dest.to_owned()));
     }
     let parent = parent_of(dest);
-    let (Ok(real), true) = (fs::canonicalize(parent), parent.is_dir()) else { return Err(BackupError::NoFolder(parent.to_owned())) };
+    let (Ok(real), true) = (fs::canonicalize(parent), parent.is_dir()) else {
+        return Err(BackupError::NoFolder(parent.to_owned()));
+    };
     if fs::canonicalize(dir).is_ok_and(|dir| real.starts_with(dir)) {
         return Err(BackupError::Inside(dest.to_owned()));
     }
@@ -86,7 +89,9 @@ pub(crate) fn begin(dir: &Path, dest: &Path) -> Result<Folder, BackupError> {
     for end in ["", "-journal", "-wal", "-shm"] {
         let file = path.join(format!("{LOG_FILE}{end}"));
         match fs::remove_file(&file) {
-            Err(source) if source.kind() != io::ErrorKind::NotFound => return Err(OpenError::Io { path: file, source }.into()),
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(OpenError::Io { path: file, source }.into());
+            }
             Ok(()) | Err(_) => {}
         }
     }
@@ -111,7 +116,8 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut target = Connection::open_with_flags(to, flags).map_err(text)?;
     target.pragma_update(None, "synchronous", "extra").map_err(text)?;
-    let step = Backup::new(&source, &mut target).and_then(|backup| backup.step(-1)).map_err(text)?;
+    let step =
+        Backup::new(&source, &mut target).and_then(|backup| backup.step(-1)).map_err(text)?;
     if step != StepResult::Done {
         return Err("another process keeps the log to itself".into());
     }

@@ -86,15 +86,17 @@ impl Folder {
         Self::lock(path, || std::thread::sleep(LOCK_AGAIN))
     }
 
-    /// Takes the lock, and tries for a while: a process that was killed may leave a child that is just being made, which has the lock
-    /// until it becomes the program that it is to be.
+    /// Takes the lock, and tries for a while: a process that was killed may leave a child that is
+    /// just being made, which has the lock until it becomes the program that it is to be.
     fn lock(path: &Path, mut pause: impl FnMut()) -> Result<Self, OpenError> {
         let lock = private_file(&path.join(LOCK_FILE))?;
         for _ in 0..LOCK_TRIES {
             match lock.try_lock() {
                 Ok(()) => return Ok(Self { path: path.to_owned(), _lock: lock }),
                 Err(TryLockError::WouldBlock) => pause(),
-                Err(TryLockError::Error(source)) => return Err(OpenError::Io { path: path.join(LOCK_FILE), source }),
+                Err(TryLockError::Error(source)) => {
+                    return Err(OpenError::Io { path: path.join(LOCK_FILE), source });
+                }
             }
         }
         Err(OpenError::Locked { dir: path.to_owned() })
@@ -106,7 +108,8 @@ impl Folder {
         Self::take(path)
     }
 
-    /// The log's file. It is made here because SQLite would let others read it; its companions get the same mode.
+    /// The log's file. It is made here because SQLite would let others read it; its companions get
+    /// the same mode.
     pub(crate) fn log_file(&self) -> Result<PathBuf, OpenError> {
         let path = self.path.join(LOG_FILE);
         private_file(&path)?;
@@ -136,7 +139,13 @@ pub(crate) fn must_have_a_log(path: &Path) -> Result<(), OpenError> {
 
 /// Opens a file that is the owner's alone, and makes it where there is none.
 pub(crate) fn private_file(path: &Path) -> Result<File, OpenError> {
-    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(path);
+    let opened = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path);
     opened.map_err(|source| OpenError::Io { path: path.to_owned(), source })
 }
 

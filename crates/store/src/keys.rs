@@ -2,7 +2,8 @@
 
 use async_trait::async_trait;
 use moothall_engine::access::{
-    AuditAction, AuditEntry, Audited, InsertOutcome, Principal, Principals, Scopes, Token, TokenHash, TokenId, TokenKind, reach_of,
+    AuditAction, AuditEntry, Audited, InsertOutcome, Principal, Principals, Scopes, Token,
+    TokenHash, TokenId, TokenKind, reach_of,
 };
 use moothall_engine::ports::LogError;
 use moothall_kernel::ids::ParticipantId;
@@ -30,10 +31,18 @@ fn kind_of(word: &str) -> Kind {
 }
 
 /// Keeps a token, and its principal where that is new.
-pub(crate) fn add(conn: &Connection, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, Refusal> {
+pub(crate) fn add(
+    conn: &Connection,
+    token: &Token,
+    entry: &AuditEntry,
+) -> Result<InsertOutcome, Refusal> {
     let Principal { id, kind } = &token.principal;
     let sql = "INSERT INTO principals (id, kind, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
-    conn.prepare_cached(sql)?.execute(params![id.as_str(), kind_word(*kind), token.created_at.millis()])?;
+    conn.prepare_cached(sql)?.execute(params![
+        id.as_str(),
+        kind_word(*kind),
+        token.created_at.millis()
+    ])?;
     if principal(conn, id)?.is_some_and(|known| known.kind != *kind) {
         return Ok(InsertOutcome::OtherKind);
     }
@@ -48,7 +57,10 @@ pub(crate) fn add(conn: &Connection, token: &Token, entry: &AuditEntry) -> Resul
 fn insert(conn: &Connection, token: &Token) -> Result<(), Refusal> {
     let sql = "INSERT INTO tokens (id, kind, hash, principal, scopes, threads, label, parent, created_at, expires_at)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-    let threads = token.reach.only().map(|streams| streams.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
+    let threads = token
+        .reach
+        .only()
+        .map(|streams| streams.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
     let values = params![
         token.id.as_str(),
         token.kind.word(),
@@ -66,9 +78,16 @@ fn insert(conn: &Connection, token: &Token) -> Result<(), Refusal> {
 }
 
 /// Uses an invitation up and keeps the token that it becomes.
-pub(crate) fn redeem(conn: &Connection, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, Refusal> {
+pub(crate) fn redeem(
+    conn: &Connection,
+    invitation: &TokenId,
+    token: &Token,
+    entry: &AuditEntry,
+) -> Result<InsertOutcome, Refusal> {
     let sql = "SELECT count(*) FROM tokens WHERE id = ?1 AND kind = 'invitation' AND revoked_at IS NULL AND expires_at > ?2";
-    let usable: i64 = conn.prepare_cached(sql)?.query_row(params![invitation.as_str(), entry.at.millis()], |row| row.get(0))?;
+    let usable: i64 = conn
+        .prepare_cached(sql)?
+        .query_row(params![invitation.as_str(), entry.at.millis()], |row| row.get(0))?;
     if usable == 0 {
         return Ok(InsertOutcome::Used);
     }
@@ -82,12 +101,19 @@ pub(crate) fn redeem(conn: &Connection, invitation: &TokenId, token: &Token, ent
 fn mark_revoked(conn: &Connection, id: &TokenId, at: Timestamp) -> Result<Vec<TokenId>, Refusal> {
     let sql = "UPDATE tokens SET revoked_at = ?2 WHERE (id = ?1 OR parent = ?1) AND revoked_at IS NULL RETURNING id";
     let mut statement = conn.prepare_cached(sql)?;
-    let ids = statement.query_map(params![id.as_str(), at.millis()], |row| Ok(TokenId::new(row.get::<_, String>(0)?)))?;
+    let ids = statement.query_map(params![id.as_str(), at.millis()], |row| {
+        Ok(TokenId::new(row.get::<_, String>(0)?))
+    })?;
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Revokes a token and those that were made from it.
-pub(crate) fn revoke(conn: &Connection, id: &TokenId, at: Timestamp, entry: &AuditEntry) -> Result<Vec<TokenId>, Refusal> {
+pub(crate) fn revoke(
+    conn: &Connection,
+    id: &TokenId,
+    at: Timestamp,
+    entry: &AuditEntry,
+) -> Result<Vec<TokenId>, Refusal> {
     let revoked = mark_revoked(conn, id, at)?;
     if !revoked.is_empty() {
         record(conn, entry)?;
@@ -97,7 +123,8 @@ pub(crate) fn revoke(conn: &Connection, id: &TokenId, at: Timestamp, entry: &Aud
 
 /// Notes that a token was seen.
 pub(crate) fn note_use(conn: &Connection, id: &TokenId, at: Timestamp) -> Result<(), Refusal> {
-    conn.prepare_cached("UPDATE tokens SET last_used_at = ?2 WHERE id = ?1")?.execute(params![id.as_str(), at.millis()])?;
+    conn.prepare_cached("UPDATE tokens SET last_used_at = ?2 WHERE id = ?1")?
+        .execute(params![id.as_str(), at.millis()])?;
     Ok(())
 }
 
@@ -130,7 +157,9 @@ pub(crate) fn tokens(conn: &Connection) -> rusqlite::Result<Vec<Token>> {
 
 fn read_token(row: &Row<'_>) -> rusqlite::Result<Token> {
     let text = |place: usize| row.get_ref(place)?.as_str().map_err(rusqlite::Error::from);
-    let time = |place: usize| row.get::<_, Option<i64>>(place).map(|millis| millis.map(Timestamp::from_millis));
+    let time = |place: usize| {
+        row.get::<_, Option<i64>>(place).map(|millis| millis.map(Timestamp::from_millis))
+    };
     let threads: Option<String> = row.get(6)?;
     Ok(Token {
         id: TokenId::new(text(0)?),
@@ -153,13 +182,23 @@ fn token_kind(word: &str) -> rusqlite::Result<TokenKind> {
 }
 
 /// The principal of this id.
-pub(crate) fn principal(conn: &Connection, id: &ParticipantId) -> rusqlite::Result<Option<Principal>> {
-    let row = |row: &Row<'_>| Ok(Principal { id: id.clone(), kind: kind_of(row.get_ref(0)?.as_str()?) });
-    conn.prepare_cached("SELECT kind FROM principals WHERE id = ?1")?.query_row([id.as_str()], row).optional()
+pub(crate) fn principal(
+    conn: &Connection,
+    id: &ParticipantId,
+) -> rusqlite::Result<Option<Principal>> {
+    let row =
+        |row: &Row<'_>| Ok(Principal { id: id.clone(), kind: kind_of(row.get_ref(0)?.as_str()?) });
+    conn.prepare_cached("SELECT kind FROM principals WHERE id = ?1")?
+        .query_row([id.as_str()], row)
+        .optional()
 }
 
 /// Rows of the record, the newest first.
-pub(crate) fn audit(conn: &Connection, before: Option<u64>, limit: usize) -> rusqlite::Result<Vec<Audited>> {
+pub(crate) fn audit(
+    conn: &Connection,
+    before: Option<u64>,
+    limit: usize,
+) -> rusqlite::Result<Vec<Audited>> {
     let sql = "SELECT number, at, deed, principal, token, about, detail FROM audit WHERE number < ?1 ORDER BY number DESC LIMIT ?2";
     let mut statement = conn.prepare_cached(sql)?;
     let values = params![before.map_or(i64::MAX, int), int(limit as u64)];
@@ -168,7 +207,8 @@ pub(crate) fn audit(conn: &Connection, before: Option<u64>, limit: usize) -> rus
 
 fn read_audited(row: &Row<'_>) -> rusqlite::Result<Audited> {
     let name = |place: usize| row.get::<_, Option<String>>(place);
-    let deed = AuditAction::parse(row.get_ref(2)?.as_str()?).ok_or_else(|| rusqlite::Error::InvalidColumnName("audit.deed".into()))?;
+    let deed = AuditAction::parse(row.get_ref(2)?.as_str()?)
+        .ok_or_else(|| rusqlite::Error::InvalidColumnName("audit.deed".into()))?;
     let entry = AuditEntry {
         at: Timestamp::from_millis(row.get(1)?),
         deed,
@@ -182,12 +222,21 @@ fn read_audited(row: &Row<'_>) -> rusqlite::Result<Audited> {
 
 #[async_trait]
 impl Principals for SqliteLog {
-    async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, LogError> {
+    async fn add_token(
+        &self,
+        token: &Token,
+        entry: &AuditEntry,
+    ) -> Result<InsertOutcome, LogError> {
         let (token, entry) = (token.clone(), entry.clone());
         self.write(move |conn| add(conn, &token, &entry)).await
     }
 
-    async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, LogError> {
+    async fn redeem(
+        &self,
+        invitation: &TokenId,
+        token: &Token,
+        entry: &AuditEntry,
+    ) -> Result<InsertOutcome, LogError> {
         let (invitation, token, entry) = (invitation.clone(), token.clone(), entry.clone());
         self.write(move |conn| redeem(conn, &invitation, &token, &entry)).await
     }
@@ -201,7 +250,12 @@ impl Principals for SqliteLog {
         self.read_rows(tokens).await
     }
 
-    async fn revoke(&self, id: &TokenId, at: Timestamp, entry: &AuditEntry) -> Result<Vec<TokenId>, LogError> {
+    async fn revoke(
+        &self,
+        id: &TokenId,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Result<Vec<TokenId>, LogError> {
         let (id, entry) = (id.clone(), entry.clone());
         self.write(move |conn| revoke(conn, &id, at, &entry)).await
     }

@@ -19,7 +19,9 @@ const COUNT: &str = "INSERT INTO usage (hour, stream, agent, caused_by, turns, u
 
 /// Counts what a stream's events cost. What goes into the same row is written once.
 pub(crate) fn count(conn: &Connection, stream: i64, charges: &[Charge]) -> Result<(), Refusal> {
-    let same = |a: &Charge, b: &Charge| (a.hour, &a.account.agent, &a.account.by) == (b.hour, &b.account.agent, &b.account.by);
+    let same = |a: &Charge, b: &Charge| {
+        (a.hour, &a.account.agent, &a.account.by) == (b.hour, &b.account.agent, &b.account.by)
+    };
     for (at, first) in charges.iter().enumerate() {
         if charges[..at].iter().any(|earlier| same(earlier, first)) {
             continue;
@@ -31,8 +33,19 @@ pub(crate) fn count(conn: &Connection, stream: i64, charges: &[Charge]) -> Resul
             usage = usage.with(&charge.usage);
         }
         let (agent, by) = (&first.account.agent, first.account.by.as_str());
-        let (input, output, cost) = (int(usage.input_tokens), int(usage.output_tokens), int(usage.cost_micros));
-        let values = params![first.hour.millis(), stream, agent, by, int(turns), int(unattended), input, output, cost];
+        let (input, output, cost) =
+            (int(usage.input_tokens), int(usage.output_tokens), int(usage.cost_micros));
+        let values = params![
+            first.hour.millis(),
+            stream,
+            agent,
+            by,
+            int(turns),
+            int(unattended),
+            input,
+            output,
+            cost
+        ];
         conn.prepare_cached(COUNT)?.execute(values)?;
     }
     Ok(())
@@ -46,13 +59,19 @@ pub(crate) fn charged_since(conn: &Connection, hour: Timestamp) -> rusqlite::Res
     let rows = statement.query_map([hour.millis()], |row| {
         let (turns, unattended) = (counter(row, 3)?, counter(row, 4)?);
         let usage = Usage { cost_micros: counter(row, 5)?, ..Usage::default() };
-        let (hour, agent, by) =
-            (Timestamp::from_millis(row.get(0)?), row.get::<_, String>(1)?, ParticipantId::new(row.get::<_, String>(2)?));
+        let (hour, agent, by) = (
+            Timestamp::from_millis(row.get(0)?),
+            row.get::<_, String>(1)?,
+            ParticipantId::new(row.get::<_, String>(2)?),
+        );
         let charge = |attended, turns, usage| {
             let account = Account { agent: agent.clone(), by: by.clone(), attended };
             Charge { hour, account, turns, usage }
         };
-        Ok([charge(true, turns.saturating_sub(unattended), usage), charge(false, unattended, Usage::default())])
+        Ok([
+            charge(true, turns.saturating_sub(unattended), usage),
+            charge(false, unattended, Usage::default()),
+        ])
     })?;
     Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
 }
@@ -71,7 +90,9 @@ pub(crate) fn used(conn: &Connection, wanted: &UsageWanted) -> rusqlite::Result<
     let mut values: Vec<Value> = Vec::new();
     if let Some(streams) = &wanted.streams {
         let ids: Vec<&str> = streams.iter().map(StreamId::as_str).collect();
-        conditions.push_str(" AND stream IN (SELECT key FROM streams WHERE id IN (SELECT value FROM json_each(?)))");
+        conditions.push_str(
+            " AND stream IN (SELECT key FROM streams WHERE id IN (SELECT value FROM json_each(?)))",
+        );
         values.push(serde_json::json!(ids).to_string().into());
     }
     if let Some(agent) = &wanted.agent {
@@ -117,16 +138,27 @@ fn sum(row: &Row<'_>, by: Option<UsageBy>) -> rusqlite::Result<Used> {
 /// Keeps what a purse may spend above its limit.
 pub(crate) fn keep_raise(conn: &Connection, purse: &str, raise: &Raise) -> Result<(), Refusal> {
     let sql = "INSERT OR REPLACE INTO budget_raises (purse, turns, micros, until) VALUES (?1, ?2, ?3, ?4)";
-    conn.prepare_cached(sql)?.execute(params![purse, int(raise.turns), int(raise.micros), raise.until.millis()])?;
+    conn.prepare_cached(sql)?.execute(params![
+        purse,
+        int(raise.turns),
+        int(raise.micros),
+        raise.until.millis()
+    ])?;
     Ok(())
 }
 
 /// The raises that hold at a time. A purse of a kind that this version does not know is left out.
 pub(crate) fn raises(conn: &Connection, now: Timestamp) -> rusqlite::Result<Vec<(Purse, Raise)>> {
-    let mut statement = conn.prepare_cached("SELECT purse, turns, micros, until FROM budget_raises WHERE until > ?1 ORDER BY purse")?;
+    let mut statement = conn.prepare_cached(
+        "SELECT purse, turns, micros, until FROM budget_raises WHERE until > ?1 ORDER BY purse",
+    )?;
     let rows = statement.query_map([now.millis()], |row| {
         let purse = serde_json::from_str(row.get_ref(0)?.as_str()?).ok();
-        let raise = Raise { turns: counter(row, 1)?, micros: counter(row, 2)?, until: Timestamp::from_millis(row.get(3)?) };
+        let raise = Raise {
+            turns: counter(row, 1)?,
+            micros: counter(row, 2)?,
+            until: Timestamp::from_millis(row.get(3)?),
+        };
         Ok(purse.map(|purse| (purse, raise)))
     })?;
     Ok(rows.collect::<rusqlite::Result<Vec<_>>>()?.into_iter().flatten().collect())
@@ -136,14 +168,21 @@ pub(crate) fn raises(conn: &Connection, now: Timestamp) -> rusqlite::Result<Vec<
 pub(crate) fn uncounted(conn: &Connection, limit: usize) -> rusqlite::Result<Vec<(StreamId, Seq)>> {
     let sql = "SELECT s.id, u.head FROM usage_uncounted u JOIN streams s ON s.key = u.stream ORDER BY u.stream DESC LIMIT ?1";
     let mut statement = conn.prepare_cached(sql)?;
-    let rows = statement.query_map([int(limit as u64)], |row| Ok((StreamId::new(row.get::<_, String>(0)?), Seq(counter(row, 1)?))))?;
+    let rows = statement.query_map([int(limit as u64)], |row| {
+        Ok((StreamId::new(row.get::<_, String>(0)?), Seq(counter(row, 1)?)))
+    })?;
     rows.collect()
 }
 
 /// Counts, once, what was appended before there were rows.
-pub(crate) fn count_old(conn: &Connection, stream: &StreamId, charges: &[Charge]) -> Result<(), Refusal> {
+pub(crate) fn count_old(
+    conn: &Connection,
+    stream: &StreamId,
+    charges: &[Charge],
+) -> Result<(), Refusal> {
     let sql = "DELETE FROM usage_uncounted WHERE stream = (SELECT key FROM streams WHERE id = ?1) RETURNING stream";
-    let found: Option<i64> = conn.prepare_cached(sql)?.query_row([stream.as_str()], |row| row.get(0)).optional()?;
+    let found: Option<i64> =
+        conn.prepare_cached(sql)?.query_row([stream.as_str()], |row| row.get(0)).optional()?;
     match found {
         Some(key) => count(conn, key, charges),
         None => Ok(()),

@@ -1,7 +1,8 @@
 //! The log on disk: one SQLite file in a locked folder.
 //!
-//! One thread writes. Everything that waits for it is decided in a savepoint of its own and committed together, so that many
-//! writers share one sync. Readers have connections of their own and never wait for the writer.
+//! One thread writes. Everything that waits for it is decided in a savepoint of its own and
+//! committed together, so that many writers share one sync. Readers have connections of their own
+//! and never wait for the writer.
 //!
 //! ```
 //! # #[tokio::main(flavor = "current_thread")]

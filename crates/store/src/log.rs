@@ -9,9 +9,10 @@ use std::thread::JoinHandle;
 use async_trait::async_trait;
 use moothall_engine::access::AuditEntry;
 use moothall_engine::ports::{
-    Acquired, AppendError, Appended, Claim, Deliveries, Delivery, DeliveryState, EventLog, Hits, Lasting, Ledger, ListFilter, ListPage,
-    Listed, LogError, NoCopy, Opening, Page, ReadMarks, Search, SessionBook, Snapshot, StreamBatch, Unread, Upkeep, UsageWanted, Used,
-    Verified, Wanted,
+    Acquired, AppendError, Appended, Claim, Deliveries, Delivery, DeliveryState, EventLog, Hits,
+    Lasting, Ledger, ListFilter, ListPage, Listed, LogError, NoCopy, Opening, Page, ReadMarks,
+    Search, SessionBook, Snapshot, StreamBatch, Unread, Upkeep, UsageWanted, Used, Verified,
+    Wanted,
 };
 use moothall_engine::sessions::{Session, SessionId};
 use moothall_kernel::budget::{Charge, Purse, Raise};
@@ -27,7 +28,10 @@ use crate::index::{Forgotten, Index, Wakeup};
 use crate::reader::{self, Readers};
 use crate::trouble::{Refusal, Trouble, failed};
 use crate::writer::{self, Kind, Request};
-use crate::{append, backup, deletion, keys, ledger, loss, marks, reserve, schema, sessions, snapshots, verify};
+use crate::{
+    append, backup, deletion, keys, ledger, loss, marks, reserve, schema, sessions, snapshots,
+    verify,
+};
 
 /// Requests that may wait for the writer; one more is refused as [`AppendError::Overloaded`].
 const QUEUE: usize = 4096;
@@ -47,11 +51,12 @@ pub struct SqliteLog {
 }
 
 impl SqliteLog {
-    /// Opens the log in a folder, which is made where there is none: readable for its owner alone (0700, files 0600), and
-    /// locked until the log is closed or dropped.
+    /// Opens the log in a folder, which is made where there is none: readable for its owner alone
+    /// (0700, files 0600), and locked until the log is closed or dropped.
     ///
     /// # Errors
-    /// [`OpenError`]: another server has the folder, a newer version wrote the log, or the folder or file cannot be used.
+    /// [`OpenError`]: another server has the folder, a newer version wrote the log, or the folder
+    /// or file cannot be used.
     pub fn open(dir: &Path) -> Result<SqliteLog, OpenError> {
         Self::open_with_queue(dir, QUEUE)
     }
@@ -62,14 +67,19 @@ impl SqliteLog {
         let path = folder.log_file()?;
         let conn = with_room(dir, || open_file(dir, &path))?;
         if !reserve::keep(dir) {
-            tracing::warn!("the disk is full: what there is can be read, and writing goes on by itself when there is room");
+            tracing::warn!(
+                "the disk is full: what there is can be read, and writing goes on by itself when there is room"
+            );
         }
         folder.sync()?;
         let bell = Arc::new(Wakeup::default());
         let index = Index::start(dir, &path, bell.clone());
         let started = writer::start(conn, folder, queue, bell);
-        let (queue, writer, synced) = started.map_err(|source| OpenError::Io { path: path.clone(), source })?;
-        let index = index.inspect_err(|error| tracing::warn!(%error, "there is no search: its index cannot be opened"));
+        let (queue, writer, synced) =
+            started.map_err(|source| OpenError::Io { path: path.clone(), source })?;
+        let index = index.inspect_err(
+            |error| tracing::warn!(%error, "there is no search: its index cannot be opened"),
+        );
         let index = index.ok().map(Arc::new);
         Ok(Self {
             dir: dir.to_owned(),
@@ -111,7 +121,11 @@ impl SqliteLog {
     }
 
     fn opened_index(&self) -> Result<&Index, LogError> {
-        self.index.as_deref().ok_or_else(|| LogError::Failed("the search index could not be opened; the server's log says why".into()))
+        self.index.as_deref().ok_or_else(|| {
+            LogError::Failed(
+                "the search index could not be opened; the server's log says why".into(),
+            )
+        })
     }
 
     pub(crate) async fn read_rows<T: Send + 'static>(
@@ -157,7 +171,10 @@ pub(crate) fn unusable(dir: &Path, error: &rusqlite::Error) -> OpenError {
 }
 
 /// Opens something, and again in the room that was kept for it when there is no other.
-pub(crate) fn with_room<T>(dir: &Path, open: impl Fn() -> Result<T, OpenError>) -> Result<T, OpenError> {
+pub(crate) fn with_room<T>(
+    dir: &Path,
+    open: impl Fn() -> Result<T, OpenError>,
+) -> Result<T, OpenError> {
     match open() {
         Err(OpenError::Full { .. }) if reserve::spend(dir) => open(),
         opened => opened,
@@ -181,12 +198,22 @@ impl EventLog for SqliteLog {
         self.readers.read(move |conn| reader::page(conn, &stream, after, limit)).await
     }
 
-    async fn messages_before(&self, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, LogError> {
+    async fn messages_before(
+        &self,
+        stream: &StreamId,
+        before: Seq,
+        limit: usize,
+    ) -> Result<Vec<Recorded>, LogError> {
         let stream = stream.clone();
         self.readers.read(move |conn| reader::messages_before(conn, &stream, before, limit)).await
     }
 
-    async fn load(&self, stream: &StreamId, version: u32, limit: usize) -> Result<Opening, LogError> {
+    async fn load(
+        &self,
+        stream: &StreamId,
+        version: u32,
+        limit: usize,
+    ) -> Result<Opening, LogError> {
         let stream = stream.clone();
         self.readers.read(move |conn| snapshots::load(conn, &stream, version, limit)).await
     }
@@ -199,7 +226,9 @@ impl EventLog for SqliteLog {
     async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
         let stream = stream.clone();
         let found = self.read_rows(move |conn| reader::find(conn, &stream)).await?;
-        found.as_ref().map_or(Ok(()), |listed| deletion::refuse(&listed.stream, &listed.catalog.kind))?;
+        found
+            .as_ref()
+            .map_or(Ok(()), |listed| deletion::refuse(&listed.stream, &listed.catalog.kind))?;
         Ok(found)
     }
 
@@ -230,7 +259,12 @@ impl EventLog for SqliteLog {
         self.read_rows(move |conn| reader::list(conn, &filter)).await
     }
 
-    async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError> {
+    async fn claim(
+        &self,
+        namespace: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<Claim>, LogError> {
         let (namespace, key) = (namespace.to_owned(), key.to_owned());
         self.read_rows(move |conn| reader::claim(conn, &namespace, &key, now)).await
     }
@@ -256,10 +290,19 @@ impl Ledger for SqliteLog {
         self.read_rows(move |conn| ledger::used(conn, &wanted)).await
     }
 
-    async fn keep_raise(&self, purse: &Purse, raise: &Raise, entry: &AuditEntry) -> Result<(), LogError> {
-        let purse = serde_json::to_string(purse).map_err(|error| LogError::Failed(error.to_string()))?;
+    async fn keep_raise(
+        &self,
+        purse: &Purse,
+        raise: &Raise,
+        entry: &AuditEntry,
+    ) -> Result<(), LogError> {
+        let purse =
+            serde_json::to_string(purse).map_err(|error| LogError::Failed(error.to_string()))?;
         let (raise, entry) = (*raise, entry.clone());
-        self.write(move |conn| ledger::keep_raise(conn, &purse, &raise).and_then(|()| keys::record(conn, &entry))).await
+        self.write(move |conn| {
+            ledger::keep_raise(conn, &purse, &raise).and_then(|()| keys::record(conn, &entry))
+        })
+        .await
     }
 
     async fn raises(&self, now: Timestamp) -> Result<Vec<(Purse, Raise)>, LogError> {
@@ -278,7 +321,12 @@ impl Ledger for SqliteLog {
 
 #[async_trait]
 impl ReadMarks for SqliteLog {
-    async fn mark(&self, reader: &ParticipantId, stream: &StreamId, seq: Seq) -> Result<Seq, LogError> {
+    async fn mark(
+        &self,
+        reader: &ParticipantId,
+        stream: &StreamId,
+        seq: Seq,
+    ) -> Result<Seq, LogError> {
         let (by, id) = (reader.clone(), stream.clone());
         let place = self.read_rows(move |conn| marks::place(conn, &by, &id, seq)).await?;
         let Some((now, then)) = place else {
@@ -293,7 +341,12 @@ impl ReadMarks for SqliteLog {
         self.write(move |conn| marks::advance(conn, &by, &id, then)).await
     }
 
-    async fn unread(&self, reader: &ParticipantId, streams: &[StreamId], most: usize) -> Result<Vec<Unread>, LogError> {
+    async fn unread(
+        &self,
+        reader: &ParticipantId,
+        streams: &[StreamId],
+        most: usize,
+    ) -> Result<Vec<Unread>, LogError> {
         let (reader, streams) = (reader.clone(), streams.to_vec());
         self.read_rows(move |conn| marks::unread(conn, &reader, &streams, most)).await
     }
@@ -302,7 +355,8 @@ impl ReadMarks for SqliteLog {
 #[async_trait]
 impl SessionBook for SqliteLog {
     async fn keep(&self, session: &Session) -> Result<(), LogError> {
-        let row = serde_json::to_string(session).map_err(|error| LogError::Failed(error.to_string()))?;
+        let row =
+            serde_json::to_string(session).map_err(|error| LogError::Failed(error.to_string()))?;
         let id = session.id.clone();
         self.write(move |conn| sessions::keep(conn, &id, &row)).await
     }
@@ -344,7 +398,12 @@ impl SessionBook for SqliteLog {
 
 #[async_trait]
 impl Search for SqliteLog {
-    async fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Result<Hits, LogError> {
+    async fn search(
+        &self,
+        wanted: &Wanted,
+        limit: usize,
+        cursor: Option<u64>,
+    ) -> Result<Hits, LogError> {
         self.opened_index()?.search(&self.readers, wanted, limit, cursor).await
     }
 

@@ -1,7 +1,9 @@
-//! Looking, before a log is opened, whether it lost what it had: SQLite goes on without a word from the last event that is whole.
+//! Looking, before a log is opened, whether it lost what it had: SQLite goes on without a word from
+//! the last event that is whole.
 //!
-//! Three things tell: the write-ahead log itself, the search index, which never sees what is not synced, and a file that is empty beside
-//! others that are not. What only a power cut can have torn, the end of the last commit, was never acknowledged, and is no loss.
+//! Three things tell: the write-ahead log itself, the search index, which never sees what is not
+//! synced, and a file that is empty beside others that are not. What only a power cut can have
+//! torn, the end of the last commit, was never acknowledged, and is no loss.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,8 +36,8 @@ pub(crate) fn refuse(dir: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// A log without a byte is a new one, unless something shows that there was one. All pages of one that is just being made are in its
-/// write-ahead log.
+/// A log without a byte is a new one, unless something shows that there was one. All pages of one
+/// that is just being made are in its write-ahead log.
 fn refuse_empty(dir: &Path, log: PathBuf, seen: &Seen) -> Result<(), OpenError> {
     let other = if seen.pages_missing {
         format!("{LOG_FILE}-wal")
@@ -44,14 +46,18 @@ fn refuse_empty(dir: &Path, log: PathBuf, seen: &Seen) -> Result<(), OpenError> 
     } else {
         return Ok(());
     };
-    let reason = format!("it is empty, and {other} beside it belongs to one that is not. To begin anew, name another folder");
+    let reason = format!(
+        "it is empty, and {other} beside it belongs to one that is not. To begin anew, name another folder"
+    );
     Err(OpenError::Damaged { path: log, reason })
 }
 
-/// Whatever the index has seen was synced in the log. A log that cannot be read is refused by whoever opens it.
+/// Whatever the index has seen was synced in the log. A log that cannot be read is refused by
+/// whoever opens it.
 fn refuse_behind(dir: &Path, log: PathBuf) -> Result<(), OpenError> {
     let Some(seen) = newest_seen(dir) else { return Ok(()) };
-    let newest = schema::open_reader(&log).and_then(|conn| conn.query_row(NEWEST, [], |row| row.get::<_, i64>(0)));
+    let newest = schema::open_reader(&log)
+        .and_then(|conn| conn.query_row(NEWEST, [], |row| row.get::<_, i64>(0)));
     match newest {
         Ok(newest) if newest < seen => {
             let index = dir.join(INDEX_FILE);

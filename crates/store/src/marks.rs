@@ -7,18 +7,31 @@ use rusqlite::{Connection, OptionalExtension, params};
 use crate::rows::{counter, int};
 use crate::trouble::Refusal;
 
-/// Where a reader's mark is in a stream, and where it would be after reading up to a position; nothing where no stream began.
-pub(crate) fn place(conn: &Connection, reader: &ParticipantId, stream: &StreamId, seq: Seq) -> rusqlite::Result<Option<(Seq, Seq)>> {
+/// Where a reader's mark is in a stream, and where it would be after reading up to a position;
+/// nothing where no stream began.
+pub(crate) fn place(
+    conn: &Connection,
+    reader: &ParticipantId,
+    stream: &StreamId,
+    seq: Seq,
+) -> rusqlite::Result<Option<(Seq, Seq)>> {
     let sql = "SELECT s.head, coalesce(m.seq, 0) FROM streams s LEFT JOIN read_marks m ON m.stream = s.key AND m.reader = ?1
         WHERE s.id = ?2 AND s.head > 0 AND s.kind <> 'deleted'";
     let row = |row: &rusqlite::Row<'_>| Ok((Seq(counter(row, 1)?), seq.min(Seq(counter(row, 0)?))));
-    let found = conn.prepare_cached(sql)?.query_row([reader.as_str(), stream.as_str()], row).optional()?;
+    let found =
+        conn.prepare_cached(sql)?.query_row([reader.as_str(), stream.as_str()], row).optional()?;
     Ok(found.map(|(now, wanted)| (now, now.max(wanted))))
 }
 
 /// Moves a mark forward. The head never goes back, so what was looked up before still holds.
-pub(crate) fn advance(conn: &Connection, reader: &ParticipantId, stream: &StreamId, seq: Seq) -> Result<Seq, Refusal> {
-    let sql = "INSERT INTO read_marks (reader, stream, seq) SELECT ?1, key, ?3 FROM streams WHERE id = ?2
+pub(crate) fn advance(
+    conn: &Connection,
+    reader: &ParticipantId,
+    stream: &StreamId,
+    seq: Seq,
+) -> Result<Seq, Refusal> {
+    let sql =
+        "INSERT INTO read_marks (reader, stream, seq) SELECT ?1, key, ?3 FROM streams WHERE id = ?2
         ON CONFLICT (reader, stream) DO UPDATE SET seq = max(seq, excluded.seq) RETURNING seq";
     let values = params![reader.as_str(), stream.as_str(), int(seq.0)];
     let seq = conn.prepare_cached(sql)?.query_row(values, |row| counter(row, 0)).optional()?;
@@ -31,9 +44,16 @@ const MESSAGES: &str = "SELECT count(*) FROM (SELECT 1 FROM events
     AND envelope GLOB '{\"posted\"*' AND json_extract(envelope, '$.posted.from') <> ?3 LIMIT ?4)";
 
 /// What a reader has before them in each of these streams.
-pub(crate) fn unread(conn: &Connection, reader: &ParticipantId, streams: &[StreamId], most: usize) -> rusqlite::Result<Vec<Unread>> {
+pub(crate) fn unread(
+    conn: &Connection,
+    reader: &ParticipantId,
+    streams: &[StreamId],
+    most: usize,
+) -> rusqlite::Result<Vec<Unread>> {
     let count = |stream: &StreamId| {
-        let Some((read, _)) = place(conn, reader, stream, Seq(0))? else { return Ok(Unread::default()) };
+        let Some((read, _)) = place(conn, reader, stream, Seq(0))? else {
+            return Ok(Unread::default());
+        };
         let values = params![stream.as_str(), int(read.0), reader.as_str(), int(most as u64)];
         let messages = conn.prepare_cached(MESSAGES)?.query_row(values, |row| counter(row, 0))?;
         Ok(Unread { read, messages: usize::try_from(messages).unwrap_or(most) })

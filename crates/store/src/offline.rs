@@ -12,16 +12,19 @@ use crate::reader::Readers;
 use crate::schema;
 use crate::verify::walk_all;
 
-/// Walks the log in a folder as [`Upkeep::verify`](moothall_engine::ports::Upkeep::verify) does, and writes nothing. The folder is locked meanwhile.
+/// Walks the log in a folder as [`Upkeep::verify`](moothall_engine::ports::Upkeep::verify) does,
+/// and writes nothing. The folder is locked meanwhile.
 ///
 /// # Errors
-/// [`OpenError`]: there is no log, a server has it open, a newer version wrote it, or it is none of ours.
+/// [`OpenError`]: there is no log, a server has it open, a newer version wrote it, or it is none of
+/// ours.
 pub async fn verify(dir: &Path) -> Result<Verified, OpenError> {
     let folder = Folder::take_existing(dir)?;
     verify_in(&folder).await
 }
 
-/// The format of the log in a folder that no server has, and whether it is the one that this version writes. Writes nothing.
+/// The format of the log in a folder that no server has, and whether it is the one that this
+/// version writes. Writes nothing.
 ///
 /// # Errors
 /// [`OpenError`], as [`verify`].
@@ -34,10 +37,16 @@ pub fn look(dir: &Path) -> Result<(u32, bool), OpenError> {
 fn format_in(folder: &Folder) -> Result<u32, OpenError> {
     loss::refuse(folder.path())?;
     let path = folder.path().join(LOG_FILE);
-    let look = || schema::open_reader(&path).and_then(|conn| schema::format(&conn)).map_err(|error| unusable(folder.path(), &error));
+    let look = || {
+        schema::open_reader(&path)
+            .and_then(|conn| schema::format(&conn))
+            .map_err(|error| unusable(folder.path(), &error))
+    };
     let found = with_room(folder.path(), look)?;
     match found > schema::FORMAT {
-        true => Err(OpenError::Newer { dir: folder.path().to_owned(), found, known: schema::FORMAT }),
+        true => {
+            Err(OpenError::Newer { dir: folder.path().to_owned(), found, known: schema::FORMAT })
+        }
         false => Ok(found),
     }
 }

@@ -1,11 +1,14 @@
-//! Reading: a few connections of their own, each used for one short transaction at a time, away from the async threads.
+//! Reading: a few connections of their own, each used for one short transaction at a time, away
+//! from the async threads.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use moothall_engine::log_format::{Link, Stored};
-use moothall_engine::ports::{Claim, Delivery, DeliveryState, ListFilter, ListPage, Listed, LogError, PAGE_BYTES_MAX, Page};
+use moothall_engine::ports::{
+    Claim, Delivery, DeliveryState, ListFilter, ListPage, Listed, LogError, PAGE_BYTES_MAX, Page,
+};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
@@ -39,18 +42,29 @@ impl Readers {
         self: &Arc<Self>,
         query: impl FnOnce(&Connection) -> Result<T, LogError> + Send + 'static,
     ) -> Result<T, LogError> {
-        let turn = self.turns.clone().acquire_owned().await.map_err(|error| LogError::Failed(error.to_string()))?;
+        let turn = self
+            .turns
+            .clone()
+            .acquire_owned()
+            .await
+            .map_err(|error| LogError::Failed(error.to_string()))?;
         let readers = self.clone();
-        // The turn goes along, so that it lasts as long as the query even when whoever asked has gone.
+        // The turn goes along, so that it lasts as long as the query even when whoever asked has
+        // gone.
         let query = move || {
             let result = readers.run(query);
             drop(turn);
             result
         };
-        tokio::task::spawn_blocking(query).await.unwrap_or_else(|error| Err(LogError::Failed(error.to_string())))
+        tokio::task::spawn_blocking(query)
+            .await
+            .unwrap_or_else(|error| Err(LogError::Failed(error.to_string())))
     }
 
-    fn run<T>(&self, query: impl FnOnce(&Connection) -> Result<T, LogError>) -> Result<T, LogError> {
+    fn run<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, LogError>,
+    ) -> Result<T, LogError> {
         let conn = self.take().map_err(failed)?;
         let transaction = conn.unchecked_transaction().map_err(failed)?;
         let result = query(&transaction);
@@ -100,30 +114,51 @@ pub(crate) fn any_place(conn: &Connection, stream: &StreamId) -> Result<Place, L
         });
         query.optional()
     });
-    found.map_err(|error| row_fault(stream, error))?.ok_or_else(|| LogError::NotFound(stream.clone()))
+    found
+        .map_err(|error| row_fault(stream, error))?
+        .ok_or_else(|| LogError::NotFound(stream.clone()))
 }
 
-/// Why a stream's row in the catalog cannot be read. A bit that changed may have made a number of a word.
+/// Why a stream's row in the catalog cannot be read. A bit that changed may have made a number of a
+/// word.
 pub(crate) fn row_fault(stream: &StreamId, error: rusqlite::Error) -> LogError {
     match error {
         rusqlite::Error::SqliteFailure(..) => failed(error),
-        other => {
-            LogError::Damaged { stream: stream.clone(), seq: Seq(0), reason: format!("its row in the catalog cannot be read: {other}") }
-        }
+        other => LogError::Damaged {
+            stream: stream.clone(),
+            seq: Seq(0),
+            reason: format!("its row in the catalog cannot be read: {other}"),
+        },
     }
 }
 
-/// Reads events and checks each against the chain. A page that holds a damaged event is not given at all.
-pub(crate) fn page(conn: &Connection, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError> {
+/// Reads events and checks each against the chain. A page that holds a damaged event is not given
+/// at all.
+pub(crate) fn page(
+    conn: &Connection,
+    stream: &StreamId,
+    after: Seq,
+    limit: usize,
+) -> Result<Page, LogError> {
     page_at(conn, stream, &place(conn, stream)?, after, limit)
 }
 
 /// The same of a stream whose place is known.
-pub(crate) fn page_at(conn: &Connection, stream: &StreamId, place: &Place, after: Seq, limit: usize) -> Result<Page, LogError> {
+pub(crate) fn page_at(
+    conn: &Connection,
+    stream: &StreamId,
+    place: &Place,
+    after: Seq,
+    limit: usize,
+) -> Result<Page, LogError> {
     if after >= place.head || limit == 0 {
         return Ok(Page { through: after, ..Page::default() });
     }
-    let missing = || LogError::Damaged { stream: stream.clone(), seq: after, reason: "its checksum is missing".into() };
+    let missing = || LogError::Damaged {
+        stream: stream.clone(),
+        seq: after,
+        reason: "its checksum is missing".into(),
+    };
     let link = link_at(conn, place, stream, after)?.ok_or_else(missing)?;
     page_after(conn, stream, place, after, link, limit)
 }
@@ -138,17 +173,25 @@ pub(crate) fn page_after(
     limit: usize,
 ) -> Result<Page, LogError> {
     let mut page = Page { through: after, ..Page::default() };
-    let damaged = |seq: Seq, reason: &str| LogError::Damaged { stream: stream.clone(), seq, reason: reason.into() };
+    let damaged = |seq: Seq, reason: &str| LogError::Damaged {
+        stream: stream.clone(),
+        seq,
+        reason: reason.into(),
+    };
     let last = Seq(place.head.0.min(after.0.saturating_add(limit as u64)));
     let broken = |seq: Seq, error: rusqlite::Error| damaged(seq, &error.to_string());
 
     let sql = "SELECT seq, ts, envelope, body, body_hash, chain FROM events WHERE stream = ?1 AND seq > ?2 AND seq <= ?3 ORDER BY seq";
     let mut statement = conn.prepare_cached(sql).map_err(failed)?;
-    let mut rows = statement.query(params![place.key, int(after.0), int(last.0)]).map_err(failed)?;
+    let mut rows =
+        statement.query(params![place.key, int(after.0), int(last.0)]).map_err(failed)?;
     let mut bytes = 0;
     while page.through < last {
         let seq = page.through.next();
-        let row = rows.next().map_err(|error| broken(seq, error))?.ok_or_else(|| damaged(seq, "it is missing"))?;
+        let row = rows
+            .next()
+            .map_err(|error| broken(seq, error))?
+            .ok_or_else(|| damaged(seq, "it is missing"))?;
         let stored = stored(row).map_err(|error| broken(seq, error))?;
         bytes += stored.bytes();
         if bytes > PAGE_BYTES_MAX && page.through > after {
@@ -168,15 +211,22 @@ pub(crate) const MESSAGES_BEFORE: &str = "SELECT e.seq, e.ts, e.envelope, e.body
     FROM events e INDEXED BY events_said LEFT JOIN events p ON p.stream = e.stream AND p.seq = e.seq - 1
     WHERE e.stream = ?1 AND e.seq < ?2 AND e.envelope GLOB '{\"posted\"*' ORDER BY e.seq DESC LIMIT ?3";
 
-pub(crate) fn messages_before(conn: &Connection, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, LogError> {
+pub(crate) fn messages_before(
+    conn: &Connection,
+    stream: &StreamId,
+    before: Seq,
+    limit: usize,
+) -> Result<Vec<Recorded>, LogError> {
     let place = place(conn, stream)?;
     let mut statement = conn.prepare_cached(MESSAGES_BEFORE).map_err(failed)?;
     let before = before.0.min(place.head.0.saturating_add(1));
-    let mut rows = statement.query(params![place.key, int(before), int(limit as u64)]).map_err(failed)?;
+    let mut rows =
+        statement.query(params![place.key, int(before), int(limit as u64)]).map_err(failed)?;
     let (mut page, mut bytes) = (Page::default(), 0);
     while let Some(row) = rows.next().map_err(failed)? {
         let seq = Seq(counter(row, 0).map_err(failed)?);
-        let damaged = |reason: &str| LogError::Damaged { stream: stream.clone(), seq, reason: reason.into() };
+        let damaged =
+            |reason: &str| LogError::Damaged { stream: stream.clone(), seq, reason: reason.into() };
         let stored = stored(row).map_err(|error| damaged(&error.to_string()))?;
         bytes += stored.bytes();
         if bytes > PAGE_BYTES_MAX && !page.events.is_empty() {
@@ -187,20 +237,29 @@ pub(crate) fn messages_before(conn: &Connection, stream: &StreamId, before: Seq,
             _ if seq == Seq(1) => Some(Link::origin(stream)),
             _ => None,
         };
-        stored.check(seq, before.ok_or_else(|| damaged("the checksum before it is missing"))?).map_err(damaged)?;
+        stored
+            .check(seq, before.ok_or_else(|| damaged("the checksum before it is missing"))?)
+            .map_err(damaged)?;
         stored.add_to(&mut page).map_err(|reason| damaged(&reason))?;
     }
     Ok(page.events)
 }
 
 /// The link of an event.
-pub(crate) fn link_at(conn: &Connection, place: &Place, stream: &StreamId, seq: Seq) -> Result<Option<Link>, LogError> {
+pub(crate) fn link_at(
+    conn: &Connection,
+    place: &Place,
+    stream: &StreamId,
+    seq: Seq,
+) -> Result<Option<Link>, LogError> {
     if seq == Seq(0) {
         return Ok(Some(Link::origin(stream)));
     }
     let sql = "SELECT chain FROM events WHERE stream = ?1 AND seq = ?2";
     let found = conn.prepare_cached(sql).and_then(|mut statement| {
-        let query = statement.query_row([place.key, int(seq.0)], |row| Ok(Link::from_stored(row.get_ref(0)?.as_blob()?)));
+        let query = statement.query_row([place.key, int(seq.0)], |row| {
+            Ok(Link::from_stored(row.get_ref(0)?.as_blob()?))
+        });
         query.optional()
     });
     found.map(Option::flatten).map_err(failed)
@@ -232,7 +291,8 @@ pub(crate) fn find(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Opt
     Ok(found.map(|(_, listed)| listed))
 }
 
-/// Streams with duties come from one index and streams to wake from another, so quiet ones are never looked at.
+/// Streams with duties come from one index and streams to wake from another, so quiet ones are
+/// never looked at.
 pub(crate) const DUE: &str = "SELECT id FROM streams WHERE head > 0 AND key IN (
         SELECT key FROM streams INDEXED BY streams_with_duties WHERE has_duties = 1
         UNION ALL SELECT key FROM streams INDEXED BY streams_to_wake WHERE next_wake <= ?1)
@@ -244,7 +304,8 @@ pub(crate) fn due(conn: &Connection, now: Timestamp) -> rusqlite::Result<Vec<Str
     ids.map(|id| id.map(StreamId::new)).collect()
 }
 
-pub(crate) const NEXT_WAKE: &str = "SELECT next_wake FROM streams WHERE next_wake IS NOT NULL ORDER BY next_wake LIMIT 1";
+pub(crate) const NEXT_WAKE: &str =
+    "SELECT next_wake FROM streams WHERE next_wake IS NOT NULL ORDER BY next_wake LIMIT 1";
 
 pub(crate) fn next_wake(conn: &Connection) -> rusqlite::Result<Option<Timestamp>> {
     let wake = conn.prepare_cached(NEXT_WAKE)?.query_row([], |row| row.get(0)).optional()?;
@@ -292,20 +353,32 @@ pub(crate) fn list(conn: &Connection, filter: &ListFilter) -> rusqlite::Result<L
     Ok(page)
 }
 
-pub(crate) fn claim(conn: &Connection, namespace: &str, key: &str, now: Timestamp) -> rusqlite::Result<Option<Claim>> {
+pub(crate) fn claim(
+    conn: &Connection,
+    namespace: &str,
+    key: &str,
+    now: Timestamp,
+) -> rusqlite::Result<Option<Claim>> {
     let sql = "SELECT namespace, key, stream, fingerprint, outcome, expires FROM claims
         WHERE namespace = ?1 AND key = ?2 AND (expires IS NULL OR expires > ?3)";
-    conn.prepare_cached(sql)?.query_row(params![namespace, key, now.millis()], rows::claim).optional()
+    conn.prepare_cached(sql)?
+        .query_row(params![namespace, key, now.millis()], rows::claim)
+        .optional()
 }
 
-pub(crate) fn claims(conn: &Connection, namespace: &str, now: Timestamp) -> rusqlite::Result<Vec<Claim>> {
+pub(crate) fn claims(
+    conn: &Connection,
+    namespace: &str,
+    now: Timestamp,
+) -> rusqlite::Result<Vec<Claim>> {
     let sql = "SELECT namespace, key, stream, fingerprint, outcome, expires FROM claims
         WHERE namespace = ?1 AND (expires IS NULL OR expires > ?2) ORDER BY key";
     conn.prepare_cached(sql)?.query_map(params![namespace, now.millis()], rows::claim)?.collect()
 }
 
 /// The oldest of each target that is still owed, oldest first.
-pub(crate) const HEADS: &str = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
+pub(crate) const HEADS: &str =
+    "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
     FROM deliveries d JOIN streams s ON s.key = d.stream
     WHERE d.id IN (SELECT min(id) FROM deliveries WHERE state < 4 GROUP BY target) ORDER BY d.id";
 
@@ -322,10 +395,16 @@ pub(crate) fn owed(conn: &Connection, target: &str) -> rusqlite::Result<Vec<Deli
 }
 
 /// The newest to a target, whatever became of them.
-pub(crate) fn of_target(conn: &Connection, target: &str, limit: usize) -> rusqlite::Result<Vec<Delivery>> {
+pub(crate) fn of_target(
+    conn: &Connection,
+    target: &str,
+    limit: usize,
+) -> rusqlite::Result<Vec<Delivery>> {
     let sql = "SELECT d.id, d.target, s.id, d.turn, d.attempt, d.through_seq, d.state, d.evidence, d.command
         FROM deliveries d JOIN streams s ON s.key = d.stream WHERE d.target = ?1 ORDER BY d.id DESC LIMIT ?2";
-    conn.prepare_cached(sql)?.query_map(params![target, int(limit as u64)], rows::delivery)?.collect()
+    conn.prepare_cached(sql)?
+        .query_map(params![target, int(limit as u64)], rows::delivery)?
+        .collect()
 }
 
 pub(crate) fn of_stream(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Vec<Delivery>> {

@@ -1,7 +1,8 @@
 //! A little room that is kept for a start on a full disk.
 //!
-//! A log that was not closed needs some for the index of its write-ahead log before anything of it can be read. A disk that is full has
-//! none, so a file of that size is kept beside the log as long as there is room for it, and let go of when there is not.
+//! A log that was not closed needs some for the index of its write-ahead log before anything of it
+//! can be read. A disk that is full has none, so a file of that size is kept beside the log as long
+//! as there is room for it, and let go of when there is not.
 
 use std::fs;
 use std::path::Path;

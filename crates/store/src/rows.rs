@@ -23,13 +23,13 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp> {
 }
 
 fn text_id(row: &Row<'_>, column: usize) -> rusqlite::Result<StreamId> {
-    row.get_ref(column)?
-        .as_str()
-        .map(StreamId::new)
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into()))
+    row.get_ref(column)?.as_str().map(StreamId::new).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into())
+    })
 }
 
-/// Reads `title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people` from the given column on.
+/// Reads `title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people` from
+/// the given column on.
 pub(crate) fn catalog(row: &Row<'_>, first: usize) -> rusqlite::Result<Catalog> {
     Ok(Catalog {
         title: row.get(first)?,
@@ -46,7 +46,12 @@ pub(crate) fn catalog(row: &Row<'_>, first: usize) -> rusqlite::Result<Catalog> 
 
 /// Reads `key, id, head, last_ts` and the catalog: a position in a listing, and the stream there.
 pub(crate) fn listed(row: &Row<'_>) -> rusqlite::Result<(u64, Listed)> {
-    let listed = Listed { stream: text_id(row, 1)?, head: Seq(counter(row, 2)?), last_ts: time(row, 3)?, catalog: catalog(row, 4)? };
+    let listed = Listed {
+        stream: text_id(row, 1)?,
+        head: Seq(counter(row, 2)?),
+        last_ts: time(row, 3)?,
+        catalog: catalog(row, 4)?,
+    };
     Ok((counter(row, 0)?, listed))
 }
 

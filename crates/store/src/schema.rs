@@ -12,10 +12,11 @@ use crate::trouble::Trouble;
 pub(crate) const FORMAT: u32 = FIRST_FORMAT + STEPS.len() as u32;
 const FIRST_FORMAT: u32 = 1;
 
-/// `events` keeps its rowid: as a clustered key, `(stream, seq)` would put every longer body on pages of its own.
-/// A stream's row exists from its first writer on; it counts as begun when `head` is above 0.
-/// Its `owner` and `owner_until` are from when each stream had a lease of its own; they stay, unused, because every log has them.
-/// Indexes cover only the rows that start-up, timers and queues ask for, so that quiet streams cost nothing.
+/// `events` keeps its rowid: as a clustered key, `(stream, seq)` would put every longer body on
+/// pages of its own. A stream's row exists from its first writer on; it counts as begun when `head`
+/// is above 0. Its `owner` and `owner_until` are from when each stream had a lease of its own; they
+/// stay, unused, because every log has them. Indexes cover only the rows that start-up, timers and
+/// queues ask for, so that quiet streams cost nothing.
 const TABLES: &str = "
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 CREATE TABLE streams (
@@ -73,7 +74,8 @@ CREATE INDEX deliveries_of_stream ON deliveries (stream, id);
 INSERT INTO meta (key, value) VALUES ('format', '1');
 ";
 
-/// What takes a log from one format to the next, beginning with the first. A version that does not know of it must not open the log.
+/// What takes a log from one format to the next, beginning with the first. A version that does not
+/// know of it must not open the log.
 const STEPS: [&str; 1] = [KEYS];
 
 /// Format 2: who may do what. A version that does not know of it would ask nobody.
@@ -141,14 +143,16 @@ CREATE INDEX IF NOT EXISTS deliveries_of_target ON deliveries (target, id);
 CREATE INDEX IF NOT EXISTS deliveries_lost ON deliveries (state) WHERE state > 4;
 ";
 
-/// What deliveries to streams shall do there. A version that does not know of it leaves them alone, and they wait.
+/// What deliveries to streams shall do there. A version that does not know of it leaves them alone,
+/// and they wait.
 const COMMANDS: &str = "ALTER TABLE deliveries ADD COLUMN command TEXT;";
 
-/// How much waits in a stream for a person. A version that does not know of it leaves it as it was; nothing is noted of streams that only
-/// such a version wrote to.
+/// How much waits in a stream for a person. A version that does not know of it leaves it as it was;
+/// nothing is noted of streams that only such a version wrote to.
 const WAITS: &str = "ALTER TABLE streams ADD COLUMN waits_for_people INTEGER;";
 
-/// What turns have cost, by hour. Where the table is new, what was appended before is noted, and counted later.
+/// What turns have cost, by hour. Where the table is new, what was appended before is noted, and
+/// counted later.
 const LEDGER: &str = "
 CREATE TABLE usage (
     hour INTEGER NOT NULL,
@@ -175,14 +179,19 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// What a WAL that had to grow is cut back to.
 const WAL_KEPT_BYTES: i64 = 16 * 1024 * 1024;
 
-/// The one connection that writes. Checkpoints are the writer's own business: SQLite would swallow their errors.
+/// The one connection that writes. Checkpoints are the writer's own business: SQLite would swallow
+/// their errors.
 pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
     conn.busy_timeout(PATIENCE)?;
-    conn.pragma_update_and_check(None, "journal_mode", "wal", |row| match row.get_ref(0)?.as_str()? {
-        "wal" => Ok(()),
-        other => Err(rusqlite::Error::InvalidParameterName(format!("this file system gives journal mode {other} instead of wal"))),
+    conn.pragma_update_and_check(None, "journal_mode", "wal", |row| {
+        match row.get_ref(0)?.as_str()? {
+            "wal" => Ok(()),
+            other => Err(rusqlite::Error::InvalidParameterName(format!(
+                "this file system gives journal mode {other} instead of wal"
+            ))),
+        }
     })?;
     conn.pragma_update(None, "synchronous", "full")?;
     conn.pragma_update(None, "wal_autocheckpoint", 0)?;
@@ -206,11 +215,12 @@ pub(crate) fn open_reader(path: &Path) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// Makes the tables of a new log, or takes an older one to this version's format: all of it or, whatever interrupts it, nothing. Gives
-/// the format of the log.
+/// Makes the tables of a new log, or takes an older one to this version's format: all of it or,
+/// whatever interrupts it, nothing. Gives the format of the log.
 pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     let transaction = conn.unchecked_transaction()?;
-    let is_new = transaction.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
+    let is_new =
+        transaction.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
     if is_new {
         transaction.execute_batch(TABLES)?;
     }
@@ -221,18 +231,25 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     let known = usize::try_from(found.saturating_sub(FIRST_FORMAT)).unwrap_or(STEPS.len());
     STEPS.iter().skip(known).try_for_each(|step| transaction.execute_batch(step))?;
     transaction.execute_batch(LATER_TABLES)?;
-    for (table, column, added) in [("deliveries", "command", COMMANDS), ("streams", "waits_for_people", WAITS)] {
+    for (table, column, added) in
+        [("deliveries", "command", COMMANDS), ("streams", "waits_for_people", WAITS)]
+    {
         if !has_column(&transaction, table, column)? {
             transaction.execute_batch(added)?;
         }
     }
-    let counted: bool = transaction.query_row("SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'usage'", [], |row| row.get(0))?;
+    let counted: bool = transaction.query_row(
+        "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'usage'",
+        [],
+        |row| row.get(0),
+    )?;
     if !counted {
         transaction.execute_batch(LEDGER)?;
     }
     if found < FORMAT {
         crash::point("format_changing");
-        transaction.execute("UPDATE meta SET value = ?1 WHERE key = 'format'", [FORMAT.to_string()])?;
+        transaction
+            .execute("UPDATE meta SET value = ?1 WHERE key = 'format'", [FORMAT.to_string()])?;
     }
     crash::point("format_to_commit");
     transaction.commit()?;
@@ -241,11 +258,16 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
 }
 
 fn has_column(conn: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
-    conn.query_row("SELECT count(*) > 0 FROM pragma_table_info(?1) WHERE name = ?2", [table, column], |row| row.get(0))
+    conn.query_row(
+        "SELECT count(*) > 0 FROM pragma_table_info(?1) WHERE name = ?2",
+        [table, column],
+        |row| row.get(0),
+    )
 }
 
-/// Moves what a process that died left in the WAL into the file, and cuts the WAL: erased words may be on its pages, and whoever erased
-/// them may have been told so, or will be when they ask again. For want of room it is left for later.
+/// Moves what a process that died left in the WAL into the file, and cuts the WAL: erased words may
+/// be on its pages, and whoever erased them may have been told so, or will be when they ask again.
+/// For want of room it is left for later.
 pub(crate) fn settle_wal(conn: &Connection) -> rusqlite::Result<()> {
     match conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
         Err(error) if matches!(Trouble::of(&error), Trouble::Full | Trouble::Busy) => Ok(()),
@@ -261,7 +283,9 @@ pub(crate) fn first_format(conn: &Connection) -> rusqlite::Result<()> {
 
 /// The format of a log.
 pub(crate) fn format(conn: &Connection) -> rusqlite::Result<u32> {
-    let format: Option<String> = conn.query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0)).optional()?;
+    let format: Option<String> = conn
+        .query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0))
+        .optional()?;
     let format = format.and_then(|format| format.parse().ok());
     format.ok_or_else(|| rusqlite::Error::InvalidColumnName("meta.format".into()))
 }

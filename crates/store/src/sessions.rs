@@ -1,5 +1,5 @@
-//! Sessions: a row for each that ever was, as it was kept last, one for each that waits for another, and one for each conversation that
-//! one is in.
+//! Sessions: a row for each that ever was, as it was kept last, one for each that waits for
+//! another, and one for each conversation that one is in.
 
 use moothall_engine::sessions::{Session, SessionId};
 use moothall_kernel::ids::StreamId;
@@ -21,16 +21,26 @@ pub(crate) fn all(conn: &Connection) -> rusqlite::Result<Vec<Session>> {
 
 fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
     let text: String = row.get(0)?;
-    serde_json::from_str(&text).map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error)))
+    serde_json::from_str(&text)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error)))
 }
 
-pub(crate) fn listen(conn: &Connection, target: &SessionId, caller: &SessionId) -> Result<(), Refusal> {
-    let sql = "INSERT INTO session_listeners (target, caller) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+pub(crate) fn listen(
+    conn: &Connection,
+    target: &SessionId,
+    caller: &SessionId,
+) -> Result<(), Refusal> {
+    let sql =
+        "INSERT INTO session_listeners (target, caller) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     conn.prepare_cached(sql)?.execute([target.as_str(), caller.as_str()])?;
     Ok(())
 }
 
-pub(crate) fn unlisten(conn: &Connection, target: &SessionId, caller: &SessionId) -> Result<(), Refusal> {
+pub(crate) fn unlisten(
+    conn: &Connection,
+    target: &SessionId,
+    caller: &SessionId,
+) -> Result<(), Refusal> {
     let sql = "DELETE FROM session_listeners WHERE target = ?1 AND caller = ?2";
     conn.prepare_cached(sql)?.execute([target.as_str(), caller.as_str()])?;
     Ok(())
@@ -42,13 +52,21 @@ pub(crate) fn listeners(conn: &Connection, target: &SessionId) -> rusqlite::Resu
     conn.prepare_cached(sql)?.query_map([target.as_str()], caller)?.collect()
 }
 
-pub(crate) fn enter(conn: &Connection, session: &SessionId, room: &StreamId) -> Result<(), Refusal> {
+pub(crate) fn enter(
+    conn: &Connection,
+    session: &SessionId,
+    room: &StreamId,
+) -> Result<(), Refusal> {
     let sql = "INSERT INTO session_rooms (session, room) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     conn.prepare_cached(sql)?.execute([session.as_str(), room.as_str()])?;
     Ok(())
 }
 
-pub(crate) fn leave(conn: &Connection, session: &SessionId, room: &StreamId) -> Result<(), Refusal> {
+pub(crate) fn leave(
+    conn: &Connection,
+    session: &SessionId,
+    room: &StreamId,
+) -> Result<(), Refusal> {
     let sql = "DELETE FROM session_rooms WHERE session = ?1 AND room = ?2";
     conn.prepare_cached(sql)?.execute([session.as_str(), room.as_str()])?;
     Ok(())

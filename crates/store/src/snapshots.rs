@@ -1,8 +1,11 @@
-//! States of streams, kept so that they need not be folded from the beginning. A row that does not fit its log is as good as none.
+//! States of streams, kept so that they need not be folded from the beginning. A row that does not
+//! fit its log is as good as none.
 
 use moothall_engine::log_format::codec::{self, Decoded};
 use moothall_engine::log_format::{Link, snapshot_sum};
-use moothall_engine::ports::{LogError, Opening, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot};
+use moothall_engine::ports::{
+    LogError, Opening, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot,
+};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -21,7 +24,8 @@ impl Row {
     fn of(conn: &Connection, stream: i64) -> rusqlite::Result<Option<Self>> {
         let sql = "SELECT version, head, state, checksum FROM snapshots WHERE stream = ?1";
         let found = conn.prepare_cached(sql)?.query_row([stream], |row| {
-            let snapshot = Snapshot { version: row.get(0)?, head: Seq(counter(row, 1)?), bytes: row.get(2)? };
+            let snapshot =
+                Snapshot { version: row.get(0)?, head: Seq(counter(row, 1)?), bytes: row.get(2)? };
             Ok(Self { snapshot, sum: row.get(3)? })
         });
         found.optional()
@@ -34,7 +38,12 @@ impl Row {
 }
 
 /// Where loading a stream begins.
-pub(crate) fn load(conn: &Connection, stream: &StreamId, version: u32, limit: usize) -> Result<Opening, LogError> {
+pub(crate) fn load(
+    conn: &Connection,
+    stream: &StreamId,
+    version: u32,
+    limit: usize,
+) -> Result<Opening, LogError> {
     let place = reader::place(conn, stream)?;
     let snapshot = usable(conn, stream, &place, version);
     let after = snapshot.as_ref().map_or(Seq(0), |snapshot| snapshot.head);
@@ -42,57 +51,98 @@ pub(crate) fn load(conn: &Connection, stream: &StreamId, version: u32, limit: us
     Ok(Opening { kind: place.kind, snapshot, page })
 }
 
-/// The snapshot of this version, if it fits the log. Whatever is wrong with one, the events are there.
+/// The snapshot of this version, if it fits the log. Whatever is wrong with one, the events are
+/// there.
 fn usable(conn: &Connection, stream: &StreamId, place: &Place, version: u32) -> Option<Snapshot> {
     let row = Row::of(conn, place.key).ok()??;
-    let fits = row.snapshot.version == version && row.snapshot.head > Seq(0) && row.snapshot.head <= place.head;
-    let link = if fits { reader::link_at(conn, place, stream, row.snapshot.head).ok()? } else { None };
+    let fits = row.snapshot.version == version
+        && row.snapshot.head > Seq(0)
+        && row.snapshot.head <= place.head;
+    let link =
+        if fits { reader::link_at(conn, place, stream, row.snapshot.head).ok()? } else { None };
     row.is_whole(link).then_some(row.snapshot)
 }
 
-/// The snapshot of a stream as it is stored, whether it can be used or not. A log that an earlier version left has none.
+/// The snapshot of a stream as it is stored, whether it can be used or not. A log that an earlier
+/// version left has none.
 ///
 /// # Errors
 /// It is not what was put.
 pub(crate) fn stored(conn: &Connection, stream: &StreamId) -> Result<Option<Snapshot>, LogError> {
     let place = reader::place(conn, stream)?;
     let known = "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'snapshots'";
-    if !conn.prepare_cached(known).and_then(|mut statement| statement.query_row([], |row| row.get(0))).map_err(failed)? {
+    if !conn
+        .prepare_cached(known)
+        .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+        .map_err(failed)?
+    {
         return Ok(None);
     }
-    let damaged = |seq| LogError::Damaged { stream: stream.clone(), seq, reason: "its snapshot is damaged, and not used".into() };
+    let damaged = |seq| LogError::Damaged {
+        stream: stream.clone(),
+        seq,
+        reason: "its snapshot is damaged, and not used".into(),
+    };
     let Some(row) = Row::of(conn, place.key).map_err(|_| damaged(Seq(0)))? else { return Ok(None) };
     let link = reader::link_at(conn, &place, stream, row.snapshot.head)?;
     if row.is_whole(link) { Ok(Some(row.snapshot)) } else { Err(damaged(row.snapshot.head)) }
 }
 
 /// Keeps a snapshot, if it may be kept.
-pub(crate) fn put(conn: &Connection, stream: &StreamId, snapshot: &Snapshot) -> Result<bool, Refusal> {
+pub(crate) fn put(
+    conn: &Connection,
+    stream: &StreamId,
+    snapshot: &Snapshot,
+) -> Result<bool, Refusal> {
     let sql = "SELECT s.key, s.head, e.chain, n.version, n.head FROM streams s JOIN events e ON e.stream = s.key AND e.seq = ?2
         LEFT JOIN snapshots n ON n.stream = s.key WHERE s.id = ?1";
-    let found = conn.prepare_cached(sql)?.query_row(params![stream.as_str(), int(snapshot.head.0)], |row| {
-        let kept = row.get::<_, Option<u32>>(3)?.zip(row.get::<_, Option<i64>>(4)?);
-        Ok((row.get::<_, i64>(0)?, counter(row, 1)?, Link::from_stored(row.get_ref(2)?.as_blob()?), kept))
-    });
+    let found = conn.prepare_cached(sql)?.query_row(
+        params![stream.as_str(), int(snapshot.head.0)],
+        |row| {
+            let kept = row.get::<_, Option<u32>>(3)?.zip(row.get::<_, Option<i64>>(4)?);
+            Ok((
+                row.get::<_, i64>(0)?,
+                counter(row, 1)?,
+                Link::from_stored(row.get_ref(2)?.as_blob()?),
+                kept,
+            ))
+        },
+    );
     let Some((key, head, Some(link), kept)) = found.optional()? else { return Ok(false) };
-    let older = kept.is_none_or(|(version, head)| version != snapshot.version || head < int(snapshot.head.0));
-    let fits = snapshot.bytes.len() <= SNAPSHOT_BYTES_MAX && head - snapshot.head.0 <= SNAPSHOT_BEHIND_MAX;
+    let older = kept
+        .is_none_or(|(version, head)| version != snapshot.version || head < int(snapshot.head.0));
+    let fits =
+        snapshot.bytes.len() <= SNAPSHOT_BYTES_MAX && head - snapshot.head.0 <= SNAPSHOT_BEHIND_MAX;
     if !older || !fits || is_erased_after(conn, key, snapshot.head)? {
         return Ok(false);
     }
     let sql = "INSERT OR REPLACE INTO snapshots (stream, version, head, state, checksum) VALUES (?1, ?2, ?3, ?4, ?5)";
     let sum = snapshot_sum(snapshot, link);
-    conn.prepare_cached(sql)?.execute(params![key, snapshot.version, int(snapshot.head.0), snapshot.bytes, sum.as_slice()])?;
+    conn.prepare_cached(sql)?.execute(params![
+        key,
+        snapshot.version,
+        int(snapshot.head.0),
+        snapshot.bytes,
+        sum.as_slice()
+    ])?;
     Ok(true)
 }
 
 /// Whether an event after a position erases words at or before it. One that cannot be read might.
 fn is_erased_after(conn: &Connection, stream: i64, head: Seq) -> Result<bool, Refusal> {
-    let mut statement = conn.prepare_cached("SELECT envelope FROM events WHERE stream = ?1 AND seq > ?2")?;
+    let mut statement =
+        conn.prepare_cached("SELECT envelope FROM events WHERE stream = ?1 AND seq > ?2")?;
     let mut rows = statement.query(params![stream, int(head.0)])?;
     while let Some(row) = rows.next()? {
-        let erases = match codec::decode(head, Timestamp::default(), row.get_ref(0)?.as_str().unwrap_or_default(), None) {
-            Decoded::Event(recorded) => recorded.event.erases_all() || recorded.event.erases().any(|seq| seq <= head),
+        let erases = match codec::decode(
+            head,
+            Timestamp::default(),
+            row.get_ref(0)?.as_str().unwrap_or_default(),
+            None,
+        ) {
+            Decoded::Event(recorded) => {
+                recorded.event.erases_all() || recorded.event.erases().any(|seq| seq <= head)
+            }
             Decoded::Newer(_) | Decoded::Damaged(_) => true,
         };
         if erases {
@@ -104,6 +154,7 @@ fn is_erased_after(conn: &Connection, stream: i64, head: Seq) -> Result<bool, Re
 
 /// Lets go of a snapshot that may hold something of the words at a position.
 pub(crate) fn forget(conn: &Connection, stream: i64, seq: Seq) -> Result<(), Refusal> {
-    conn.prepare_cached("DELETE FROM snapshots WHERE stream = ?1 AND head >= ?2")?.execute([stream, int(seq.0)])?;
+    conn.prepare_cached("DELETE FROM snapshots WHERE stream = ?1 AND head >= ?2")?
+        .execute([stream, int(seq.0)])?;
     Ok(())
 }

@@ -14,23 +14,29 @@ pub(crate) enum Trouble {
     Full,
     /// Another process keeps the file to itself.
     Busy,
-    /// A write was refused by the system. Whoever knows the folder can find out whether that was for want of room, as with a quota.
+    /// A write was refused by the system. Whoever knows the folder can find out whether that was
+    /// for want of room, as with a quota.
     Unwritten(String),
     /// Nobody knows what is on the disk, or what is there is damaged.
     Fatal(String),
 }
 
 impl Trouble {
-    /// A failed write or sync is never tried again: the kernel may have dropped the pages that it could not write. Growing the
-    /// WAL's index is the exception, because it fails for want of room and nothing depends on it after a crash.
+    /// A failed write or sync is never tried again: the kernel may have dropped the pages that it
+    /// could not write. Growing the WAL's index is the exception, because it fails for want of room
+    /// and nothing depends on it after a crash.
     pub(crate) fn of(error: &rusqlite::Error) -> Self {
         let rusqlite::Error::SqliteFailure(failure, _) = error else {
             return Trouble::Fatal(error.to_string());
         };
         match failure.code {
             ErrorCode::DiskFull => Trouble::Full,
-            ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => Trouble::Full,
-            ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_WRITE => Trouble::Unwritten(error.to_string()),
+            ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {
+                Trouble::Full
+            }
+            ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_WRITE => {
+                Trouble::Unwritten(error.to_string())
+            }
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Trouble::Busy,
             _ => Trouble::Fatal(error.to_string()),
         }
@@ -93,7 +99,8 @@ impl From<Trouble> for LogError {
 /// What is written to find out whether there is room.
 const PROBE_BYTES: usize = 1024 * 1024;
 
-/// What a trouble is in this folder. SQLite tells a full disk from others, and takes a quota that is used up for a broken one.
+/// What a trouble is in this folder. SQLite tells a full disk from others, and takes a quota that
+/// is used up for a broken one.
 pub(crate) fn judged(trouble: Trouble, dir: &Path) -> Trouble {
     judged_by(trouble, || probe(dir))
 }
@@ -101,7 +108,14 @@ pub(crate) fn judged(trouble: Trouble, dir: &Path) -> Trouble {
 fn judged_by(trouble: Trouble, probe: impl FnOnce() -> io::Result<()>) -> Trouble {
     let Trouble::Unwritten(reason) = trouble else { return trouble };
     match probe() {
-        Err(error) if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) => Trouble::Full,
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+            ) =>
+        {
+            Trouble::Full
+        }
         Ok(()) | Err(_) => Trouble::Fatal(reason),
     }
 }
@@ -138,7 +152,11 @@ mod tests {
             assert_eq!(trouble(code), Trouble::Busy);
         }
         let fatal = [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC, ffi::SQLITE_IOERR_READ];
-        for code in fatal.into_iter().chain([ffi::SQLITE_CORRUPT, ffi::SQLITE_CONSTRAINT, ffi::SQLITE_READONLY]) {
+        for code in fatal.into_iter().chain([
+            ffi::SQLITE_CORRUPT,
+            ffi::SQLITE_CONSTRAINT,
+            ffi::SQLITE_READONLY,
+        ]) {
             assert!(matches!(trouble(code), Trouble::Fatal(_)), "{code}");
         }
     }
@@ -146,7 +164,9 @@ mod tests {
     #[test]
     fn a_write_that_a_quota_refused_is_for_want_of_room_and_another_is_not() {
         let judged = |error: Option<io::ErrorKind>| {
-            judged_by(trouble(ffi::SQLITE_IOERR_WRITE), || error.map_or(Ok(()), |kind| Err(io::Error::from(kind))))
+            judged_by(trouble(ffi::SQLITE_IOERR_WRITE), || {
+                error.map_or(Ok(()), |kind| Err(io::Error::from(kind)))
+            })
         };
         for full in [io::ErrorKind::QuotaExceeded, io::ErrorKind::StorageFull] {
             assert_eq!(judged(Some(full)), Trouble::Full);
@@ -155,13 +175,20 @@ mod tests {
             assert!(matches!(judged(broken), Trouble::Fatal(_)), "{broken:?}");
         }
         let folder = tempfile::tempdir().unwrap();
-        assert!(matches!(super::judged(trouble(ffi::SQLITE_IOERR_WRITE), folder.path()), Trouble::Fatal(_)), "there is room here");
+        assert!(
+            matches!(
+                super::judged(trouble(ffi::SQLITE_IOERR_WRITE), folder.path()),
+                Trouble::Fatal(_)
+            ),
+            "there is room here"
+        );
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
     #[test]
     fn a_disk_that_cannot_be_read_is_told_from_other_failures() {
-        let failed = |code: i32| failed(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
+        let failed =
+            |code: i32| failed(rusqlite::Error::SqliteFailure(ffi::Error::new(code), None));
         assert!(matches!(failed(ffi::SQLITE_IOERR_READ), LogError::Unreadable(_)));
         assert!(matches!(failed(ffi::SQLITE_BUSY), LogError::Failed(_)));
     }

@@ -13,7 +13,8 @@ use crate::rows::{self, int};
 use crate::snapshots;
 use crate::trouble::failed;
 
-/// Events and streams checked in one read transaction: long ones would keep the WAL from beginning again.
+/// Events and streams checked in one read transaction: long ones would keep the WAL from beginning
+/// again.
 const STRIDE: usize = 1000;
 /// Faults in the file's own structure that are told; one is enough to know.
 const FAULTS_TOLD: u32 = 20;
@@ -21,7 +22,8 @@ const FAULTS_TOLD: u32 = 20;
 /// Never gives up: whatever cannot be read is a fault, and the walk goes on behind it.
 pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verified {
     let structure = readers.read(|conn| Ok(structure(conn))).await;
-    let mut verified = Verified { faults: structure.unwrap_or_else(|fault| vec![fault]), ..Verified::default() };
+    let mut verified =
+        Verified { faults: structure.unwrap_or_else(|fault| vec![fault]), ..Verified::default() };
     let mut after = 0;
     loop {
         let entries = match readers.read(move |conn| entries(conn, after).map_err(failed)).await {
@@ -31,8 +33,11 @@ pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verified {
                 return verified;
             }
         };
-        // Rows that do not come in order are a fault of the structure, and would be walked for ever.
-        let Some(last) = entries.last().map(|entry| entry.key).filter(|last| *last > after) else { return verified };
+        // Rows that do not come in order are a fault of the structure, and would be walked for
+        // ever.
+        let Some(last) = entries.last().map(|entry| entry.key).filter(|last| *last > after) else {
+            return verified;
+        };
         after = last;
         for entry in entries {
             take(&mut verified, readers, entry).await;
@@ -55,7 +60,8 @@ async fn take(verified: &mut Verified, readers: &Arc<Readers>, entry: Entry) {
         Ok(listed) => {
             let id = listed.stream.clone();
             let stored = readers.read(move |conn| snapshots::stored(conn, &id)).await;
-            let (events, fault) = walk(readers, &listed, stored.as_ref().ok().and_then(Option::as_ref)).await;
+            let (events, fault) =
+                walk(readers, &listed, stored.as_ref().ok().and_then(Option::as_ref)).await;
             verified.events += events;
             verified.faults.extend(fault.or(stored.err()));
         }
@@ -63,13 +69,15 @@ async fn take(verified: &mut Verified, readers: &Arc<Readers>, entry: Entry) {
     }
 }
 
-/// A stream's row in the catalog, not yet trusted: a bit that changed may have made a number of a word.
+/// A stream's row in the catalog, not yet trusted: a bit that changed may have made a number of a
+/// word.
 struct Entry {
     key: i64,
     listed: Result<Listed, LogError>,
 }
 
-/// What waits for people is a hint that no event is judged by, and logs of earlier versions have no column for it.
+/// What waits for people is a hint that no event is judged by, and logs of earlier versions have no
+/// column for it.
 fn entries(conn: &Connection, after: i64) -> rusqlite::Result<Vec<Entry>> {
     let sql = "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, NULL
         FROM streams WHERE key > ?1 AND head IS NOT 0 ORDER BY key LIMIT ?2";
@@ -85,7 +93,11 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     Ok(Entry { key, listed })
 }
 
-async fn walk(readers: &Arc<Readers>, listed: &Listed, snapshot: Option<&Snapshot>) -> (u64, Option<LogError>) {
+async fn walk(
+    readers: &Arc<Readers>,
+    listed: &Listed,
+    snapshot: Option<&Snapshot>,
+) -> (u64, Option<LogError>) {
     let (mut after, mut walk) = (Seq(0), Walk::new(listed, snapshot));
     loop {
         let id = listed.stream.clone();

@@ -1,9 +1,11 @@
-//! Reading SQLite's write-ahead log as it stands on the disk, without SQLite: a header, and frames of one page each. The checksum of a frame
-//! covers the one before it, and the last frame of a commit says how many pages the file has then.
+//! Reading SQLite's write-ahead log as it stands on the disk, without SQLite: a header, and frames
+//! of one page each. The checksum of a frame covers the one before it, and the last frame of a
+//! commit says how many pages the file has then.
 //!
-//! SQLite takes what comes before the first frame that does not fit, and forgets the rest. After a power cut that is right, since what was
-//! being written may be torn anywhere, and what older frames leave behind has another salt. But a frame that does not fit and has a
-//! later commit behind it was whole once.
+//! SQLite takes what comes before the first frame that does not fit, and forgets the rest. After a
+//! power cut that is right, since what was being written may be torn anywhere, and what older
+//! frames leave behind has another salt. But a frame that does not fit and has a later commit
+//! behind it was whole once.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,7 +14,8 @@ use std::path::Path;
 
 const HEADER: usize = 32;
 const FRAME: usize = 24;
-/// The first word of a header, without the bit that says in which order the words of checksums are read.
+/// The first word of a header, without the bit that says in which order the words of checksums are
+/// read.
 const MAGIC: u32 = 0x377f_0682;
 
 /// What a write-ahead log shows.
@@ -42,14 +45,21 @@ fn read(mut file: impl Read) -> io::Result<Seen> {
         return Ok(Seen::default());
     }
     let Some(header) = Header::of(&bytes) else { return read_without_header(file, &bytes) };
-    let mut frames =
-        Frames { seen: Seen::default(), broken: None, commits: 0, pages: BTreeSet::new(), committed: BTreeSet::new(), size: 0 };
+    let mut frames = Frames {
+        seen: Seen::default(),
+        broken: None,
+        commits: 0,
+        pages: BTreeSet::new(),
+        committed: BTreeSet::new(),
+        size: 0,
+    };
     let (mut sum, mut at) = (header.sum, HEADER as u64);
     let mut frame = vec![0; FRAME + header.page];
     while fill(&mut file, &mut frame)? {
         let stored = pair(&frame, 16);
         let own = pair(&frame, 8) == header.salt;
-        let fits = own && header.order.sum(header.order.sum(sum, &frame[..8]), &frame[FRAME..]) == stored;
+        let fits =
+            own && header.order.sum(header.order.sum(sum, &frame[..8]), &frame[FRAME..]) == stored;
         frames.take(at, fits, own, word(&frame, 0), word(&frame, 4));
         sum = stored;
         at += frame.len() as u64;
@@ -57,11 +67,13 @@ fn read(mut file: impl Read) -> io::Result<Seen> {
     Ok(frames.end())
 }
 
-/// A header that does not fit makes SQLite forget every frame. One that was being written over frames of before has other salts than they
-/// do, in both halves; one that is damaged in a place has half of them at least.
+/// A header that does not fit makes SQLite forget every frame. One that was being written over
+/// frames of before has other salts than they do, in both halves; one that is damaged in a place
+/// has half of them at least.
 fn read_without_header(mut file: impl Read, header: &[u8; HEADER]) -> io::Result<Seen> {
     let mut frame = [0; FRAME];
-    let belongs = fill(&mut file, &mut frame)? && (word(&frame, 8) == word(header, 16) || word(&frame, 12) == word(header, 20));
+    let belongs = fill(&mut file, &mut frame)?
+        && (word(&frame, 8) == word(header, 16) || word(&frame, 12) == word(header, 20));
     Ok(Seen { broken_at: belongs.then_some(0), pages_missing: false })
 }
 
@@ -78,8 +90,10 @@ impl Header {
         let order = if magic & 1 == 1 { Order::Big } else { Order::Little };
         let page = usize::try_from(word(bytes, 8)).ok()?;
         let (salt, sum) = (pair(bytes, 16), pair(bytes, 24));
-        let fits =
-            magic & !1 == MAGIC && page.is_power_of_two() && (512..=65_536).contains(&page) && order.sum((0, 0), &bytes[..24]) == sum;
+        let fits = magic & !1 == MAGIC
+            && page.is_power_of_two()
+            && (512..=65_536).contains(&page)
+            && order.sum((0, 0), &bytes[..24]) == sum;
         fits.then_some(Self { order, page, salt, sum })
     }
 }
@@ -112,7 +126,8 @@ struct Frames {
     seen: Seen,
     /// Where the first one is that does not fit.
     broken: Option<u64>,
-    /// Ends of commits from there on, itself included. Of one alone nobody knows whether it was acknowledged.
+    /// Ends of commits from there on, itself included. Of one alone nobody knows whether it was
+    /// acknowledged.
     commits: u32,
     /// Pages since the last commit, and up to it.
     pages: BTreeSet<u32>,
@@ -122,7 +137,8 @@ struct Frames {
 }
 
 impl Frames {
-    /// `fits`: its checksum follows from the one that stands before it. `own`: it has the salts of this log, and is not left from before.
+    /// `fits`: its checksum follows from the one that stands before it. `own`: it has the salts of
+    /// this log, and is not left from before.
     fn take(&mut self, at: u64, fits: bool, own: bool, page: u32, size: u32) {
         let ends = own && size > 0;
         match (self.broken, fits) {

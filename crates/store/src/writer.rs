@@ -1,4 +1,5 @@
-//! The one thread that writes: it takes all that waits, decides each request in a savepoint of its own, and commits once.
+//! The one thread that writes: it takes all that waits, decides each request in a savepoint of its
+//! own, and commits once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -17,8 +18,8 @@ use crate::trouble::{Refusal, Trouble, judged};
 
 /// Pages in the WAL that are worth a checkpoint.
 const CHECKPOINT_PAGES: u32 = 1000;
-/// Pages at which readers have to wait for a moment, so that the WAL can begin again. Otherwise it would grow for as long as
-/// there is always one of them.
+/// Pages at which readers have to wait for a moment, so that the WAL can begin again. Otherwise it
+/// would grow for as long as there is always one of them.
 const RESET_PAGES: u32 = 16_000;
 
 /// What the writer can be asked to do.
@@ -34,11 +35,13 @@ pub(crate) type Closing = oneshot::Sender<Result<(), Trouble>>;
 
 /// Something to be written, and whom to tell.
 pub(crate) trait Write: Send {
-    /// Does it inside the open transaction; whether there is anything to keep. Again, if the transaction was lost.
+    /// Does it inside the open transaction; whether there is anything to keep. Again, if the
+    /// transaction was lost.
     fn decide(&mut self, conn: &Connection) -> Result<bool, Trouble>;
     /// Tells what came of it, after the commit.
     fn tell(self: Box<Self>);
-    /// Tells that nothing came of it. This holds for refusals too: a neighbour that is gone now may have caused them.
+    /// Tells that nothing came of it. This holds for refusals too: a neighbour that is gone now may
+    /// have caused them.
     fn undo(self: Box<Self>, trouble: &Trouble);
     /// What it asks of the commit.
     fn kind(&self) -> Kind;
@@ -108,7 +111,8 @@ where
     (Request::Write(Box::new(Pending { work, kind, decided: None, reply })), result)
 }
 
-/// Starts the thread. It ends when it is asked to close or when nobody can ask any more, and then gives the folder free.
+/// Starts the thread. It ends when it is asked to close or when nobody can ask any more, and then
+/// gives the folder free.
 pub(crate) fn start(
     mut conn: Connection,
     folder: Folder,
@@ -125,7 +129,18 @@ pub(crate) fn start(
     conn.wal_hook(Some(hook)).map_err(std::io::Error::other)?;
     let synced = Arc::<AtomicU64>::default();
     let (syncs, counted) = (true, synced.clone());
-    let writer = Writer { conn, queue: receiver, bell, wal_pages, checkpointed: 0, residue: false, failed: None, folder, syncs, counted };
+    let writer = Writer {
+        conn,
+        queue: receiver,
+        bell,
+        wal_pages,
+        checkpointed: 0,
+        residue: false,
+        failed: None,
+        folder,
+        syncs,
+        counted,
+    };
     let thread = thread::Builder::new().name("log-writer".into()).spawn(move || writer.run())?;
     Ok((sender, thread, synced))
 }
@@ -186,8 +201,8 @@ impl Writer {
         (writes, None)
     }
 
-    /// Commits a group and tells everyone. When it finds no room, SQLite rolls all of it back: halves are tried, so that the
-    /// one that is too large fails alone.
+    /// Commits a group and tells everyone. When it finds no room, SQLite rolls all of it back:
+    /// halves are tried, so that the one that is too large fails alone.
     fn write(&mut self, mut writes: Vec<Box<dyn Write>>) {
         match self.commit(&mut writes).map_err(|trouble| judged(trouble, self.folder.path())) {
             Ok(()) => {
@@ -215,7 +230,8 @@ impl Writer {
             return Err(trouble.clone());
         }
         if let Some(pages) = crash::pages_max() {
-            let set = self.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()));
+            let set =
+                self.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()));
             set.map_err(|error| Trouble::of(&error))?;
         }
         self.sync_commits(writes.iter().any(|write| write.kind() != Kind::Written))?;
@@ -228,17 +244,20 @@ impl Writer {
         Ok(())
     }
 
-    /// Says whether commits are synced from now on. A sync takes everything along that was written before it.
+    /// Says whether commits are synced from now on. A sync takes everything along that was written
+    /// before it.
     fn sync_commits(&mut self, on: bool) -> Result<(), Trouble> {
         if self.syncs != on {
-            let set = self.conn.pragma_update(None, "synchronous", if on { "full" } else { "normal" });
+            let set =
+                self.conn.pragma_update(None, "synchronous", if on { "full" } else { "normal" });
             set.map_err(|error| Trouble::of(&error))?;
             self.syncs = on;
         }
         Ok(())
     }
 
-    /// Each of several writes has a savepoint of its own; a lone one is all that the transaction holds.
+    /// Each of several writes has a savepoint of its own; a lone one is all that the transaction
+    /// holds.
     fn decide(&self, writes: &mut [Box<dyn Write>]) -> Result<(), Trouble> {
         if let [write] = writes {
             if !write.decide(&self.conn)? {
@@ -301,7 +320,8 @@ impl Writer {
         reserve::keep(self.folder.path());
     }
 
-    /// What a checkpoint cannot move for want of room, or because somebody reads it, stays in the WAL.
+    /// What a checkpoint cannot move for want of room, or because somebody reads it, stays in the
+    /// WAL.
     fn checkpoint(&self, mode: &str) -> Result<(), Trouble> {
         crash::point("before_checkpoint");
         let done = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
@@ -314,11 +334,15 @@ impl Writer {
 
     /// Cuts the WAL, so that what was overwritten in the file is nowhere any more.
     fn clear_residue(&mut self) {
-        let cut = self.conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| Ok(!row.get::<_, bool>(0)?));
+        let cut = self
+            .conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| Ok(!row.get::<_, bool>(0)?));
         match cut.map_err(|error| judged(Trouble::of(&error), self.folder.path())) {
             Ok(true) => self.residue = false,
             Ok(false) | Err(Trouble::Full | Trouble::Busy) => {
-                tracing::warn!("erased words stay in the write-ahead log until nobody reads it any more");
+                tracing::warn!(
+                    "erased words stay in the write-ahead log until nobody reads it any more"
+                );
             }
             Err(fatal @ (Trouble::Fatal(_) | Trouble::Unwritten(_))) => self.fail(fatal),
         }

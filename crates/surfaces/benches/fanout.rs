@@ -1,8 +1,9 @@
 //! What it costs to tell one message to many readers.
 //!
-//! `cargo bench -p moothall-surfaces` prints CPU microseconds of the whole process for each delivery of a 256-byte message to
-//! 10, 100 and 1,000 readers of a conversation over server-sent events; readers run in the same process and are counted. The
-//! floor is a bare broadcast of the same ready bytes over as many TCP connections to the same kind of readers.
+//! `cargo bench -p moothall-surfaces` prints CPU microseconds of the whole process for each
+//! delivery of a 256-byte message to 10, 100 and 1,000 readers of a conversation over server-sent
+//! events; readers run in the same process and are counted. The floor is a bare broadcast of the
+//! same ready bytes over as many TCP connections to the same kind of readers.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -41,7 +42,11 @@ fn reader(mut stream: TcpStream, mark: &'static [u8], done: mpsc::Sender<()>) {
             assert!(read > 0, "cut off after {seen} messages");
             // A mark may come in two pieces.
             for byte in &buffer[..read] {
-                matched = if *byte == mark[matched] { matched + 1 } else { usize::from(*byte == mark[0]) };
+                matched = if *byte == mark[matched] {
+                    matched + 1
+                } else {
+                    usize::from(*byte == mark[0])
+                };
                 if matched == mark.len() {
                     (seen, matched) = (seen + 1, 0);
                 }
@@ -110,7 +115,12 @@ async fn moothall(readers: usize) -> f64 {
     let thread = hall.create("bench".into(), Policy::default(), user(), None).await.unwrap().stream;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let server = tokio::spawn(serve(listener, hall.clone(), HttpOptions::new(address), std::future::pending()));
+    let server = tokio::spawn(serve(
+        listener,
+        hall.clone(),
+        HttpOptions::new(address),
+        std::future::pending(),
+    ));
     let (done, mut finished) = mpsc::channel(readers);
     for _ in 0..readers {
         let stream = subscribe(address, &format!("/threads/{thread}/events/stream?after=1")).await;
@@ -119,7 +129,9 @@ async fn moothall(readers: usize) -> f64 {
     let body = "m".repeat(256);
     let start = cpu_micros();
     for _ in 0..MESSAGES {
-        hall.submit(&thread, ClientCommand::Post(Post::new(user(), body.clone())), None).await.unwrap();
+        hall.submit(&thread, ClientCommand::Post(Post::new(user(), body.clone())), None)
+            .await
+            .unwrap();
     }
     all(&mut finished, readers).await;
     let spent = (cpu_micros() - start) / (readers * MESSAGES) as f64;

@@ -1,4 +1,5 @@
-//! What can be asked of sessions and links, for every surface: strict reading of what is asked, and the answer as it travels.
+//! What can be asked of sessions and links, for every surface: strict reading of what is asked, and
+//! the answer as it travels.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,10 @@ use moothall_engine::sessions::{Adopt, Asker, FirstWords, Link, Member, Message,
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{self, stream_id};
 use crate::strict::Inbound;
-use crate::wire::{self, Adoption, LinkEntry, LinkList, MessageSent, NewLinkMember, NewSession, ProgramEntry, SessionEntry, SessionList};
+use crate::wire::{
+    self, Adoption, LinkEntry, LinkList, MessageSent, NewLinkMember, NewSession, ProgramEntry,
+    SessionEntry, SessionList,
+};
 
 /// Most members that are asked for at once.
 const MEMBERS_MAX: usize = 200;
@@ -30,9 +34,13 @@ pub fn said(text: Option<String>) -> Option<String> {
 
 /// Sessions, and what can be started.
 pub fn list(door: &Door, ended: bool) -> ApiResult<SessionList> {
-    let programs = door.programs()?.into_iter().map(|(client, summary)| ProgramEntry { client, summary });
+    let programs =
+        door.programs()?.into_iter().map(|(client, summary)| ProgramEntry { client, summary });
     let sessions = door.sessions(ended)?;
-    Ok(SessionList { sessions: sessions.iter().map(SessionEntry::from).collect(), programs: programs.collect() })
+    Ok(SessionList {
+        sessions: sessions.iter().map(SessionEntry::from).collect(),
+        programs: programs.collect(),
+    })
 }
 
 /// What program somebody wants.
@@ -44,7 +52,9 @@ pub async fn program(door: &Door, new: NewSession, first: FirstWords) -> ApiResu
     let thread = thread.map(|word| stream_id(&word).ok_or_else(unknown)).transpose()?;
     let from = match adopt {
         Some(_) if cwd.is_some() || !args.is_empty() => {
-            return Err(invalid("A program that runs already has its folder and arguments: leave 'cwd' and 'args' out with 'adopt'."));
+            return Err(invalid(
+                "A program that runs already has its folder and arguments: leave 'cwd' and 'args' out with 'adopt'.",
+            ));
         }
         Some(Adoption { socket, pane }) => {
             let (socket, target) = (required("socket", socket)?, required("pane", pane)?);
@@ -65,16 +75,24 @@ impl Inbound for NewSession {
     }
 }
 
-/// The folder to work in: a whole path of one that is there. The program's own where nothing is said.
+/// The folder to work in: a whole path of one that is there. The program's own where nothing is
+/// said.
 async fn folder(given: Option<&str>) -> ApiResult<PathBuf> {
     let Some(text) = given.filter(|text| !text.is_empty()) else { return Ok(PathBuf::new()) };
     let path = Path::new(text);
-    let there = path.is_absolute() && tokio::fs::metadata(path).await.is_ok_and(|found| found.is_dir());
-    there.then(|| path.to_owned()).ok_or_else(|| invalid("'cwd' is the whole path of a folder on the server's computer."))
+    let there =
+        path.is_absolute() && tokio::fs::metadata(path).await.is_ok_and(|found| found.is_dir());
+    there
+        .then(|| path.to_owned())
+        .ok_or_else(|| invalid("'cwd' is the whole path of a folder on the server's computer."))
 }
 
 /// Says something to a session, once for a key.
-pub async fn send(door: &Door, message: Message, key: Option<Idempotency>) -> ApiResult<MessageSent> {
+pub async fn send(
+    door: &Door,
+    message: Message,
+    key: Option<Idempotency>,
+) -> ApiResult<MessageSent> {
     let sent = door.send(message, key).await?;
     let event = match sent.seq {
         Some(seq) => door.event_at(&sent.stream, seq).await?,
@@ -99,7 +117,8 @@ pub fn new_link(door: &Door, by: Asker, new: wire::NewLink) -> ApiResult<NewLink
     if !(2..=MEMBERS_MAX).contains(&new.members.len()) {
         return Err(no_members());
     }
-    let members = new.members.into_iter().map(|given| member(door, given)).collect::<ApiResult<Vec<_>>>()?;
+    let members =
+        new.members.into_iter().map(|given| member(door, given)).collect::<ApiResult<Vec<_>>>()?;
     Ok(NewLink { members, title: said(new.title), by })
 }
 
@@ -132,5 +151,11 @@ fn member(door: &Door, given: NewLinkMember) -> ApiResult<Member> {
     if number == Some(0) {
         return Err(no_number());
     }
-    Ok(Member { session: status.session.id, computer: status.session.computer, name: said(name), number, role: said(role) })
+    Ok(Member {
+        session: status.session.id,
+        computer: status.session.computer,
+        name: said(name),
+        number,
+        role: said(role),
+    })
 }

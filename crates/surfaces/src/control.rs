@@ -13,14 +13,22 @@ use serde_json::{Map, Value, json};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::json;
 use crate::strict::{self, Inbound};
-use crate::wire::{NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets, WireProfile};
+use crate::wire::{
+    NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets,
+    WireProfile,
+};
 
 fn refused(message: impl Into<String>) -> ApiError {
     ApiError::new(Code::InvalidControl, message)
 }
 
 /// Reads a control.
-pub async fn command(door: &Door, stream: &StreamId, by: Actor, content: &Value) -> ApiResult<ClientCommand> {
+pub async fn command(
+    door: &Door,
+    stream: &StreamId,
+    by: Actor,
+    content: &Value,
+) -> ApiResult<ClientCommand> {
     let entries = spelled_out(entries(content)?);
     let control: NewControl = strict::read(&entries)?;
     if let Some(command) = archive(&entries, &control, &by)? {
@@ -30,7 +38,12 @@ pub async fn command(door: &Door, stream: &StreamId, by: Actor, content: &Value)
 }
 
 /// What a control asks for that does not stand alone.
-pub async fn of(door: &Door, stream: &StreamId, by: Actor, mut control: NewControl) -> ApiResult<ClientCommand> {
+pub async fn of(
+    door: &Door,
+    stream: &StreamId,
+    by: Actor,
+    mut control: NewControl,
+) -> ApiResult<ClientCommand> {
     let mut controls = Vec::new();
     if let Some(given) = control.invite.take() {
         controls.push(invite(door, stream, given).await?);
@@ -39,7 +52,10 @@ pub async fn of(door: &Door, stream: &StreamId, by: Actor, mut control: NewContr
     controls.extend(of_floor(&mut control)?);
     controls.extend(of_rules(control, &by, &door.defaults())?);
     if controls.is_empty() {
-        return Err(refused(format!("A control needs at least one of {}.", strict::fields_of::<NewControl>().join(", "))));
+        return Err(refused(format!(
+            "A control needs at least one of {}.",
+            strict::fields_of::<NewControl>().join(", ")
+        )));
     }
     Ok(ClientCommand::Control { by, controls })
 }
@@ -62,7 +78,10 @@ fn of_floor(control: &mut NewControl) -> ApiResult<Vec<Control>> {
     let pause = control.pause.take().map(|given| Control::Pause(switch(&given)));
     let resume = control.resume.take().map(|Resume {}| Control::Resume);
     let auto = control.invited_auto.take().map(|given| Control::InvitedAuto(switch(&given)));
-    let mut controls: Vec<_> = [pause, resume, control.discussion.take().map(discussion), auto].into_iter().flatten().collect();
+    let mut controls: Vec<_> = [pause, resume, control.discussion.take().map(discussion), auto]
+        .into_iter()
+        .flatten()
+        .collect();
     if let Some(given) = control.budget.take() {
         let Raised { turns, micros, within } = given.try_into()?;
         controls.push(Control::RaiseBudget { turns, micros, within });
@@ -78,7 +97,11 @@ fn of_rules(control: NewControl, by: &Actor, defaults: &Policy) -> ApiResult<Vec
     if let Some(given) = control.policy {
         let policy = Policy::from_json(&given, defaults).map_err(|fault| policy_refused(&fault))?;
         // A name alone keeps the settings; an object replaces them.
-        controls.push(if given.is_string() { Control::PolicyNamed(policy.name) } else { Control::Policy(policy) });
+        controls.push(if given.is_string() {
+            Control::PolicyNamed(policy.name)
+        } else {
+            Control::Policy(policy)
+        });
         controls.extend(settings_beside_name(by, &given));
     }
     controls.extend(control.config.map(Control::Config));
@@ -89,7 +112,10 @@ fn of_rules(control: NewControl, by: &Actor, defaults: &Policy) -> ApiResult<Vec
 fn spelled_out(mut entries: Map<String, Value>) -> Map<String, Value> {
     for (key, value) in &mut entries {
         let long = match (key.as_str(), &*value) {
-            ("pause" | "invited_auto" | "discussion" | "archive" | "unarchive", Value::Bool(on)) => json!({ "on": on }),
+            (
+                "pause" | "invited_auto" | "discussion" | "archive" | "unarchive",
+                Value::Bool(on),
+            ) => json!({ "on": on }),
             ("mute" | "unmute" | "prod", Value::Array(targets)) => json!({ "targets": targets }),
             ("resume", Value::Bool(true)) => json!({}),
             (_, _) => continue,
@@ -103,7 +129,9 @@ impl Inbound for NewControl {
     fn unknown(object: &str, key: &str, known: &[&str]) -> ApiError {
         let shown: String = key.chars().take(40).collect();
         match object {
-            "" => refused(format!("There is no control {shown:?}; there are {}.", known.join(", "))),
+            "" => {
+                refused(format!("There is no control {shown:?}; there are {}.", known.join(", ")))
+            }
             "resume" => no_resume(),
             _ => refused(format!("'{object}' takes {}, not {shown:?}.", known.join(", "))),
         }
@@ -118,11 +146,14 @@ impl Inbound for NewControl {
             ("", "config") => refused("'config' takes an object of policy keys."),
             ("", "invite") => refused("'invite' takes an object with participant_id, profile."),
             ("", "uninvite") => refused("'uninvite' takes an object with participant_id."),
-            ("", "discussion") => refused("'discussion' takes an object with on, allow_agent_mentions."),
+            ("", "discussion") => {
+                refused("'discussion' takes an object with on, allow_agent_mentions.")
+            }
             ("", "budget") => refused("'budget' takes an object with turns, cost, seconds."),
             ("", switch) => refused(format!("'{switch}' takes an object with on.")),
             (_, "participant_id") => no_participant(object),
-            (_, other) => wrong_raise(other).unwrap_or_else(|| refused(format!("'{other}' of '{object}' {takes}."))),
+            (_, other) => wrong_raise(other)
+                .unwrap_or_else(|| refused(format!("'{other}' of '{object}' {takes}."))),
         }
     }
 }
@@ -166,12 +197,18 @@ fn entries(content: &Value) -> ApiResult<Map<String, Value>> {
     };
     match read {
         Value::Object(entries) => Ok(entries),
-        _ => Err(refused("The content of a control is an object such as {\"pause\": {\"on\": true}}.")),
+        _ => Err(refused(
+            "The content of a control is an object such as {\"pause\": {\"on\": true}}.",
+        )),
     }
 }
 
 /// Closing and opening stand alone in their event.
-fn archive(entries: &Map<String, Value>, control: &NewControl, by: &Actor) -> ApiResult<Option<ClientCommand>> {
+fn archive(
+    entries: &Map<String, Value>,
+    control: &NewControl,
+    by: &Actor,
+) -> ApiResult<Option<ClientCommand>> {
     let (key, on) = match (&control.archive, &control.unarchive) {
         (Some(given), _) => ("archive", switch(given)),
         (None, Some(given)) => ("unarchive", !switch(given)),
@@ -183,11 +220,13 @@ fn archive(entries: &Map<String, Value>, control: &NewControl, by: &Actor) -> Ap
     Ok(Some(ClientCommand::Archive { on, by: by.clone() }))
 }
 
-/// Without proof a policy comes with the settings that are in force; what is given beside its name changes them.
+/// Without proof a policy comes with the settings that are in force; what is given beside its name
+/// changes them.
 fn settings_beside_name(by: &Actor, policy: &Value) -> Option<Control> {
     let given = policy.as_object().filter(|_| !by.proven)?;
     let beside = given.iter().filter(|(key, _)| !matches!(key.as_str(), "name" | "reply_strategy"));
-    let settings: Map<String, Value> = beside.map(|(key, value)| (key.clone(), value.clone())).collect();
+    let settings: Map<String, Value> =
+        beside.map(|(key, value)| (key.clone(), value.clone())).collect();
     (!settings.is_empty()).then_some(Control::Config(settings))
 }
 
@@ -228,8 +267,11 @@ impl TryFrom<NewRaise> for Raised {
 
     fn try_from(given: NewRaise) -> ApiResult<Self> {
         let NewRaise { turns, cost, seconds } = given;
-        let micros = Money::try_from(cost.unwrap_or_default()).map_err(|error| refused(format!("'cost': {error}.")))?.micros;
-        let within = seconds.map_or(Some(RAISED_FOR), Millis::from_secs_f64).ok_or_else(no_seconds)?;
+        let micros = Money::try_from(cost.unwrap_or_default())
+            .map_err(|error| refused(format!("'cost': {error}.")))?
+            .micros;
+        let within =
+            seconds.map_or(Some(RAISED_FOR), Millis::from_secs_f64).ok_or_else(no_seconds)?;
         Ok(Self { turns: turns.unwrap_or_default(), micros, within })
     }
 }
@@ -267,20 +309,27 @@ fn invite_session(id: Option<String>, own: Invite, given: WireProfile) -> ApiRes
 fn profile(id: &str, given: Option<&Value>) -> ApiResult<WireProfile> {
     match given {
         None => Ok(WireProfile::default()),
-        Some(object @ Value::Object(_)) => {
-            WireProfile::deserialize(object).map_err(|error| refused(format!("'profile' of '{id}': {error}.")))
-        }
+        Some(object @ Value::Object(_)) => WireProfile::deserialize(object)
+            .map_err(|error| refused(format!("'profile' of '{id}': {error}."))),
         Some(_) => Err(refused(format!("'profile' of '{id}' must be an object."))),
     }
 }
 
 /// What the registry says about the client: the one given, or at a later invite the one stored.
-async fn facts(door: &Door, stream: &StreamId, id: &str, given: Option<&str>) -> ApiResult<AgentFacts> {
+async fn facts(
+    door: &Door,
+    stream: &StreamId,
+    id: &str,
+    given: Option<&str>,
+) -> ApiResult<AgentFacts> {
     if let Some(client) = given {
         return Ok(door.registry().facts(client));
     }
     let id = ParticipantId::new(id);
-    let stored =
-        door.view(Action::Post, stream, move |state| state.participant(&id).and_then(|known| known.profile.client.clone())).await?;
+    let stored = door
+        .view(Action::Post, stream, move |state| {
+            state.participant(&id).and_then(|known| known.profile.client.clone())
+        })
+        .await?;
     Ok(stored.map_or_else(AgentFacts::external, |client| door.registry().facts(&client)))
 }

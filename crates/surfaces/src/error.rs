@@ -126,7 +126,8 @@ struct Later {
     of: Option<&'static str>,
 }
 
-/// Why a request was refused for want of a credential or of what it allows, in a few words. Goes with the answer to whoever records it.
+/// Why a request was refused for want of a credential or of what it allows, in a few words. Goes
+/// with the answer to whoever records it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused(pub String);
 
@@ -143,7 +144,8 @@ impl ApiError {
     }
 
     fn with_status(status: u16, code: &str, message: String) -> Self {
-        let detail = ErrorDetail { code: code.into(), message, thread: None, participant: None, kept: None };
+        let detail =
+            ErrorDetail { code: code.into(), message, thread: None, participant: None, kept: None };
         Self {
             status: StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
             detail: Box::new(detail),
@@ -159,7 +161,10 @@ impl ApiError {
 
     /// Nothing that is worth anything was presented. It says the same whatever was wrong.
     pub fn unauthenticated() -> Self {
-        Self { refused: Some(Refused("without a valid credential".into())), ..Self::plain(Code::Unauthenticated) }
+        Self {
+            refused: Some(Refused("without a valid credential".into())),
+            ..Self::plain(Code::Unauthenticated)
+        }
     }
 
     /// What was presented does not allow it.
@@ -170,17 +175,27 @@ impl ApiError {
     /// So much of this was asked for that there is nothing left of it for a while.
     pub fn rate_limited(of: &'static str, wait: Duration) -> Self {
         let seconds = (wait.as_millis().div_ceil(1000) as u64).max(1);
-        let message = format!("Too many {of} in this time. Nothing was decided; try again in {seconds} s.");
-        Self { later: Some(Later { seconds, of: Some(of) }), ..Self::new(Code::RateLimited, message) }
+        let message =
+            format!("Too many {of} in this time. Nothing was decided; try again in {seconds} s.");
+        Self {
+            later: Some(Later { seconds, of: Some(of) }),
+            ..Self::new(Code::RateLimited, message)
+        }
     }
 
     /// A principal has all the streams that it may have.
     pub fn too_many_streams(most: u32) -> Self {
-        let message = format!("You have {most} streams open, which is all that one principal may have: close one first.");
-        Self { later: Some(Later { seconds: 5, of: Some("streams") }), ..Self::new(Code::TooManyStreams, message) }
+        let message = format!(
+            "You have {most} streams open, which is all that one principal may have: close one first."
+        );
+        Self {
+            later: Some(Later { seconds: 5, of: Some("streams") }),
+            ..Self::new(Code::TooManyStreams, message)
+        }
     }
 
-    /// A position that a thread with this head does not have. Whoever is ahead of the log would miss what is said from now on.
+    /// A position that a thread with this head does not have. Whoever is ahead of the log would
+    /// miss what is said from now on.
     pub fn no_position(head: Seq) -> Self {
         let message = format!(
             "A position of this thread is a number from 0 to {head}. Whoever is ahead of that read what a restored backup does not hold: \
@@ -199,7 +214,10 @@ impl ApiError {
     /// No such thread.
     pub fn no_thread(id: &str) -> Self {
         let shown: String = id.chars().take(64).collect();
-        let mut error = Self::new(Code::ThreadNotFound, format!("There is no thread {shown:?}. GET /threads lists them."));
+        let mut error = Self::new(
+            Code::ThreadNotFound,
+            format!("There is no thread {shown:?}. GET /threads lists them."),
+        );
         error.detail.thread = Some(shown);
         error
     }
@@ -258,7 +276,11 @@ impl ApiError {
 
 impl From<Denied> for ApiError {
     fn from(denied: Denied) -> Self {
-        if denied == Denied::Stranger { Self::unauthenticated() } else { Self::forbidden(denied.to_string(), denied.briefly()) }
+        if denied == Denied::Stranger {
+            Self::unauthenticated()
+        } else {
+            Self::forbidden(denied.to_string(), denied.briefly())
+        }
     }
 }
 
@@ -271,7 +293,9 @@ impl From<AccessError> for ApiError {
             AccessError::Session(error) => error.into(),
             AccessError::Unfit(unfit) => unfit.into(),
             AccessError::NameOfOther(..) => Self::new(Code::InvalidParticipant, error.to_string()),
-            AccessError::OtherKind(_) | AccessError::OfSession(_) => Self::new(Code::PrincipalTaken, error.to_string()),
+            AccessError::OtherKind(_) | AccessError::OfSession(_) => {
+                Self::new(Code::PrincipalTaken, error.to_string())
+            }
             AccessError::Unknown => Self::plain(Code::UnknownToken),
         }
     }
@@ -300,13 +324,17 @@ impl From<SessionError> for ApiError {
     fn from(error: SessionError) -> Self {
         let text = error.to_string();
         let (code, forward) = match error {
-            SessionError::Unavailable(_) => (Code::NoTerminals, "`moothall doctor` says what is missing."),
+            SessionError::Unavailable(_) => {
+                (Code::NoTerminals, "`moothall doctor` says what is missing.")
+            }
             SessionError::NotFound(_) => (
                 Code::SessionNotFound,
                 "GET /sessions, `moothall sessions` or list_sessions show those there are; an agent sees those with which it shares a conversation.",
             ),
             SessionError::Ended { .. } => (Code::SessionEnded, "Start another one."),
-            SessionError::NoLink => (Code::LinkNotFound, "GET /links, or `moothall link list`, show those there are."),
+            SessionError::NoLink => {
+                (Code::LinkNotFound, "GET /links, or `moothall link list`, show those there are.")
+            }
             SessionError::Invalid(_) => (Code::InvalidSession, ""),
             SessionError::Conflict(_) => (Code::SessionConflict, ""),
             SessionError::Host(_) => (Code::TerminalFailed, ""),
@@ -349,18 +377,22 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let busy = self.status == StatusCode::SERVICE_UNAVAILABLE || self.status == StatusCode::TOO_MANY_REQUESTS;
+        let busy = self.status == StatusCode::SERVICE_UNAVAILABLE
+            || self.status == StatusCode::TOO_MANY_REQUESTS;
         let later = self.later.or(busy.then_some(Later { seconds: 1, of: None }));
         let nameless = self.status == StatusCode::UNAUTHORIZED;
         let body = ErrorBody { error: *self.detail };
         let mut response = (self.status, axum::Json(body)).into_response();
         if let Some(Later { seconds, of }) = later {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
-            let left = of.and_then(|of| HeaderValue::from_str(&format!("\"{of}\";r=0;t={seconds}")).ok());
+            let left =
+                of.and_then(|of| HeaderValue::from_str(&format!("\"{of}\";r=0;t={seconds}")).ok());
             left.and_then(|left| response.headers_mut().insert(RATE_LIMIT, left));
         }
         if nameless {
-            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if let Some(refused) = self.refused {
             response.extensions_mut().insert(refused);
@@ -369,7 +401,8 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// Words of the conversation rules that are not in [`Code`]: status, code, meaning. A test compares them with the kernel.
+/// Words of the conversation rules that are not in [`Code`]: status, code, meaning. A test compares
+/// them with the kernel.
 pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (403, "humans_only", "Only people may do this; agents can invite and uninvite agents."),
     (
@@ -387,17 +420,45 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (409, "participant_muted", "The participant is muted; its words were kept in the trace."),
     (409, "thread_paused", "Agents stand still here; the words were kept in the trace."),
     (409, "thread_archived", "The thread takes no more messages; unarchive it to go on."),
-    (409, "depth_limit", "The words are too many steps away from a human message; they were kept in the trace."),
-    (409, "turn_limit", "The agents have used their replies to the last human message; the words were kept in the trace."),
+    (
+        409,
+        "depth_limit",
+        "The words are too many steps away from a human message; they were kept in the trace.",
+    ),
+    (
+        409,
+        "turn_limit",
+        "The agents have used their replies to the last human message; the words were kept in the trace.",
+    ),
     (409, "name_taken", "The id or nickname looks like that of somebody else here."),
     (409, "too_many_participants", "A thread has at most 200 participants."),
     (409, "no_open_turn", "There is no turn to pass, or to ask a permission for."),
     (409, "turn_ended", "The turn is over already."),
-    (409, "permission_closed", "The permission was answered, or its time ran out; the message says by whom, how and when."),
-    (409, "permission_withdrawn", "What was asked is not asked any more, or something else is; nothing was done."),
-    (409, "not_a_participant", "Whoever asks is no agent of that thread; name one in which it takes part."),
-    (409, "too_many_questions", "So many questions of programs wait in the thread that no more are taken; wait for a person."),
-    (409, "too_many_starts", "So many requests to start something wait in the thread that no more are taken; wait for a person."),
+    (
+        409,
+        "permission_closed",
+        "The permission was answered, or its time ran out; the message says by whom, how and when.",
+    ),
+    (
+        409,
+        "permission_withdrawn",
+        "What was asked is not asked any more, or something else is; nothing was done.",
+    ),
+    (
+        409,
+        "not_a_participant",
+        "Whoever asks is no agent of that thread; name one in which it takes part.",
+    ),
+    (
+        409,
+        "too_many_questions",
+        "So many questions of programs wait in the thread that no more are taken; wait for a person.",
+    ),
+    (
+        409,
+        "too_many_starts",
+        "So many requests to start something wait in the thread that no more are taken; wait for a person.",
+    ),
     (409, "exists", "The thread exists already."),
     (
         409,
@@ -409,22 +470,62 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (409, "nested_gathering", "A gathering is going on here already."),
     (409, "wrong_policy", "A gathering needs the policy `talking_piece`."),
     (409, "no_gathering", "There is no gathering going on here."),
-    (409, "not_your_piece", "Somebody else holds the talking piece; the words were kept in the trace."),
-    (409, "needs_gathering", "The policy is a gathering's, and none is held in the thread: nobody would ever answer."),
-    (409, "piece_rules", "In a gathering whoever holds the talking piece speaks; nobody else can be asked."),
+    (
+        409,
+        "not_your_piece",
+        "Somebody else holds the talking piece; the words were kept in the trace.",
+    ),
+    (
+        409,
+        "needs_gathering",
+        "The policy is a gathering's, and none is held in the thread: nobody would ever answer.",
+    ),
+    (
+        409,
+        "piece_rules",
+        "In a gathering whoever holds the talking piece speaks; nobody else can be asked.",
+    ),
     (409, "no_budget", "There is no limit of that kind, so there is nothing to raise."),
     (
         409,
         "unanswered",
         "Somebody has to agree to this request and said nothing in time. Nothing was decided; sending it again asks again.",
     ),
-    (409, "chain_too_long", "The request follows from so many others between threads that it must not lead to another."),
-    (413, "start_too_large", "What would be started cannot be shown whole to a person; give fewer arguments or a shorter message."),
-    (413, "message_too_large", "A message takes 64 KiB from a person, 256 KiB from an agent; an answer in words takes 4 KiB."),
-    (422, "unknown_option", "The answer means none of the permission's options, or several; the message lists them."),
-    (422, "takes_no_text", "The option takes no words of one's own; the message lists those that do."),
-    (422, "text_missing", "The option is answered in words of one's own, and `text` has none that can be seen."),
-    (422, "ambiguous_name", "More than one participant answers to a name in the command; the message lists them."),
+    (
+        409,
+        "chain_too_long",
+        "The request follows from so many others between threads that it must not lead to another.",
+    ),
+    (
+        413,
+        "start_too_large",
+        "What would be started cannot be shown whole to a person; give fewer arguments or a shorter message.",
+    ),
+    (
+        413,
+        "message_too_large",
+        "A message takes 64 KiB from a person, 256 KiB from an agent; an answer in words takes 4 KiB.",
+    ),
+    (
+        422,
+        "unknown_option",
+        "The answer means none of the permission's options, or several; the message lists them.",
+    ),
+    (
+        422,
+        "takes_no_text",
+        "The option takes no words of one's own; the message lists those that do.",
+    ),
+    (
+        422,
+        "text_missing",
+        "The option is answered in words of one's own, and `text` has none that can be seen.",
+    ),
+    (
+        422,
+        "ambiguous_name",
+        "More than one participant answers to a name in the command; the message lists them.",
+    ),
     (422, "takes_no_turns", "Only agents are asked to answer, and this is a person."),
     (422, "bad_command", "The slash command is not understood."),
     (422, "empty_message", "A message needs some text."),
@@ -434,45 +535,28 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (422, "incomplete_profile", "The first invite needs `profile.client` and `profile.model`."),
     (422, "invalid_profile", "A word of the profile is empty or too long."),
     (422, "too_many_roles", "The profile names too many roles."),
-    (422, "invalid_name", "An id or nickname is empty, too long, or holds a character that is not allowed."),
-    (422, "reserved_name", "The id or nickname means everyone, a person or the server, or looks as if it did."),
+    (
+        422,
+        "invalid_name",
+        "An id or nickname is empty, too long, or holds a character that is not allowed.",
+    ),
+    (
+        422,
+        "reserved_name",
+        "The id or nickname means everyone, a person or the server, or looks as if it did.",
+    ),
     (422, "cannot_mute_human", "People cannot be muted."),
     (422, "no_targets", "`targets` names nobody."),
     (422, "invalid_target", "A binding looks like `chat:telegram:-100123`."),
     (422, "invalid_raise", "A budget is raised by some turns or money, for one minute to 31 days."),
     (422, "not_kept", "Only text that was kept can be published."),
-    (422, "invalid_gathering", "The plan of the gathering is not understood, or outside its ranges."),
+    (
+        422,
+        "invalid_gathering",
+        "The plan of the gathering is not understood, or outside its ranges.",
+    ),
     (422, "invalid_circle", "A gathering needs at least two speakers and exactly one harvester."),
 ];
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use moothall_kernel::ids::{ParticipantId, Seq};
-    use moothall_kernel::invariants::ORDER;
-
-    #[test]
-    fn what_the_engine_says_keeps_its_kind() {
-        let stream = StreamId::new("s");
-        let rejection = Rejection::new(Refusal::Conflict, "participant_muted", "Muted.").about(&ParticipantId::new("a"));
-        let cases = [
-            (HallError::Rejected(Box::new(rejection)), 409, "participant_muted"),
-            (HallError::NotFound(stream.clone()), 404, "thread_not_found"),
-            (HallError::Deleted(stream.clone()), 410, "thread_deleted"),
-            (HallError::KeyReused, 422, "idempotency_key_reused"),
-            (HallError::Overloaded, 503, "overloaded"),
-            (HallError::DiskFull, 507, "disk_full"),
-            (HallError::ReadOnly { stream: stream.clone(), seq: Seq(1), kind: "k".into() }, 409, "thread_read_only"),
-            (HallError::Damaged("at 5".into()), 500, "damaged"),
-            (HallError::Broken { stream: stream.clone(), rule: ORDER }, 500, "damaged"),
-            (HallError::Unreadable("secret path".into()), 500, "io_error"),
-            (HallError::ShuttingDown, 503, "shutting_down"),
-            (HallError::Failed("secret path".into()), 500, "internal"),
-        ];
-        for (error, status, code) in cases {
-            let answer = ApiError::of_hall(error, Some(&stream));
-            assert_eq!((answer.status.as_u16(), answer.detail.code.as_str(), answer.detail.thread.as_deref()), (status, code, Some("s")));
-            assert!(!answer.detail.message.contains("secret"));
-        }
-    }
-}
+mod tests;

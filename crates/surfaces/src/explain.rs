@@ -8,7 +8,8 @@ use moothall_kernel::participant::Kind;
 
 use crate::wire::{TurnEntry, WireFault, outcome_word, turn_id, why_not_word, why_word};
 
-/// An entry, and every human message that it goes back to: what waits for its turn may be asked about more. The newest is the entry's own.
+/// An entry, and every human message that it goes back to: what waits for its turn may be asked
+/// about more. The newest is the entry's own.
 struct Listed {
     entry: TurnEntry,
     earlier: Vec<String>,
@@ -28,21 +29,33 @@ pub struct Explained {
 impl Explained {
     /// Nothing yet.
     pub fn new(stream: StreamId) -> Self {
-        Self { stream, entries: Vec::new(), open: HashMap::new(), roots: HashMap::new(), missed: false }
+        Self {
+            stream,
+            entries: Vec::new(),
+            open: HashMap::new(),
+            roots: HashMap::new(),
+            missed: false,
+        }
     }
 
     /// The list, of one message or of all, and its newest `limit` entries where there is a limit.
     pub fn list(self, message: Option<EventId>, limit: Option<usize>) -> Vec<TurnEntry> {
         let wanted = message.map(|id| id.to_string());
-        let is_about = |listed: &Listed, id: &String| listed.entry.message.as_ref() == Some(id) || listed.earlier.contains(id);
-        let listed = self.entries.into_iter().filter(|listed| wanted.as_ref().is_none_or(|id| is_about(listed, id)));
+        let is_about = |listed: &Listed, id: &String| {
+            listed.entry.message.as_ref() == Some(id) || listed.earlier.contains(id)
+        };
+        let listed = self
+            .entries
+            .into_iter()
+            .filter(|listed| wanted.as_ref().is_none_or(|id| is_about(listed, id)));
         let mut entries: Vec<TurnEntry> = listed.map(|listed| listed.entry).collect();
         let surplus = limit.map_or(0, |limit| entries.len().saturating_sub(limit));
         entries.drain(..surplus);
         entries
     }
 
-    /// Whether each turn that was widened was seen to be granted. If not, what went before has to be read as well.
+    /// Whether each turn that was widened was seen to be granted. If not, what went before has to
+    /// be read as well.
     pub fn knows_what_was_widened(&self) -> bool {
         !self.missed
     }
@@ -74,17 +87,21 @@ impl Explained {
                     entry.may_pass = *may_pass;
                 });
             }
-            Event::TurnStarted { turn, attempt, from_seq, through_seq, .. } => self.change(*turn, |entry| {
-                entry.attempt = *attempt;
-                entry.started_at = Some(recorded.ts.to_string());
-                entry.from_seq = Some(from_seq.0);
-                entry.through_seq = Some(through_seq.0);
-            }),
+            Event::TurnStarted { turn, attempt, from_seq, through_seq, .. } => {
+                self.change(*turn, |entry| {
+                    entry.attempt = *attempt;
+                    entry.started_at = Some(recorded.ts.to_string());
+                    entry.from_seq = Some(from_seq.0);
+                    entry.through_seq = Some(through_seq.0);
+                })
+            }
             Event::Summarised { turn, through_seq, .. } => {
                 let detail = format!("it summed up what came before {}", through_seq.next());
                 self.change(*turn, |entry| entry.detail = Some(detail));
             }
-            Event::TurnReleased { turn } => self.change(*turn, |entry| entry.released_at = Some(recorded.ts.to_string())),
+            Event::TurnReleased { turn } => {
+                self.change(*turn, |entry| entry.released_at = Some(recorded.ts.to_string()))
+            }
             Event::TurnEnded { .. } => self.observe_ended(recorded),
             _ => {}
         }
@@ -106,7 +123,9 @@ impl Explained {
     }
 
     fn observe_ended(&mut self, recorded: &Recorded) {
-        let Event::TurnEnded { turn, attempt, outcome, fault, usage, .. } = &recorded.event else { return };
+        let Event::TurnEnded { turn, attempt, outcome, fault, usage, .. } = &recorded.event else {
+            return;
+        };
         self.change(*turn, |entry| {
             entry.attempt = *attempt;
             entry.outcome = Some(outcome_word(*outcome).into());

@@ -1,5 +1,5 @@
-//! The way in to a hall: what it is reached by, and who may come in how often. What the operator says of it can be said anew while it is
-//! open.
+//! The way in to a hall: what it is reached by, and who may come in how often. What the operator
+//! says of it can be said anew while it is open.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -50,13 +50,17 @@ impl Gate {
         let entrance = hall.entrance();
         let said = RwLock::new(Said::of(&entrance, &options));
         let rates = Rates::new(options.mode, options.limits.clone());
-        let seats = Seats::new(options.connections_max, options.limits.connections_per_address, meters.clone());
+        let seats = Seats::new(
+            options.connections_max,
+            options.limits.connections_per_address,
+            meters.clone(),
+        );
         let access = Arc::new(Access::new(hall, options.mode, options.startup.as_ref()));
         Self(Arc::new(GateState { entrance, options, access, said, rates, seats, meters }))
     }
 
-    /// Other hosts, origins and limits, from the next request and the next connection on. What is open stays open, and whoever was slowed
-    /// down begins anew where the pace is another one.
+    /// Other hosts, origins and limits, from the next request and the next connection on. What is
+    /// open stays open, and whoever was slowed down begins anew where the pace is another one.
     pub fn replace(&self, hosts: Vec<String>, origins: Vec<String>, limits: Limits) {
         let GateState { entrance, options, said, rates, seats, .. } = &*self.0;
         seats.replace(limits.connections_per_address);

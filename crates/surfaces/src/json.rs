@@ -42,10 +42,13 @@ pub fn read(bytes: &[u8]) -> Result<Value, JsonFault> {
     let kind = Cell::new(JsonFaultKind::Malformed);
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = Strict { depth: 0, fault: &kind }.deserialize(&mut deserializer);
-    value.and_then(|value| deserializer.end().map(|()| value)).map_err(|error| JsonFault { kind: kind.get(), detail: error.to_string() })
+    value
+        .and_then(|value| deserializer.end().map(|()| value))
+        .map_err(|error| JsonFault { kind: kind.get(), detail: error.to_string() })
 }
 
-/// One value at some depth. Notes the kind of a fault on the side, because the reader's own error is only text.
+/// One value at some depth. Notes the kind of a fault on the side, because the reader's own error
+/// is only text.
 #[derive(Clone, Copy)]
 struct Strict<'a> {
     depth: usize,
@@ -60,7 +63,9 @@ impl Strict<'_> {
 
     fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
         if self.depth == DEPTH_MAX {
-            return Err(self.refuse(JsonFaultKind::TooDeep, format_args!("nested deeper than {DEPTH_MAX}")));
+            return Err(
+                self.refuse(JsonFaultKind::TooDeep, format_args!("nested deeper than {DEPTH_MAX}"))
+            );
         }
         Ok(Self { depth: self.depth + 1, ..self })
     }
@@ -112,10 +117,12 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 
     fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Value, E> {
-        let ambiguous = number.abs() > SAFE_INTEGER as f64 || (number == 0.0 && number.is_sign_negative());
+        let ambiguous =
+            number.abs() > SAFE_INTEGER as f64 || (number == 0.0 && number.is_sign_negative());
         match Number::from_f64(number) {
             Some(number) if !ambiguous => Ok(Value::Number(number)),
-            _ => Err(self.refuse(JsonFaultKind::BadNumber, "a number that is too large, or negative zero")),
+            _ => Err(self
+                .refuse(JsonFaultKind::BadNumber, "a number that is too large, or negative zero")),
         }
     }
 
@@ -134,7 +141,10 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(key) = entries.next_key::<String>()? {
             if object.contains_key(&key) {
                 let shown: String = key.chars().take(40).collect();
-                return Err(self.refuse(JsonFaultKind::DuplicateKey, format_args!("the key {shown:?} comes twice")));
+                return Err(self.refuse(
+                    JsonFaultKind::DuplicateKey,
+                    format_args!("the key {shown:?} comes twice"),
+                ));
             }
             let value = entries.next_value_seed(inner)?;
             object.insert(key, value);
@@ -149,11 +159,15 @@ pub fn canonical(value: &Value) -> String {
         Value::Object(object) => {
             let mut entries: Vec<_> = object.iter().collect();
             entries.sort_by_key(|(key, _)| *key);
-            let inner: Vec<String> =
-                entries.iter().map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value))).collect();
+            let inner: Vec<String> = entries
+                .iter()
+                .map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value)))
+                .collect();
             format!("{{{}}}", inner.join(","))
         }
-        Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        Value::Array(items) => {
+            format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(","))
+        }
         other => other.to_string(),
     }
 }
@@ -174,7 +188,10 @@ mod tests {
     #[test]
     fn plain_json_reads_as_it_is() {
         let text = r#"{"a": [1, -2, 2.5, 0.0, true, null, "é😀\n"], "b": {"a": {}}}"#;
-        assert_eq!(read(text.as_bytes()).unwrap(), json!({"a": [1, -2, 2.5, 0.0, true, null, "é😀\n"], "b": {"a": {}}}));
+        assert_eq!(
+            read(text.as_bytes()).unwrap(),
+            json!({"a": [1, -2, 2.5, 0.0, true, null, "é😀\n"], "b": {"a": {}}})
+        );
     }
 
     #[test]
@@ -195,7 +212,14 @@ mod tests {
 
     #[test]
     fn numbers_that_programs_read_differently_are_refused() {
-        for bad in ["9007199254740992", "-9007199254740993", "-0", "-0.0", "1e300", "123456789012345678901234567890"] {
+        for bad in [
+            "9007199254740992",
+            "-9007199254740993",
+            "-0",
+            "-0.0",
+            "1e300",
+            "123456789012345678901234567890",
+        ] {
             assert_eq!(fault(bad), JsonFaultKind::BadNumber, "{bad}");
         }
         for bad in ["1e400", "NaN", "Infinity", "01", "+1", ".5"] {
@@ -206,7 +230,16 @@ mod tests {
 
     #[test]
     fn text_has_to_be_text() {
-        for bad in [&b"\"\xff\""[..], b"\"\xc0\xaf\"", br#""\ud800""#, br#""\udc00\ud800""#, b"\"a\0b\"", b"", b"{} {}", b"{\"a\":1,}"] {
+        for bad in [
+            &b"\"\xff\""[..],
+            b"\"\xc0\xaf\"",
+            br#""\ud800""#,
+            br#""\udc00\ud800""#,
+            b"\"a\0b\"",
+            b"",
+            b"{} {}",
+            b"{\"a\":1,}",
+        ] {
             assert_eq!(fault(bad), JsonFaultKind::Malformed, "{bad:?}");
         }
         assert_eq!(read(br#""a\u0000b""#).unwrap(), json!("a\0b"));
@@ -228,7 +261,8 @@ mod tests {
         }
     }
 
-    /// A number with a fraction may move by its last digit when it is read again: the reader below is quick with those, and not exact.
+    /// A number with a fraction may move by its last digit when it is read again: the reader below
+    /// is quick with those, and not exact.
     fn has_fraction(value: &Value) -> bool {
         match value {
             Value::Array(items) => items.iter().any(has_fraction),
@@ -242,16 +276,36 @@ mod tests {
     fn fuzzed_json_reads_as_everybody_reads_it_and_keeps_its_bounds() {
         const DETAIL_MAX: usize = 400;
         let corpus = fuzz::corpus(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/json"));
-        let words = ["[", "{\"a\":", "\"from\":", "-0", "1e308", "9007199254740992", "\\ud83d", "\\u0000", "null", "0.1", ","];
+        let words = [
+            "[",
+            "{\"a\":",
+            "\"from\":",
+            "-0",
+            "1e308",
+            "9007199254740992",
+            "\\ud83d",
+            "\\u0000",
+            "null",
+            "0.1",
+            ",",
+        ];
         fuzz::bytes("json", &corpus, &words, |bytes| match read(bytes) {
             Ok(value) => {
                 assert!(depth(&value) <= DEPTH_MAX);
-                assert_eq!(serde_json::from_slice::<Value>(bytes).unwrap(), value, "another reader reads the same");
+                assert_eq!(
+                    serde_json::from_slice::<Value>(bytes).unwrap(),
+                    value,
+                    "another reader reads the same"
+                );
                 let text = canonical(&value);
                 let again = read(text.as_bytes());
                 assert!(has_fraction(&value) && again.is_ok() || again == Ok(value), "{text}");
             }
-            Err(fault) => assert!(!fault.detail.is_empty() && fault.detail.len() <= DETAIL_MAX, "{}", fault.detail),
+            Err(fault) => assert!(
+                !fault.detail.is_empty() && fault.detail.len() <= DETAIL_MAX,
+                "{}",
+                fault.detail
+            ),
         });
     }
 }

@@ -1,8 +1,10 @@
-//! Ways in: HTTP, server-sent events and MCP, and the wire types that they and the command line share.
+//! Ways in: HTTP, server-sent events and MCP, and the wire types that they and the command line
+//! share.
 //!
-//! [`serve()`] serves a hall on a listener; [`router()`] is the same without the listener. Everything that crosses the wire is in [`wire`],
-//! and nowhere else. The guards before the routes keep foreign web pages and host names out, and find out who asks; [`ROUTES`] says what
-//! each route needs. Without a credential, in local mode, `from` is the client's word.
+//! [`serve()`] serves a hall on a listener; [`router()`] is the same without the listener.
+//! Everything that crosses the wire is in [`wire`], and nowhere else. The guards before the routes
+//! keep foreign web pages and host names out, and find out who asks; [`ROUTES`] says what each
+//! route needs. Without a credential, in local mode, `from` is the client's word.
 //!
 //! ```
 //! let described = moothall_surfaces::openapi();

@@ -1,7 +1,9 @@
 //! What the body of an event post asks for.
 
 use moothall_engine::door::Door;
-use moothall_kernel::command::{Actor, ClientCommand, KindFault, OwnKind, Post, PostCustom, is_word};
+use moothall_kernel::command::{
+    Actor, ClientCommand, KindFault, OwnKind, Post, PostCustom, is_word,
+};
 use moothall_kernel::event::Cause;
 use moothall_kernel::ids::{EventId, StreamId};
 use serde_json::Value;
@@ -27,7 +29,8 @@ pub struct Parsed {
 
 /// Reads what a body asks for.
 pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Parsed> {
-    let (NewEvent { kind, from, to, content, meta, thread }, warnings) = strict::read_open(&body.fields)?;
+    let (NewEvent { kind, from, to, content, meta, thread }, warnings) =
+        strict::read_open(&body.fields)?;
     if thread.is_some_and(|thread| thread != stream.as_str()) {
         return Err(other_thread());
     }
@@ -39,7 +42,15 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Pars
         "message" => {
             let words = message_words(&content)?;
             let reply_to = cause(door, stream, reply_to.as_deref()).await?;
-            ClientCommand::Post(Post { by: by.clone(), to, body: words, reply_to, tags, typed_at: None, asks: Vec::new() })
+            ClientCommand::Post(Post {
+                by: by.clone(),
+                to,
+                body: words,
+                reply_to,
+                tags,
+                typed_at: None,
+                asks: Vec::new(),
+            })
         }
         "control" => control::command(door, stream, by.clone(), &content).await?,
         "thread.renamed" => ClientCommand::Rename { name: new_name(&content)?, by: by.clone() },
@@ -50,7 +61,14 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Pars
         kind => {
             let kind = own_kind(kind)?;
             let reply_to = cause(door, stream, reply_to.as_deref()).await?;
-            ClientCommand::PostCustom(PostCustom { by: by.clone(), to, kind, content, tags, reply_to })
+            ClientCommand::PostCustom(PostCustom {
+                by: by.clone(),
+                to,
+                kind,
+                content,
+                tags,
+                reply_to,
+            })
         }
     };
     Ok(Parsed { by, command, warnings })
@@ -68,9 +86,13 @@ impl Inbound for NewEvent {
 
 impl Open for NewEvent {
     fn check(object: &str, key: &str) -> ApiResult<()> {
-        let servers = ["turn", "depth", "mentions", "queued", "published", "error", "unproven", "typed_at"];
+        let servers =
+            ["turn", "depth", "mentions", "queued", "published", "error", "unproven", "typed_at"];
         if object == "meta" && servers.contains(&key) {
-            return Err(ApiError::new(Code::ServerField, format!("'meta.{key}' is the server's; leave it out.")));
+            return Err(ApiError::new(
+                Code::ServerField,
+                format!("'meta.{key}' is the server's; leave it out."),
+            ));
         }
         refuse_server_field(key)
     }
@@ -81,24 +103,43 @@ fn other_thread() -> ApiError {
 }
 
 fn no_tags() -> ApiError {
-    ApiError::new(Code::InvalidField, "'meta.tags' must be a list of at most 32 words of 1 to 64 characters.")
+    ApiError::new(
+        Code::InvalidField,
+        "'meta.tags' must be a list of at most 32 words of 1 to 64 characters.",
+    )
 }
 
 fn checked(tags: Vec<String>) -> ApiResult<Vec<String>> {
-    if tags.len() <= TAGS_MAX && tags.iter().all(|tag| is_word(tag)) { Ok(tags) } else { Err(no_tags()) }
+    if tags.len() <= TAGS_MAX && tags.iter().all(|tag| is_word(tag)) {
+        Ok(tags)
+    } else {
+        Err(no_tags())
+    }
 }
 
 /// The earlier message that an event replies to.
-pub(crate) async fn cause(door: &Door, stream: &StreamId, reply_to: Option<&str>) -> ApiResult<Option<Cause>> {
+pub(crate) async fn cause(
+    door: &Door,
+    stream: &StreamId,
+    reply_to: Option<&str>,
+) -> ApiResult<Option<Cause>> {
     let Some(text) = reply_to else { return Ok(None) };
-    let unknown = || ApiError::new(Code::UnknownReplyTo, "'meta.reply_to' must be the id of an earlier message of this thread.");
+    let unknown = || {
+        ApiError::new(
+            Code::UnknownReplyTo,
+            "'meta.reply_to' must be the id of an earlier message of this thread.",
+        )
+    };
     let id: EventId = text.parse().map_err(|()| unknown())?;
     door.cause(stream, id).await?.map(Some).ok_or_else(unknown)
 }
 
 fn message_words(content: &Value) -> ApiResult<String> {
     match content {
-        Value::Null => Err(ApiError::new(Code::MissingContent, "Missing 'content': a message needs its words.")),
+        Value::Null => Err(ApiError::new(
+            Code::MissingContent,
+            "Missing 'content': a message needs its words.",
+        )),
         Value::String(words) => Ok(words.clone()),
         _ => Err(ApiError::new(Code::InvalidField, "'content' of a message must be a string.")),
     }
@@ -108,7 +149,10 @@ fn new_name(content: &Value) -> ApiResult<String> {
     match content {
         Value::Null => Ok(String::new()),
         Value::String(name) => Ok(name.clone()),
-        _ => Err(ApiError::new(Code::InvalidField, "'content' of thread.renamed must be a string: the new name.")),
+        _ => Err(ApiError::new(
+            Code::InvalidField,
+            "'content' of thread.renamed must be a string: the new name.",
+        )),
     }
 }
 
@@ -151,6 +195,8 @@ fn server_type(kind: &str) -> ApiError {
 fn own_kind(word: &str) -> ApiResult<OwnKind> {
     OwnKind::parse(word).map_err(|fault| match fault {
         KindFault::OfServer => server_type(word),
-        KindFault::NoWord => ApiError::new(Code::InvalidField, "'type' must be a word of 1 to 64 characters."),
+        KindFault::NoWord => {
+            ApiError::new(Code::InvalidField, "'type' must be a word of 1 to 64 characters.")
+        }
     })
 }

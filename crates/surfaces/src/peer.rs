@@ -1,21 +1,24 @@
 //! Whose process is at the other end of a connection on this computer.
 //!
-//! The system knows the owner of every socket. It is asked once for each connection, with the connection as its client sees it. What
-//! this is for stands in `docs/security.md`.
+//! The system knows the owner of every socket. It is asked once for each connection, with the
+//! connection as its client sees it. What this is for stands in `docs/security.md`.
 
 use std::net::SocketAddr;
 
 /// Who is at the other end of a connection, as far as the system says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// The user who runs this server; or root, who may do everything to that user anyway. Also where every user may come.
+    /// The user who runs this server; or root, who may do everything to that user anyway. Also
+    /// where every user may come.
     Owner,
     /// Another user of this computer, by number.
     Other(u32),
-    /// The system cannot tell: it has no way to ask, or the other end is in another network namespace.
+    /// The system cannot tell: it has no way to ask, or the other end is in another network
+    /// namespace.
     Unknown,
-    /// Nobody any more. The system says root of a socket that no process holds, so this is asked for by itself: whoever sends a request
-    /// and closes at once is nobody who could read its answer, and is not root.
+    /// Nobody any more. The system says root of a socket that no process holds, so this is asked
+    /// for by itself: whoever sends a request and closes at once is nobody who could read its
+    /// answer, and is not root.
     Gone,
 }
 
@@ -62,15 +65,21 @@ mod system {
 
     /// The client's socket. The answer is there when the request was sent, so nothing waits here.
     pub(super) fn socket(client: SocketAddr, server: SocketAddr) -> Option<Socket> {
-        let netlink = Netlink::new(NETLINK_SOCK_DIAG).and_then(|netlink| netlink.set_non_blocking(true).map(|()| netlink));
-        let netlink = netlink.inspect_err(|error| tracing::debug!(%error, "the owner of a connection cannot be asked for")).ok()?;
+        let netlink = Netlink::new(NETLINK_SOCK_DIAG)
+            .and_then(|netlink| netlink.set_non_blocking(true).map(|()| netlink));
+        let netlink = netlink
+            .inspect_err(
+                |error| tracing::debug!(%error, "the owner of a connection cannot be asked for"),
+            )
+            .ok()?;
         netlink.send_to(&question(client, server), &netlink_sys::SocketAddr::new(0, 0), 0).ok()?;
         let (answer, _) = netlink.recv_from_full().ok()?;
         match NetlinkMessage::<SockDiagMessage>::deserialize(&answer).ok()?.payload {
             NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(found)) => {
                 Some(Socket { uid: found.header.uid, inode: found.header.inode })
             }
-            // Among them the error that there is no such socket. The library may learn of more kinds.
+            // Among them the error that there is no such socket. The library may learn of more
+            // kinds.
             _ => None,
         }
     }
@@ -87,8 +96,13 @@ mod system {
             cookie: ANY_COOKIE,
         };
         let family = if from.is_ipv4() { AF_INET } else { AF_INET6 };
-        let asked =
-            InetRequest { family, protocol: IPPROTO_TCP, extensions: ExtensionFlags::empty(), states: StateFlags::all(), socket_id };
+        let asked = InetRequest {
+            family,
+            protocol: IPPROTO_TCP,
+            extensions: ExtensionFlags::empty(),
+            states: StateFlags::all(),
+            socket_id,
+        };
         let mut header = NetlinkHeader::default();
         header.flags = NLM_F_REQUEST;
         let mut message = NetlinkMessage::new(header, SockDiagMessage::InetRequest(asked).into());

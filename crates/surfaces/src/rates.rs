@@ -1,4 +1,5 @@
-//! How much somebody may ask for in a time, in token mode. Looked at before anything is decided, so a refusal costs next to nothing.
+//! How much somebody may ask for in a time, in token mode. Looked at before anything is decided, so
+//! a refusal costs next to nothing.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -89,7 +90,8 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Rates {
-    /// These limits, for everybody who is no operator. In local mode there are none: whoever is there is one person's.
+    /// These limits, for everybody who is no operator. In local mode there are none: whoever is
+    /// there is one person's.
     pub fn new(mode: Mode, limits: Limits) -> Self {
         Self(Arc::new(Counts {
             on: mode == Mode::Token,
@@ -117,10 +119,14 @@ impl Rates {
     /// Whoever is limited, by name.
     fn limited(&self, caller: &Caller) -> Option<String> {
         let operator = caller.must_prove(Scope::ServerAdmin).is_ok();
-        caller.principal().filter(|_| self.0.on && !operator).map(|principal| principal.id.to_string())
+        caller
+            .principal()
+            .filter(|_| self.0.on && !operator)
+            .map(|principal| principal.id.to_string())
     }
 
-    /// Charges a request that changes something. One that is repeated under its key is charged once, and a little for each repetition.
+    /// Charges a request that changes something. One that is repeated under its key is charged
+    /// once, and a little for each repetition.
     ///
     /// # Errors
     /// `rate_limited`.
@@ -128,7 +134,8 @@ impl Rates {
         let Some(who) = self.limited(caller) else { return Ok(()) };
         let Some(key) = key else { return self.0.writes.take(who, 1.0) };
         let (place, now) = ((who.clone(), key.to_owned()), Instant::now());
-        let repeated = lock(&self.0.charged).get(&place).is_some_and(|at| now - *at < REPEATED_WITHIN);
+        let repeated =
+            lock(&self.0.charged).get(&place).is_some_and(|at| now - *at < REPEATED_WITHIN);
         self.0.writes.take(who, if repeated { REPEAT_COST } else { 1.0 })?;
         let mut charged = lock(&self.0.charged);
         if charged.len() >= KEYS_MIN && charged.len().is_power_of_two() {
@@ -144,7 +151,9 @@ impl Rates {
     /// `rate_limited`.
     pub fn command(&self, caller: &Caller, permitted: &Permitted) -> ApiResult<()> {
         let ClientCommand::Control { controls, .. } = permitted.command() else { return Ok(()) };
-        let invites = controls.iter().filter(|control| matches!(control, Control::Invite(_) | Control::Uninvite(_)));
+        let invites = controls
+            .iter()
+            .filter(|control| matches!(control, Control::Invite(_) | Control::Uninvite(_)));
         self.invite(caller, permitted.stream(), invites.count())
     }
 
@@ -157,11 +166,14 @@ impl Rates {
             return Ok(());
         }
         // A whole set at once, as a conversation begins, counts as what the burst allows.
-        let cost = u32::try_from(count).unwrap_or(u32::MAX).min(self.limit(|limits| limits.invites_per_minute).max(1));
+        let cost = u32::try_from(count)
+            .unwrap_or(u32::MAX)
+            .min(self.limit(|limits| limits.invites_per_minute).max(1));
         self.0.invites.take(stream.clone(), f64::from(cost))
     }
 
-    /// Whether this address may try to sign in. Only what fails is charged, by [`Rates::login_failed`].
+    /// Whether this address may try to sign in. Only what fails is charged, by
+    /// [`Rates::login_failed`].
     ///
     /// # Errors
     /// `rate_limited`.
@@ -172,7 +184,8 @@ impl Rates {
         }
     }
 
-    /// What an attempt to sign in gets that was worth nothing. Whether there is room for another is what that one is asked.
+    /// What an attempt to sign in gets that was worth nothing. Whether there is room for another is
+    /// what that one is asked.
     pub fn login_failed(&self, address: Option<IpAddr>) -> ApiError {
         if let Some(address) = address.filter(|_| self.0.on) {
             drop(self.0.logins.take(grouped(address), 1.0));
@@ -186,7 +199,9 @@ impl Rates {
     /// `too_many_streams`.
     pub fn stream(&self, caller: &Caller) -> ApiResult<Streaming> {
         let most = self.limit(|limits| limits.streams_per_principal);
-        let Some(who) = self.limited(caller).filter(|_| most > 0) else { return Ok(Streaming(None)) };
+        let Some(who) = self.limited(caller).filter(|_| most > 0) else {
+            return Ok(Streaming(None));
+        };
         let mut streams = lock(&self.0.streams);
         let count = streams.entry(who.clone()).or_default();
         if *count >= most {
@@ -225,7 +240,8 @@ impl Limits {
     }
 }
 
-/// Lets so many through at once, and then one in so long: when each key has paid for everything it had.
+/// Lets so many through at once, and then one in so long: when each key has paid for everything it
+/// had.
 struct Bucket<K> {
     name: &'static str,
     owed: Mutex<Owed<K>>,
@@ -241,7 +257,8 @@ impl<K: Hash + Eq> Bucket<K> {
         Self { name, owed: Mutex::new(Owed { pace, paid: HashMap::new() }) }
     }
 
-    /// Another pace from now on. What was owed at the old one says nothing about the new one, so it is forgotten.
+    /// Another pace from now on. What was owed at the old one says nothing about the new one, so it
+    /// is forgotten.
     fn replace(&self, pace: Pace) {
         let mut owed = lock(&self.owed);
         if owed.pace != pace {
@@ -266,10 +283,20 @@ impl<K: Hash + Eq> Bucket<K> {
     }
 
     /// When a key will have paid for one thing more.
-    fn after(&self, pace: &Pace, paid: Option<&Instant>, now: Instant, cost: f64) -> ApiResult<Instant> {
+    fn after(
+        &self,
+        pace: &Pace,
+        paid: Option<&Instant>,
+        now: Instant,
+        cost: f64,
+    ) -> ApiResult<Instant> {
         let then = paid.copied().unwrap_or(now).max(now) + pace.each.mul_f64(cost);
         let credit = pace.each * pace.burst;
-        if then - now <= credit { Ok(then) } else { Err(ApiError::rate_limited(self.name, (then - now).saturating_sub(credit))) }
+        if then - now <= credit {
+            Ok(then)
+        } else {
+            Err(ApiError::rate_limited(self.name, (then - now).saturating_sub(credit)))
+        }
     }
 }
 

@@ -18,7 +18,9 @@ pub fn errors_page() -> String {
     for code in Code::ALL {
         let _ = writeln!(page, "| {} | `{}` | {} |", code.status(), code.word(), code.meaning());
     }
-    page.push_str("\n## Of the rules of a conversation\n\n| status | code | meaning |\n|---|---|---|\n");
+    page.push_str(
+        "\n## Of the rules of a conversation\n\n| status | code | meaning |\n|---|---|---|\n",
+    );
     for (status, word, meaning) in RULE_CODES {
         let _ = writeln!(page, "| {status} | `{word}` | {meaning} |");
     }

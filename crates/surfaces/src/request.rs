@@ -64,20 +64,27 @@ pub fn caller(parts: &Parts) -> Caller {
     parts.extensions.get::<Caller>().cloned().unwrap_or_else(|| Caller::anonymous(Mode::Token))
 }
 
-/// The other end of the connection. Nothing where there is no connection, as in tests of routes alone.
+/// The other end of the connection. Nothing where there is no connection, as in tests of routes
+/// alone.
 pub struct Address(pub Option<IpAddr>);
 
 impl<S: Send + Sync> FromRequestParts<S> for Address {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self(parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip())))
+        Ok(Self(
+            parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip()),
+        ))
     }
 }
 
 /// What everybody may still ask for. Where there was no guard, nothing is limited.
 pub fn rates(parts: &Parts) -> Rates {
-    parts.extensions.get::<Rates>().cloned().unwrap_or_else(|| Rates::new(Mode::Local, Limits::default()))
+    parts
+        .extensions
+        .get::<Rates>()
+        .cloned()
+        .unwrap_or_else(|| Rates::new(Mode::Local, Limits::default()))
 }
 
 fn object(headers: &HeaderMap, bytes: &[u8]) -> ApiResult<Map<String, Value>> {
@@ -90,13 +97,15 @@ fn object(headers: &HeaderMap, bytes: &[u8]) -> ApiResult<Map<String, Value>> {
 
 /// A web page can send other types across origins without asking first; so only JSON is read.
 fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
-    let given = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let given =
+        headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = given.split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("application/json") {
         return Ok(());
     }
     let shown = if essence.is_empty() { "missing" } else { essence };
-    let message = format!("The Content-Type header is {shown}; send `Content-Type: application/json`.");
+    let message =
+        format!("The Content-Type header is {shown}; send `Content-Type: application/json`.");
     Err(ApiError::new(Code::WrongContentType, message))
 }
 
@@ -107,12 +116,17 @@ pub async fn whole(headers: &HeaderMap, body: axum::body::Body) -> ApiResult<Vec
 }
 
 async fn collect(headers: &HeaderMap, body: axum::body::Body) -> ApiResult<Vec<u8>> {
-    let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()).and_then(|text| text.parse::<u64>().ok());
+    let announced = headers
+        .get(header::CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|text| text.parse::<u64>().ok());
     if announced.is_some_and(|length| length > BODY_BYTES_MAX as u64) {
         return Err(ApiError::plain(Code::TooLarge));
     }
     let reading = read_at_most(body, BODY_BYTES_MAX);
-    tokio::time::timeout(BODY_TIMEOUT, reading).await.unwrap_or_else(|_| Err(ApiError::plain(Code::RequestTimeout)))
+    tokio::time::timeout(BODY_TIMEOUT, reading)
+        .await
+        .unwrap_or_else(|_| Err(ApiError::plain(Code::RequestTimeout)))
 }
 
 async fn read_at_most(body: axum::body::Body, max: usize) -> ApiResult<Vec<u8>> {
@@ -131,7 +145,10 @@ async fn read_at_most(body: axum::body::Body, max: usize) -> ApiResult<Vec<u8>> 
 fn idempotency_key(headers: &HeaderMap) -> ApiResult<Option<String>> {
     let mut given = headers.get_all("idempotency-key").iter();
     let Some(first) = given.next() else { return Ok(None) };
-    let key = first.to_str().ok().filter(|key| (1..=255).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic()));
+    let key = first
+        .to_str()
+        .ok()
+        .filter(|key| (1..=255).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic()));
     match (key, given.next()) {
         (Some(key), None) => Ok(Some(key.into())),
         _ => Err(ApiError::plain(Code::BadIdempotencyKey)),
@@ -156,7 +173,8 @@ impl Body {
         strict::read(&self.fields)
     }
 
-    /// Who asks, where nothing else is sent: whoever the credential says, or else `from`, or else `user`.
+    /// Who asks, where nothing else is sent: whoever the credential says, or else `from`, or else
+    /// `user`.
     pub fn asker(&self) -> ApiResult<Actor> {
         let wire::Actor { from } = self.read()?;
         self.asker_named(from.as_deref())
@@ -170,7 +188,8 @@ impl Body {
     /// Who speaks: whoever the credential says, or else the one who is named; somebody has to.
     pub fn speaker(&self, from: Option<&str>) -> ApiResult<Actor> {
         let named = self.caller.acting_as(named(from)?)?;
-        named.ok_or_else(|| ApiError::new(Code::MissingFrom, "Missing 'from': say who is speaking."))
+        named
+            .ok_or_else(|| ApiError::new(Code::MissingFrom, "Missing 'from': say who is speaking."))
     }
 
     /// Who sent it.
@@ -194,7 +213,10 @@ impl Inbound for wire::Actor {}
 /// Refuses a top-level field that only the server may set.
 pub fn refuse_server_field(key: &str) -> ApiResult<()> {
     if matches!(key, "id" | "ts" | "seq" | "via") || key.starts_with("sys.") || key == "sys" {
-        return Err(ApiError::new(Code::ServerField, format!("'{key}' is the server's; leave it out.")));
+        return Err(ApiError::new(
+            Code::ServerField,
+            format!("'{key}' is the server's; leave it out."),
+        ));
     }
     Ok(())
 }
@@ -215,7 +237,8 @@ fn sender(from: &str) -> ApiResult<ParticipantId> {
 
 /// What a program hears that calls itself a person.
 pub fn not_a_person() -> ApiError {
-    let message = "A program does not speak as a person: give a name of its own as 'from', e.g. \"planner\".";
+    let message =
+        "A program does not speak as a person: give a name of its own as 'from', e.g. \"planner\".";
     ApiError::new(Code::WrongSpeaker, message)
 }
 
@@ -228,7 +251,10 @@ pub fn participant(id: &str, field: &str) -> ApiResult<ParticipantId> {
         Ok(()) => Ok(ParticipantId::new(id)),
         Err(fault) => {
             let shown: String = id.chars().take(64).collect();
-            Err(ApiError::new(Code::InvalidParticipant, format!("'{field}': the id {shown:?} {}.", fault.explain())))
+            Err(ApiError::new(
+                Code::InvalidParticipant,
+                format!("'{field}': the id {shown:?} {}.", fault.explain()),
+            ))
         }
     }
 }
@@ -266,7 +292,9 @@ impl<S: Send + Sync> FromRequestParts<S> for TurnRef {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         let id = path_segment(parts, state).await.unwrap_or_default();
-        let found = id.rsplit_once('.').and_then(|(stream, turn)| Some((stream_id(stream)?, digits(turn)?)));
+        let found = id
+            .rsplit_once('.')
+            .and_then(|(stream, turn)| Some((stream_id(stream)?, digits(turn)?)));
         let (stream, turn) = found.ok_or_else(|| ApiError::plain(Code::UnknownTurn))?;
         Ok(Self { stream, turn: TurnNo(turn) })
     }
@@ -312,7 +340,8 @@ impl<S: Send + Sync> FromRequestParts<S> for EventRef {
     }
 }
 
-/// The session that a path names: an id, the beginning of one, or a name. What it means, the engine knows.
+/// The session that a path names: an id, the beginning of one, or a name. What it means, the engine
+/// knows.
 pub struct SessionWord(pub String);
 
 impl<S: Send + Sync> FromRequestParts<S> for SessionWord {
@@ -354,7 +383,8 @@ async fn path_segment<S: Send + Sync>(parts: &mut Parts, state: &S) -> Option<St
 
 /// Ids of streams are plain, so that nothing else is ever looked up.
 pub fn stream_id(id: &str) -> Option<StreamId> {
-    let plain = (1..=64).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    let plain = (1..=64).contains(&id.len())
+        && id.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     plain.then(|| StreamId::new(id))
 }
 
@@ -376,7 +406,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Params {
         let pairs = pairs(&parts.uri)?;
         for (place, (name, _)) in pairs.iter().enumerate() {
             if pairs[..place].iter().any(|(earlier, _)| earlier == name) {
-                return Err(ApiError::new(Code::InvalidParameter, format!("The parameter {name:?} comes twice.")));
+                return Err(ApiError::new(
+                    Code::InvalidParameter,
+                    format!("The parameter {name:?} comes twice."),
+                ));
             }
         }
         Ok(Self { pairs, caller: caller(parts) })
@@ -395,22 +428,38 @@ impl Params {
         self.pairs.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
     }
 
-    fn parsed<T>(&self, name: &str, expected: &str, parse: impl FnOnce(&str) -> Option<T>) -> ApiResult<Option<T>> {
+    fn parsed<T>(
+        &self,
+        name: &str,
+        expected: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> ApiResult<Option<T>> {
         let Some(text) = self.get(name) else { return Ok(None) };
         let shown: String = text.chars().take(40).collect();
-        let refused = || ApiError::new(Code::InvalidParameter, format!("'{name}' takes {expected}, not {shown:?}."));
+        let refused = || {
+            ApiError::new(
+                Code::InvalidParameter,
+                format!("'{name}' takes {expected}, not {shown:?}."),
+            )
+        };
         parse(text).map(Some).ok_or_else(refused)
     }
 
     /// `limit`, 1 to 1000.
     pub fn limit(&self) -> ApiResult<Option<usize>> {
-        let parse = |text: &str| digits(text).and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=LIMIT_MAX).contains(n));
+        let parse = |text: &str| {
+            digits(text)
+                .and_then(|n| usize::try_from(n).ok())
+                .filter(|n| (1..=LIMIT_MAX).contains(n))
+        };
         self.parsed("limit", "a whole number from 1 to 1000", parse)
     }
 
     /// A position or cursor: up to what every program reads alike.
     pub fn number(&self, name: &str) -> ApiResult<Option<u64>> {
-        self.parsed(name, "a whole number below 2^53", |text| digits(text).filter(|number| *number <= SAFE_INTEGER))
+        self.parsed(name, "a whole number below 2^53", |text| {
+            digits(text).filter(|number| *number <= SAFE_INTEGER)
+        })
     }
 
     /// `true` or `false`.
@@ -433,7 +482,10 @@ impl Params {
         let Some(list) = self.get("types") else { return Ok(EventTypes::usual()) };
         EventTypes::parse(list).map_err(|word| {
             let shown: String = word.chars().take(40).collect();
-            let message = format!("'types' takes words with commas between them, of: {}. {shown:?} is none.", EventTypes::EVERY.list());
+            let message = format!(
+                "'types' takes words with commas between them, of: {}. {shown:?} is none.",
+                EventTypes::EVERY.list()
+            );
             ApiError::new(Code::UnknownType, message)
         })
     }
@@ -450,12 +502,14 @@ impl Params {
         self.parsed(name, "a time such as 2026-01-21T01:30:49.826Z", parse)
     }
 
-    /// Whose eyes: the caller's, or a participant's where the caller may look through them and `as` names one.
+    /// Whose eyes: the caller's, or a participant's where the caller may look through them and `as`
+    /// names one.
     pub fn viewer(&self) -> ApiResult<Viewer> {
         Ok(self.caller.viewer(self.named()?)?)
     }
 
-    /// The participant through whose eyes the caller looks; nothing for an operator who names nobody.
+    /// The participant through whose eyes the caller looks; nothing for an operator who names
+    /// nobody.
     pub fn viewing_as(&self) -> ApiResult<Option<ParticipantId>> {
         Ok(self.caller.looking_as(self.named()?)?)
     }
@@ -469,7 +523,8 @@ impl Params {
         entrance.of(self.caller.clone())
     }
 
-    /// Where a stream goes on: `Last-Event-ID`, which a reconnecting browser sends, wins over `after`.
+    /// Where a stream goes on: `Last-Event-ID`, which a reconnecting browser sends, wins over
+    /// `after`.
     pub fn resume_after(&self, headers: &HeaderMap, head: Seq) -> ApiResult<Option<Seq>> {
         let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("?"));
         let Some(text) = header.or_else(|| self.get("after")) else { return Ok(None) };

@@ -1,7 +1,9 @@
-//! Who has a connection: how many there are, which of them gives way when there are no more, and what is kept free for operators.
+//! Who has a connection: how many there are, which of them gives way when there are no more, and
+//! what is kept free for operators.
 //!
-//! Before a request's head has come nobody knows whose a connection is. So those that say nothing give way first, and a few seats are
-//! kept back: they are taken only when all others are, and only for as long as it takes to see whether an operator asks.
+//! Before a request's head has come nobody knows whose a connection is. So those that say nothing
+//! give way first, and a few seats are kept back: they are taken only when all others are, and only
+//! for as long as it takes to see whether an operator asks.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -18,10 +20,11 @@ use crate::meters::Meters;
 pub const HEAD_WITHIN: Duration = Duration::from_secs(10);
 /// The same on a seat that is kept back.
 const SPARE_HEAD_WITHIN: Duration = Duration::from_secs(2);
-/// A connection that has just come does not give way, so that a storm of honest ones is not let in only to be sent away.
+/// A connection that has just come does not give way, so that a storm of honest ones is not let in
+/// only to be sent away.
 const SILENT_MIN: Duration = Duration::from_millis(250);
-/// How long a connection on a reserved seat must be silent before it can be cut off when all reserved seats are taken. Short, because a
-/// client that had to wait has its request ready.
+/// How long a connection on a reserved seat must be silent before it can be cut off when all
+/// reserved seats are taken. Short, because a client that had to wait has its request ready.
 const SPARE_SILENT_MIN: Duration = Duration::from_millis(50);
 /// Nor does one that had a request so recently: its client may be about to send the next one.
 const IDLE_MIN: Duration = Duration::from_secs(2);
@@ -94,7 +97,14 @@ impl Seats {
     /// So many seats together, some of them kept back.
     pub fn new(all: usize, per_address: usize, meters: Arc<Meters>) -> Arc<Self> {
         let spare = if all < 2 { 0 } else { (all / 16).clamp(1, 64) };
-        Arc::new(Self { most: all - spare, spare, per_address: per_address.into(), table: Mutex::default(), freed: Notify::new(), meters })
+        Arc::new(Self {
+            most: all - spare,
+            spare,
+            per_address: per_address.into(),
+            table: Mutex::default(),
+            freed: Notify::new(),
+            meters,
+        })
     }
 
     /// So many connections from one address from now on; those that are there stay.
@@ -118,18 +128,23 @@ impl Seats {
         }
     }
 
-    /// A seat for a connection from this address, after [`Seats::room`] has said that there is one. Nothing for one more from an address
-    /// that is sent away in numbers already.
+    /// A seat for a connection from this address, after [`Seats::room`] has said that there is one.
+    /// Nothing for one more from an address that is sent away in numbers already.
     pub fn take(self: &Arc<Self>, address: IpAddr) -> Option<Seat> {
         let address = grouped(address);
         let mut table = self.lock();
         let from_here = table.addresses.get(&address).copied().unwrap_or(0);
-        let crowded = !address.is_loopback() && from_here >= self.per_address.load(Ordering::Acquire);
+        let crowded =
+            !address.is_loopback() && from_here >= self.per_address.load(Ordering::Acquire);
         if crowded && table.spares >= self.spare.div_ceil(2) {
             self.meters.sent_away();
             return None;
         }
-        if !crowded && table.ordinary() >= self.most && !table.send_one_away(false, &self.meters) && table.spares >= self.spare {
+        if !crowded
+            && table.ordinary() >= self.most
+            && !table.send_one_away(false, &self.meters)
+            && table.spares >= self.spare
+        {
             table.send_one_away(true, &self.meters);
         }
         let spare = crowded || table.ordinary() >= self.most;
@@ -163,10 +178,13 @@ impl Table {
             || self.longest_silent(true).is_some()
     }
 
-    /// Whoever has said nothing for longest; after those, whoever has nothing being answered for longest.
+    /// Whoever has said nothing for longest; after those, whoever has nothing being answered for
+    /// longest.
     fn longest_silent(&self, spare: bool) -> Option<u64> {
         let now = Instant::now();
-        let idle = self.taken.iter().filter(|(_, sitting)| sitting.spare == spare && sitting.busy.load(Ordering::Acquire) == 0);
+        let idle = self.taken.iter().filter(|(_, sitting)| {
+            sitting.spare == spare && sitting.busy.load(Ordering::Acquire) == 0
+        });
         let ripe = idle.filter_map(|(number, sitting)| {
             let (heard, since) = (sitting.heard.load(Ordering::Acquire), sitting.since());
             let least = match (heard, spare) {
@@ -181,7 +199,11 @@ impl Table {
 
     fn send_one_away(&mut self, spare: bool, meters: &Meters) -> bool {
         // Its seat is free at once; its task ends when it gets to it.
-        let Some(sitting) = self.longest_silent(spare).and_then(|number| self.taken.remove(&number)) else { return false };
+        let Some(sitting) =
+            self.longest_silent(spare).and_then(|number| self.taken.remove(&number))
+        else {
+            return false;
+        };
         self.spares -= usize::from(spare);
         sitting.leave.notify_one();
         meters.sent_away();
@@ -204,7 +226,8 @@ impl Seat {
         self.sitting.spare
     }
 
-    /// Resolves when the connection has to end: its first head is late, or another one needs its seat.
+    /// Resolves when the connection has to end: its first head is late, or another one needs its
+    /// seat.
     pub async fn over(&self) {
         let within = if self.sitting.spare { SPARE_HEAD_WITHIN } else { HEAD_WITHIN };
         let late = async {
@@ -238,7 +261,8 @@ impl Drop for Seat {
     }
 }
 
-/// The address that counts as one: whoever has one address of the newer kind has the 64 bits behind it as well.
+/// The address that counts as one: whoever has one address of the newer kind has the 64 bits behind
+/// it as well.
 pub fn grouped(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(long) if !long.is_loopback() => {
@@ -280,7 +304,9 @@ mod tests {
         tokio::time::advance(IDLE_MIN).await;
         assert!(!must_leave(&silent));
         let later = take(&seats, HERE);
-        assert!(must_leave(&silent) && !must_leave(&idle) && !must_leave(&busy) && !later.is_spare());
+        assert!(
+            must_leave(&silent) && !must_leave(&idle) && !must_leave(&busy) && !later.is_spare()
+        );
         let _answer = later.hear();
         let last = take(&seats, HERE);
         assert!(must_leave(&idle) && !last.is_spare(), "then whoever asks nothing");
@@ -342,9 +368,18 @@ mod tests {
         let seats = seats(100, 3);
         let far: IpAddr = "192.0.2.7".parse().unwrap();
         let taken: Vec<_> = (0..4).map(|_| take(&seats, far)).collect();
-        assert_eq!(taken.iter().map(|seat| seat.crowded).collect::<Vec<_>>(), [false, false, false, true]);
+        assert_eq!(
+            taken.iter().map(|seat| seat.crowded).collect::<Vec<_>>(),
+            [false, false, false, true]
+        );
         assert!(!take(&seats, "192.0.2.8".parse().unwrap()).crowded);
-        assert!((0..10).map(|_| take(&seats, HERE)).collect::<Vec<_>>().iter().all(|seat| !seat.crowded));
+        assert!(
+            (0..10)
+                .map(|_| take(&seats, HERE))
+                .collect::<Vec<_>>()
+                .iter()
+                .all(|seat| !seat.crowded)
+        );
         let more: Vec<_> = (0..10).filter_map(|_| seats.take(far)).collect();
         assert_eq!(more.len(), 2, "half of the seats that are kept back, for telling it so");
         drop((taken, more));
@@ -357,7 +392,8 @@ mod tests {
         seats.replace(3);
         assert!(!take(&seats, far).crowded, "from the next connection on");
         drop(one);
-        let (one, other): (IpAddr, IpAddr) = ("2001:db8::1".parse().unwrap(), "2001:db8::ffff:2".parse().unwrap());
+        let (one, other): (IpAddr, IpAddr) =
+            ("2001:db8::1".parse().unwrap(), "2001:db8::ffff:2".parse().unwrap());
         assert_eq!(grouped(one), grouped(other));
         assert_eq!(grouped("::ffff:192.0.2.7".parse().unwrap()), far);
     }

@@ -1,10 +1,11 @@
 //! Accepts connections, plain or over TLS, and ends them when the server goes down.
 //!
-//! hyper is driven directly because `axum::serve` sets no limit on how long a request's head may take, how large it may be, or how many
-//! connections there are.
+//! hyper is driven directly because `axum::serve` sets no limit on how long a request's head may
+//! take, how large it may be, or how many connections there are.
 //!
-//! Where there is a certificate, one port takes both: TLS from everywhere, and plain HTTP from this computer, whose programs (hooks,
-//! bridges, terminals, the owner's command line) need no certificate to trust. Plain HTTP from elsewhere is told so and gets nothing.
+//! Where there is a certificate, one port takes both: TLS from everywhere, and plain HTTP from this
+//! computer, whose programs (hooks, bridges, terminals, the owner's command line) need no
+//! certificate to trust. Plain HTTP from elsewhere is told so and gets nothing.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -55,11 +56,17 @@ const TLS_HANDSHAKE: u8 = 0x16;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves the hall until `shutdown` resolves: [`serve_through`] a gate of its own.
-pub async fn serve(listener: TcpListener, hall: Hall, options: HttpOptions, shutdown: impl Future<Output = ()>) {
+pub async fn serve(
+    listener: TcpListener,
+    hall: Hall,
+    options: HttpOptions,
+    shutdown: impl Future<Output = ()>,
+) {
     serve_through(Gate::new(hall, options), listener, shutdown).await;
 }
 
-/// Serves the hall behind a gate until `shutdown` resolves. Streams are told `going-away` then, and requests in flight get five seconds.
+/// Serves the hall behind a gate until `shutdown` resolves. Streams are told `going-away` then, and
+/// requests in flight get five seconds.
 pub async fn serve_through(gate: Gate, listener: TcpListener, shutdown: impl Future<Output = ()>) {
     let (close, closing) = watch::channel(false);
     let (options, seats) = (gate.options(), gate.seats());
@@ -85,13 +92,19 @@ pub async fn serve_through(gate: Gate, listener: TcpListener, shutdown: impl Fut
 struct Door {
     router: Router,
     tls: Option<TlsAcceptor>,
-    /// Whether it matters whose process a request comes from: in token mode a credential says who asks.
+    /// Whether it matters whose process a request comes from: in token mode a credential says who
+    /// asks.
     one_user: bool,
     closing: watch::Receiver<bool>,
     meters: Arc<Meters>,
 }
 
-async fn accept(listener: &TcpListener, door: &Door, seats: &Arc<Seats>, connections: &mut JoinSet<()>) {
+async fn accept(
+    listener: &TcpListener,
+    door: &Door,
+    seats: &Arc<Seats>,
+    connections: &mut JoinSet<()>,
+) {
     loop {
         while connections.try_join_next().is_some() {}
         seats.room().await;
@@ -117,7 +130,8 @@ async fn accept(listener: &TcpListener, door: &Door, seats: &Arc<Seats>, connect
 }
 
 impl Door {
-    /// Serves a connection, whichever way it speaks. Its seat says how long the first words may take.
+    /// Serves a connection, whichever way it speaks. Its seat says how long the first words may
+    /// take.
     async fn enter(self, stream: TcpStream, peer: SocketAddr, seat: Arc<Seat>) {
         let ask = || stream.local_addr().map_or(Peer::Unknown, |server| peer::ask(peer, server));
         let user = if self.one_user { ask() } else { Peer::Owner };
@@ -144,9 +158,14 @@ impl Door {
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
         let mut builder = http1::Builder::new();
-        builder.timer(TokioTimer::new()).header_read_timeout(IDLE_TIMEOUT).max_headers(HEADERS_MAX).max_buf_size(HEAD_BYTES_MAX);
+        builder
+            .timer(TokioTimer::new())
+            .header_read_timeout(IDLE_TIMEOUT)
+            .max_headers(HEADERS_MAX)
+            .max_buf_size(HEAD_BYTES_MAX);
         let seated = Seated { router: self.router, who };
-        let connection = builder.serve_connection(TokioIo::new(Patient::new(stream, self.meters)), seated);
+        let connection =
+            builder.serve_connection(TokioIo::new(Patient::new(stream, self.meters)), seated);
         let mut connection = std::pin::pin!(connection);
         let result = tokio::select! {
             result = connection.as_mut() => result,
@@ -161,7 +180,8 @@ impl Door {
     }
 }
 
-/// Whether the other end is on this computer. Nobody else's packets come from an address of our own.
+/// Whether the other end is on this computer. Nobody else's packets come from an address of our
+/// own.
 fn is_here(peer: SocketAddr, local: Option<SocketAddr>) -> bool {
     let peer = peer.ip().to_canonical();
     peer.is_loopback() || local.is_some_and(|local| local.ip().to_canonical() == peer)
@@ -225,7 +245,10 @@ impl HttpBody for Held {
     type Data = Bytes;
     type Error = axum::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         Pin::new(&mut self.body).poll_frame(cx)
     }
 
@@ -252,16 +275,27 @@ mod tests {
         crate::router(hall().await, &options)
     }
 
-    fn connected<S>(stream: S, router: Router, seats: &Arc<Seats>) -> impl Future<Output = Arc<Meters>> + use<S>
+    fn connected<S>(
+        stream: S,
+        router: Router,
+        seats: &Arc<Seats>,
+    ) -> impl Future<Output = Arc<Meters>> + use<S>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
-        let door = Door { router, tls: None, one_user: false, closing: watch::channel(false).1, meters: Arc::default() };
+        let door = Door {
+            router,
+            tls: None,
+            one_user: false,
+            closing: watch::channel(false).1,
+            meters: Arc::default(),
+        };
         let (peer, meters): (SocketAddr, _) = ("127.0.0.1:9".parse().unwrap(), door.meters.clone());
         let seat = Arc::new(seats.take(peer.ip()).unwrap());
         async move {
+            let who = Who { user: Peer::Owner, peer, seat: seat.clone() };
             tokio::select! {
-                () = door.serve_connection(stream, Who { user: Peer::Owner, peer, seat: seat.clone() }) => {}
+                () = door.serve_connection(stream, who) => {}
                 () = seat.over() => {}
             }
             meters
@@ -272,7 +306,8 @@ mod tests {
         Seats::new(16, 200, Arc::default())
     }
 
-    /// Sends this and no more, and returns what came until the connection was closed, and how long that took.
+    /// Sends this and no more, and returns what came until the connection was closed, and how long
+    /// that took.
     async fn stall(sent: &str) -> (String, Duration) {
         let (mut client, server) = tokio::io::duplex(64 * 1024);
         let connection = tokio::spawn(connected(server, router().await, &many_seats()));
@@ -286,11 +321,18 @@ mod tests {
 
     #[test]
     fn only_an_address_of_its_own_is_on_this_computer() {
-        let here = |peer: &str, local: &str| is_here(peer.parse().unwrap(), Some(local.parse().unwrap()));
-        for (peer, local) in [("127.0.0.1:9", "127.0.0.1:1"), ("[::ffff:127.0.0.1]:9", "[::1]:1"), ("192.0.2.1:9", "192.0.2.1:1")] {
+        let here =
+            |peer: &str, local: &str| is_here(peer.parse().unwrap(), Some(local.parse().unwrap()));
+        for (peer, local) in [
+            ("127.0.0.1:9", "127.0.0.1:1"),
+            ("[::ffff:127.0.0.1]:9", "[::1]:1"),
+            ("192.0.2.1:9", "192.0.2.1:1"),
+        ] {
             assert!(here(peer, local), "{peer} {local}");
         }
-        for (peer, local) in [("192.0.2.2:9", "192.0.2.1:1"), ("[2001:db8::1]:9", "[2001:db8::2]:9")] {
+        for (peer, local) in
+            [("192.0.2.2:9", "192.0.2.1:1"), ("[2001:db8::1]:9", "[2001:db8::2]:9")]
+        {
             assert!(!here(peer, local), "{peer} {local}");
         }
     }
@@ -299,7 +341,10 @@ mod tests {
     async fn plain_http_from_elsewhere_is_told_of_tls() {
         let (mut client, server) = tokio::io::duplex(64 * 1024);
         let connection = tokio::spawn(connected(server, plain_elsewhere(), &many_seats()));
-        client.write_all(b"GET /threads HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
+        client
+            .write_all(b"GET /threads HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            .await
+            .unwrap();
         let mut answer = String::new();
         client.read_to_string(&mut answer).await.unwrap();
         connection.await.unwrap();
@@ -308,7 +353,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_request_whose_head_never_ends_is_dropped() {
-        let (answer, after) = stall("GET /threads HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nX-Slow: ").await;
+        let (answer, after) =
+            stall("GET /threads HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nX-Slow: ").await;
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{answer}");
         assert_eq!(after, crate::seats::HEAD_WITHIN);
     }
@@ -317,7 +363,10 @@ mod tests {
     async fn a_request_whose_body_never_comes_is_answered_and_dropped() {
         let head = "POST /threads HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nContent-Type: application/json\r\nContent-Length: 20\r\n\r\n{";
         let (answer, after) = stall(head).await;
-        assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("request_timeout"), "{answer}");
+        assert!(
+            answer.starts_with("HTTP/1.1 408") && answer.contains("request_timeout"),
+            "{answer}"
+        );
         assert_eq!(after, Duration::from_secs(30));
     }
 
@@ -336,7 +385,9 @@ mod tests {
         let thread = hall.create("t".into(), Policy::default(), user(), None).await.unwrap().stream;
         for n in 0..8 {
             let words = format!("{n} ").repeat(10_000);
-            hall.submit(&thread, ClientCommand::Post(Post::new(user(), words)), None).await.unwrap();
+            hall.submit(&thread, ClientCommand::Post(Post::new(user(), words)), None)
+                .await
+                .unwrap();
         }
         let router = crate::router(hall, &HttpOptions::new("127.0.0.1:5111".parse().unwrap()));
         let (mut client, server) = tokio::io::duplex(1024);
@@ -351,7 +402,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn whoever_asks_and_never_reads_is_cut_off_after_thirty_seconds() {
         for path in ["events", "events/stream?after=0"] {
-            let after = never_reads(|thread| format!("GET /threads/{thread}/{path} HTTP/1.1\r\nHost: 127.0.0.1:5111\r\n\r\n")).await;
+            let after = never_reads(|thread| {
+                format!("GET /threads/{thread}/{path} HTTP/1.1\r\nHost: 127.0.0.1:5111\r\n\r\n")
+            })
+            .await;
             assert_eq!(after, crate::stalled_writer::STALLED_AFTER, "{path}");
         }
     }

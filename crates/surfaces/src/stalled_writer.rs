@@ -14,8 +14,8 @@ use crate::meters::Meters;
 /// How long something may wait to be written while the other side takes nothing at all.
 pub const STALLED_AFTER: Duration = Duration::from_secs(30);
 
-/// A connection whose writes fail once nothing of what waits was taken for [`STALLED_AFTER`]. Whoever takes a little, however slowly,
-/// is waited for.
+/// A connection whose writes fail once nothing of what waits was taken for [`STALLED_AFTER`].
+/// Whoever takes a little, however slowly, is waited for.
 pub struct Patient<S> {
     stream: S,
     /// When patience ends; nothing while nothing waits.
@@ -30,7 +30,11 @@ impl<S> Patient<S> {
     }
 
     /// What came of a write: something taken renews the patience, nothing taken uses it up.
-    fn judge<T>(&mut self, wrote: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
+    fn judge<T>(
+        &mut self,
+        wrote: Poll<io::Result<T>>,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
         if wrote.is_ready() {
             self.until = None;
             return wrote;
@@ -43,18 +47,30 @@ impl<S> Patient<S> {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, into)
     }
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let wrote = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.judge(wrote, cx)
     }
 
-    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
         let wrote = Pin::new(&mut self.stream).poll_write_vectored(cx, bytes);
         self.judge(wrote, cx)
     }

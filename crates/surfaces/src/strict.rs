@@ -1,11 +1,14 @@
-//! Reads what clients send into the types that say what they may send: no field that means nothing, no value of another kind, and for each
-//! fault the words that help.
+//! Reads what clients send into the types that say what they may send: no field that means nothing,
+//! no value of another kind, and for each fault the words that help.
 
 use std::cell::RefCell;
 use std::fmt;
 
 use moothall_kernel::command::WORD_CHARS_MAX;
-use serde::de::{self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess,
+    Visitor,
+};
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
 
@@ -22,8 +25,8 @@ pub trait Inbound: DeserializeOwned {
         ApiError::new(Code::InvalidField, format!("'{field}' is missing."))
     }
 
-    /// What is said of a value of another kind than its field takes, in the object in this field, or in the whole, which is called nothing.
-    /// The items of a list are called `list[]`.
+    /// What is said of a value of another kind than its field takes, in the object in this field,
+    /// or in the whole, which is called nothing. The items of a list are called `list[]`.
     fn wrong(_object: &str, field: &str, takes: &str) -> ApiError {
         ApiError::new(Code::InvalidField, format!("'{field}' {takes}."))
     }
@@ -34,7 +37,8 @@ pub trait Inbound: DeserializeOwned {
     }
 }
 
-/// What a client may send with more in it, which is not kept: the client hears of it instead of being refused.
+/// What a client may send with more in it, which is not kept: the client hears of it instead of
+/// being refused.
 pub trait Open: Inbound {
     /// Refuses what only the server may say.
     ///
@@ -87,11 +91,13 @@ fn read_with<T: Inbound>(fields: &Map<String, Value>, unknown: Unknown<'_>) -> A
             fields.insert((*field).to_owned(), Value::String(String::new()));
         }
     }
-    T::deserialize(Spot { unknown, object: "", field: "", value: Value::Object(fields) }).map_err(|fault| match fault {
-        Fault::Said(error) => *error,
-        Fault::Missing(field) => T::missing(field),
-        Fault::Wrong { object, field, takes } => T::wrong(&object, &field, takes),
-    })
+    T::deserialize(Spot { unknown, object: "", field: "", value: Value::Object(fields) }).map_err(
+        |fault| match fault {
+            Fault::Said(error) => *error,
+            Fault::Missing(field) => T::missing(field),
+            Fault::Wrong { object, field, takes } => T::wrong(&object, &field, takes),
+        },
+    )
 }
 
 /// What is wrong with an object.
@@ -144,7 +150,10 @@ impl<'de> Deserializer<'de> for Spot<'_> {
     type Error = Fault;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        self.value.into_deserializer().deserialize_any(visitor).map_err(|error: serde_json::Error| de::Error::custom(error))
+        self.value
+            .into_deserializer()
+            .deserialize_any(visitor)
+            .map_err(|error: serde_json::Error| de::Error::custom(error))
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
@@ -152,23 +161,43 @@ impl<'de> Deserializer<'de> for Spot<'_> {
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if self.value.is_string() { self.deserialize_any(visitor) } else { Err(self.wrong("must be a string")) }
+        if self.value.is_string() {
+            self.deserialize_any(visitor)
+        } else {
+            Err(self.wrong("must be a string"))
+        }
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if self.value.is_boolean() { self.deserialize_any(visitor) } else { Err(self.wrong("is true or false")) }
+        if self.value.is_boolean() {
+            self.deserialize_any(visitor)
+        } else {
+            Err(self.wrong("is true or false"))
+        }
     }
 
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if self.value.is_u64() { self.deserialize_any(visitor) } else { Err(self.wrong("is a whole number from 0")) }
+        if self.value.is_u64() {
+            self.deserialize_any(visitor)
+        } else {
+            Err(self.wrong("is a whole number from 0"))
+        }
     }
 
     fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if self.value.is_number() { self.deserialize_any(visitor) } else { Err(self.wrong("is a number")) }
+        if self.value.is_number() {
+            self.deserialize_any(visitor)
+        } else {
+            Err(self.wrong("is a number"))
+        }
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        if self.value.is_object() { self.deserialize_any(visitor) } else { Err(self.wrong("must be an object")) }
+        if self.value.is_object() {
+            self.deserialize_any(visitor)
+        } else {
+            Err(self.wrong("must be an object"))
+        }
     }
 
     fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
@@ -182,33 +211,53 @@ impl<'de> Deserializer<'de> for Spot<'_> {
         match self.value {
             Value::Array(items) => {
                 let field = format!("{}[]", self.field);
-                visitor.visit_seq(Items { unknown: self.unknown, object: self.object, field, items: items.into_iter() })
+                visitor.visit_seq(Items {
+                    unknown: self.unknown,
+                    object: self.object,
+                    field,
+                    items: items.into_iter(),
+                })
             }
             _ => Err(self.wrong("is a list")),
         }
     }
 
-    fn deserialize_struct<V: Visitor<'de>>(self, _: &'static str, known: &'static [&'static str], visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        known: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
         match self.value {
             Value::Object(fields) => {
                 for key in fields.keys().filter(|key| !known.contains(&key.as_str())) {
                     (self.unknown)(self.field, key, known)?;
                 }
-                visitor.visit_map(Fields { unknown: self.unknown, object: self.field, entries: fields.into_iter(), next: None })
+                visitor.visit_map(Fields {
+                    unknown: self.unknown,
+                    object: self.field,
+                    entries: fields.into_iter(),
+                    next: None,
+                })
             }
             _ => Err(self.wrong("must be an object")),
         }
     }
 
     forward_to_deserialize_any! {
-        i8 i16 i32 i64 i128 u8 u16 u128 f32 char str bytes byte_buf unit unit_struct newtype_struct tuple tuple_struct enum identifier
-        ignored_any
+        i8 i16 i32 i64 i128 u8 u16 u128 f32 char str bytes byte_buf unit unit_struct
+        newtype_struct tuple tuple_struct enum identifier ignored_any
     }
 }
 
 /// What is said of what means nothing here, or of what only the server may say.
 fn unknown(key: &str, known: &[&str]) -> ApiError {
-    let nothing = || ApiError::new(Code::UnknownField, format!("There is no field {key:?} here; known are {}.", known.join(", ")));
+    let nothing = || {
+        ApiError::new(
+            Code::UnknownField,
+            format!("There is no field {key:?} here; known are {}.", known.join(", ")),
+        )
+    };
     refuse_server_field(key).err().unwrap_or_else(nothing)
 }
 
@@ -222,9 +271,18 @@ struct Items<'a> {
 impl<'de> SeqAccess<'de> for Items<'_> {
     type Error = Fault;
 
-    fn next_element_seed<T: DeserializeSeed<'de>>(&mut self, seed: T) -> Result<Option<T::Value>, Fault> {
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Fault> {
         let Some(value) = self.items.next() else { return Ok(None) };
-        seed.deserialize(Spot { unknown: self.unknown, object: self.object, field: &self.field, value }).map(Some)
+        seed.deserialize(Spot {
+            unknown: self.unknown,
+            object: self.object,
+            field: &self.field,
+            value,
+        })
+        .map(Some)
     }
 }
 
@@ -238,7 +296,10 @@ struct Fields<'a> {
 impl<'de> MapAccess<'de> for Fields<'_> {
     type Error = Fault;
 
-    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Fault> {
         // What is null is as good as missing.
         self.next = self.entries.find(|(_, value)| !value.is_null());
         match &self.next {
@@ -294,15 +355,29 @@ mod tests {
 
     fn whole(value: Value) -> Result<Whole, (String, String)> {
         let Value::Object(fields) = value else { unreachable!() };
-        read(&fields).map_err(|error: ApiError| (error.detail().code.clone(), error.detail().message.clone()))
+        read(&fields).map_err(|error: ApiError| {
+            (error.detail().code.clone(), error.detail().message.clone())
+        })
     }
 
     #[test]
     fn what_is_sent_becomes_a_type_and_null_is_nothing() {
         let read = whole(json!({"title": "a", "on": null, "seq": 7, "parts": [{"name": "b"}, {}], "any": [1, {"x": null}]})).unwrap();
         let parts = vec![Part { name: Some("b".into()) }, Part::default()];
-        assert_eq!(whole(json!({"title": "a", "parts": [{"name": null}]})).unwrap().parts, [Part::default()]);
-        assert_eq!(read, Whole { title: "a".into(), on: false, seq: Some(7), parts, any: Some(json!([1, {"x": null}])) });
+        assert_eq!(
+            whole(json!({"title": "a", "parts": [{"name": null}]})).unwrap().parts,
+            [Part::default()]
+        );
+        assert_eq!(
+            read,
+            Whole {
+                title: "a".into(),
+                on: false,
+                seq: Some(7),
+                parts,
+                any: Some(json!([1, {"x": null}]))
+            }
+        );
     }
 
     #[test]
@@ -317,20 +392,30 @@ mod tests {
         assert_eq!(refused(json!({})), invalid("'title' is missing."));
         assert_eq!(refused(json!({"title": 1})), invalid("'title' must be a string."));
         assert_eq!(refused(json!({"title": "a", "on": "yes"})), invalid("'on' is true or false."));
-        assert_eq!(refused(json!({"title": "a", "seq": -1})), invalid("'seq' is a whole number from 0."));
+        assert_eq!(
+            refused(json!({"title": "a", "seq": -1})),
+            invalid("'seq' is a whole number from 0.")
+        );
         assert_eq!(refused(json!({"title": "a", "parts": {}})), invalid("'parts' is a list."));
         assert_eq!(refused(json!({"title": "a", "parts": [1]})), invalid("A part is an object."));
         let unknown = "There is no field \"titel\" here; known are title, on, seq, parts, any.";
         assert_eq!(refused(json!({"titel": 1})), ("unknown_field".to_owned(), unknown.to_owned()));
         let nested = "There is no field \"x\" here; known are name.";
-        assert_eq!(refused(json!({"title": "a", "parts": [{"x": 1}]})), ("unknown_field".to_owned(), nested.to_owned()));
+        assert_eq!(
+            refused(json!({"title": "a", "parts": [{"x": 1}]})),
+            ("unknown_field".to_owned(), nested.to_owned())
+        );
         assert_eq!(refused(json!({"id": "x"})).0, "server_field");
         assert_eq!(refused(json!({"titel": null})).0, "unknown_field");
     }
 
     /// Reads an object as this type, twice; a fault says something.
     fn tried<T: Inbound + fmt::Debug>(fields: &Map<String, Value>) {
-        let read = || read::<T>(fields).map(|value| format!("{value:?}")).map_err(|error| error.detail().message.clone());
+        let read = || {
+            read::<T>(fields)
+                .map(|value| format!("{value:?}"))
+                .map_err(|error| error.detail().message.clone())
+        };
         assert_eq!(read(), read());
         assert!(read().err().is_none_or(|message| !message.is_empty()));
     }
@@ -338,27 +423,37 @@ mod tests {
     #[test]
     fn fuzzed_objects_become_types_or_faults_with_words() {
         let corpus = fuzz::corpus(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/json"));
-        let words =
-            ["title", "on", "seq", "parts", "any", "client", "args", "adopt", "members", "name", "null", "[", "{", "\": ", "true", "-1"];
+        let words = [
+            "title", "on", "seq", "parts", "any", "client", "args", "adopt", "members", "name",
+            "null", "[", "{", "\": ", "true", "-1",
+        ];
         fuzz::bytes("objects", &corpus, &words, |bytes| {
             let Ok(Value::Object(fields)) = crate::json::read(bytes) else { return };
             tried::<Whole>(&fields);
             let known = ["title", "on", "seq", "parts", "any"];
             let foreign = fields.keys().any(|key| !known.contains(&key.as_str()));
-            assert!(!foreign || super::read::<Whole>(&fields).is_err(), "a field that means nothing is refused");
+            assert!(
+                !foreign || super::read::<Whole>(&fields).is_err(),
+                "a field that means nothing is refused"
+            );
         });
     }
 
     impl Open for Whole {
         fn check(object: &str, key: &str) -> ApiResult<()> {
-            if key == "mine" { Err(ApiError::new(Code::ServerField, format!("'{object}.{key}'"))) } else { Ok(()) }
+            if key == "mine" {
+                Err(ApiError::new(Code::ServerField, format!("'{object}.{key}'")))
+            } else {
+                Ok(())
+            }
         }
     }
 
     #[test]
     fn an_open_object_warns_of_what_it_does_not_keep() {
         let open = |value: &Value| read_open::<Whole>(value.as_object().unwrap());
-        let (whole, warnings) = open(&json!({"x": 1, "title": "a", "parts": [{"y": null, "name": "b"}]})).unwrap();
+        let (whole, warnings) =
+            open(&json!({"x": 1, "title": "a", "parts": [{"y": null, "name": "b"}]})).unwrap();
         assert_eq!((whole.title.as_str(), whole.parts[0].name.as_deref()), ("a", Some("b")));
         let said = |of: &str| format!("The field {of} means nothing here and was not kept.");
         assert_eq!(warnings, [said("\"x\""), said("\"y\" of 'parts[]'")]);

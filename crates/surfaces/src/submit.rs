@@ -9,7 +9,13 @@ use crate::error::{ApiError, ApiResult};
 use crate::rates::Rates;
 
 /// Gives a command, if the caller may and has not asked for too much.
-pub async fn submit(door: &Door, rates: &Rates, stream: &StreamId, command: ClientCommand, key: Option<Idempotency>) -> ApiResult<Answer> {
+pub async fn submit(
+    door: &Door,
+    rates: &Rates,
+    stream: &StreamId,
+    command: ClientCommand,
+    key: Option<Idempotency>,
+) -> ApiResult<Answer> {
     let permitted = door.permit(stream, command).await?;
     rates.command(door.caller(), &permitted)?;
     door.submit(permitted, key).await.map_err(|error| ApiError::of_hall(error, Some(stream)))

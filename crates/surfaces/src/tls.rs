@@ -1,5 +1,5 @@
-//! TLS: the certificate that the server shows. It is taken from two files and read again when one of them changes, so that whoever renews
-//! it need not tell the server.
+//! TLS: the certificate that the server shows. It is taken from two files and read again when one
+//! of them changes, so that whoever renews it need not tell the server.
 
 use std::fmt;
 use std::fs;
@@ -48,26 +48,34 @@ impl fmt::Display for TlsFault {
 }
 
 impl Tls {
-    /// The certificate in these files, both PEM: the chain, the server's own certificate first, and its private key.
+    /// The certificate in these files, both PEM: the chain, the server's own certificate first, and
+    /// its private key.
     ///
     /// # Errors
     /// Files that cannot be read, hold something else, or do not belong together.
     pub fn open(cert: &Path, key: &Path) -> Result<Self, TlsFault> {
         let marks = [mark(cert), mark(key)];
         let shown = RwLock::new(Shown { key: Arc::new(read(cert, key)?), marks });
-        let certificate = Arc::new(Certificate { cert: cert.to_owned(), key: key.to_owned(), shown });
+        let certificate =
+            Arc::new(Certificate { cert: cert.to_owned(), key: key.to_owned(), shown });
         let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let versions = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
-        let versions = versions.map_err(|error| TlsFault(format!("TLS cannot be set up: {error}")))?;
+        let versions =
+            ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let versions =
+            versions.map_err(|error| TlsFault(format!("TLS cannot be set up: {error}")))?;
         let mut config = versions.with_no_client_auth().with_cert_resolver(certificate.clone());
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Self { certificate, acceptor: TlsAcceptor::from(Arc::new(config)) })
     }
 
-    /// The names that the certificate is for; patterns such as `*.example.org` and addresses are left out.
+    /// The names that the certificate is for; patterns such as `*.example.org` and addresses are
+    /// left out.
     pub fn names(&self) -> Vec<String> {
         let key = self.certificate.shown.read().unwrap_or_else(PoisonError::into_inner).key.clone();
-        let Some(own) = key.cert.first().and_then(|own| webpki::EndEntityCert::try_from(own).ok()) else { return Vec::new() };
+        let Some(own) = key.cert.first().and_then(|own| webpki::EndEntityCert::try_from(own).ok())
+        else {
+            return Vec::new();
+        };
         own.valid_dns_names().filter(|name| !name.contains('*')).map(str::to_owned).collect()
     }
 
@@ -78,8 +86,8 @@ impl Tls {
 }
 
 impl Certificate {
-    /// The certificate as the files have it now. The last good one goes on being shown while they hold none, e.g. between the writing of
-    /// the one and of the other.
+    /// The certificate as the files have it now. The last good one goes on being shown while they
+    /// hold none, e.g. between the writing of the one and of the other.
     fn current(&self) -> Arc<CertifiedKey> {
         let marks = [mark(&self.cert), mark(&self.key)];
         {
@@ -94,7 +102,9 @@ impl Certificate {
                 tracing::info!(cert = %self.cert.display(), "the certificate was read again");
                 shown.key = Arc::new(key);
             }
-            Err(fault) => tracing::warn!(%fault, "the new certificate cannot be used; the one before is still shown"),
+            Err(fault) => {
+                tracing::warn!(%fault, "the new certificate cannot be used; the one before is still shown")
+            }
         }
         shown.marks = marks;
         shown.key.clone()
@@ -126,13 +136,22 @@ fn mark(file: &Path) -> Mark {
 }
 
 fn read(cert: &Path, key: &Path) -> Result<CertifiedKey, TlsFault> {
-    let fault = |file: &Path, what: &dyn fmt::Display| TlsFault(format!("{}: {what}", file.display()));
-    let chain = CertificateDer::pem_file_iter(cert).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let fault =
+        |file: &Path, what: &dyn fmt::Display| TlsFault(format!("{}: {what}", file.display()));
+    let chain =
+        CertificateDer::pem_file_iter(cert).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let chain = chain.map_err(|error| fault(cert, &error))?;
     if chain.is_empty() {
         return Err(fault(cert, &"there is no certificate in it (PEM, \"BEGIN CERTIFICATE\")"));
     }
     let private = PrivateKeyDer::from_pem_file(key).map_err(|error| fault(key, &error))?;
-    CertifiedKey::from_der(chain, private, &rustls::crypto::ring::default_provider())
-        .map_err(|error| TlsFault(format!("{} and {} cannot be used together: {error}", cert.display(), key.display())))
+    CertifiedKey::from_der(chain, private, &rustls::crypto::ring::default_provider()).map_err(
+        |error| {
+            TlsFault(format!(
+                "{} and {} cannot be used together: {error}",
+                cert.display(),
+                key.display()
+            ))
+        },
+    )
 }

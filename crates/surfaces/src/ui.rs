@@ -11,7 +11,8 @@ use crate::error::{ApiError, Code};
 #[folder = "$OUT_DIR/web"]
 struct Page;
 
-/// What the page may do: run its own scripts, draw with its own styles, talk to this server, and nothing else.
+/// What the page may do: run its own scripts, draw with its own styles, talk to this server, and
+/// nothing else.
 pub const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; \
                        frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 /// Names of these files change with their content.
@@ -40,7 +41,8 @@ fn answer(path: &str) -> Response {
 }
 
 fn found(path: &str, file: EmbeddedFile) -> Response {
-    let kind = HeaderValue::from_str(&content_type(file.metadata.mimetype())).unwrap_or(HeaderValue::from_static("text/plain"));
+    let kind = HeaderValue::from_str(&content_type(file.metadata.mimetype()))
+        .unwrap_or(HeaderValue::from_static("text/plain"));
     let cache = if path.starts_with("assets/") { FOREVER } else { "no-cache" };
     let headers = [
         (header::CONTENT_TYPE, kind),

@@ -1,4 +1,5 @@
-//! Sessions as what takes turns: everything about a turn goes to the task of the session that its participant is, and to no other.
+//! Sessions as what takes turns: everything about a turn goes to the task of the session that its
+//! participant is, and to no other.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,7 +38,9 @@ impl Terminal {
     }
 
     fn tell(&self, mail: Mail) {
-        if let Some(seat) = lock(&self.place).session.as_ref().and_then(|session| self.sessions.seat_of(session)) {
+        if let Some(seat) =
+            lock(&self.place).session.as_ref().and_then(|session| self.sessions.seat_of(session))
+        {
             // One that is over has failed its turns.
             let _ = seat.send(mail);
         }
@@ -106,7 +109,8 @@ impl Agent for Terminal {
 }
 
 impl Terminal {
-    /// Starts a session for a participant that has none yet, and takes its turn there. It is the participant's from now on.
+    /// Starts a session for a participant that has none yet, and takes its turn there. It is the
+    /// participant's from now on.
     fn house(&self, job: Job, reporter: Arc<dyn Reporter>) {
         let of = (job.key.stream.clone(), job.participant.clone());
         if !self.sessions.begin_housing(of.clone()) {
@@ -133,22 +137,41 @@ async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionE
     let by = Actor::human(ParticipantId::moothall());
     let name = job.participant.to_string();
     let name = if sessions.is_free(&name).await { Some(name) } else { None };
-    let new = NewSession { client, cwd: PathBuf::new(), args: Vec::new(), name, by: by.clone(), session: None };
+    let new = NewSession {
+        client,
+        cwd: PathBuf::new(),
+        args: Vec::new(),
+        name,
+        by: by.clone(),
+        session: None,
+    };
     let participant = job.participant.to_string();
     let own = sessions.clone();
-    let invite =
-        move |session: &Session| Invite { participant: participant.clone(), profile: Profile::default(), ..own.invite_of(session) };
+    let invite = move |session: &Session| Invite {
+        participant: participant.clone(),
+        profile: Profile::default(),
+        ..own.invite_of(session)
+    };
     let comer = Comer { who: Who::Started(new), invite: Box::new(invite) };
     let brought = sessions.bring_in(&job.key.stream, by, vec![comer]).await?;
-    brought.into_iter().next().map(|session| session.id).ok_or_else(|| SessionError::NotFound(job.participant.to_string()))
+    brought
+        .into_iter()
+        .next()
+        .map(|session| session.id)
+        .ok_or_else(|| SessionError::NotFound(job.participant.to_string()))
 }
 
-/// Gives a job to the task of its session, unless nobody wants it any more. Whoever holds the place decides in which order it hears.
+/// Gives a job to the task of its session, unless nobody wants it any more. Whoever holds the place
+/// decides in which order it hears.
 fn hand_over(sessions: &Sessions, place: &Place, job: Job) -> Result<(), String> {
     if place.taken_back.as_ref() == Some(&job.key) {
         return Ok(());
     }
     let session = place.session.as_ref().ok_or("its address names no session")?;
     let seat = sessions.living(session).map_err(|error| error.to_string())?;
-    if seat.send(Mail::Ensure(Box::new(job))) { Ok(()) } else { Err("its session has ended".to_owned()) }
+    if seat.send(Mail::Ensure(Box::new(job))) {
+        Ok(())
+    } else {
+        Err("its session has ended".to_owned())
+    }
 }

@@ -16,14 +16,17 @@ use crate::mail::Mail;
 const LOOK_WITHIN: Duration = Duration::from_secs(5);
 
 impl Sessions {
-    /// Sees whether what a session asked stands there still, before somebody answers it: what does not is withdrawn when this returns.
+    /// Sees whether what a session asked stands there still, before somebody answers it: what does
+    /// not is withdrawn when this returns.
     pub(crate) async fn see_question(&self, stream: &StreamId, permission: &PermissionId) {
         let Ok(hall) = self.hall() else { return };
         let wanted = permission.clone();
         let asker = move |state: &Conversation| {
-            let of_turn = state.open_turns().find(|turn| turn.permissions().any(|open| *open == wanted));
+            let of_turn =
+                state.open_turns().find(|turn| turn.permissions().any(|open| *open == wanted));
             let in_no_turn = state.questions_asked().find(|(open, _, _)| **open == wanted);
-            let asker = of_turn.map(|turn| &turn.participant).or(in_no_turn.map(|(_, _, asker)| asker));
+            let asker =
+                of_turn.map(|turn| &turn.participant).or(in_no_turn.map(|(_, _, asker)| asker));
             session_of(state.participant(asker?)?)
         };
         let Ok(Some(session)) = hall.view(stream, asker).await else { return };
@@ -31,10 +34,13 @@ impl Sessions {
         let _ = tokio::time::timeout(LOOK_WITHIN, self.ask_runner(&session, Mail::Look)).await;
     }
 
-    /// What was answered of the questions that programs ask in no turn goes to those programs. `state` is how the conversation was before.
+    /// What was answered of the questions that programs ask in no turn goes to those programs.
+    /// `state` is how the conversation was before.
     pub(crate) fn bring_answers(&self, state: &Conversation, events: &[Recorded]) {
         for recorded in events {
-            let Event::PermissionAnswered { permission, option, text, .. } = &recorded.event else { continue };
+            let Event::PermissionAnswered { permission, option, text, .. } = &recorded.event else {
+                continue;
+            };
             let asked = state.questions_asked().find(|(open, _, _)| *open == permission);
             let session = asked.and_then(|(_, _, asker)| session_of(state.participant(asker)?));
             if let Some(seat) = session.and_then(|session| self.seat_of(&session)) {
@@ -45,11 +51,17 @@ impl Sessions {
         }
     }
 
-    /// What a session's program asks in no turn and nobody has answered: in which conversations, under which permissions.
-    pub(crate) async fn asked_in_no_turn(&self, session: &SessionId) -> Vec<(StreamId, PermissionId)> {
+    /// What a session's program asks in no turn and nobody has answered: in which conversations,
+    /// under which permissions.
+    pub(crate) async fn asked_in_no_turn(
+        &self,
+        session: &SessionId,
+    ) -> Vec<(StreamId, PermissionId)> {
         let Ok(hall) = self.hall() else { return Vec::new() };
         let noted = hall.store().sessions.rooms(session).await;
-        let mut rooms = noted.inspect_err(|error| tracing::error!(%session, %error, "where it is cannot be read")).unwrap_or_default();
+        let mut rooms = noted
+            .inspect_err(|error| tracing::error!(%session, %error, "where it is cannot be read"))
+            .unwrap_or_default();
         if !rooms.contains(session) {
             rooms.push(session.clone());
         }
@@ -63,7 +75,8 @@ impl Sessions {
             }
             let own = session.clone();
             let of = move |state: &Conversation| {
-                let is_own = |asker| state.participant(asker).is_some_and(|one| is_session(one, &own));
+                let is_own =
+                    |asker| state.participant(asker).is_some_and(|one| is_session(one, &own));
                 state
                     .questions_asked()
                     .filter(|(_, _, asker)| is_own(asker))
@@ -71,15 +84,20 @@ impl Sessions {
                     .collect::<Vec<_>>()
             };
             match hall.view(&stream, of).await {
-                Ok(asked) => all.extend(asked.into_iter().map(|permission| (stream.clone(), permission))),
+                Ok(asked) => {
+                    all.extend(asked.into_iter().map(|permission| (stream.clone(), permission)))
+                }
                 Err(HallError::NotFound(_) | HallError::Deleted(_)) => {}
-                Err(error) => tracing::warn!(%session, %stream, %error, "what a session asked cannot be read"),
+                Err(error) => {
+                    tracing::warn!(%session, %stream, %error, "what a session asked cannot be read")
+                }
             }
         }
         all
     }
 
-    /// What programs that run as the server's own user reported while no server ran has been brought.
+    /// What programs that run as the server's own user reported while no server ran has been
+    /// brought.
     pub fn caught_up(&self) {
         let own = self.list(false).into_iter().filter(|status| status.session.run_as.is_none());
         for seat in own.filter_map(|status| self.seat_of(&status.session.id)) {

@@ -64,24 +64,30 @@ pub struct SessionsConfig {
     pub checkpoints: Checkpoints,
     /// Folders in which, and below which, agents may start those that are `startable_by_agents`.
     pub folders: Vec<PathBuf>,
-    /// The user that programs in terminals run as whose own section names none; the server's own where unset.
+    /// The user that programs in terminals run as whose own section names none; the server's own
+    /// where unset.
     pub run_as: Option<String>,
     /// Where programs report that run as another user than the server's.
     pub spool: Option<PathBuf>,
-    /// How many live at once; 0 is as many as there may be. Given with the other limits of the server.
+    /// How many live at once; 0 is as many as there may be. Given with the other limits of the
+    /// server.
     #[serde(skip)]
     pub most: usize,
 }
 
-/// How the prompts begin that a program's surroundings give it at checkpoints: reminders to go on, which nobody said. The answer to
-/// one crosses no link and counts for nothing.
+/// How the prompts begin that a program's surroundings give it at checkpoints: reminders to go on,
+/// which nobody said. The answer to one crosses no link and counts for nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Vec<String>")]
 pub struct Checkpoints(Vec<String>);
 
 impl Default for Checkpoints {
     fn default() -> Self {
-        Self(["[Checkpoint]", "[TeleClaude Checkpoint]", "[System: You successfully executed"].map(str::to_owned).into())
+        Self(
+            ["[Checkpoint]", "[TeleClaude Checkpoint]", "[System: You successfully executed"]
+                .map(str::to_owned)
+                .into(),
+        )
     }
 }
 
@@ -102,10 +108,14 @@ impl TryFrom<Vec<String>> for Checkpoints {
                 return Err("a checkpoint without words would be every prompt; leave the list empty for none".to_owned());
             }
             if mark.starts_with(char::is_whitespace) || mark.contains(char::is_control) {
-                return Err(format!("no prompt begins with {mark:?}: give the first words of its first line, without blanks before them"));
+                return Err(format!(
+                    "no prompt begins with {mark:?}: give the first words of its first line, without blanks before them"
+                ));
             }
             if mark.len() > CHECKPOINT_BYTES_MAX {
-                return Err(format!("a checkpoint is known by its first words, at most {CHECKPOINT_BYTES_MAX} bytes of them"));
+                return Err(format!(
+                    "a checkpoint is known by its first words, at most {CHECKPOINT_BYTES_MAX} bytes of them"
+                ));
             }
         }
         Ok(Self(marks))
@@ -119,7 +129,11 @@ mod tests {
     #[test]
     fn a_prompt_is_known_by_its_first_words() {
         let own = Checkpoints::try_from(vec!["<reminder>".to_owned()]).unwrap();
-        assert!(own.include("\n  <reminder> go on") && !own.include("go on <reminder>") && !own.include("[Checkpoint] go on"));
+        assert!(
+            own.include("\n  <reminder> go on")
+                && !own.include("go on <reminder>")
+                && !own.include("[Checkpoint] go on")
+        );
         assert!(Checkpoints::default().include("[Checkpoint] go on"));
         // Gemini's own, after a tool whose answer was empty.
         assert!(
@@ -130,9 +144,13 @@ mod tests {
 
     #[test]
     fn what_would_match_everything_or_nothing_is_refused() {
-        for (mark, why) in
-            [("", "every prompt"), ("  ", "every prompt"), (" x", "begins with"), ("a\nb", "begins with"), (&"x".repeat(300), "256")]
-        {
+        for (mark, why) in [
+            ("", "every prompt"),
+            ("  ", "every prompt"),
+            (" x", "begins with"),
+            ("a\nb", "begins with"),
+            (&"x".repeat(300), "256"),
+        ] {
             let refused = Checkpoints::try_from(vec![mark.to_owned()]).unwrap_err();
             assert!(refused.contains(why), "{refused}");
         }

@@ -1,8 +1,10 @@
-//! Bringing sessions into a conversation, some of which have to be started for it: all of them, or none and nothing of it is left.
+//! Bringing sessions into a conversation, some of which have to be started for it: all of them, or
+//! none and nothing of it is left.
 //!
-//! It takes several appends and several programs, so it is a saga. Before anything is started, the conversation owes its undoing, as a
-//! delivery; that is settled when all came, in one append. What dies in between is undone when the server is back, and what fails is
-//! undone at once: programs that were started end, and a conversation that was begun for it takes no words.
+//! It takes several appends and several programs, so it is a saga. Before anything is started, the
+//! conversation owes its undoing, as a delivery; that is settled when all came, in one append. What
+//! dies in between is undone when the server is back, and what fails is undone at once: programs
+//! that were started end, and a conversation that was begun for it takes no words.
 
 use async_trait::async_trait;
 use moothall_engine::answers::{HallError, Idempotency};
@@ -76,7 +78,11 @@ impl Undoing {
     }
 
     fn key(&self, start: usize) -> Idempotency {
-        Idempotency { principal: PRINCIPAL.into(), key: format!("{}/{start}", self.saga), fingerprint: self.saga.clone() }
+        Idempotency {
+            principal: PRINCIPAL.into(),
+            key: format!("{}/{start}", self.saga),
+            fingerprint: self.saga.clone(),
+        }
     }
 }
 
@@ -93,7 +99,8 @@ impl Drop for UnderWay<'_> {
 }
 
 impl Sessions {
-    /// Begins a conversation with all who come, or with nobody: then nothing that was started for it runs on.
+    /// Begins a conversation with all who come, or with nobody: then nothing that was started for
+    /// it runs on.
     ///
     /// # Errors
     /// [`SessionError`]; nothing is left of it then.
@@ -112,16 +119,30 @@ impl Sessions {
     ///
     /// # Errors
     /// [`SessionError`]; nothing is left of it then.
-    pub(crate) async fn bring_in(&self, stream: &StreamId, by: Actor, comers: Vec<Comer>) -> Result<Vec<Session>, SessionError> {
+    pub(crate) async fn bring_in(
+        &self,
+        stream: &StreamId,
+        by: Actor,
+        comers: Vec<Comer>,
+    ) -> Result<Vec<Session>, SessionError> {
         let under_way = self.begin_saga(&comers, false)?;
-        let once = Idempotency { principal: PRINCIPAL.into(), key: under_way.undoing.saga.clone(), fingerprint: String::new() };
+        let once = Idempotency {
+            principal: PRINCIPAL.into(),
+            key: under_way.undoing.saga.clone(),
+            fingerprint: String::new(),
+        };
         self.hall()?.owe(stream, vec![under_way.undoing.owed()], once).await?;
         self.bring(&under_way, stream, by, comers, Vec::new()).await
     }
 
     fn begin_saga(&self, comers: &[Comer], fresh: bool) -> Result<UnderWay<'_>, SessionError> {
         let starts = comers.iter().filter(|comer| matches!(comer.who, Who::Started(_))).count();
-        let undoing = Undoing { saga: Uuid::new_v4().simple().to_string(), starts, fresh, at: self.hall()?.now() };
+        let undoing = Undoing {
+            saga: Uuid::new_v4().simple().to_string(),
+            starts,
+            fresh,
+            at: self.hall()?.now(),
+        };
         let sagas = &self.shared.sagas;
         sagas.begin(&undoing.saga);
         Ok(UnderWay { sagas, undoing })
@@ -173,7 +194,8 @@ impl Sessions {
         let mut started = Vec::new();
         for start in 0..undoing.starts {
             // As it was then: the key may have lapsed since.
-            let claim = hall.claimed_at(&undoing.key(start), undoing.at).await.map_err(log_error)?;
+            let claim =
+                hall.claimed_at(&undoing.key(start), undoing.at).await.map_err(log_error)?;
             started.extend(claim.map(|claim| claim.stream));
         }
         let (own, fresh) = (started.clone(), undoing.fresh);
@@ -190,7 +212,12 @@ impl Sessions {
         let by = Actor::human(ParticipantId::moothall());
         for session in started {
             match self.end(&session, &by).await {
-                Ok(()) | Err(SessionError::NotFound(_) | SessionError::Ended { .. } | SessionError::Conflict(_)) => {}
+                Ok(())
+                | Err(
+                    SessionError::NotFound(_)
+                    | SessionError::Ended { .. }
+                    | SessionError::Conflict(_),
+                ) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -218,7 +245,9 @@ impl Courier for Undoer {
         self.0.shared.sagas.over(&undoing.saga).await;
         match self.0.undo(&delivery.stream, &undoing).await {
             Ok(()) => Outcome::Done(String::new()),
-            Err(SessionError::Hall(HallError::NotFound(_) | HallError::Deleted(_))) => Outcome::Done("it never began".into()),
+            Err(SessionError::Hall(HallError::NotFound(_) | HallError::Deleted(_))) => {
+                Outcome::Done("it never began".into())
+            }
             Err(error) => Outcome::Later(error.to_string()),
         }
     }

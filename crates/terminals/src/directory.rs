@@ -8,20 +8,22 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::crash;
 use moothall_engine::inside::{Inside, WeakHall};
 use moothall_engine::sessions::{
-    Doing, Heard, Hook, HostFault, Launch, NewObserved, NewSession, Origin, Pane, PaneNews, Permit, Rooms, Session, SessionError,
-    SessionHost, SessionId, Starter, Status, UnixUser, View, address_of,
+    Doing, HostFault, Launch, NewObserved, NewSession, Origin, Pane, Rooms, Session, SessionError,
+    SessionHost, SessionId, Starter, Status, UnixUser, address_of,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
-use tokio::sync::{broadcast, mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 
 use crate::config::{SessionParts, Standing};
 use crate::faults::{host_error, log_error};
 use crate::mail::Mail;
 use crate::sagas::Sagas;
 use crate::secrets::{fresh_token, hash_of};
+
+mod living;
 
 /// What sessions may say to each other in one home before a person has to look.
 const HOME_EXCHANGES_MAX: u32 = 200;
@@ -130,14 +132,27 @@ impl SessionHandle {
 }
 
 impl Sessions {
-    /// Sessions with these terminals. Without any there are none; but who of those that were there before comes into conversations and
-    /// leaves them is noted.
+    /// Sessions with these terminals. Without any there are none; but who of those that were there
+    /// before comes into conversations and leaves them is noted.
     pub fn new(parts: Option<SessionParts>) -> Self {
         let (host, terms) = parts.map(SessionParts::apart).unzip();
         let (hall, terms) = (OnceLock::new(), terms.unwrap_or_default());
-        let (seats, links, making) = (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
+        let (seats, links, making) =
+            (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
         let (housing, starting) = (Mutex::default(), Mutex::default());
-        Self { shared: Arc::new(Shared { hall, host, terms, seats, links, making, housing, starting, sagas: Sagas::default() }) }
+        Self {
+            shared: Arc::new(Shared {
+                hall,
+                host,
+                terms,
+                seats,
+                links,
+                making,
+                housing,
+                starting,
+                sagas: Sagas::default(),
+            }),
+        }
     }
 
     /// Takes up the sessions that lived when the server went away.
@@ -153,7 +168,9 @@ impl Sessions {
             match (&session.ended, &session.pane) {
                 (None, _) => living.push(session.id.clone()),
                 // The server may have stopped before what was left of it was killed.
-                (Some(_), Some(pane)) if session.origin == Origin::Started => left.push((session.id.clone(), pane.clone())),
+                (Some(_), Some(pane)) if session.origin == Origin::Started => {
+                    left.push((session.id.clone(), pane.clone()))
+                }
                 (Some(_), _) => {}
             }
             self.seat(session);
@@ -176,11 +193,17 @@ impl Sessions {
     }
 
     pub(crate) fn host(&self) -> Result<Arc<dyn SessionHost>, SessionError> {
-        self.shared.host.clone().ok_or_else(|| SessionError::Unavailable("this server was started without terminals".into()))
+        self.shared.host.clone().ok_or_else(|| {
+            SessionError::Unavailable("this server was started without terminals".into())
+        })
     }
 
     pub(super) fn hall(&self) -> Result<Inside, SessionError> {
-        self.shared.hall.get().and_then(WeakHall::enter).ok_or(SessionError::Hall(HallError::ShuttingDown))
+        self.shared
+            .hall
+            .get()
+            .and_then(WeakHall::enter)
+            .ok_or(SessionError::Hall(HallError::ShuttingDown))
     }
 
     /// Whoever watches sessions and links shall look again.
@@ -209,7 +232,8 @@ impl Sessions {
         all.into_iter().filter(|status| include_ended || status.doing != Doing::Ended).collect()
     }
 
-    /// A session by its id, the beginning of it, or its name. Of several with a name, the one that lives, or lived last.
+    /// A session by its id, the beginning of it, or its name. Of several with a name, the one that
+    /// lives, or lived last.
     ///
     /// # Errors
     /// [`SessionError::NotFound`], or [`SessionError::Invalid`] when more than one is meant.
@@ -222,11 +246,15 @@ impl Sessions {
         if let Some(found) = exact.or_else(living).or_else(|| named().next_back()) {
             return Ok(found.clone());
         }
-        let begins = |status: &&Status| word.len() >= PREFIX_CHARS_MIN && status.session.id.as_str().starts_with(word);
+        let begins = |status: &&Status| {
+            word.len() >= PREFIX_CHARS_MIN && status.session.id.as_str().starts_with(word)
+        };
         match all.iter().filter(begins).collect::<Vec<_>>()[..] {
             [found] => Ok(found.clone()),
             [] => Err(SessionError::NotFound(word.to_owned())),
-            _ => Err(SessionError::Invalid(format!("{word} begins the ids of several sessions; give more of it."))),
+            _ => Err(SessionError::Invalid(format!(
+                "{word} begins the ids of several sessions; give more of it."
+            ))),
         }
     }
 
@@ -259,18 +287,28 @@ impl Sessions {
         self.start_once(new, None).await
     }
 
-    /// The same, at most once for a key however often it is asked. Of two at a time, the caller takes care.
+    /// The same, at most once for a key however often it is asked. Of two at a time, the caller
+    /// takes care.
     ///
     /// # Errors
     /// [`SessionError`]; nothing runs then.
-    pub async fn start_once(&self, new: NewSession, key: Option<Idempotency>) -> Result<Status, SessionError> {
+    pub async fn start_once(
+        &self,
+        new: NewSession,
+        key: Option<Idempotency>,
+    ) -> Result<Status, SessionError> {
         let own = self.clone();
-        // Whoever asked may go away: a program that was started without its session being known would run on for nobody.
+        // Whoever asked may go away: a program that was started without its session being known
+        // would run on for nobody.
         let started = tokio::spawn(async move { own.start_now(new, key).await });
         started.await.unwrap_or(Err(SessionError::Hall(HallError::ShuttingDown)))
     }
 
-    async fn start_now(&self, new: NewSession, key: Option<Idempotency>) -> Result<Status, SessionError> {
+    async fn start_now(
+        &self,
+        new: NewSession,
+        key: Option<Idempotency>,
+    ) -> Result<Status, SessionError> {
         let host = self.host()?;
         let key = match self.started_before(key).await? {
             Begun::Lives(status) => return Ok(*status),
@@ -311,25 +349,37 @@ impl Sessions {
         }
     }
 
-    /// Whether this can be started, as far as that is known before: the folder in which it would work.
+    /// Whether this can be started, as far as that is known before: the folder in which it would
+    /// work.
     pub(super) fn check_start(&self, new: &NewSession) -> Result<PathBuf, SessionError> {
         let host = self.host()?;
-        let cwd = if new.cwd.as_os_str().is_empty() { host.home(&new.client) } else { new.cwd.clone() };
+        let cwd =
+            if new.cwd.as_os_str().is_empty() { host.home(&new.client) } else { new.cwd.clone() };
         if !cwd.is_absolute() || !cwd.is_dir() {
-            return Err(SessionError::Invalid(format!("{} is no folder here; give an absolute path of one.", cwd.display())));
+            return Err(SessionError::Invalid(format!(
+                "{} is no folder here; give an absolute path of one.",
+                cwd.display()
+            )));
         }
         if !host.programs().iter().any(|(client, _)| *client == new.client) {
             let known: Vec<_> = host.programs().into_iter().map(|(client, _)| client).collect();
-            return Err(SessionError::Invalid(format!("There is no program {:?}; there are: {}.", new.client, known.join(", "))));
+            return Err(SessionError::Invalid(format!(
+                "There is no program {:?}; there are: {}.",
+                new.client,
+                known.join(", ")
+            )));
         }
         self.check_family(&new.starter())?;
         self.check_room()?;
         Ok(cwd)
     }
 
-    /// What came of an earlier try with this key. One that came to nothing frees the key's request to be tried anew, without it: the key
-    /// is taken by the home that was made for it.
-    pub(super) async fn started_before(&self, key: Option<Idempotency>) -> Result<Begun, SessionError> {
+    /// What came of an earlier try with this key. One that came to nothing frees the key's request
+    /// to be tried anew, without it: the key is taken by the home that was made for it.
+    pub(super) async fn started_before(
+        &self,
+        key: Option<Idempotency>,
+    ) -> Result<Begun, SessionError> {
         let Some(key) = key else { return Ok(Begun::No(None)) };
         let hall = self.hall()?;
         let Some(claim) = hall.claimed(&key).await.map_err(log_error)? else {
@@ -338,7 +388,10 @@ impl Sessions {
         if claim.fingerprint != key.fingerprint {
             return Err(HallError::KeyReused.into());
         }
-        let began = self.seat_of(&claim.stream).map(|seat| seat.status()).filter(|status| status.session.pane.is_some());
+        let began = self
+            .seat_of(&claim.stream)
+            .map(|seat| seat.status())
+            .filter(|status| status.session.pane.is_some());
         Ok(began.map_or(Begun::No(None), |status| Begun::Lives(Box::new(status))))
     }
 
@@ -354,7 +407,11 @@ impl Sessions {
     ///
     /// # Errors
     /// [`SessionError`]; the program is left alone then.
-    pub async fn observe_once(&self, new: NewObserved, key: Option<Idempotency>) -> Result<Status, SessionError> {
+    pub async fn observe_once(
+        &self,
+        new: NewObserved,
+        key: Option<Idempotency>,
+    ) -> Result<Status, SessionError> {
         let host = self.host()?;
         let key = match self.started_before(key).await? {
             Begun::Lives(status) => return Ok(*status),
@@ -363,7 +420,10 @@ impl Sessions {
         let pane = host.adopt(&new.adopt).await.map_err(host_error)?;
         let taken = |status: &Status| status.session.pane.as_ref() == Some(&pane);
         if let Some(other) = self.list(false).iter().find(|status| taken(status)) {
-            return Err(SessionError::Conflict(format!("{} is in this terminal already.", other.session.name)));
+            return Err(SessionError::Conflict(format!(
+                "{} is in this terminal already.",
+                other.session.name
+            )));
         }
         let NewObserved { adopt, name, by } = &new;
         let (client, name, token) = (&*adopt.client, name.as_deref(), fresh_token());
@@ -389,9 +449,15 @@ impl Sessions {
         let _making = self.shared.making.lock().await;
         self.check_room()?;
         let name = self.free_name(client, name).await?;
-        let policy = Policy { name: PolicyName::LINK, max_exchanges_without_human: HOME_EXCHANGES_MAX, ..(*hall.defaults()).clone() };
+        let policy = Policy {
+            name: PolicyName::LINK,
+            max_exchanges_without_human: HOME_EXCHANGES_MAX,
+            ..(*hall.defaults()).clone()
+        };
         let title = match cwd.file_name() {
-            Some(folder) if origin == Origin::Started => format!("{name} in {}", folder.to_string_lossy()),
+            Some(folder) if origin == Origin::Started => {
+                format!("{name} in {}", folder.to_string_lossy())
+            }
             _ => name.to_string(),
         };
         let id = hall.create(title, policy, by.clone(), key).await?.stream;
@@ -411,7 +477,12 @@ impl Sessions {
             run_as,
         };
         let invite = Control::Invite(self.invite_of(&session));
-        hall.submit(&session.id, ClientCommand::Control { by: by.clone(), controls: vec![invite] }, None).await?;
+        hall.submit(
+            &session.id,
+            ClientCommand::Control { by: by.clone(), controls: vec![invite] },
+            None,
+        )
+        .await?;
         self.keep(&session).await?;
         Ok(session)
     }
@@ -423,7 +494,11 @@ impl Sessions {
         Ok(self.seat(session.clone()).status())
     }
 
-    async fn never_began(&self, mut session: Session, fault: HostFault) -> Result<Status, SessionError> {
+    async fn never_began(
+        &self,
+        mut session: Session,
+        fault: HostFault,
+    ) -> Result<Status, SessionError> {
         let hall = self.hall()?;
         session.ended = Some((hall.now(), fault.to_string()));
         self.keep(&session).await?;
@@ -446,115 +521,25 @@ impl Sessions {
     pub(super) fn end_housing(&self, of: &(StreamId, ParticipantId)) {
         self.shared.housing.lock().unwrap_or_else(PoisonError::into_inner).remove(of);
     }
-
-    /// How a session takes part in a conversation, under its own name.
-    ///
-    /// # Errors
-    /// [`SessionError`] when it does not live.
-    pub fn invite(&self, id: &SessionId) -> Result<Invite, SessionError> {
-        Ok(self.invite_of(&self.living(id)?.session()))
-    }
-
-    /// What its terminal shows.
-    ///
-    /// # Errors
-    /// [`SessionError`].
-    pub async fn screen(&self, id: &SessionId) -> Result<View, SessionError> {
-        let (host, pane, client) = self.pane(id)?;
-        host.view(&pane, &client).await.map_err(host_error)
-    }
-
-    /// Listens to its terminal.
-    ///
-    /// # Errors
-    /// [`SessionError`].
-    pub async fn watch(&self, id: &SessionId) -> Result<broadcast::Receiver<PaneNews>, SessionError> {
-        let (host, pane, client) = self.pane(id)?;
-        host.watch(&pane, &client).await.map_err(host_error)
-    }
-
-    /// The command with which a person on this computer looks at it and types into it.
-    ///
-    /// # Errors
-    /// [`SessionError`].
-    pub async fn attach(&self, id: &SessionId) -> Result<Vec<String>, SessionError> {
-        let (host, pane, _) = self.pane(id)?;
-        host.attach(&pane).await.map_err(host_error)
-    }
-
-    fn pane(&self, id: &SessionId) -> Result<(Arc<dyn SessionHost>, Pane, String), SessionError> {
-        let session = self.living(id)?.session();
-        let pane = session.pane.ok_or_else(|| SessionError::Conflict("Its program has not begun yet.".into()))?;
-        Ok((self.host()?, pane, session.client))
-    }
-
-    /// Interrupts what it is doing: its turn is cancelled, if it has one.
-    ///
-    /// # Errors
-    /// [`SessionError`].
-    pub async fn interrupt(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
-        tracing::info!(session = %id, by = %by.id, "interrupted");
-        let Some(key) = self.ask_runner(id, Mail::Interrupt).await?? else { return Ok(()) };
-        match self.hall()?.submit(&key.stream, ClientCommand::Cancel { turn: key.turn, by: by.clone() }, None).await {
-            // It may have ended by itself meanwhile.
-            Err(HallError::Rejected(rejection)) if rejection.code == "turn_ended" => Ok(()),
-            submitted => submitted.map(|_| ()).map_err(SessionError::Hall),
-        }
-    }
-
-    /// Ends it: its program, its turns, its place in links.
-    ///
-    /// # Errors
-    /// [`SessionError`].
-    pub async fn end(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
-        let why = format!("{} ended it", by.id);
-        self.ask_runner(id, |reply| Mail::End(why, reply)).await?
-    }
-
-    pub(super) async fn ask_runner<T>(&self, id: &SessionId, mail: impl FnOnce(oneshot::Sender<T>) -> Mail) -> Result<T, SessionError> {
-        let seat = self.living(id)?;
-        let (reply, answer) = oneshot::channel();
-        seat.send(mail(reply));
-        answer.await.map_err(|_| SessionError::Conflict("The session ended just now.".into()))
-    }
-
-    /// Takes a report of a program. What followed from it is kept when this returns.
-    ///
-    /// # Errors
-    /// [`SessionError`] when it could not be kept; bring it again.
-    pub async fn heard(&self, hook: Hook) -> Result<Heard, SessionError> {
-        match self.check(&hook) {
-            Ok(()) => self.ask_runner(&hook.session.clone(), |reply| Mail::Hook(hook, reply)).await?,
-            Err(heard) => Ok(heard),
-        }
-    }
-
-    /// Whether a report may count at all.
-    fn check(&self, hook: &Hook) -> Result<(), Heard> {
-        let seat = self.seat_of(&hook.session).ok_or(Heard::Unknown)?;
-        let session = seat.session();
-        if session.token_hash != hash_of(&hook.token) {
-            tracing::warn!(session = %hook.session, "a report did not hold the session's secret");
-            return Err(Heard::Forged);
-        }
-        if session.ended.is_some() { Err(Heard::Unknown) } else { Ok(()) }
-    }
-
-    /// Waits for a person's answer to what a program asks. Dropping the future takes the question back.
-    pub async fn ask(&self, hook: Hook) -> Permit {
-        if self.check(&hook).is_err() {
-            return Permit::Undecided;
-        }
-        self.ask_runner(&hook.session.clone(), |reply| Mail::Ask(hook, reply)).await.unwrap_or(Permit::Undecided)
-    }
 }
 
 impl Sessions {
     /// How a session is invited into a conversation.
     pub(super) fn invite_of(&self, session: &Session) -> Invite {
-        let profile = Profile { client: Some(session.client.clone()), model: Some(session.client.clone()), ..Profile::default() };
+        let profile = Profile {
+            client: Some(session.client.clone()),
+            model: Some(session.client.clone()),
+            ..Profile::default()
+        };
         let timeout = self.hall().ok().and_then(|hall| hall.time_limit(&session.client));
-        let facts = AgentFacts { on_lost: OnLost::Fail, timeout, ..AgentFacts::of_runtime(Runtime::TERMINAL) };
-        Invite { address: Some(address_of(session)), ..Invite::new(session.name.as_str(), profile, facts) }
+        let facts = AgentFacts {
+            on_lost: OnLost::Fail,
+            timeout,
+            ..AgentFacts::of_runtime(Runtime::TERMINAL)
+        };
+        Invite {
+            address: Some(address_of(session)),
+            ..Invite::new(session.name.as_str(), profile, facts)
+        }
     }
 }

@@ -1,8 +1,10 @@
-//! Agents that live in terminals: command-line programs as sessions, how a turn is typed into one and answered, and the links between them.
+//! Agents that live in terminals: command-line programs as sessions, how a turn is typed into one
+//! and answered, and the links between them.
 //!
-//! [`Sessions`] are registered with a hall as its residents (`moothall_engine::sessions::Residents`), and are reached through its door. Each
-//! session types one turn at a time: its part in a turn is one state machine ([`turn`]), which the task of the session serves. Where
-//! programs really run is behind `moothall_engine::sessions::SessionHost`.
+//! [`Sessions`] are registered with a hall as its residents
+//! (`moothall_engine::sessions::Residents`), and are reached through its door. Each session types
+//! one turn at a time: its part in a turn is one state machine ([`turn`]), which the task of the
+//! session serves. Where programs really run is behind `moothall_engine::sessions::SessionHost`.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -16,7 +18,14 @@
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), moothall_engine::hall::HallError> {
 //! let (store, clock) = (Store::of(Arc::new(MemoryLog::new())), Arc::new(SystemClock));
-//! let parts = HallParts { store, clock, registry: Default::default(), defaults: Default::default(), budgets: Default::default(), owner: "example".into() };
+//! let parts = HallParts {
+//!     store,
+//!     clock,
+//!     registry: Default::default(),
+//!     defaults: Default::default(),
+//!     budgets: Default::default(),
+//!     owner: "example".into(),
+//! };
 //! let without_terminals = Sessions::new(None);
 //! let hall = Hall::open_with(parts, Arc::new(without_terminals)).await?;
 //! assert!(matches!(hall.sessions(), Err(SessionError::Unavailable(_))));

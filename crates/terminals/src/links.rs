@@ -1,7 +1,8 @@
 //! Links: conversations in which sessions hear each other at the end of every turn.
 //!
-//! Which conversations are links is known from the keys that they hold, and where a session is from its [`moothall_engine::reach::Rooms`]. Both together
-//! are the links of a session, so nobody asks a conversation that it is not in.
+//! Which conversations are links is known from the keys that they hold, and where a session is from
+//! its [`moothall_engine::reach::Rooms`]. Both together are the links of a session, so nobody asks
+//! a conversation that it is not in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{MutexGuard, PoisonError};
@@ -11,7 +12,8 @@ use moothall_engine::inside::Inside;
 use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::Claim;
 use moothall_engine::sessions::{
-    Asker, Link, LinkState, Member, NewLink, Session, SessionError, SessionId, address_of, is_session, session_of,
+    Asker, Link, LinkState, Member, NewLink, Session, SessionError, SessionId, address_of,
+    is_session, session_of,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
@@ -33,13 +35,16 @@ impl Sessions {
         self.shared.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Finds the links of a hall that was just opened: the key that each holds is what makes it one, and an archived one holds none.
+    /// Finds the links of a hall that was just opened: the key that each holds is what makes it
+    /// one, and an archived one holds none.
     pub(super) async fn find_links(&self, hall: &Inside) -> Result<(), HallError> {
         let held = hall.store().log.claims(namespace(), hall.now()).await?;
         self.links_known().extend(held.iter().map(|claim| claim.stream.clone()));
         // One that lost or got a member in the moment in which the server died.
         let members = self.members_known();
-        let is_anothers = |claim: &&Claim| members.get(&claim.stream).is_some_and(|here| key_of(here) != claim.key);
+        let is_anothers = |claim: &&Claim| {
+            members.get(&claim.stream).is_some_and(|here| key_of(here) != claim.key)
+        };
         held.iter().filter(is_anothers).for_each(|claim| self.begin_rekey(&claim.stream));
         Ok(())
     }
@@ -60,7 +65,9 @@ impl Sessions {
     pub(crate) fn keeps(&self, stream: &StreamId) -> Option<String> {
         if let Ok(seat) = self.living(stream) {
             let name = seat.session().name;
-            return Some(format!("This is the home of session {name}, which is alive: end it first, with `moothall end {name}`."));
+            return Some(format!(
+                "This is the home of session {name}, which is alive: end it first, with `moothall end {name}`."
+            ));
         }
         let carries = self.links_known().contains(stream);
         carries.then(|| format!("This is a link that carries words: close it first, with `moothall link close {stream}`."))
@@ -76,7 +83,8 @@ impl Sessions {
                 self.links_known().insert(stream.clone());
             }
         }
-        let moves = |change: &Change| matches!(change, Change::Invited { .. } | Change::Uninvited { .. });
+        let moves =
+            |change: &Change| matches!(change, Change::Invited { .. } | Change::Uninvited { .. });
         if self.links_known().contains(stream) && events.iter().flat_map(changes).any(moves) {
             self.begin_rekey(stream);
         }
@@ -94,15 +102,24 @@ impl Sessions {
         });
     }
 
-    /// Gives a link the key of those who are in it now. Where they have a link already, that one stays and this one ends. (Ruling 27.)
+    /// Gives a link the key of those who are in it now. Where they have a link already, that one
+    /// stays and this one ends. (Ruling 27.)
     async fn rekey(&self, stream: &StreamId) -> Result<(), SessionError> {
         let hall = self.hall()?;
         let keys = hall.view(stream, |state| {
-            let held: Vec<String> = state.bindings().filter(|target| target.starts_with(LINK_KEY)).map(str::to_owned).collect();
-            let members: BTreeSet<SessionId> = state.participants().iter().filter_map(session_of).collect();
-            (!state.is_archived() && !held.is_empty() && !members.is_empty()).then(|| (held, bound(&key_of(&members))))
+            let held: Vec<String> = state
+                .bindings()
+                .filter(|target| target.starts_with(LINK_KEY))
+                .map(str::to_owned)
+                .collect();
+            let members: BTreeSet<SessionId> =
+                state.participants().iter().filter_map(session_of).collect();
+            (!state.is_archived() && !held.is_empty() && !members.is_empty())
+                .then(|| (held, bound(&key_of(&members))))
         });
-        let Some((held, own)) = keys.await?.filter(|(held, own)| *held != [own.clone()]) else { return Ok(()) };
+        let Some((held, own)) = keys.await?.filter(|(held, own)| *held != [own.clone()]) else {
+            return Ok(());
+        };
         let by = Actor::human(ParticipantId::moothall());
         let controls = held.into_iter().map(Control::Unbind).chain([Control::Bind(own)]).collect();
         match hall.submit(stream, ClientCommand::Control { by: by.clone(), controls }, None).await {
@@ -127,7 +144,9 @@ impl Sessions {
             self.rekey(&link).await?;
         }
         let key = key_of(&sessions.iter().map(|session| session.id.clone()).collect());
-        if let Some(claim) = hall.store().log.claim(namespace(), &key, hall.now()).await.map_err(log_error)? {
+        if let Some(claim) =
+            hall.store().log.claim(namespace(), &key, hall.now()).await.map_err(log_error)?
+        {
             return Ok((self.link_of(&claim.stream).await?, LinkState::Reused));
         }
         let by = self.actor(&new.by)?;
@@ -136,23 +155,43 @@ impl Sessions {
         let comers = new.members.into_iter().map(|member| {
             let who = Who::Living(member.session.clone());
             let own = self.clone();
-            Comer { who, invite: Box::new(move |session| invite_as(own.invite_of(session), session, &member)) }
+            Comer {
+                who,
+                invite: Box::new(move |session| {
+                    invite_as(own.invite_of(session), session, &member)
+                }),
+            }
         });
-        let stream = self.convene(Convening { title, policy, by, comers: comers.collect(), claims: vec![bound(&key)] }).await?;
+        let stream = self
+            .convene(Convening {
+                title,
+                policy,
+                by,
+                comers: comers.collect(),
+                claims: vec![bound(&key)],
+            })
+            .await?;
         self.notify_of_sessions();
         Ok((self.link_of(&stream).await?, LinkState::Created))
     }
 
     fn members_of(&self, new: &NewLink) -> Result<Vec<Session>, SessionError> {
-        let sessions: Vec<Session> =
-            new.members.iter().map(|member| Ok(self.living(&member.session)?.session())).collect::<Result<_, SessionError>>()?;
+        let sessions: Vec<Session> = new
+            .members
+            .iter()
+            .map(|member| Ok(self.living(&member.session)?.session()))
+            .collect::<Result<_, SessionError>>()?;
         let distinct: BTreeSet<&SessionId> = sessions.iter().map(|session| &session.id).collect();
         if distinct.len() < MEMBERS_MIN || distinct.len() != sessions.len() {
-            return Err(SessionError::Invalid("A link needs two or more sessions, each once.".into()));
+            return Err(SessionError::Invalid(
+                "A link needs two or more sessions, each once.".into(),
+            ));
         }
         let numbers: Vec<u32> = new.members.iter().filter_map(|member| member.number).collect();
         if numbers.iter().collect::<BTreeSet<_>>().len() != numbers.len() {
-            return Err(SessionError::Invalid("Two members of a link have the same number.".into()));
+            return Err(SessionError::Invalid(
+                "Two members of a link have the same number.".into(),
+            ));
         }
         Ok(sessions)
     }
@@ -183,7 +222,9 @@ impl Sessions {
 
     /// The conversations of a session's links.
     pub(super) fn links_with(&self, session: &SessionId) -> Vec<StreamId> {
-        let Some(rooms) = self.seat_of(session).map(|seat| seat.rooms().now()) else { return Vec::new() };
+        let Some(rooms) = self.seat_of(session).map(|seat| seat.rooms().now()) else {
+            return Vec::new();
+        };
         rooms.intersection(&self.links_known()).cloned().collect()
     }
 
@@ -195,13 +236,15 @@ impl Sessions {
         let read = self.hall()?.view(id, |state| state.is_link().then(|| link_in(state))).await;
         match read {
             Ok(Some(link)) => Ok(link),
-            Ok(None) | Err(HallError::NotFound(_) | HallError::Deleted(_)) => Err(SessionError::NoLink),
+            Ok(None) | Err(HallError::NotFound(_) | HallError::Deleted(_)) => {
+                Err(SessionError::NoLink)
+            }
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Ends a link for all its members. A person may, and so may any member. What was said before is delivered, and what members work on
-    /// goes on. (Ruling 27.)
+    /// Ends a link for all its members. A person may, and so may any member. What was said before
+    /// is delivered, and what members work on goes on. (Ruling 27.)
     ///
     /// # Errors
     /// [`SessionError`].
@@ -214,7 +257,9 @@ impl Sessions {
             Asker::Actor(actor) => actor.clone(),
             Asker::Session(session) => {
                 let own = self.member_id(id, session).await?;
-                Actor::named(own.ok_or_else(|| SessionError::Conflict("Only a member may close a link.".into()))?)
+                Actor::named(own.ok_or_else(|| {
+                    SessionError::Conflict("Only a member may close a link.".into())
+                })?)
             }
         };
         self.hall()?.submit(id, ClientCommand::Archive { on: true, by }, None).await?;
@@ -223,20 +268,32 @@ impl Sessions {
     }
 
     /// What a session is called in a conversation, while it is in it.
-    pub(super) async fn member_id(&self, stream: &StreamId, session: &SessionId) -> Result<Option<ParticipantId>, SessionError> {
+    pub(super) async fn member_id(
+        &self,
+        stream: &StreamId,
+        session: &SessionId,
+    ) -> Result<Option<ParticipantId>, SessionError> {
         let session = session.clone();
         let own = move |state: &Conversation| {
-            state.participants().iter().find(|participant| is_session(participant, &session)).map(|participant| participant.id.clone())
+            state
+                .participants()
+                .iter()
+                .find(|participant| is_session(participant, &session))
+                .map(|participant| participant.id.clone())
         };
         Ok(self.hall()?.view(stream, own).await?)
     }
 
-    /// A session that is over leaves its links, its home takes no more words, and nobody waits for it any more.
+    /// A session that is over leaves its links, its home takes no more words, and nobody waits for
+    /// it any more.
     pub(super) async fn leave(&self, session: &Session) -> Result<(), SessionError> {
         let leave = StreamCommand::Leave { at: address_of(session) };
-        let owed: Vec<Owed> = self.links_with(&session.id).iter().map(|link| Owed::to_stream(link, &leave)).collect();
+        let owed: Vec<Owed> =
+            self.links_with(&session.id).iter().map(|link| Owed::to_stream(link, &leave)).collect();
         let by = Actor::human(ParticipantId::moothall());
-        self.hall()?.submit_owing(&session.id, ClientCommand::Archive { on: true, by }, None, owed).await?;
+        self.hall()?
+            .submit_owing(&session.id, ClientCommand::Archive { on: true, by }, None, owed)
+            .await?;
         // Its end is kept last: a session that seems to live is ended again.
         self.keep(session).await?;
         self.forget_listeners(&session.id).await

@@ -6,8 +6,8 @@ use moothall_engine::answers::Idempotency;
 use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
-    Asker, Excerpt, Eyes, Line, Link, LinkState, Member, Message, NewLink, Sent, Session, SessionData, SessionError, SessionId, is_session,
-    target,
+    Asker, Excerpt, Eyes, Line, Link, LinkState, Member, Message, NewLink, Sent, Session,
+    SessionData, SessionError, SessionId, is_session, target,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
@@ -43,7 +43,11 @@ impl Sessions {
     ///
     /// # Errors
     /// [`SessionError`]; nothing was said then.
-    pub async fn send_once(&self, message: Message, key: Option<Idempotency>) -> Result<Sent, SessionError> {
+    pub async fn send_once(
+        &self,
+        message: Message,
+        key: Option<Idempotency>,
+    ) -> Result<Sent, SessionError> {
         let to = self.living(&message.to)?.session();
         if is_empty_looking(&message.text) && !message.close_link {
             return Err(SessionError::Invalid("A message needs some words.".into()));
@@ -56,10 +60,13 @@ impl Sessions {
     }
 
     /// A link of the two: whatever either says at the end of a turn reaches the other from now on.
-    async fn send_direct(&self, message: Message, key: Option<Idempotency>) -> Result<Sent, SessionError> {
+    async fn send_direct(
+        &self,
+        message: Message,
+        key: Option<Idempotency>,
+    ) -> Result<Sent, SessionError> {
         let Asker::Session(caller) = &message.from else {
-            let why =
-                "Only a session can talk over a link of its own; call this with the session's token, or link the two sessions yourself.";
+            let why = "Only a session can talk over a link of its own; call this with the session's token, or link the two sessions yourself.";
             return Err(SessionError::Invalid(why.into()));
         };
         let members = [(caller, 1), (&message.to, 2)].map(|(session, number)| Member {
@@ -73,13 +80,27 @@ impl Sessions {
         let (link, state) = self.link(new).await?;
         self.unlisten(&message.to, caller).await?;
         let seq = self.say_in(&link.id, &message.from, &message.text, key).await?;
-        Ok(Sent { stream: link.id.clone(), seq, delivered_to: others(&link, caller), link: Some(link.id), state })
+        Ok(Sent {
+            stream: link.id.clone(),
+            seq,
+            delivered_to: others(&link, caller),
+            link: Some(link.id),
+            state,
+        })
     }
 
     /// A member's words in its link, or a person's.
-    async fn say_in(&self, link: &StreamId, from: &Asker, text: &str, key: Option<Idempotency>) -> Result<Option<Seq>, SessionError> {
+    async fn say_in(
+        &self,
+        link: &StreamId,
+        from: &Asker,
+        text: &str,
+        key: Option<Idempotency>,
+    ) -> Result<Option<Seq>, SessionError> {
         let by = match from {
-            Asker::Session(member) => Actor::named(self.member_id(link, member).await?.ok_or(SessionError::NoLink)?),
+            Asker::Session(member) => {
+                Actor::named(self.member_id(link, member).await?.ok_or(SessionError::NoLink)?)
+            }
             Asker::Actor(actor) => actor.clone(),
         };
         let post = Post::new(by, text);
@@ -88,56 +109,104 @@ impl Sessions {
     }
 
     /// Ends the link of the two, after the words, if there are any.
-    async fn close_between(&self, message: Message, to: &Session, key: Option<Idempotency>) -> Result<Sent, SessionError> {
+    async fn close_between(
+        &self,
+        message: Message,
+        to: &Session,
+        key: Option<Idempotency>,
+    ) -> Result<Sent, SessionError> {
         let caller = match &message.from {
             Asker::Session(id) => Some(id),
             Asker::Actor(_) => None,
         };
-        let of_both = |link: &Link| caller.is_none_or(|caller| link.members.iter().any(|member| member.session == *caller));
-        let links: Vec<Link> = self.links(Some(&to.id)).await?.into_iter().filter(of_both).collect();
+        let of_both = |link: &Link| {
+            caller.is_none_or(|caller| link.members.iter().any(|member| member.session == *caller))
+        };
+        let links: Vec<Link> =
+            self.links(Some(&to.id)).await?.into_iter().filter(of_both).collect();
         let Some(link) = links.iter().min_by_key(|link| link.members.len()) else {
-            return Ok(Sent { stream: to.id.clone(), seq: None, link: None, state: LinkState::None, delivered_to: Vec::new() });
+            return Ok(Sent {
+                stream: to.id.clone(),
+                seq: None,
+                link: None,
+                state: LinkState::None,
+                delivered_to: Vec::new(),
+            });
         };
         let (mut seq, mut delivered_to) = (None, Vec::new());
         if !is_empty_looking(&message.text) {
             seq = self.say_in(&link.id, &message.from, &message.text, key).await?;
             let is_told = |member: &SessionId| caller != Some(member);
-            delivered_to.extend(link.members.iter().map(|member| member.session.clone()).filter(is_told));
+            delivered_to
+                .extend(link.members.iter().map(|member| member.session.clone()).filter(is_told));
         }
         self.close_link(&link.id, &message.from).await?;
-        Ok(Sent { stream: link.id.clone(), seq, link: Some(link.id.clone()), state: LinkState::Closed, delivered_to })
+        Ok(Sent {
+            stream: link.id.clone(),
+            seq,
+            link: Some(link.id.clone()),
+            state: LinkState::Closed,
+            delivered_to,
+        })
     }
 
     /// Words at its home. A session that sends them hears when the turn is finished.
-    async fn send_home(&self, message: Message, to: &Session, key: Option<Idempotency>) -> Result<Sent, SessionError> {
+    async fn send_home(
+        &self,
+        message: Message,
+        to: &Session,
+        key: Option<Idempotency>,
+    ) -> Result<Sent, SessionError> {
         let by = self.actor(&message.from)?;
         if let Asker::Session(caller) = &message.from {
             if *caller == to.id {
-                return Err(SessionError::Invalid("A session cannot send a message to itself.".into()));
+                return Err(SessionError::Invalid(
+                    "A session cannot send a message to itself.".into(),
+                ));
             }
             self.hall()?.store().sessions.listen(&to.id, caller).await.map_err(log_error)?;
         }
         let post = Post { to: To::One(to.name.clone()), ..Post::new(by, message.text) };
         let answer = self.hall()?.submit(&to.id, ClientCommand::Post(post), key).await?;
         let seq = answer.event.map(|event| event.seq);
-        Ok(Sent { stream: to.id.clone(), seq, link: None, state: LinkState::None, delivered_to: vec![to.id.clone()] })
+        Ok(Sent {
+            stream: to.id.clone(),
+            seq,
+            link: None,
+            state: LinkState::None,
+            delivered_to: vec![to.id.clone()],
+        })
     }
 
     async fn unlisten(&self, target: &SessionId, caller: &SessionId) -> Result<(), SessionError> {
         self.hall()?.store().sessions.unlisten(target, caller).await.map_err(log_error)
     }
 
-    /// Tells whoever waits for it that a session finished its turn: once for each message, and not those who hear it over a link.
-    pub(super) async fn tell_listeners(&self, session: &Session, id: &str) -> Result<(), SessionError> {
+    /// Tells whoever waits for it that a session finished its turn: once for each message, and not
+    /// those who hear it over a link.
+    pub(super) async fn tell_listeners(
+        &self,
+        session: &Session,
+        id: &str,
+    ) -> Result<(), SessionError> {
         let hall = self.hall()?;
         let book = &hall.store().sessions;
-        let linked: Vec<SessionId> = self.links(Some(&session.id)).await?.iter().flat_map(|link| others(link, &session.id)).collect();
+        let linked: Vec<SessionId> = self
+            .links(Some(&session.id))
+            .await?
+            .iter()
+            .flat_map(|link| others(link, &session.id))
+            .collect();
         let callers = book.listeners(&session.id).await.map_err(log_error)?;
-        let living = callers.iter().filter(|caller| !linked.contains(caller)).filter_map(|caller| self.living(caller).ok());
+        let living = callers
+            .iter()
+            .filter(|caller| !linked.contains(caller))
+            .filter_map(|caller| self.living(caller).ok());
         let owed: Vec<Owed> = living.map(|seat| finished(session, &seat.session())).collect();
         if !owed.is_empty() {
             let key = blake3::hash(format!("{id}/finished").as_bytes()).to_hex().to_string();
-            let once = Idempotency { principal: "moothall:hook".into(), key, fingerprint: String::new() };
+            let once =
+                Idempotency { principal: "moothall:hook".into(), key, fingerprint: String::new() };
             hall.owe(&session.id, owed, once).await?;
         }
         for caller in callers {
@@ -150,7 +219,8 @@ impl Sessions {
     pub(super) async fn forget_listeners(&self, session: &SessionId) -> Result<(), SessionError> {
         let hall = self.hall()?;
         let book = &hall.store().sessions;
-        let forget = async |target: &SessionId, caller: &SessionId| book.unlisten(target, caller).await;
+        let forget =
+            async |target: &SessionId, caller: &SessionId| book.unlisten(target, caller).await;
         for caller in book.listeners(session).await.map_err(log_error)? {
             forget(session, &caller).await.map_err(log_error)?;
         }
@@ -160,11 +230,17 @@ impl Sessions {
         Ok(())
     }
 
-    /// What a session was asked and said, wherever whoever looks reaches; and at its home what they said there, and the answers.
+    /// What a session was asked and said, wherever whoever looks reaches; and at its home what they
+    /// said there, and the answers.
     ///
     /// # Errors
     /// [`SessionError`] when it does not exist or cannot be read.
-    pub async fn data(&self, id: &SessionId, excerpt: Excerpt, eyes: &Eyes) -> Result<SessionData, SessionError> {
+    pub async fn data(
+        &self,
+        id: &SessionId,
+        excerpt: Excerpt,
+        eyes: &Eyes,
+    ) -> Result<SessionData, SessionError> {
         let status = self.find(id.as_str())?;
         let mut lines = Vec::new();
         for (stream, taken) in self.conversations(id).await? {
@@ -176,9 +252,15 @@ impl Sessions {
             lines.extend(self.lines_in(&stream, taken, id, with, excerpt.since).await?);
         }
         lines.sort_by(|a, b| (a.ts, &a.stream).cmp(&(b.ts, &b.stream)));
-        let within = |line: &Line| excerpt.since.is_none_or(|since| line.ts >= since) && excerpt.until.is_none_or(|until| line.ts <= until);
+        let within = |line: &Line| {
+            excerpt.since.is_none_or(|since| line.ts >= since)
+                && excerpt.until.is_none_or(|until| line.ts <= until)
+        };
         lines.retain(within);
-        let whole: Vec<String> = lines.iter().map(|line| format!("[{}] {}:\n\n{}\n", line.ts, line.from, line.text)).collect();
+        let whole: Vec<String> = lines
+            .iter()
+            .map(|line| format!("[{}] {}:\n\n{}\n", line.ts, line.from, line.text))
+            .collect();
         let whole = whole.join("\n");
         let tail_chars = match excerpt.tail_chars {
             None => TAIL_CHARS,
@@ -190,16 +272,21 @@ impl Sessions {
         Ok(SessionData { status, lines, text, truncated: cut > 0, tail_chars })
     }
 
-    /// Where a session was prompted: its home, and whatever its deliveries came from; and how far what it took of each goes.
+    /// Where a session was prompted: its home, and whatever its deliveries came from; and how far
+    /// what it took of each goes.
     async fn conversations(&self, id: &SessionId) -> Result<BTreeMap<StreamId, Seq>, SessionError> {
         let hall = self.hall()?;
         let mut streams = BTreeMap::from([(id.clone(), Seq(0))]);
-        for delivery in hall.store().outbox.of_target(&target(id), DELIVERIES_MAX).await.map_err(log_error)? {
+        for delivery in
+            hall.store().outbox.of_target(&target(id), DELIVERIES_MAX).await.map_err(log_error)?
+        {
             let taken = match delivery.state {
                 DeliveryState::Accepted | DeliveryState::Done => delivery.through_seq,
-                DeliveryState::Pending | DeliveryState::Sending | DeliveryState::Sent | DeliveryState::Failed | DeliveryState::Unknown => {
-                    Seq(0)
-                }
+                DeliveryState::Pending
+                | DeliveryState::Sending
+                | DeliveryState::Sent
+                | DeliveryState::Failed
+                | DeliveryState::Unknown => Seq(0),
             };
             let known = streams.entry(delivery.stream).or_default();
             *known = taken.max(*known);
@@ -207,8 +294,8 @@ impl Sessions {
         Ok(streams)
     }
 
-    /// The session's own words in a conversation, and those that it answered; in a link, all that it took; at its home, everything. Only
-    /// those of it and one other, where one is named.
+    /// The session's own words in a conversation, and those that it answered; in a link, all that
+    /// it took; at its home, everything. Only those of it and one other, where one is named.
     async fn lines_in(
         &self,
         stream: &StreamId,
@@ -224,7 +311,9 @@ impl Sessions {
             Err(error) => return Err(log_error(error)),
         }
         let (session, name) = (id.clone(), self.find(id.as_str())?.session.name);
-        let seen = hall.view(stream, move |state: &Conversation| (own_name(state, &session), state.is_link())).await?;
+        let seen = hall
+            .view(stream, move |state: &Conversation| (own_name(state, &session), state.is_link()))
+            .await?;
         let taken = match (stream == id, seen.1) {
             (true, _) => Seq(u64::MAX),
             (false, true) => taken,
@@ -233,8 +322,14 @@ impl Sessions {
         let looker = Looker { own: seen.0.unwrap_or(name), taken, with };
         let (mut messages, mut before) = (Vec::new(), Seq(u64::MAX));
         loop {
-            let page = hall.store().log.messages_before(stream, before, MESSAGES_PAGE).await.map_err(log_error)?;
-            let reached = page.last().is_none_or(|oldest| since.is_some_and(|since| oldest.ts < since));
+            let page = hall
+                .store()
+                .log
+                .messages_before(stream, before, MESSAGES_PAGE)
+                .await
+                .map_err(log_error)?;
+            let reached =
+                page.last().is_none_or(|oldest| since.is_some_and(|since| oldest.ts < since));
             before = page.last().map_or(before, |oldest| oldest.seq);
             messages.extend(page);
             let lines = looker.lines(stream, &messages);
@@ -259,14 +354,26 @@ struct Looker<'a> {
 impl Looker<'_> {
     /// Of messages that were read backwards, those that are looked for, oldest first.
     fn lines(&self, stream: &StreamId, messages: &[Recorded]) -> Vec<Line> {
-        let answered: BTreeSet<Seq> = messages.iter().filter_map(|message| answers(message, &self.own)).collect();
+        let answered: BTreeSet<Seq> =
+            messages.iter().filter_map(|message| answers(message, &self.own)).collect();
         let asked: BTreeSet<Seq> = match self.with {
-            Some(with) => messages.iter().filter(|message| is_by(message, with)).map(|message| message.seq).collect(),
+            Some(with) => messages
+                .iter()
+                .filter(|message| is_by(message, with))
+                .map(|message| message.seq)
+                .collect(),
             None => BTreeSet::new(),
         };
         let wanted = |message: &&Recorded| match self.with {
-            None => message.seq <= self.taken || is_by(message, &self.own) || answered.contains(&message.seq),
-            Some(with) => is_by(message, with) || answers(message, &self.own).is_some_and(|cause| asked.contains(&cause)),
+            None => {
+                message.seq <= self.taken
+                    || is_by(message, &self.own)
+                    || answered.contains(&message.seq)
+            }
+            Some(with) => {
+                is_by(message, with)
+                    || answers(message, &self.own).is_some_and(|cause| asked.contains(&cause))
+            }
         };
         messages.iter().rev().filter(wanted).filter_map(|message| line(stream, message)).collect()
     }
@@ -275,26 +382,39 @@ impl Looker<'_> {
 fn line(stream: &StreamId, message: &Recorded) -> Option<Line> {
     let Event::Posted(posted) = &message.event else { return None };
     let (from, text) = (posted.from.clone(), posted.body.clone());
-    (!message.event.is_erased()).then(|| Line { ts: message.ts, stream: stream.clone(), from, text })
+    (!message.event.is_erased()).then(|| Line {
+        ts: message.ts,
+        stream: stream.clone(),
+        from,
+        text,
+    })
 }
 
 /// What tells one session, at its home, that another finished its turn.
 fn finished(session: &Session, caller: &Session) -> Owed {
     // The whole id twice: sessions that were started within a minute begin alike.
     let Session { id, name, .. } = session;
-    let text = format!("Session {id} \"{name}\" finished its turn. Use get_session_data(session_id=\"{id}\") to read what it said.");
+    let text = format!(
+        "Session {id} \"{name}\" finished its turn. Use get_session_data(session_id=\"{id}\") to read what it said."
+    );
     let (from, to) = (session.name.clone(), caller.name.clone());
     Owed::to_stream(&caller.id, &StreamCommand::Tell { from, to, text })
 }
 
 fn own_name(state: &Conversation, session: &SessionId) -> Option<ParticipantId> {
-    state.participants().iter().find(|participant| is_session(participant, session)).map(|participant| participant.id.clone())
+    state
+        .participants()
+        .iter()
+        .find(|participant| is_session(participant, session))
+        .map(|participant| participant.id.clone())
 }
 
 /// Which event the words of a participant answer.
 fn answers(recorded: &Recorded, own: &ParticipantId) -> Option<Seq> {
     match &recorded.event {
-        Event::Posted(posted) if posted.from == *own => posted.reply_to.as_ref().map(|cause| cause.seq),
+        Event::Posted(posted) if posted.from == *own => {
+            posted.reply_to.as_ref().map(|cause| cause.seq)
+        }
         _ => None,
     }
 }
@@ -305,7 +425,11 @@ fn is_by(recorded: &Recorded, by: &ParticipantId) -> bool {
 
 /// The other members of a link.
 fn others(link: &Link, session: &SessionId) -> Vec<SessionId> {
-    link.members.iter().map(|member| member.session.clone()).filter(|member| member != session).collect()
+    link.members
+        .iter()
+        .map(|member| member.session.clone())
+        .filter(|member| member != session)
+        .collect()
 }
 
 #[cfg(test)]
@@ -319,7 +443,13 @@ mod tests {
     fn said(seq: u64, from: &str, answers: Option<u64>) -> Recorded {
         let ts = Timestamp::from_millis(seq as i64);
         let id = |seq| EventId::of(&"s".into(), Seq(seq), ts);
-        let cause = |seq| Cause { seq: Seq(seq), id: id(seq), from: "user".into(), depth: 0, unproven: false };
+        let cause = |seq| Cause {
+            seq: Seq(seq),
+            id: id(seq),
+            from: "user".into(),
+            depth: 0,
+            unproven: false,
+        };
         let reply_to = answers.map(cause);
         let posted = serde_json::json!({"posted": {"from": from, "kind": "agent", "to": "all", "depth": 0, "reply_to": reply_to}});
         let event: Event = serde_json::from_value(posted).unwrap();
@@ -335,14 +465,29 @@ mod tests {
 
     #[test]
     fn what_a_session_took_over_a_link_without_answering_is_there() {
-        let messages = [said(3, "bob", None), said(5, "bob", None), said(7, "ann", Some(5)), said(9, "bob", None), said(11, "bob", None)];
+        let messages = [
+            said(3, "bob", None),
+            said(5, "bob", None),
+            said(7, "ann", Some(5)),
+            said(9, "bob", None),
+            said(11, "bob", None),
+        ];
         assert_eq!(lines(9, None, &messages), ["bob 3", "bob 5", "ann 7", "bob 9"]);
-        assert_eq!(lines(0, None, &messages), ["bob 5", "ann 7"], "in other conversations, what it answered");
+        assert_eq!(
+            lines(0, None, &messages),
+            ["bob 5", "ann 7"],
+            "in other conversations, what it answered"
+        );
     }
 
     #[test]
     fn who_sees_only_their_own_part_of_a_home_sees_no_more() {
-        let messages = [said(3, "bob", None), said(5, "eve", None), said(7, "ann", Some(5)), said(9, "ann", Some(3))];
+        let messages = [
+            said(3, "bob", None),
+            said(5, "eve", None),
+            said(7, "ann", Some(5)),
+            said(9, "ann", Some(3)),
+        ];
         assert_eq!(lines(u64::MAX, Some("bob"), &messages), ["bob 3", "ann 9"]);
     }
 }

@@ -1,5 +1,5 @@
-//! What sessions are called. The program of a session is its name in every conversation, so no two that live share one, and none has that of
-//! somebody else.
+//! What sessions are called. The program of a session is its name in every conversation, so no two
+//! that live share one, and none has that of somebody else.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,9 @@ impl Sessions {
 
     /// Whether any session, living or ended, is or was called like this.
     pub(crate) fn was_called(&self, name: &ParticipantId) -> bool {
-        self.list(true).iter().any(|status| names::are_alike(status.session.name.as_str(), name.as_str()))
+        self.list(true)
+            .iter()
+            .any(|status| names::are_alike(status.session.name.as_str(), name.as_str()))
     }
 
     /// Whether a living session is called so.
@@ -32,8 +34,8 @@ impl Sessions {
         self.free_name("", Some(name)).await.is_ok()
     }
 
-    /// The names of everybody who has, or had, a credential. The program of a session is its name in every conversation,
-    /// so with one of these it would be somebody else.
+    /// The names of everybody who has, or had, a credential. The program of a session is its name
+    /// in every conversation, so with one of these it would be somebody else.
     async fn principals(&self) -> Result<BTreeSet<ParticipantId>, SessionError> {
         let hall = self.hall()?;
         let tokens = hall.store().principals.tokens().await.map_err(log_error)?;
@@ -41,15 +43,27 @@ impl Sessions {
     }
 
     /// The given name, or the client's with the first number that is free.
-    pub(super) async fn free_name(&self, client: &str, name: Option<&str>) -> Result<ParticipantId, SessionError> {
+    pub(super) async fn free_name(
+        &self,
+        client: &str,
+        name: Option<&str>,
+    ) -> Result<ParticipantId, SessionError> {
         let (living, principals) = (self.list(false), self.principals().await?);
-        let lives = |name: &str| living.iter().any(|status| names::are_alike(status.session.name.as_str(), name));
-        let is_principal = |name: &str| principals.iter().any(|principal| names::are_alike(principal.as_str(), name));
+        let lives = |name: &str| {
+            living.iter().any(|status| names::are_alike(status.session.name.as_str(), name))
+        };
+        let is_principal = |name: &str| {
+            principals.iter().any(|principal| names::are_alike(principal.as_str(), name))
+        };
         let taken = |name: &str| lives(name) || is_principal(name);
         if let Some(name) = name {
-            names::check_chosen_id(name).map_err(|fault| SessionError::Invalid(format!("The name {name:?} {}.", fault.explain())))?;
+            names::check_chosen_id(name).map_err(|fault| {
+                SessionError::Invalid(format!("The name {name:?} {}.", fault.explain()))
+            })?;
             if lives(name) {
-                return Err(SessionError::Conflict(format!("A session called {name} lives already; choose another name.")));
+                return Err(SessionError::Conflict(format!(
+                    "A session called {name} lives already; choose another name."
+                )));
             }
             if is_principal(name) {
                 let why = "is, or looks like, the name of somebody with a token, and a session speaks under its name; choose another name";

@@ -1,11 +1,14 @@
-//! Carries out what the machine of a session wants: in its terminal, in the log, and in conversations.
+//! Carries out what the machine of a session wants: in its terminal, in the log, and in
+//! conversations.
 
 use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::answers::{Answer, HallError, Idempotency};
 use moothall_engine::crash;
 use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
-use moothall_engine::sessions::{HostFault, Key, Pane, PaneState, SessionError, View, address_of, is_session};
+use moothall_engine::sessions::{
+    HostFault, Key, Pane, PaneState, SessionError, View, address_of, is_session,
+};
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::event::{Event, Fault, Recorded, SuppressedBecause, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
@@ -31,20 +34,30 @@ impl Runner {
             Output::Press { key } => return Some(Input::Pressed(self.press(key).await)),
             Output::Choose { dialog, option, text } => {
                 let pressed = match self.pane() {
-                    Ok(pane) => self.host.choose(&pane, &self.session.client, &dialog, option, text.as_deref()).await,
+                    Ok(pane) => {
+                        self.host
+                            .choose(&pane, &self.session.client, &dialog, option, text.as_deref())
+                            .await
+                    }
                     Err(fault) => Err(fault),
                 };
                 return Some(Input::Pressed(pressed));
             }
             Output::Keep { steps } => return Some(Input::Kept(self.keep_all(steps).await)),
-            Output::Recall { key, permission } => return Some(Input::Recalled(self.answer_to(&key, permission).await)),
+            Output::Recall { key, permission } => {
+                return Some(Input::Recalled(self.answer_to(&key, permission).await));
+            }
             Output::Report { key, report } => {
                 if let Some(hall) = self.hall() {
                     hall.report(&key, report);
                 }
             }
-            Output::AskInNoTurn { stream, permission, question } => self.ask_in_no_turn(&stream, permission, question).await,
-            Output::WithdrawInNoTurn { stream, permission, because } => self.withdraw_in_no_turn(&stream, permission, because).await,
+            Output::AskInNoTurn { stream, permission, question } => {
+                self.ask_in_no_turn(&stream, permission, question).await
+            }
+            Output::WithdrawInNoTurn { stream, permission, because } => {
+                self.withdraw_in_no_turn(&stream, permission, because).await
+            }
             Output::Tell { text } => self.tell_people(text).await,
             Output::Reply { id, reply } => self.answer(id, reply),
             Output::Missing { died } => self.missing(died),
@@ -55,7 +68,10 @@ impl Runner {
     }
 
     fn pane(&self) -> Result<Pane, HostFault> {
-        self.session.pane.clone().ok_or_else(|| HostFault::Gone("Its program has not begun yet.".into()))
+        self.session
+            .pane
+            .clone()
+            .ok_or_else(|| HostFault::Gone("Its program has not begun yet.".into()))
     }
 
     async fn see(&self, lines: Option<usize>) -> Option<Seen> {
@@ -70,7 +86,12 @@ impl Runner {
     pub(super) async fn view(&self) -> Option<View> {
         match self.host.view(&self.pane().ok()?, &self.session.client).await {
             Ok(view) => Some(view),
-            Err(HostFault::Gone(_)) => Some(View { state: PaneState::Gone, composer: None, dialog: None, text: String::new() }),
+            Err(HostFault::Gone(_)) => Some(View {
+                state: PaneState::Gone,
+                composer: None,
+                dialog: None,
+                text: String::new(),
+            }),
             Err(fault) => {
                 tracing::warn!(session = %self.session.id, %fault, "its terminal cannot be seen");
                 None
@@ -93,7 +114,14 @@ impl Runner {
         Ok(())
     }
 
-    async fn mark(&self, id: u64, from: &[DeliveryState], to: DeliveryState, evidence: &str, lasting: Lasting) -> Result<bool, LogError> {
+    async fn mark(
+        &self,
+        id: u64,
+        from: &[DeliveryState],
+        to: DeliveryState,
+        evidence: &str,
+        lasting: Lasting,
+    ) -> Result<bool, LogError> {
         let Some(hall) = self.hall() else { return Ok(false) };
         let moved = hall.store().outbox.advance(id, from, to, evidence, lasting).await;
         if let Err(error) = &moved {
@@ -105,7 +133,10 @@ impl Runner {
     }
 
     async fn answer_to(&self, key: &TurnKey, permission: PermissionId) -> Option<String> {
-        self.hall()?.view(&key.stream, move |state| state.answer_to(&permission).map(str::to_owned)).await.ok()?
+        self.hall()?
+            .view(&key.stream, move |state| state.answer_to(&permission).map(str::to_owned))
+            .await
+            .ok()?
     }
 
     async fn keep_all(&mut self, steps: Vec<(String, Keep)>) -> Result<(), SessionError> {
@@ -123,19 +154,33 @@ impl Runner {
             }
             Keep::Result { key, result } => self.keep_result(id, &key, result).await,
             Keep::Late { key, text } => self.say_late(id, &key.stream, &text).await,
-            Keep::Cross { text, except, typed } => self.cross(id, &text, except.as_ref(), typed).await,
+            Keep::Cross { text, except, typed } => {
+                self.cross(id, &text, except.as_ref(), typed).await
+            }
             Keep::Home(text) => self.post_home(id, &text, false, Vec::new()).await.map(drop),
             Keep::Listeners => self.sessions.tell_listeners(&self.session, id).await,
         }
     }
 
     /// What came of a turn goes the way of all reports; this one is waited for.
-    async fn keep_result(&self, id: &str, key: &TurnKey, result: Result<String, Fault>) -> Result<(), SessionError> {
+    async fn keep_result(
+        &self,
+        id: &str,
+        key: &TurnKey,
+        result: Result<String, Fault>,
+    ) -> Result<(), SessionError> {
         let (hall, text) = (self.sessions.hall()?, result.clone().unwrap_or_default());
         let report = Report::Finished { result, usage: self.usage(key).await };
         match hall.keep_report(key, report, once(id, &key.stream)).await {
             // Its conversation takes no words any more, so they stay at home. (Ruling 24.)
-            Ok(Answer { event: Some(Recorded { event: Event::Suppressed { because: SuppressedBecause::Archived, .. }, .. }), .. }) => {
+            Ok(Answer {
+                event:
+                    Some(Recorded {
+                        event: Event::Suppressed { because: SuppressedBecause::Archived, .. },
+                        ..
+                    }),
+                ..
+            }) => {
                 self.post_home(id, &text, false, Vec::new()).await?;
             }
             other => kept(other.map(drop))?,
@@ -144,14 +189,17 @@ impl Runner {
         Ok(())
     }
 
-    /// Says where a turn ran out of its time what came of it after all; at home, where nobody takes it there.
+    /// Says where a turn ran out of its time what came of it after all; at home, where nobody takes
+    /// it there.
     async fn say_late(&self, id: &str, stream: &StreamId, text: &str) -> Result<(), SessionError> {
         let (hall, own) = (self.sessions.hall()?, self.session.id.clone());
         let own = hall.view(stream, move |state| {
             let here = state.participants().iter().find(|one| is_session(one, &own));
             here.filter(|_| !state.is_archived()).map(|here| here.id.clone())
         });
-        let Some(own) = own.await? else { return self.post_home(id, text, false, Vec::new()).await.map(drop) };
+        let Some(own) = own.await? else {
+            return self.post_home(id, text, false, Vec::new()).await.map(drop);
+        };
         let post = ClientCommand::Post(Post::new(Actor::named(own), text));
         kept(hall.submit(stream, post, Some(once(id, stream))).await)
     }
@@ -159,14 +207,27 @@ impl Runner {
     async fn usage(&self, key: &TurnKey) -> Usage {
         let Some(hall) = self.hall() else { return Usage::default() };
         let (turn, now) = (key.turn, hall.now());
-        let worked = hall.view(&key.stream, move |state| state.turn(turn).map_or(Millis(0), |turn| turn.worked(now)));
+        let worked = hall.view(&key.stream, move |state| {
+            state.turn(turn).map_or(Millis(0), |turn| turn.worked(now))
+        });
         Usage { ms: worked.await.unwrap_or_default().0, ..Usage::default() }
     }
 
     /// Words that belong to nobody's turn go home and to every link of the session, once each.
-    async fn cross(&self, id: &str, text: &str, except: Option<&StreamId>, typed: bool) -> Result<(), SessionError> {
-        let say = StreamCommand::Say { at: address_of(&self.session), text: text.to_owned(), typed };
-        let links = self.sessions.links_with(&self.session.id).into_iter().filter(|link| Some(link) != except);
+    async fn cross(
+        &self,
+        id: &str,
+        text: &str,
+        except: Option<&StreamId>,
+        typed: bool,
+    ) -> Result<(), SessionError> {
+        let say =
+            StreamCommand::Say { at: address_of(&self.session), text: text.to_owned(), typed };
+        let links = self
+            .sessions
+            .links_with(&self.session.id)
+            .into_iter()
+            .filter(|link| Some(link) != except);
         let owed: Vec<Owed> = links.map(|link| Owed::to_stream(&link, &say)).collect();
         let home = &self.session.id;
         let is_said = except != Some(home) && self.post_home(id, text, typed, owed.clone()).await?;
@@ -178,7 +239,12 @@ impl Runner {
     }
 
     /// Where it cannot be asked, people are told to look.
-    async fn ask_in_no_turn(&self, stream: &StreamId, permission: PermissionId, question: Box<Question>) {
+    async fn ask_in_no_turn(
+        &self,
+        stream: &StreamId,
+        permission: PermissionId,
+        question: Box<Question>,
+    ) {
         let Some(hall) = self.hall() else { return };
         let (name, action) = (&self.session.name, question.action.clone());
         let asked = match self.sessions.member_id(stream, &self.session.id).await {
@@ -195,8 +261,14 @@ impl Runner {
         }
     }
 
-    /// No deadline ends such a question, so it is withdrawn however long that takes, beside what the session does.
-    async fn withdraw_in_no_turn(&self, stream: &StreamId, permission: PermissionId, because: Withdrawn) {
+    /// No deadline ends such a question, so it is withdrawn however long that takes, beside what
+    /// the session does.
+    async fn withdraw_in_no_turn(
+        &self,
+        stream: &StreamId,
+        permission: PermissionId,
+        because: Withdrawn,
+    ) {
         let Some(hall) = self.hall() else { return };
         let withdraw = EngineCommand::WithdrawPermission { permission, because };
         if hall.submit(stream, withdraw.clone(), None).await.is_err() {
@@ -208,14 +280,23 @@ impl Runner {
     /// The server's own words at home wake nobody.
     async fn tell_people(&self, text: String) {
         let Some(hall) = self.hall() else { return };
-        let post = Post { tags: vec!["attention".into()], ..Post::new(Actor::human(ParticipantId::moothall()), text) };
+        let post = Post {
+            tags: vec!["attention".into()],
+            ..Post::new(Actor::human(ParticipantId::moothall()), text)
+        };
         if let Err(error) = hall.submit(&self.session.id, ClientCommand::Post(post), None).await {
             tracing::warn!(session = %self.session.id, %error, "people could not be told what its terminal shows");
         }
     }
 
     /// Says something at home; whether it was said, and what goes along is owed.
-    async fn post_home(&self, id: &str, text: &str, typed: bool, owed: Vec<Owed>) -> Result<bool, SessionError> {
+    async fn post_home(
+        &self,
+        id: &str,
+        text: &str,
+        typed: bool,
+        owed: Vec<Owed>,
+    ) -> Result<bool, SessionError> {
         let stream = &self.session.id;
         let Some(own) = self.sessions.member_id(stream, stream).await? else { return Ok(false) };
         let post = if typed {
@@ -224,7 +305,9 @@ impl Runner {
             Post::new(Actor::named(own), text)
         };
         let hall = self.sessions.hall()?;
-        let said = hall.submit_owing(stream, ClientCommand::Post(post), Some(once(id, stream)), owed).await;
+        let said = hall
+            .submit_owing(stream, ClientCommand::Post(post), Some(once(id, stream)), owed)
+            .await;
         let is_said = said.is_ok();
         kept(said).map(|()| is_said)
     }
@@ -233,7 +316,13 @@ impl Runner {
 /// What the rules refuse is settled too: they keep the words in the trace.
 fn kept<T>(answer: Result<T, HallError>) -> Result<(), SessionError> {
     match answer {
-        Ok(_) | Err(HallError::Rejected(_) | HallError::KeyReused | HallError::NotFound(_) | HallError::Deleted(_)) => Ok(()),
+        Ok(_)
+        | Err(
+            HallError::Rejected(_)
+            | HallError::KeyReused
+            | HallError::NotFound(_)
+            | HallError::Deleted(_),
+        ) => Ok(()),
         Err(error) => Err(SessionError::Hall(error)),
     }
 }

@@ -1,4 +1,5 @@
-//! What the engine asks of sessions, and what the door offers of them: its ports, over what stands in the other files.
+//! What the engine asks of sessions, and what the door offers of them: its ports, over what stands
+//! in the other files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,8 +10,9 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::inside::{MoveIn, WeakHall};
 use moothall_engine::ports::LogError;
 use moothall_engine::sessions::{
-    Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession, PaneNews, Resident, Residents, Sent,
-    SessionData, SessionDirectory, SessionError, SessionId, Status, View,
+    Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession,
+    PaneNews, Resident, Residents, Sent, SessionData, SessionDirectory, SessionError, SessionId,
+    Status, View,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
@@ -45,7 +47,12 @@ impl Residents for Sessions {
         Arc::new(Terminal::new(self.clone(), address))
     }
 
-    async fn before_commit(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) -> Result<(), LogError> {
+    async fn before_commit(
+        &self,
+        stream: &StreamId,
+        state: &Conversation,
+        events: &[Recorded],
+    ) -> Result<(), LogError> {
         Sessions::before_commit(self, stream, state, events).await
     }
 
@@ -85,7 +92,11 @@ impl Residents for Sessions {
         Sessions::meet(self, one, other)
     }
 
-    async fn shares(&self, participant: &ParticipantId, session: &SessionId) -> Result<bool, SessionError> {
+    async fn shares(
+        &self,
+        participant: &ParticipantId,
+        session: &SessionId,
+    ) -> Result<bool, SessionError> {
         Sessions::shares(self, participant, session).await
     }
 
@@ -112,11 +123,19 @@ impl SessionDirectory for Sessions {
         Sessions::find(self, word)
     }
 
-    async fn start_once(&self, new: NewSession, key: Option<Idempotency>) -> Result<Status, SessionError> {
+    async fn start_once(
+        &self,
+        new: NewSession,
+        key: Option<Idempotency>,
+    ) -> Result<Status, SessionError> {
         Sessions::start_once(self, new, key).await
     }
 
-    async fn observe_once(&self, new: NewObserved, key: Option<Idempotency>) -> Result<Status, SessionError> {
+    async fn observe_once(
+        &self,
+        new: NewObserved,
+        key: Option<Idempotency>,
+    ) -> Result<Status, SessionError> {
         Sessions::observe_once(self, new, key).await
     }
 
@@ -157,11 +176,20 @@ impl SessionDirectory for Sessions {
         Sessions::end(self, id, by).await
     }
 
-    async fn send_once(&self, message: Message, key: Option<Idempotency>) -> Result<Sent, SessionError> {
+    async fn send_once(
+        &self,
+        message: Message,
+        key: Option<Idempotency>,
+    ) -> Result<Sent, SessionError> {
         Sessions::send_once(self, message, key).await
     }
 
-    async fn data(&self, id: &SessionId, excerpt: Excerpt, eyes: &Eyes) -> Result<SessionData, SessionError> {
+    async fn data(
+        &self,
+        id: &SessionId,
+        excerpt: Excerpt,
+        eyes: &Eyes,
+    ) -> Result<SessionData, SessionError> {
         Sessions::data(self, id, excerpt, eyes).await
     }
 

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use moothall_engine::access::Reach;
-use moothall_engine::sessions::{ClientRights, NewSession, Resident, SessionError, SessionId, Starter};
+use moothall_engine::sessions::{
+    ClientRights, NewSession, Resident, SessionError, SessionId, Starter,
+};
 
 use crate::config::{SessionsConfig, Terms};
 use crate::directory::Sessions;
 use crate::secrets::hash_of;
 
-/// Sessions that may live at a time of those that an agent started, or that descend from a session that a person started.
+/// Sessions that may live at a time of those that an agent started, or that descend from a session
+/// that a person started.
 const FAMILY_MAX: usize = 8;
 
 impl Sessions {
@@ -20,7 +23,8 @@ impl Sessions {
         self.shared.terms.0.borrow().clone()
     }
 
-    /// Replaces what the operator says of sessions. Those that live go on, also where there are too many now.
+    /// Replaces what the operator says of sessions. Those that live go on, also where there are too
+    /// many now.
     pub fn replace(&self, config: SessionsConfig, clients: BTreeMap<String, ClientRights>) {
         self.shared.terms.0.send_replace(Arc::new(Terms { config, clients }));
     }
@@ -39,7 +43,9 @@ impl Sessions {
     pub(super) fn check_room(&self) -> Result<(), SessionError> {
         let most = self.terms().config.most;
         if most > 0 && self.list(false).len() >= most {
-            return Err(SessionError::Conflict(format!("{most} sessions live, and no more may; end one first.")));
+            return Err(SessionError::Conflict(format!(
+                "{most} sessions live, and no more may; end one first."
+            )));
         }
         Ok(())
     }
@@ -47,14 +53,24 @@ impl Sessions {
     /// The living session whose environment holds this secret.
     pub(super) fn by_token(&self, token: &str) -> Option<Resident> {
         let hash = hash_of(token);
-        let found = self.list(false).into_iter().find(|status| status.session.token_hash == hash)?.session;
-        Some(Resident { reach: self.reach_of(&found.id), session: found.id, name: found.name, run_as: found.run_as })
+        let found =
+            self.list(false).into_iter().find(|status| status.session.token_hash == hash)?.session;
+        Some(Resident {
+            reach: self.reach_of(&found.id),
+            session: found.id,
+            name: found.name,
+            run_as: found.run_as,
+        })
     }
 
     /// What the program of a session reaches.
     pub(crate) fn reach_of(&self, id: &SessionId) -> Reach {
         let Some(seat) = self.seat_of(id) else { return Reach::Only(Arc::default()) };
-        if self.rights(&seat.session().client).reaches_all { Reach::All } else { Reach::Session(seat.rooms().clone()) }
+        if self.rights(&seat.session().client).reaches_all {
+            Reach::All
+        } else {
+            Reach::Session(seat.rooms().clone())
+        }
     }
 
     fn rights(&self, client: &str) -> ClientRights {
@@ -68,7 +84,8 @@ impl Sessions {
         }
     }
 
-    /// Refuses one more where an agent has enough. A session that was started by one that was started counts for the first of them.
+    /// Refuses one more where an agent has enough. A session that was started by one that was
+    /// started counts for the first of them.
     pub(super) fn check_family(&self, starter: &Starter) -> Result<(), SessionError> {
         let root = self.root_of(starter.clone());
         if matches!(root, Starter::Person(_)) {
@@ -80,11 +97,14 @@ impl Sessions {
         if count < FAMILY_MAX {
             return Ok(());
         }
-        let why = format!("Agents have started {count} sessions from here that live, and {FAMILY_MAX} is the most. End one of them first.");
+        let why = format!(
+            "Agents have started {count} sessions from here that live, and {FAMILY_MAX} is the most. End one of them first."
+        );
         Err(SessionError::Conflict(why))
     }
 
-    /// Where a line of starters begins: an agent, a person, or the session that no other session started.
+    /// Where a line of starters begins: an agent, a person, or the session that no other session
+    /// started.
     fn root_of(&self, starter: Starter) -> Starter {
         let mut root = starter;
         // A session is older than those that it started, so this ends.
@@ -97,17 +117,24 @@ impl Sessions {
         root
     }
 
-    /// The folder in which an agent may start a program without asking anybody, with every link on the way followed; nothing where it has
-    /// to ask.
+    /// The folder in which an agent may start a program without asking anybody, with every link on
+    /// the way followed; nothing where it has to ask.
     ///
-    /// A folder of its own choice would be a way out of whatever holds the agent: it could write there what the program runs.
+    /// A folder of its own choice would be a way out of whatever holds the agent: it could write
+    /// there what the program runs.
     pub fn starts_alone(&self, new: &NewSession) -> Option<PathBuf> {
         if !self.rights(&new.client).startable_by_agents || !new.args.is_empty() {
             return None;
         }
-        let wanted = if new.cwd.as_os_str().is_empty() { self.host().ok()?.home(&new.client) } else { new.cwd.clone() };
+        let wanted = if new.cwd.as_os_str().is_empty() {
+            self.host().ok()?.home(&new.client)
+        } else {
+            new.cwd.clone()
+        };
         let wanted = std::fs::canonicalize(wanted).ok()?;
-        let listed = |folder: &PathBuf| std::fs::canonicalize(folder).is_ok_and(|folder| wanted.starts_with(folder));
+        let listed = |folder: &PathBuf| {
+            std::fs::canonicalize(folder).is_ok_and(|folder| wanted.starts_with(folder))
+        };
         self.terms().config.folders.iter().any(listed).then_some(wanted)
     }
 }

@@ -1,9 +1,12 @@
-//! Where sessions are: noted as they come into conversations and leave them, and found again after a restart.
+//! Where sessions are: noted as they come into conversations and leave them, and found again after
+//! a restart.
 
 use moothall_engine::answers::HallError;
 use moothall_engine::inside::Inside;
 use moothall_engine::ports::LogError;
-use moothall_engine::sessions::{SessionError, SessionId, is_session, named_by, session_of, target};
+use moothall_engine::sessions::{
+    SessionError, SessionId, is_session, named_by, session_of, target,
+};
 use moothall_kernel::Conversation;
 use moothall_kernel::event::{Change, Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, StreamId};
@@ -23,16 +26,25 @@ impl Sessions {
     /// Whether two sessions are in a conversation together, the home of one of them included.
     pub(crate) fn meet(&self, one: &SessionId, other: &SessionId) -> bool {
         let rooms = |id| self.seat_of(id).map(|seat| seat.rooms().now());
-        rooms(one).zip(rooms(other)).is_some_and(|(one, other)| one.intersection(&other).next().is_some())
+        rooms(one)
+            .zip(rooms(other))
+            .is_some_and(|(one, other)| one.intersection(&other).next().is_some())
     }
 
     /// Whether a participant is somewhere where a session is.
-    pub(crate) async fn shares(&self, participant: &ParticipantId, session: &SessionId) -> Result<bool, SessionError> {
+    pub(crate) async fn shares(
+        &self,
+        participant: &ParticipantId,
+        session: &SessionId,
+    ) -> Result<bool, SessionError> {
         let Some(seat) = self.seat_of(session) else { return Ok(false) };
         let hall = self.hall()?;
         for room in seat.rooms().now().iter() {
             let wanted = participant.clone();
-            match hall.view(room, move |state: &Conversation| state.participant(&wanted).is_some()).await {
+            match hall
+                .view(room, move |state: &Conversation| state.participant(&wanted).is_some())
+                .await
+            {
                 Ok(true) => return Ok(true),
                 Ok(false) | Err(HallError::NotFound(_) | HallError::Deleted(_)) => {}
                 Err(error) => return Err(error.into()),
@@ -41,14 +53,20 @@ impl Sessions {
         Ok(false)
     }
 
-    /// Finds out where a session is that lived when the server went away: what was noted, and, of where it was prompted, those
-    /// conversations that it still is in.
-    pub(super) async fn find_rooms(&self, hall: &Inside, session: &SessionId) -> Result<(), HallError> {
+    /// Finds out where a session is that lived when the server went away: what was noted, and, of
+    /// where it was prompted, those conversations that it still is in.
+    pub(super) async fn find_rooms(
+        &self,
+        hall: &Inside,
+        session: &SessionId,
+    ) -> Result<(), HallError> {
         let Some(seat) = self.seat_of(session) else { return Ok(()) };
         let mut rooms = hall.store().sessions.rooms(session).await?;
         for delivery in hall.store().outbox.of_target(&target(session), PROMPTS_MAX).await? {
             let own = session.clone();
-            let is_in = move |state: &Conversation| state.participants().iter().any(|one| is_session(one, &own));
+            let is_in = move |state: &Conversation| {
+                state.participants().iter().any(|one| is_session(one, &own))
+            };
             if rooms.contains(&delivery.stream) {
                 continue;
             }
@@ -62,8 +80,14 @@ impl Sessions {
         Ok(())
     }
 
-    /// Who leaves, before it is committed: a session that is taken out never reaches what is said afterwards.
-    pub(crate) async fn before_commit(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) -> Result<(), LogError> {
+    /// Who leaves, before it is committed: a session that is taken out never reaches what is said
+    /// afterwards.
+    pub(crate) async fn before_commit(
+        &self,
+        stream: &StreamId,
+        state: &Conversation,
+        events: &[Recorded],
+    ) -> Result<(), LogError> {
         for change in events.iter().flat_map(changes) {
             if let Change::Uninvited { participant } = change
                 && let Some(session) = state.participant(participant).and_then(session_of)
@@ -81,24 +105,36 @@ impl Sessions {
 
     /// Who comes, after it is committed and before anybody is answered.
     /// `state` is how the conversation was before.
-    pub(crate) async fn after_commit(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
+    pub(crate) async fn after_commit(
+        &self,
+        stream: &StreamId,
+        state: &Conversation,
+        events: &[Recorded],
+    ) {
         self.note_link(stream, state, events);
         self.bring_answers(state, events);
         for session in events.iter().flat_map(|event| self.comers(event)) {
             if let Err(error) = self.note(stream, Move::In(session)).await {
-                // Only the note failed: after a restart the membership is found from what was delivered to the session.
+                // Only the note failed: after a restart the membership is found from what was
+                // delivered to the session.
                 tracing::warn!(%stream, %error, "that a session came into a conversation was not noted");
             }
         }
     }
 
-    /// The sessions that an event brings into its conversation: those invited, and the one that begins it.
+    /// The sessions that an event brings into its conversation: those invited, and the one that
+    /// begins it.
     fn comers(&self, event: &Recorded) -> Vec<SessionId> {
         if let Event::Created { by, .. } = &event.event {
             return self.living_named(by).into_iter().collect();
         }
-        let invited =
-            |change: &Change| if let Change::Invited { address, .. } = change { address.as_ref().and_then(named_by) } else { None };
+        let invited = |change: &Change| {
+            if let Change::Invited { address, .. } = change {
+                address.as_ref().and_then(named_by)
+            } else {
+                None
+            }
+        };
         changes(event).iter().filter_map(invited).collect()
     }
 

@@ -1,4 +1,5 @@
-//! The task of one session: it tells the machine what happens, carries out what the machine wants, and waits.
+//! The task of one session: it tells the machine what happens, carries out what the machine wants,
+//! and waits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::future::poll_fn;
@@ -11,7 +12,9 @@ use moothall_engine::answers::HallError;
 use moothall_engine::crash;
 use moothall_engine::inside::Inside;
 use moothall_engine::ports::Delivery;
-use moothall_engine::sessions::{Heard, Origin, Permit, Reports, Session, SessionError, SessionHost, target};
+use moothall_engine::sessions::{
+    Heard, Origin, Permit, Reports, Session, SessionError, SessionHost, target,
+};
 use moothall_engine::stream::Now;
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::time::Millis;
@@ -131,14 +134,20 @@ impl Runner {
                 };
                 Input::Begun { key, delivery }
             }
-            Mail::Cancel(key) => Input::TakenAway { delivery: self.row_of(&key).await, key, interrupt: true },
-            Mail::Lapse(key) => Input::TakenAway { delivery: self.row_of(&key).await, key, interrupt: false },
+            Mail::Cancel(key) => {
+                Input::TakenAway { delivery: self.row_of(&key).await, key, interrupt: true }
+            }
+            Mail::Lapse(key) => {
+                Input::TakenAway { delivery: self.row_of(&key).await, key, interrupt: false }
+            }
             Mail::Probe(key, reply) => return drop(reply.send(self.machine.probe(&key))),
             Mail::Hook(hook, reply) => {
                 crash::point("hook_heard");
                 Input::Hook { id: self.wait_for(Waiting::Hook(reply)), hook }
             }
-            Mail::Ask(hook, reply) => Input::Asked { id: self.wait_for(Waiting::Permit(reply)), hook },
+            Mail::Ask(hook, reply) => {
+                Input::Asked { id: self.wait_for(Waiting::Permit(reply)), hook }
+            }
             Mail::CaughtUp => Input::CaughtUp,
             Mail::Look(reply) => Input::Look(self.wait_for(Waiting::Look(reply))),
             Mail::Permit(permission, given) => Input::Permitted { permission, given },
@@ -158,12 +167,17 @@ impl Runner {
         id
     }
 
-    /// Tells the machine something, and carries out what it wants until it wants to know nothing more.
+    /// Tells the machine something, and carries out what it wants until it wants to know nothing
+    /// more.
     pub(super) async fn tell(&mut self, input: Input) {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
             let terms = self.sessions.terms();
-            let around = Around { now: self.now(), reports: self.reports(), checkpoints: &terms.config.checkpoints };
+            let around = Around {
+                now: self.now(),
+                reports: self.reports(),
+                checkpoints: &terms.config.checkpoints,
+            };
             for output in self.machine.handle(&around, input) {
                 inputs.extend(self.perform(output).await);
             }
@@ -172,7 +186,10 @@ impl Runner {
 
     fn now(&self) -> Now {
         let wall = self.hall().map(|hall| hall.now()).unwrap_or_default();
-        Now { wall, steady: Millis(u64::try_from(self.dawn.elapsed().as_millis()).unwrap_or(u64::MAX)) }
+        Now {
+            wall,
+            steady: Millis(u64::try_from(self.dawn.elapsed().as_millis()).unwrap_or(u64::MAX)),
+        }
     }
 
     pub(super) fn wake(&mut self, at: Option<Millis>) {
@@ -224,11 +241,14 @@ impl Runner {
 
     /// The row of a turn that an earlier process began, or of which nobody heard that it was kept.
     async fn row_of(&self, key: &TurnKey) -> Option<u64> {
-        let is_its = |row: &Delivery| row.stream == key.stream && row.turn == Some(key.turn) && row.attempt == key.attempt;
+        let is_its = |row: &Delivery| {
+            row.stream == key.stream && row.turn == Some(key.turn) && row.attempt == key.attempt
+        };
         self.owed().await.into_iter().find(is_its).map(|row| row.id)
     }
 
-    /// Whether a turn goes on, and what is asked in it. Where nobody can say, it goes on: its row alone says that nothing is typed twice.
+    /// Whether a turn goes on, and what is asked in it. Where nobody can say, it goes on: its row
+    /// alone says that nothing is typed twice.
     async fn asked_in(&self, key: &TurnKey) -> (bool, Vec<PermissionId>) {
         let Some(hall) = self.hall() else { return (true, Vec::new()) };
         let (turn, attempt) = (key.turn, key.attempt);
@@ -249,7 +269,9 @@ impl Runner {
 
     /// Ends the program and the session.
     async fn end(&mut self, why: &str) -> Result<(), SessionError> {
-        if let Some(pane) = self.session.pane.clone().filter(|_| self.session.origin == Origin::Started) {
+        if let Some(pane) =
+            self.session.pane.clone().filter(|_| self.session.origin == Origin::Started)
+        {
             self.host.end(&pane).await.map_err(host_error)?;
         }
         self.ended(why).await;
@@ -265,7 +287,8 @@ impl Runner {
         self.tell(Input::Ended(why.to_owned())).await;
         let pane = self.session.pane.clone().filter(|_| self.session.origin == Origin::Started);
         self.host.reap(pane.map(|pane| (self.session.id.clone(), pane)).into_iter().collect());
-        // Before it is kept that the session is over: a crash in between is made good by ending it once more.
+        // Before it is kept that the session is over: a crash in between is made good by ending it
+        // once more.
         self.host.forget(&self.session.id).await;
         if let Err(error) = self.sessions.leave(&self.session).await {
             tracing::warn!(session = %self.session.id, %error, "a session that ended could not leave its links");

@@ -24,7 +24,9 @@ impl Sagas {
 
     /// Resolves when this process is not at it.
     pub(crate) async fn over(&self, saga: &str) {
-        let Some(mut under_way) = self.lock().get(saga).map(watch::Sender::subscribe) else { return };
+        let Some(mut under_way) = self.lock().get(saga).map(watch::Sender::subscribe) else {
+            return;
+        };
         // Nothing is ever sent: it ends with its sender.
         let _ = under_way.changed().await;
     }

@@ -1,4 +1,5 @@
-//! Programs that agents ask to start: the question that people are asked, and what is done once one of them allows it.
+//! Programs that agents ask to start: the question that people are asked, and what is done once one
+//! of them allows it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,7 +7,9 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use moothall_engine::answers::{HallError, Idempotency};
-use moothall_engine::sessions::{Asker, FirstWords, Message, NewSession, SessionError, Status, is_session, session_of};
+use moothall_engine::sessions::{
+    Asker, FirstWords, Message, NewSession, SessionError, Status, is_session, session_of,
+};
 use moothall_kernel::command::{Actor, EngineCommand};
 use moothall_kernel::duties::Start;
 use moothall_kernel::ids::{PermissionId, StreamId};
@@ -24,8 +27,9 @@ const RETRY: Duration = Duration::from_secs(1);
 const PRINCIPAL: &str = "moothall:start";
 
 impl Sessions {
-    /// Asks people whether a program may be started, in the home of the session that asks, or in `thread`, where another agent takes part.
-    /// The answer is the conversation and the permission; the same request that waits already is the same permission.
+    /// Asks people whether a program may be started, in the home of the session that asks, or in
+    /// `thread`, where another agent takes part. The answer is the conversation and the permission;
+    /// the same request that waits already is the same permission.
     ///
     /// # Errors
     /// [`SessionError`]; nothing is asked then.
@@ -51,15 +55,24 @@ impl Sessions {
         };
         let permission = PermissionId::new(Uuid::new_v4().simple().to_string());
         let (asker, wanted) = (by.id.clone(), start.clone());
-        let ask = EngineCommand::AskStart { permission, by, start: Box::new(start), within: ASK_MAX };
+        let ask =
+            EngineCommand::AskStart { permission, by, start: Box::new(start), within: ASK_MAX };
         hall.submit(&room, ask, None).await?;
-        let asked = hall.view(&room, move |state| state.start_asked(&asker, &wanted).cloned()).await?;
-        let asked = asked.ok_or_else(|| SessionError::Conflict("It was answered just now; look at what was said.".into()))?;
+        let asked =
+            hall.view(&room, move |state| state.start_asked(&asker, &wanted).cloned()).await?;
+        let asked = asked.ok_or_else(|| {
+            SessionError::Conflict("It was answered just now; look at what was said.".into())
+        })?;
         Ok((room, asked))
     }
 
-    /// The request as people are asked it: nothing that changes its meaning afterwards is left open.
-    async fn request_of(&self, new: &NewSession, first: FirstWords) -> Result<StartRequest, SessionError> {
+    /// The request as people are asked it: nothing that changes its meaning afterwards is left
+    /// open.
+    async fn request_of(
+        &self,
+        new: &NewSession,
+        first: FirstWords,
+    ) -> Result<StartRequest, SessionError> {
         let folder = whole(&self.check_start(new)?)?;
         if let Some(name) = &new.name {
             self.free_name(&new.client, Some(name)).await?;
@@ -76,11 +89,14 @@ impl Sessions {
             let found = state.participants().iter().find(|one| is_session(one, &wanted));
             found.map(|one| one.id.clone())
         });
-        let id = here.await?.ok_or_else(|| SessionError::Conflict("The session is no longer in its own home.".into()))?;
+        let id = here.await?.ok_or_else(|| {
+            SessionError::Conflict("The session is no longer in its own home.".into())
+        })?;
         Ok(Actor::named(id))
     }
 
-    /// Carries out what a person allowed, once however often it is asked, and tells the conversation what came of it.
+    /// Carries out what a person allowed, once however often it is asked, and tells the
+    /// conversation what came of it.
     pub(crate) fn begin_start(&self, stream: &StreamId, start: &Start) {
         if !self.starting().insert(start.permission.clone()) {
             return;
@@ -92,7 +108,11 @@ impl Sessions {
                 Err(error) => StartOutcome::Failed { why: error.to_string() },
             };
             // A program that runs has to be known.
-            own.tell_until_kept(&stream, EngineCommand::StartDone { permission: start.permission.clone(), outcome }).await;
+            own.tell_until_kept(
+                &stream,
+                EngineCommand::StartDone { permission: start.permission.clone(), outcome },
+            )
+            .await;
             own.starting().remove(&start.permission);
         });
     }
@@ -101,10 +121,15 @@ impl Sessions {
         self.shared.starting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn start_allowed(&self, stream: &StreamId, start: &Start) -> Result<StartOutcome, SessionError> {
+    async fn start_allowed(
+        &self,
+        stream: &StreamId,
+        start: &Start,
+    ) -> Result<StartOutcome, SessionError> {
         let Start { permission, participant, request } = start;
         let wanted = participant.clone();
-        let session = self.hall()?.view(stream, move |state| session_of(state.participant(&wanted)?)).await?;
+        let session =
+            self.hall()?.view(stream, move |state| session_of(state.participant(&wanted)?)).await?;
         let by = Actor::named(participant.clone());
         let new = NewSession {
             client: request.client.clone(),
@@ -116,7 +141,11 @@ impl Sessions {
         };
         let key = |what: &str| {
             let key = format!("{permission}:{what}");
-            Some(Idempotency { principal: PRINCIPAL.into(), key, fingerprint: permission.to_string() })
+            Some(Idempotency {
+                principal: PRINCIPAL.into(),
+                key,
+                fingerprint: permission.to_string(),
+            })
         };
         // What an earlier process began runs, whatever became of its folder since.
         let status = match self.started_before(key("start")).await? {
@@ -128,13 +157,30 @@ impl Sessions {
         };
         let from = session.map_or(Asker::Actor(by), Asker::Session);
         let unsaid = self.say_first(from, request, &status, key("message")).await;
-        Ok(StartOutcome::Started { session: status.session.id.to_string(), name: status.session.name, unsaid })
+        Ok(StartOutcome::Started {
+            session: status.session.id.to_string(),
+            name: status.session.name,
+            unsaid,
+        })
     }
 
-    /// Says the first words; the reason why they did not arrive, if they did not. The session runs either way.
-    async fn say_first(&self, from: Asker, request: &StartRequest, status: &Status, key: Option<Idempotency>) -> Option<String> {
+    /// Says the first words; the reason why they did not arrive, if they did not. The session runs
+    /// either way.
+    async fn say_first(
+        &self,
+        from: Asker,
+        request: &StartRequest,
+        status: &Status,
+        key: Option<Idempotency>,
+    ) -> Option<String> {
         let text = request.message.clone()?;
-        let message = Message { from, to: status.session.id.clone(), text, direct: request.direct, close_link: false };
+        let message = Message {
+            from,
+            to: status.session.id.clone(),
+            text,
+            direct: request.direct,
+            close_link: false,
+        };
         self.send_once(message, key).await.err().map(|error| error.to_string())
     }
 
@@ -143,8 +189,16 @@ impl Sessions {
         loop {
             let Ok(hall) = self.hall() else { return };
             match hall.submit(stream, command.clone(), None).await {
-                Ok(_) | Err(HallError::ShuttingDown | HallError::Rejected(_) | HallError::NotFound(_) | HallError::Deleted(_)) => return,
-                Err(error) => tracing::warn!(%stream, %error, "what came of a question is not kept yet"),
+                Ok(_)
+                | Err(
+                    HallError::ShuttingDown
+                    | HallError::Rejected(_)
+                    | HallError::NotFound(_)
+                    | HallError::Deleted(_),
+                ) => return,
+                Err(error) => {
+                    tracing::warn!(%stream, %error, "what came of a question is not kept yet")
+                }
             }
             drop(hall);
             tokio::time::sleep(RETRY).await;
@@ -157,11 +211,17 @@ fn check_folder(folder: &str) -> Result<(), SessionError> {
     if whole(Path::new(folder))? == folder {
         return Ok(());
     }
-    Err(SessionError::Conflict(format!("{folder} leads to another folder now than when it was asked for.")))
+    Err(SessionError::Conflict(format!(
+        "{folder} leads to another folder now than when it was asked for."
+    )))
 }
 
 /// A folder as a text, with every link on the way followed.
 fn whole(folder: &Path) -> Result<String, SessionError> {
-    let found = std::fs::canonicalize(folder).map_err(|error| SessionError::Invalid(format!("{}: {error}.", folder.display())))?;
-    found.into_os_string().into_string().map_err(|_| SessionError::Invalid("The folder's name is not UTF-8 text.".into()))
+    let found = std::fs::canonicalize(folder)
+        .map_err(|error| SessionError::Invalid(format!("{}: {error}.", folder.display())))?;
+    found
+        .into_os_string()
+        .into_string()
+        .map_err(|_| SessionError::Invalid("The folder's name is not UTF-8 text.".into()))
 }

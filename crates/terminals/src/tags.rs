@@ -1,4 +1,5 @@
-//! The tag at the end of a prompt that is typed into a terminal: when the program says what it took, the tag says whose it was.
+//! The tag at the end of a prompt that is typed into a terminal: when the program says what it
+//! took, the tag says whose it was.
 
 use moothall_engine::agent::TurnKey;
 
@@ -7,7 +8,8 @@ const DIGITS: usize = 8;
 
 /// The tag of an attempt of a turn. It is the same after a restart.
 pub(super) fn tag_of(key: &TurnKey) -> String {
-    let hash = blake3::hash(format!("{}/{}/{}", key.stream, key.turn, key.attempt).as_bytes()).to_hex();
+    let hash =
+        blake3::hash(format!("{}/{}/{}", key.stream, key.turn, key.attempt).as_bytes()).to_hex();
     format!("{OPENS}{}]", &hash[..DIGITS])
 }
 

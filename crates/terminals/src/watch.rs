@@ -1,5 +1,6 @@
-//! Whether a session's program is still there. What is seen once may be a moment's trouble: a terminal that cannot be reached is
-//! asked again and again, and a program that seems to be gone is looked at a second time before its session ends.
+//! Whether a session's program is still there. What is seen once may be a moment's trouble: a
+//! terminal that cannot be reached is asked again and again, and a program that seems to be gone is
+//! looked at a second time before its session ends.
 
 use tokio::time::Instant;
 
@@ -14,7 +15,8 @@ use crate::watching::{Doubt, LAST_WORDS, LOOKS_MAX, SHELL_FOR, backoff};
 const WHY_BYTES_MAX: usize = 1024;
 
 impl Runner {
-    /// Listens to the terminal, or tries again later. Only a terminal that is gone ends the session.
+    /// Listens to the terminal, or tries again later. Only a terminal that is gone ends the
+    /// session.
     pub(super) async fn watch(&mut self) {
         let Some(pane) = self.session.pane.clone() else { return };
         self.watching.again = None;
@@ -28,7 +30,12 @@ impl Runner {
                 self.watching.again = Some(Instant::now() + 2 * LAST_WORDS);
                 self.watching.doubt(true, LAST_WORDS);
             }
-            Err(fault @ (HostFault::Unavailable(_) | HostFault::UnknownProgram(_) | HostFault::Refused(_) | HostFault::Failed(_))) => {
+            Err(
+                fault @ (HostFault::Unavailable(_)
+                | HostFault::UnknownProgram(_)
+                | HostFault::Refused(_)
+                | HostFault::Failed(_)),
+            ) => {
                 let wait = backoff(self.watching.tries);
                 tracing::warn!(session = %self.session.id, %fault, ?wait, "its terminal cannot be reached; it is tried again");
                 (self.watching.news, self.watching.again) = (None, Some(Instant::now() + wait));
@@ -37,7 +44,8 @@ impl Runner {
         }
     }
 
-    /// How its program ended. What is left of its terminal goes with it, and nothing shows it any more.
+    /// How its program ended. What is left of its terminal goes with it, and nothing shows it any
+    /// more.
     async fn why_gone(&mut self) -> String {
         let Some(pane) = self.session.pane.clone() else { return "its program ended".to_owned() };
         let words = self.host.last_words(&pane).await;
@@ -46,7 +54,10 @@ impl Runner {
         {
             tracing::warn!(session = %self.session.id, %fault, "the terminal of a program that ended could not be cleared away");
         }
-        words.map_or_else(|| "its program ended".to_owned(), |words| format!("its program ended {}", cut(&words, WHY_BYTES_MAX)))
+        words.map_or_else(
+            || "its program ended".to_owned(),
+            |words| format!("its program ended {}", cut(&words, WHY_BYTES_MAX)),
+        )
     }
 
     /// Its terminal is said to be gone.

@@ -60,7 +60,9 @@ impl Watching {
         tokio::select! {
             biased;
             heard = heard => match heard {
-                Ok(PaneNews::Drawn) | Err(broadcast::error::RecvError::Lagged(_)) => Happened::Drawn,
+                Ok(PaneNews::Drawn) | Err(broadcast::error::RecvError::Lagged(_)) => {
+                    Happened::Drawn
+                }
                 Ok(PaneNews::Died) => Happened::Died,
                 Err(broadcast::error::RecvError::Closed) => {
                     self.news = None;

@@ -1,7 +1,9 @@
-//! Hostile bytes for what reads bytes: beginning from a corpus, changed as storage, networks and people's bad intentions change them.
+//! Hostile bytes for what reads bytes: beginning from a corpus, changed as storage, networks and
+//! people's bad intentions change them.
 //!
-//! The same on every machine and in every run, so that a failure is a failure: the cases follow from the target's name and a seed. A
-//! failure prints its input. `MOOTHALL_FUZZ=200` tries so many times as many cases, `MOOTHALL_FUZZ_SEED=7` others.
+//! The same on every machine and in every run, so that a failure is a failure: the cases follow
+//! from the target's name and a seed. A failure prints its input. `MOOTHALL_FUZZ=200` tries so many
+//! times as many cases, `MOOTHALL_FUZZ_SEED=7` others.
 
 use std::path::Path;
 
@@ -21,21 +23,30 @@ const REPEATS_MAX: u64 = 400;
 /// # Panics
 /// When there are none, or they cannot be read: a target without a corpus tries little.
 pub fn corpus(folder: &Path) -> Vec<Vec<u8>> {
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+    let entries =
+        std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<_> =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file()).collect();
     files.sort();
     assert!(!files.is_empty(), "{} holds no corpus", folder.display());
-    files.iter().map(|file| std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))).collect()
+    files
+        .iter()
+        .map(|file| {
+            std::fs::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+        })
+        .collect()
 }
 
-/// Tries each piece of a corpus as it is, and then thousands of changed ones. `words` are what the reader knows: they turn up more often
-/// than chance would have it.
+/// Tries each piece of a corpus as it is, and then thousands of changed ones. `words` are what the
+/// reader knows: they turn up more often than chance would have it.
 ///
 /// # Panics
 /// When the check does.
 pub fn bytes(target: &str, corpus: &[Vec<u8>], words: &[&str], check: impl Fn(&[u8])) {
     let seed = number("MOOTHALL_FUZZ_SEED", 1);
-    let mut rng = Rng::new(target.bytes().fold(seed, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into())));
+    let mut rng = Rng::new(
+        target.bytes().fold(seed, |seed, byte| seed.wrapping_mul(31).wrapping_add(byte.into())),
+    );
     for input in corpus {
         tried(target, input, &check);
     }
@@ -71,7 +82,12 @@ struct Told<'a> {
 impl Drop for Told<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("{} fails for these {} bytes: b\"{}\"", self.target, self.input.len(), self.input.escape_ascii());
+            eprintln!(
+                "{} fails for these {} bytes: b\"{}\"",
+                self.target,
+                self.input.len(),
+                self.input.escape_ascii()
+            );
         }
     }
 }
@@ -145,7 +161,12 @@ mod tests {
 
     fn inputs(target: &str) -> Vec<Vec<u8>> {
         let seen = RefCell::new(Vec::new());
-        bytes(target, &[b"{\"a\": [1]}".to_vec(), b"/ask @ann".to_vec()], &["--", "null"], |input| seen.borrow_mut().push(input.to_vec()));
+        bytes(
+            target,
+            &[b"{\"a\": [1]}".to_vec(), b"/ask @ann".to_vec()],
+            &["--", "null"],
+            |input| seen.borrow_mut().push(input.to_vec()),
+        );
         seen.into_inner()
     }
 
@@ -161,13 +182,17 @@ mod tests {
         assert_eq!(inputs[..2], [b"{\"a\": [1]}".to_vec(), b"/ask @ann".to_vec()]);
         assert!(inputs.iter().collect::<BTreeSet<_>>().len() > CASES as usize / 2);
         assert!(inputs.iter().all(|input| input.len() <= BYTES_MAX));
-        let holds = |word: &[u8]| inputs.iter().any(|input| input.windows(word.len()).any(|window| window == word));
+        let holds = |word: &[u8]| {
+            inputs.iter().any(|input| input.windows(word.len()).any(|window| window == word))
+        };
         assert!(holds(b"--") && holds(b"null") && holds(&b"[".repeat(100)) && holds(b"\x1b"));
     }
 
     #[test]
     #[should_panic(expected = "an escape")]
     fn what_fails_is_found() {
-        bytes("one", &[b"some words".to_vec()], &[], |input| assert!(!input.contains(&0x1b), "an escape"));
+        bytes("one", &[b"some words".to_vec()], &[], |input| {
+            assert!(!input.contains(&0x1b), "an escape")
+        });
     }
 }

@@ -1,4 +1,5 @@
-//! Never shipped: the simulator, conformance suites for the ports, and what other crates' tests are built from.
+//! Never shipped: the simulator, conformance suites for the ports, and what other crates' tests are
+//! built from.
 
 pub mod needs;
 pub mod fuzz;

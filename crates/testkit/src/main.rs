@@ -7,7 +7,8 @@ use std::sync::{Mutex, PoisonError};
 
 use moothall_testkit::sim::{self, Bug, Report, Stats, known_seed};
 
-const USAGE: &str = "usage: moothall-testkit SEED [BUG] | --runs N [--from SEED] | --planted | --planted-search";
+const USAGE: &str =
+    "usage: moothall-testkit SEED [BUG] | --runs N [--from SEED] | --planted | --planted-search";
 /// A planted bug has to be caught within so many runs.
 const PLANTED_RUNS_MAX: u64 = 500;
 
@@ -56,19 +57,30 @@ fn verdict(report: &Report) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Runs seeds side by side, as many as the computer has processors, and tells of the first seed that fails.
+/// Runs seeds side by side, as many as the computer has processors, and tells of the first seed
+/// that fails.
 fn many(from: u64, runs: u64) -> ExitCode {
     let (next, failed) = (AtomicU64::new(from), Mutex::new(None::<Report>));
     let workers = std::thread::available_parallelism().map_or(1, usize::from);
     let total = std::thread::scope(|scope| {
-        let working: Vec<_> = (0..workers).map(|_| scope.spawn(|| work(&next, from + runs, &failed))).collect();
-        working.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).fold(Stats::default(), Stats::plus)
+        let working: Vec<_> =
+            (0..workers).map(|_| scope.spawn(|| work(&next, from + runs, &failed))).collect();
+        working
+            .into_iter()
+            .map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
+            .fold(Stats::default(), Stats::plus)
     });
-    let Some(Report { seed, objection: Some(objection), .. }) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) else {
+    let Some(Report { seed, objection: Some(objection), .. }) =
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner)
+    else {
         println!("{runs} runs from seed {from}: {total}");
         return ExitCode::SUCCESS;
     };
-    println!("seed {seed} fails: {}: {}", objection.checker, moothall_kernel::text::cut(&objection.message, 2000));
+    println!(
+        "seed {seed} fails: {}: {}",
+        objection.checker,
+        moothall_kernel::text::cut(&objection.message, 2000)
+    );
     println!("see it again with: cargo run -p moothall-testkit -- {seed}");
     ExitCode::FAILURE
 }
@@ -99,9 +111,13 @@ fn planted(seeds: impl Fn(Bug) -> std::ops::Range<u64>) -> ExitCode {
     }
     let mut missed = 0;
     for bug in Bug::ALL {
-        let caught = seeds(bug).find_map(|seed| sim::run(seed, Some(bug), false).objection.map(|objection| (seed, objection)));
+        let caught = seeds(bug).find_map(|seed| {
+            sim::run(seed, Some(bug), false).objection.map(|objection| (seed, objection))
+        });
         match caught {
-            Some((seed, objection)) => println!("{bug:?}: caught by `{}` with seed {seed}", objection.checker),
+            Some((seed, objection)) => {
+                println!("{bug:?}: caught by `{}` with seed {seed}", objection.checker)
+            }
             None => {
                 println!("{bug:?}: NOT caught with seeds {:?}", seeds(bug));
                 missed += 1;

@@ -1,12 +1,14 @@
-//! Programs without which a test says nothing. A test that passes because its program is missing is no test, so a missing program is a
-//! failure, unless whoever runs the tests says that they go on without it.
+//! Programs without which a test says nothing. A test that passes because its program is missing is
+//! no test, so a missing program is a failure, unless whoever runs the tests says that they go on
+//! without it.
 
 use std::path::Path;
 
 /// The variable that names, with commas between them, programs that may be missing.
 pub const WITHOUT: &str = "MOOTHALL_WITHOUT";
 
-/// Whether this program is installed. `false` only where [`WITHOUT`] names it, which is then said: the test ends there.
+/// Whether this program is installed. `false` only where [`WITHOUT`] names it, which is then said:
+/// the test ends there.
 ///
 /// # Panics
 /// When it is missing and nobody said that it may be.
@@ -19,7 +21,9 @@ pub fn has(program: &str) -> bool {
             eprintln!("skipped: {program} is not installed, and {WITHOUT} says to go on");
             false
         }
-        Verdict::Missing => panic!("{program} is not installed: install it, or set {WITHOUT}={program} to skip the tests that need it"),
+        Verdict::Missing => panic!(
+            "{program} is not installed: install it, or set {WITHOUT}={program} to skip the tests that need it"
+        ),
     }
 }
 

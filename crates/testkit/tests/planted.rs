@@ -1,4 +1,5 @@
-//! Every bug that is planted in the engine or the kernel has to be noticed, and by a checker that watches that promise.
+//! Every bug that is planted in the engine or the kernel has to be noticed, and by a checker that
+//! watches that promise.
 
 use moothall_testkit::sim::{self, Bug, known_seed};
 
@@ -27,7 +28,9 @@ fn watchers(bug: Bug) -> &'static [&'static str] {
         Bug::CancelForgotten => &["runtimes"],
         Bug::SnapshotForgets => &["snapshots"],
         Bug::CooldownDrops | Bug::ReplyAddressesNobody | Bug::AskForcesNobody => &["owed"],
-        Bug::CancelledIsAskedAgain | Bug::LateAnswerChargedToNewest | Bug::ReactsTwice => &["limits"],
+        Bug::CancelledIsAskedAgain | Bug::LateAnswerChargedToNewest | Bug::ReactsTwice => {
+            &["limits"]
+        }
         Bug::PatienceForgotten => &["deadlines"],
         Bug::ReaderGetsTurns => &["silence"],
         Bug::TypedBeforeKept => &["kept"],
@@ -42,8 +45,15 @@ fn watchers(bug: Bug) -> &'static [&'static str] {
 fn every_planted_bug_is_caught() {
     for bug in Bug::ALL {
         let caught = sim::run(known_seed(bug), Some(bug), false).objection;
-        let Some(objection) = caught else { panic!("{bug:?} was not caught with seed {}", known_seed(bug)) };
-        assert!(watchers(bug).contains(&objection.checker), "{bug:?} was noticed by {}: {}", objection.checker, objection.message);
+        let Some(objection) = caught else {
+            panic!("{bug:?} was not caught with seed {}", known_seed(bug))
+        };
+        assert!(
+            watchers(bug).contains(&objection.checker),
+            "{bug:?} was noticed by {}: {}",
+            objection.checker,
+            objection.message
+        );
     }
 }
 

@@ -2,21 +2,29 @@
 
 use moothall_testkit::sim;
 
-/// Seeds that found something once: two turns of one participant after a restart, a decision that never ended, a reply beyond the
-/// limit, a queued message that nobody was told of, a prod that took an agent out of its round, or that
-/// the round took for the answer to its own question, words without proof that everybody was asked about while a guard held, and the like.
-/// 30: a wish to start something whose time ran while the server was away; 943: a prompt that did not say that its beginning was not read;
-/// 1739: a runtime that kept a turn whose prompt could not be read; 2893: words of a refused command that a person published later.
-/// 1428: a round that asked about a message which a turn beside it had told for good and left unanswered.
-/// 22: an agent that addressed itself was asked about its own words.
-/// The first of them, and 1, 4 and 11: a deadline that fired after the server was down, because what moves it had been put back.
-const KEPT: [u64; 22] = [0, 1, 4, 11, 22, 23, 30, 67, 104, 200, 208, 211, 234, 341, 372, 599, 943, 1093, 1149, 1428, 1739, 2893];
+/// Seeds that found something once: two turns of one participant after a restart, a decision that
+/// never ended, a reply beyond the limit, a queued message that nobody was told of, a prod that
+/// took an agent out of its round, or that the round took for the answer to its own question, words
+/// without proof that everybody was asked about while a guard held, and the like. 30: a wish to
+/// start something whose time ran while the server was away; 943: a prompt that did not say that
+/// its beginning was not read; 1739: a runtime that kept a turn whose prompt could not be read;
+/// 2893: words of a refused command that a person published later. 1428: a round that asked about a
+/// message which a turn beside it had told for good and left unanswered. 22: an agent that
+/// addressed itself was asked about its own words. The first of them, and 1, 4 and 11: a deadline
+/// that fired after the server was down, because what moves it had been put back.
+const KEPT: [u64; 22] = [
+    0, 1, 4, 11, 22, 23, 30, 67, 104, 200, 208, 211, 234, 341, 372, 599, 943, 1093, 1149, 1428,
+    1739, 2893,
+];
 
 fn all_end_well(seeds: impl IntoIterator<Item = u64>) {
     for seed in seeds {
         let report = sim::run(seed, None, false);
         if let Some(objection) = report.objection {
-            panic!("seed {seed}, {}: {}\nsee it with: cargo run -p moothall-testkit -- {seed}", objection.checker, objection.message);
+            panic!(
+                "seed {seed}, {}: {}\nsee it with: cargo run -p moothall-testkit -- {seed}",
+                objection.checker, objection.message
+            );
         }
     }
 }

@@ -27,8 +27,8 @@ class AgentEntry:
         summary (str): One sentence about it.
         timeout_seconds (float): How long a turn of it may take.
         run_as (None | str | Unset): The user of the server's computer that its programs run as, where it is not the
-            server's own. A `command` or `terminal` agent
-            without it reaches all that the server keeps.
+            server's
+            own. A `command` or `terminal` agent without it reaches all that the server keeps.
     """
 
     client: str

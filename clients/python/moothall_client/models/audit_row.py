@@ -17,8 +17,8 @@ class AuditRow:
 
     Attributes:
         at (str): When.
-        deed (str): `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`, `budget_raised`
-            or `denied`.
+        deed (str): `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
+            `budget_raised` or `denied`.
         detail (str): In a few words.
         number (int): Its place; rises by one with each.
         about (None | str | Unset): The id of the credential that it is about, where that is another one.

@@ -20,9 +20,9 @@ class Envelope:
     """An event as clients see it. Order comes from `seq` alone.
 
     Attributes:
-        content (Any): Text for messages and names, an object for most others. A control's has a key for each thing that
-            changed; where several were invited
-            at once, `invite` is the first of them and `invites` the list of them all.
+        content (Any): Text for messages and names, an object for most others. A control's has a key for each thing
+            that changed; where several were invited at once, `invite` is the first of them and
+            `invites` the list of them all.
         from_ (str): A participant's id; `moothall` is the server itself.
         id (str): A UUID of version 7.
         seq (int): Its position in the thread, from 1.
@@ -30,7 +30,8 @@ class Envelope:
         to (str): `all`, or the id of the participant it addresses. It targets; it never hides.
         ts (str): When it was appended: RFC 3339, UTC, milliseconds. Rises strictly within a thread.
         type_ (str): `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `thread.created`,
-            `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's own word.
+            `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's
+            own word.
         meta (Meta | Unset): What is known about an event beside its content.
     """
 

@@ -22,7 +22,8 @@ class InvitationRequest:
         expires_in_hours (int | None | Unset): 1 to 168; 24 where it is missing.
         kind (None | str | Unset): `human` (also where it is missing) or `agent`.
         scopes (list[InvitationRequestScopesType0Item] | None | Unset): What the token will allow; what is usual for the
-            kind where it is missing, and never more than the inviter's own.
+            kind where it is missing, and never more
+            than the inviter's own.
     """
 
     principal: str

@@ -33,7 +33,8 @@ class Meta:
         turn (None | str | Unset): The turn it answers.
         typed_at (None | str | Unset): The participant in whose terminal it was typed, where agents can type too.
         unproven (bool | Unset): That `from` said it was the client's word, or that of a terminal: no credential stood
-            behind it.
+            behind
+            it.
         via (None | str | Unset): `moothall` when the server wrote it down on the speaker's behalf.
     """
 

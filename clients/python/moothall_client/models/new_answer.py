@@ -18,11 +18,12 @@ class NewAnswer:
         thread (str): The thread in which it was asked. Required.
         from_ (None | str | Unset): Who answers: a person; `user` where it is missing.
         option (str | Unset): One of its options: its id, its words or their beginning, its number, or `allow` or
-            `deny`, which mean the one option that allows
-            or refuses it this once. Required without `text`; with it, it may be left out, and is the one option that takes
-            any.
+            `deny`,
+            which mean the one option that allows or refuses it this once. Required without `text`; with
+            it, it may be left out, and is the one option that takes any.
         text (None | str | Unset): Words of one's own, for an option with `takes_text`, which needs them: some that can
-            be seen, at most 4096 bytes.
+            be
+            seen, at most 4096 bytes.
     """
 
     thread: str

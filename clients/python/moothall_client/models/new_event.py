@@ -17,17 +17,18 @@ T = TypeVar("T", bound="NewEvent")
 
 @_attrs_define
 class NewEvent:
-    """Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the server's and are refused; of other keys the
-    answer warns.
+    """Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the server's and are
+    refused; of other keys the answer warns.
 
         Attributes:
-            content (Any | Unset): The words of a message, the name of a renamed thread, the object of a control, `{"pass":
-                true}` of a turn.
+            content (Any | Unset): The words of a message, the name of a renamed thread, the object of a control,
+                `{"pass": true}` of a turn.
             from_ (None | str | Unset): Who says it. Required.
             meta (NewMeta | None | Unset):
             to (None | str | Unset): `all` (also where it is missing), or a participant's id.
             type_ (None | str | Unset): `message` (also where it is missing), `control`, `thread.renamed`, `turn` for a
-                pass, or a word of your own.
+                pass, or a
+                word of your own.
     """
 
     content: Any | Unset = UNSET

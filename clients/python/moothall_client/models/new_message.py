@@ -18,7 +18,8 @@ class NewMessage:
         close_link (bool | Unset): End the link of the two, after the words, if there are any. Only a session can ask
             for it.
         direct (bool | Unset): Talk over a link of the two: what either says at the end of a turn reaches the other.
-            Only a session can ask for it.
+            Only a
+            session can ask for it.
         from_ (None | str | Unset): Who says it; `user` where it is missing, and the session itself where its token says
             so.
         message (None | str | Unset): The words. Required, unless a link is only to be closed.

@@ -23,13 +23,15 @@ class NewSession:
         adopt (Adoption | None | Unset):
         args (list[str] | Unset): More arguments for it.
         cwd (None | str | Unset): The folder it works in, as a whole path; where it is missing, the one that the program
-            is configured with, or else the server's.
+            is
+            configured with, or else the server's.
         from_ (None | str | Unset): Who asks; `user` where it is missing, and the session itself where its token says
             so.
         name (None | str | Unset): What it shall be called; unique among those that live, and a valid id of a
             participant.
         thread (None | str | Unset): For agents that live in no terminal: the thread, in which they take part, where a
-            person is asked whether this may be started.
+            person is
+            asked whether this may be started.
     """
 
     client: str

@@ -31,8 +31,8 @@ class OpenTurn:
         why (str): Why it was granted.
         released (bool | Unset): Whether the floor went on without waiting for it.
         works_since (None | str | Unset): Since when it has run, without the time for which a person was asked for a
-            permission: later than its start by as much. Missing
-            while it waits.
+            permission: later
+            than its start by as much. Missing while it waits.
     """
 
     attempt: int

@@ -19,7 +19,8 @@ class PresenceAccepted:
 
     Attributes:
         presence (PresenceUpdate): A presence that was just said: the `presence` signal of a stream, and part of the
-            answer to a post.
+            answer to a
+            post.
         received (bool): Always `true`.
     """
 

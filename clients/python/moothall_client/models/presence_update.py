@@ -17,14 +17,15 @@ T = TypeVar("T", bound="PresenceUpdate")
 
 @_attrs_define
 class PresenceUpdate:
-    """A presence that was just said: the `presence` signal of a stream, and part of the answer to a post.
+    """A presence that was just said: the `presence` signal of a stream, and part of the answer to a
+    post.
 
-    Attributes:
-        participant (str): Whose.
-        state (str): `listening`, `thinking`, `typing`, `idle`, or the client's own word.
-        thread (str): The thread's id.
-        updated_at (str): When it was said.
-        details (None | PresenceUpdateDetailsType0 | Unset): What the client added.
+        Attributes:
+            participant (str): Whose.
+            state (str): `listening`, `thinking`, `typing`, `idle`, or the client's own word.
+            thread (str): The thread's id.
+            updated_at (str): When it was said.
+            details (None | PresenceUpdateDetailsType0 | Unset): What the client added.
     """
 
     participant: str

@@ -17,15 +17,16 @@ T = TypeVar("T", bound="ScreenAnswer")
 
 @_attrs_define
 class ScreenAnswer:
-    """What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen` event of its stream.
+    """What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen`
+    event of its stream.
 
-    Attributes:
-        session (str): The session's id.
-        state (str): What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or
-            `gone`.
-        text (str): The whole screen. Text, not markup, without escape sequences.
-        composer (None | str | Unset): What stands in the program's composer, where that can be told.
-        dialog (DialogEntry | None | Unset):
+        Attributes:
+            session (str): The session's id.
+            state (str): What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or
+                `gone`.
+            text (str): The whole screen. Text, not markup, without escape sequences.
+            composer (None | str | Unset): What stands in the program's composer, where that can be told.
+            dialog (DialogEntry | None | Unset):
     """
 
     session: str

@@ -22,7 +22,8 @@ class SearchHit:
         id (str): The event's id.
         seq (int): Its position in the thread.
         snippet (list[SnippetPiece]): The words around the first match, on one line. Text, not markup: escape it as any
-            other text.
+            other
+            text.
         thread (str): The thread's id.
         thread_name (str): The thread's title.
         ts (str): When it was said.

@@ -24,7 +24,8 @@ class SessionEntry:
         cwd (str): The folder it works in.
         id (str): Its id, and that of its home: the thread in which everything is said that goes to it alone.
         name (str): What it is called.
-        origin (str): `started` by this server, or `observed`: without hooks, so only its screen tells what it says.
+        origin (str): `started` by this server, or `observed`: without hooks, so only its screen tells what it
+            says.
         started_at (str): When it began.
         state (str): `starting`, `idle`, `busy`, `asking` or `ended`.
         waiting (int): Turns that wait for it.

@@ -10,13 +10,14 @@ T = TypeVar("T", bound="StartAsked")
 
 @_attrs_define
 class StartAsked:
-    """A person is asked whether a program may be started. What comes of it is told to whoever asked, in the same thread.
+    """A person is asked whether a program may be started. What comes of it is told to whoever asked,
+    in the same thread.
 
-    Attributes:
-        message (str): The same in words.
-        permission (str): The permission that waits for an answer.
-        state (str): `asked`.
-        thread (str): The thread in which it is asked.
+        Attributes:
+            message (str): The same in words.
+            permission (str): The permission that waits for an answer.
+            state (str): `asked`.
+            thread (str): The thread in which it is asked.
     """
 
     message: str

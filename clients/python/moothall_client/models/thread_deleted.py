@@ -16,9 +16,8 @@ class ThreadDeleted:
     Attributes:
         backups (str): What still holds it, in a sentence for people.
         deleted (bool): Always `true`: the thread is gone for everybody.
-        erased (bool): Whether nothing of it is left in the data folder. Where a full disk was in the way, the rest goes
-            when the request is repeated, or
-            when the server starts again.
+        erased (bool): Whether nothing of it is left in the data folder. Where a full disk was in the way, the rest
+            goes when the request is repeated, or when the server starts again.
     """
 
     backups: str

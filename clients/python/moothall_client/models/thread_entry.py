@@ -26,8 +26,8 @@ class ThreadEntry:
         read (int | None | Unset): The position up to which the participant named by `as` has read it.
         unread (int | None | Unset): Messages of others after that; 100 stands for 100 or more.
         waits_for_people (int | None | Unset): How much waits there for a person: what agents ask permission for, and a
-            guard that holds the floor. Missing where an earlier
-            version of the server wrote to it last.
+            guard that holds
+            the floor. Missing where an earlier version of the server wrote to it last.
     """
 
     archived: bool

@@ -35,7 +35,8 @@ class ThreadState:
         paused (bool): Agents stand still.
         policy (ThreadStatePolicy): The policy and all its settings.
         questions (list[AskedRef]): What agents' programs ask in no turn, such as whether a folder is trusted: each
-            waits for a person's answer.
+            waits for a
+            person's answer.
         queue (list[CauseRef]): Human messages that wait until earlier ones are answered, in order.
         replies (int): Visible agent replies to the current message.
         replies_max (int): The most there can be.

@@ -15,9 +15,9 @@ T = TypeVar("T", bound="TurnContext")
 
 @_attrs_define
 class TurnContext:
-    """An open turn with what its participant is to read before it answers: the answer of `GET /turns/{id}/context`, and
-    the `turn` event of
-    the stream of a participant that connects by itself.
+    """An open turn with what its participant is to read before it answers: the answer of
+    `GET /turns/{id}/context`, and the `turn` event of the stream of a participant that connects by
+    itself.
 
         Attributes:
             cause (CauseRef): A pointer to the event that gave rise to something.
@@ -26,7 +26,8 @@ class TurnContext:
             may_pass (bool): Whether having nothing to say is offered.
             participant (str): Whose it is.
             system (str): Who it is, who else is there, and what the rules are.
-            text (str): What was said since its last turn, at most 96 KiB of it, and what is asked. Others' words are data.
+            text (str): What was said since its last turn, at most 96 KiB of it, and what is asked. Others' words
+                are data.
             turn (str): The turn's id.
             why (str): `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
     """

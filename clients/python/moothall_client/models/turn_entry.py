@@ -34,16 +34,19 @@ class TurnEntry:
         id (None | str | Unset): The turn's id; nothing for an agent that was not asked.
         message (None | str | Unset): The newest human message that all of this goes back to, where there is one.
         outcome (None | str | Unset): `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open
-            and for one that was not asked.
+            and for one
+            that was not asked.
         released_at (None | str | Unset): When the floor went on without waiting for it, where it did.
         reply (None | str | Unset): The event with what was said.
         started_at (None | str | Unset): When the runtime accepted it.
         through_seq (int | None | Unset): Up to and with this.
         usage (None | Unset | WireUsage):
         why (None | str | Unset): Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
-            `prod` or `outcome`.
+            `prod`
+            or `outcome`.
         why_not (None | str | Unset): Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`,
-            `skipped` or `held`.
+            `skipped`
+            or `held`.
     """
 
     attempt: int

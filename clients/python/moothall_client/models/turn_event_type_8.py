@@ -14,14 +14,15 @@ T = TypeVar("T", bound="TurnEventType8")
 
 @_attrs_define
 class TurnEventType8:
-    """Words that were refused and are not kept, because too many of the participant's were already.
+    """Words that were refused and are not kept, because too many of the participant's were
+    already.
 
-    Attributes:
-        bytes_ (int): How many bytes together.
-        count (int): How many messages.
-        event (TurnEventType8Event):
-        participant (str): Whose.
-        until (None | str | Unset): Until when more of them are only counted; nothing once that is over.
+        Attributes:
+            bytes_ (int): How many bytes together.
+            count (int): How many messages.
+            event (TurnEventType8Event):
+            participant (str): Whose.
+            until (None | str | Unset): Until when more of them are only counted; nothing once that is over.
     """
 
     bytes_: int

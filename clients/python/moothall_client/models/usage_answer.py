@@ -20,10 +20,12 @@ class UsageAnswer:
 
     Attributes:
         budgets (list[BudgetEntry]): The budgets with limits: the hall's, and those of the thread and the agent that
-            were asked for.
+            were asked
+            for.
         currency (str): The currency of all costs, as ISO 4217 writes it.
         rows (list[UsageRow]): A sum for each agent, thread or day, where `by` asks for them: those that cost most
-            first, the newest day first.
+            first,
+            the newest day first.
         total (UsageRow): A sum of what turns have cost.
     """
 

@@ -16,15 +16,16 @@ class WireProfile:
 
     Attributes:
         client (None | str | Unset): The registry entry that answers for it, or any other word for an external program.
-            Required at the first invite.
+            Required
+            at the first invite.
         model (None | str | Unset): The model behind it. Required at the first invite of an agent.
         nickname (None | str | Unset): The name people read, unique in its thread; `""` or `null` takes away what it
             has.
         roles (list[str] | None | Unset): Names it answers to together with others; `[]` or `null` takes those away that
             it has.
         session (None | str | Unset): The session that takes part, by id or name: it is prompted in its terminal.
-            `client` and `model` may be left out then, and the
-            participant's id too.
+            `client` and
+            `model` may be left out then, and the participant's id too.
     """
 
     client: None | str | Unset = UNSET

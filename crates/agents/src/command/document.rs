@@ -1,4 +1,5 @@
-//! What a program is told: one JSON document in the shape of Agent Bridge's adapters, so that those work unchanged.
+//! What a program is told: one JSON document in the shape of Agent Bridge's adapters, so that those
+//! work unchanged.
 
 use moothall_engine::agent::Job;
 use moothall_engine::content::together;
@@ -18,7 +19,8 @@ pub(super) fn json(job: &Job, bridge_url: &str, prompt: String) -> String {
     let window: Vec<Value> = job.window.iter().map(|recorded| event(stream, recorded)).collect();
     let mut trigger = event(stream, &job.trigger);
     if let Value::Object(fields) = &mut trigger {
-        fields.retain(|key, _| ["id", "ts", "type", "from", "to", "content"].contains(&key.as_str()));
+        fields
+            .retain(|key, _| ["id", "ts", "type", "from", "to", "content"].contains(&key.as_str()));
     }
     json!({
         "bridge": { "url": bridge_url },
@@ -54,7 +56,9 @@ fn event(stream: &StreamId, recorded: &Recorded) -> Value {
 fn said(event: &Event) -> (&str, &str, Value) {
     match event {
         Event::Posted(post) => ("message", addressee(&post.to), post.body.as_str().into()),
-        Event::Controlled { changes, .. } => ("control", "all", Value::Object(together(changes.iter().filter_map(control)))),
+        Event::Controlled { changes, .. } => {
+            ("control", "all", Value::Object(together(changes.iter().filter_map(control))))
+        }
         Event::Custom { to, kind, content, .. } => (kind, addressee(to), content.clone()),
         Event::Created { name, .. } => ("thread.created", "all", name.as_str().into()),
         Event::Renamed { name, .. } => ("thread.renamed", "all", name.as_str().into()),
@@ -73,7 +77,9 @@ fn addressee(to: &To) -> &str {
 /// The controls that concern whoever is prompted; the rest is the server's business.
 fn control(change: &Change) -> Option<(&'static str, Value)> {
     Some(match change {
-        Change::Invited { participant, profile, .. } => ("invite", json!({ "participant_id": participant, "profile": profile })),
+        Change::Invited { participant, profile, .. } => {
+            ("invite", json!({ "participant_id": participant, "profile": profile }))
+        }
         Change::Uninvited { participant } => ("uninvite", json!({ "participant_id": participant })),
         Change::Muted { targets } => ("mute", json!({ "targets": targets })),
         Change::Unmuted { targets } => ("unmute", json!({ "targets": targets })),
@@ -83,7 +89,11 @@ fn control(change: &Change) -> Option<(&'static str, Value)> {
         }
         Change::InvitedAuto { on } => ("invited_auto", json!({ "on": on })),
         Change::Prodded { targets } => ("prod", json!(targets)),
-        Change::PolicySet { .. } | Change::GuardLifted | Change::Bound { .. } | Change::Unbound { .. } | Change::BudgetRaised(_) => {
+        Change::PolicySet { .. }
+        | Change::GuardLifted
+        | Change::Bound { .. }
+        | Change::Unbound { .. }
+        | Change::BudgetRaised(_) => {
             return None;
         }
     })

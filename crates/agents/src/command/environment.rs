@@ -1,4 +1,5 @@
-//! What a program may see of the server's environment: a short list of names, so that no secret leaks by default.
+//! What a program may see of the server's environment: a short list of names, so that no secret
+//! leaks by default.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -29,7 +30,8 @@ const INHERITED: &[&str] = &[
 /// Where programs are looked for when the server has no `PATH`.
 const FALLBACK_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// Whether a name belongs to the server: such variables carry its credentials and are never handed on.
+/// Whether a name belongs to the server: such variables carry its credentials and are never handed
+/// on.
 pub(crate) fn is_own(name: &str) -> bool {
     name.to_ascii_uppercase().starts_with("MOOTHALL_")
 }
@@ -42,9 +44,14 @@ const SECRET_BYTES_MIN: usize = 8;
 
 /// The text with the values of secret variables replaced by their names.
 pub(super) fn hide_secrets(text: &str, configured: &BTreeMap<String, String>) -> String {
-    let is_secret = |name: &str| SECRET_WORDS.iter().any(|word| name.to_ascii_uppercase().contains(word));
-    let secrets = configured.iter().filter(|(name, value)| is_secret(name) && value.len() >= SECRET_BYTES_MIN);
-    secrets.fold(text.to_owned(), |text, (name, value)| text.replace(value, &format!("[{name} hidden]")))
+    let is_secret =
+        |name: &str| SECRET_WORDS.iter().any(|word| name.to_ascii_uppercase().contains(word));
+    let secrets = configured
+        .iter()
+        .filter(|(name, value)| is_secret(name) && value.len() >= SECRET_BYTES_MIN);
+    secrets.fold(text.to_owned(), |text, (name, value)| {
+        text.replace(value, &format!("[{name} hidden]"))
+    })
 }
 
 /// A program's whole environment.
@@ -53,19 +60,31 @@ pub(crate) struct Environment(BTreeMap<OsString, OsString>);
 impl Environment {
     /// The inherited variables with the configured ones over them.
     pub(crate) fn of(configured: &BTreeMap<String, String>) -> Self {
-        let inherited = std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited));
-        let configured = configured.iter().filter(|(name, _)| !is_own(name)).map(|(name, value)| (name.into(), value.into()));
+        let inherited =
+            std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_inherited));
+        let configured = configured
+            .iter()
+            .filter(|(name, _)| !is_own(name))
+            .map(|(name, value)| (name.into(), value.into()));
         let mut all: BTreeMap<OsString, OsString> = inherited.chain(configured).collect();
         all.entry("PATH".into()).or_insert_with(|| FALLBACK_PATH.into());
         Self(all)
     }
 
     /// The same for a program that runs as another user.
-    pub(crate) fn of_account(account: &Account, login: BTreeMap<String, String>, configured: &BTreeMap<String, String>) -> Self {
-        let texts = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    pub(crate) fn of_account(
+        account: &Account,
+        login: BTreeMap<String, String>,
+        configured: &BTreeMap<String, String>,
+    ) -> Self {
+        let texts = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
         let inherited = texts.filter(|(name, _)| is_inherited(name)).chain(login).collect();
-        let all = account.variables(inherited, configured).into_iter().filter(|(name, _)| !is_own(name));
-        let mut all: BTreeMap<OsString, OsString> = all.map(|(name, value)| (name.into(), value.into())).collect();
+        let all =
+            account.variables(inherited, configured).into_iter().filter(|(name, _)| !is_own(name));
+        let mut all: BTreeMap<OsString, OsString> =
+            all.map(|(name, value)| (name.into(), value.into())).collect();
         all.entry("PATH".into()).or_insert_with(|| FALLBACK_PATH.into());
         Self(all)
     }
@@ -76,17 +95,24 @@ impl Environment {
 
     /// The search path, for people.
     pub(crate) fn path(&self) -> String {
-        self.0.get(OsStr::new("PATH")).map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
+        self.0
+            .get(OsStr::new("PATH"))
+            .map(|path| path.to_string_lossy().into_owned())
+            .unwrap_or_default()
     }
 
-    /// The file that a program's name stands for when it runs in `cwd`; a relative path counts from there.
+    /// The file that a program's name stands for when it runs in `cwd`; a relative path counts from
+    /// there.
     pub(crate) fn find(&self, program: &str, cwd: &Path) -> Option<PathBuf> {
         if program.contains('/') {
             let file = std::path::absolute(cwd.join(program)).ok()?;
             return is_program(&file).then_some(file);
         }
         let path = self.0.get(OsStr::new("PATH"))?;
-        std::env::split_paths(path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(program)).find(|file| is_program(file))
+        std::env::split_paths(path)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join(program))
+            .find(|file| is_program(file))
     }
 }
 

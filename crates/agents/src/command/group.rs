@@ -18,10 +18,11 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// How long to wait for the leader after SIGKILL; one stuck in the kernel is left to the reaper.
 const REAP: Duration = Duration::from_millis(500);
 
-/// A program and everything it started: its process group, and whatever left the group but carries its mark.
+/// A program and everything it started: its process group, and whatever left the group but carries
+/// its mark.
 ///
-/// Dropping it asks the group to end and sees to it in the background; where nothing can run in the background any more,
-/// it is killed at once.
+/// Dropping it asks the group to end and sees to it in the background; where nothing can run in the
+/// background any more, it is killed at once.
 pub(super) struct Group {
     child: Option<Child>,
     leader: Option<Pid>,
@@ -51,7 +52,8 @@ impl Group {
         }
     }
 
-    /// Ends what is left of the group: at once when there is nothing left, otherwise within about a second.
+    /// Ends what is left of the group: at once when there is nothing left, otherwise within about a
+    /// second.
     pub(super) async fn end(mut self) {
         self.finish().await;
     }
@@ -78,7 +80,8 @@ impl Group {
         self.leader.is_some_and(|leader| killpg(leader, None) != Err(Errno::ESRCH) && lives(leader))
     }
 
-    /// Signals the group, and forgets it once it is empty: its number may belong to somebody else later.
+    /// Signals the group, and forgets it once it is empty: its number may belong to somebody else
+    /// later.
     fn signal(&mut self, signal: Signal) {
         if let Some(leader) = self.leader
             && killpg(leader, signal) == Err(Errno::ESRCH)
@@ -88,11 +91,14 @@ impl Group {
     }
 }
 
-/// Whether a process of the group still works. Those that ended and wait for a slow parent to notice do not count, and where
-/// there is no `/proc` to tell them apart, everything counts.
+/// Whether a process of the group still works. Those that ended and wait for a slow parent to
+/// notice do not count, and where there is no `/proc` to tell them apart, everything counts.
 fn lives(leader: Pid) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return true };
-    let mut stats = processes.flatten().filter_map(|process| std::fs::read_to_string(process.path().join("stat")).ok()).peekable();
+    let mut stats = processes
+        .flatten()
+        .filter_map(|process| std::fs::read_to_string(process.path().join("stat")).ok())
+        .peekable();
     stats.peek().is_none() || stats.any(|stat| works_in(&stat, leader))
 }
 
@@ -100,7 +106,8 @@ fn lives(leader: Pid) -> bool {
 fn works_in(stat: &str, leader: Pid) -> bool {
     let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
     let (state, group) = (fields.next(), fields.nth(1));
-    !matches!(state, Some("Z" | "X") | None) && group.and_then(|group| group.parse().ok()) == Some(leader.as_raw())
+    !matches!(state, Some("Z" | "X") | None)
+        && group.and_then(|group| group.parse().ok()) == Some(leader.as_raw())
 }
 
 impl Drop for Group {
@@ -110,8 +117,12 @@ impl Drop for Group {
             (Stage::Working, Ok(runtime)) => {
                 self.signal(Signal::SIGTERM);
                 self.stage = Stage::Over;
-                let mut rest =
-                    Group { child: self.child.take(), leader: self.leader.take(), mark: self.mark.clone(), stage: Stage::Ending };
+                let mut rest = Group {
+                    child: self.child.take(),
+                    leader: self.leader.take(),
+                    mark: self.mark.clone(),
+                    stage: Stage::Ending,
+                };
                 runtime.spawn(async move { rest.finish().await });
             }
             (Stage::Working | Stage::Ending, _) => {

@@ -1,6 +1,8 @@
-//! Runtime `command`: a program run once for each turn. The turn goes in on stdin, the reply comes back on stdout.
+//! Runtime `command`: a program run once for each turn. The turn goes in on stdin, the reply comes
+//! back on stdout.
 //!
-//! The program leads a process group of its own, and nothing of that group outlives its turn, however the turn ends.
+//! The program leads a process group of its own, and nothing of that group outlives its turn,
+//! however the turn ends.
 
 mod document;
 mod environment;
@@ -41,8 +43,9 @@ use strays::Mark;
 /// Stands in an argument for the whole prompt.
 pub const PROMPT_PLACEHOLDER: &str = "{prompt}";
 
-/// How long after its time limit a program is ended even if nobody took the turn away. The conversation's own deadline, which
-/// knows when a turn's clock stood still, is meant to come first, so that a turn always ends in the same way.
+/// How long after its time limit a program is ended even if nobody took the turn away. The
+/// conversation's own deadline, which knows when a turn's clock stood still, is meant to come
+/// first, so that a turn always ends in the same way.
 const BACKSTOP: Duration = Duration::from_secs(1);
 
 /// What a program reads on stdin.
@@ -59,7 +62,8 @@ pub enum Stdin {
 /// A program that answers turns.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CommandSpec {
-    /// Program and arguments; never goes through a shell. `{prompt}` in an argument is replaced by the prompt.
+    /// Program and arguments; never goes through a shell. `{prompt}` in an argument is replaced by
+    /// the prompt.
     pub argv: Vec<String>,
     /// Where it runs; the server's own directory where unset.
     pub cwd: Option<PathBuf>,
@@ -115,7 +119,8 @@ impl CommandSpec {
     /// Whether the program could be started now.
     ///
     /// # Errors
-    /// `spawn_failed`, saying what is missing: the directory, or the program and where it was looked for.
+    /// `spawn_failed`, saying what is missing: the directory, or the program and where it was
+    /// looked for.
     pub fn check(&self) -> Result<PathBuf, Fault> {
         let program = self.program();
         if program.is_empty() {
@@ -134,7 +139,8 @@ impl CommandSpec {
         self.run_as.as_deref().map(Account::of).transpose().map_err(spawn_failed)
     }
 
-    /// Variables beside the few that everything inherits: the login of a program that is known, and over it what is configured.
+    /// Variables beside the few that everything inherits: the login of a program that is known, and
+    /// over it what is configured.
     fn given(&self) -> BTreeMap<String, String> {
         logins::given(Login::of(self.program()), &self.env)
     }
@@ -148,16 +154,28 @@ impl CommandSpec {
         let account = self.account()?;
         let mark = Mark::of(&job.key);
         let (variable, turn) = mark.variable();
-        let before = account.as_ref().map_or_else(|| Ok(Vec::new()), Account::before).map_err(spawn_failed)?;
+        let before = account
+            .as_ref()
+            .map_or_else(|| Ok(Vec::new()), Account::before)
+            .map_err(spawn_failed)?;
         let environment = match &account {
-            Some(account) => Environment::of_account(account, logins::given(Login::of(self.program()), &BTreeMap::new()), &self.env),
+            Some(account) => Environment::of_account(
+                account,
+                logins::given(Login::of(self.program()), &BTreeMap::new()),
+                &self.env,
+            ),
             None => Environment::of(&self.given()),
         };
         let mut words = before.into_iter().map(OsString::from).chain([program.into_os_string()]);
         let mut command = Command::new(words.next().unwrap_or_default());
         command
             .args(words)
-            .args(self.argv.iter().skip(1).map(|argument| argument.replace(PROMPT_PLACEHOLDER, prompt)))
+            .args(
+                self.argv
+                    .iter()
+                    .skip(1)
+                    .map(|argument| argument.replace(PROMPT_PLACEHOLDER, prompt)),
+            )
             .env_clear()
             .envs(environment.pairs())
             .env(variable, turn)
@@ -168,7 +186,9 @@ impl CommandSpec {
         if let Some(cwd) = self.cwd.as_deref().or(account.as_ref().map(Account::home)) {
             command.current_dir(cwd);
         }
-        let mut child = command.spawn().map_err(|error| spawn_failed(format!("{} could not be started: {error}.", self.program())))?;
+        let mut child = command.spawn().map_err(|error| {
+            spawn_failed(format!("{} could not be started: {error}.", self.program()))
+        })?;
         let (stdin, output) = (child.stdin.take(), Output::of(&mut child));
         let group = Group::of(child, mark);
         crash::point("program_started");
@@ -183,7 +203,8 @@ impl CommandSpec {
     }
 
     async fn answer(&self, job: &Job) -> Result<String, Fault> {
-        // What an earlier attempt left behind when the server died must not work on beside this one.
+        // What an earlier attempt left behind when the server died must not work on beside this
+        // one.
         if job.key.attempt > 1 {
             Mark::of(&job.key).end_all().await;
         }
@@ -196,28 +217,47 @@ impl CommandSpec {
         group.end().await;
         crash::point("program_ended");
         match ended {
-            None => Err(Fault::new("timeout", format!("{} gave no answer within {} s.", self.program(), job.limit.as_secs_f64()))),
+            None => Err(Fault::new(
+                "timeout",
+                format!("{} gave no answer within {} s.", self.program(), job.limit.as_secs_f64()),
+            )),
             Some(Ended::TooLarge) => {
                 let limit = pipes::STDOUT_BYTES_MAX / 1024;
-                Err(Fault::new("output_too_large", format!("{} wrote more than {limit} KiB and was ended.", self.program())))
+                Err(Fault::new(
+                    "output_too_large",
+                    format!("{} wrote more than {limit} KiB and was ended.", self.program()),
+                ))
             }
-            Some(Ended::Unknown(error)) => Err(Fault::new("lost", format!("{} could not be waited for: {error}.", self.program()))),
+            Some(Ended::Unknown(error)) => Err(Fault::new(
+                "lost",
+                format!("{} could not be waited for: {error}.", self.program()),
+            )),
             Some(Ended::Exited(status)) if status.success() => Ok(self.readable(&output.stdout)),
-            Some(Ended::Exited(status)) => Err(Fault::new("exit_status", self.explain(status, &output, &prompt))),
+            Some(Ended::Exited(status)) => {
+                Err(Fault::new("exit_status", self.explain(status, &output, &prompt)))
+            }
         }
     }
 
-    /// Some programs complain on standard output: what they said there counts when they said nothing else.
+    /// Some programs complain on standard output: what they said there counts when they said
+    /// nothing else.
     fn explain(&self, status: ExitStatus, output: &Output, prompt: &str) -> String {
         let complaint = last_words(&self.readable(&output.stderr.bytes()), prompt);
-        let said = if complaint.is_empty() { last_words(&self.readable(&output.stdout), prompt) } else { complaint };
+        let said = if complaint.is_empty() {
+            last_words(&self.readable(&output.stdout), prompt)
+        } else {
+            complaint
+        };
         let told = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
-        let cure = Login::of(self.program()).and_then(|login| login.cure(&said)).map_or_else(String::new, |cure| format!("\n{cure}"));
+        let cure = Login::of(self.program())
+            .and_then(|login| login.cure(&said))
+            .map_or_else(String::new, |cure| format!("\n{cure}"));
         format!("{} ended with {status}.{told}{cure}", self.program())
     }
 
-    /// A program's bytes as text that people may read: bad UTF-8 replaced, colours and control characters removed, and the
-    /// secrets that it was given hidden, should somebody have talked it into telling them.
+    /// A program's bytes as text that people may read: bad UTF-8 replaced, colours and control
+    /// characters removed, and the secrets that it was given hidden, should somebody have talked it
+    /// into telling them.
     fn readable(&self, bytes: &[u8]) -> String {
         let text = clean(&strip_escapes(&String::from_utf8_lossy(bytes)));
         environment::hide_secrets(text.trim(), &self.given())
@@ -284,8 +324,8 @@ enum Ended {
 impl Started {
     /// Feeds it, reads it and waits for it, all at once, so that neither side can block the other.
     ///
-    /// It is over when the program exits. Someone else may still hold its pipes: those get a short while to write what is
-    /// left, as the end of a pipeline does.
+    /// It is over when the program exits. Someone else may still hold its pipes: those get a short
+    /// while to write what is left, as the end of a pipeline does.
     async fn attend(&mut self, document: &[u8]) -> Ended {
         let mut feeding = std::pin::pin!(pipes::feed(self.stdin.take(), document));
         let mut reading = std::pin::pin!(self.output.read());
@@ -300,7 +340,8 @@ impl Started {
                 exited = self.group.exited() => break exited,
             }
         };
-        if !read && let Ok(Err(pipes::TooLarge)) = tokio::time::timeout(pipes::GRACE, reading).await {
+        if !read && let Ok(Err(pipes::TooLarge)) = tokio::time::timeout(pipes::GRACE, reading).await
+        {
             return Ended::TooLarge;
         }
         exited.map_or_else(Ended::Unknown, Ended::Exited)
@@ -311,10 +352,15 @@ impl Started {
 const LAST_LINES: usize = 10;
 const LAST_BYTES: usize = 1024;
 
-/// The end of what a program said, without the lines of the prompt that it was given: everybody in the conversation has read those.
+/// The end of what a program said, without the lines of the prompt that it was given: everybody in
+/// the conversation has read those.
 fn last_words(said: &str, prompt: &str) -> String {
     let asked: HashSet<&str> = prompt.lines().map(str::trim).collect();
-    let own: Vec<&str> = said.lines().map(str::trim_end).filter(|line| !line.is_empty() && !asked.contains(line.trim())).collect();
+    let own: Vec<&str> = said
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !line.is_empty() && !asked.contains(line.trim()))
+        .collect();
     let all = own.len();
     let mut text = own[all.saturating_sub(LAST_LINES)..].join("\n");
     let mut cut = all > LAST_LINES;

@@ -25,13 +25,18 @@ pub(super) struct Output {
 
 impl Output {
     pub(super) fn of(child: &mut Child) -> Self {
-        Self { stdout: Vec::new(), stderr: Tail::default(), from: child.stdout.take().zip(child.stderr.take()) }
+        Self {
+            stdout: Vec::new(),
+            stderr: Tail::default(),
+            from: child.stdout.take().zip(child.stderr.take()),
+        }
     }
 
     /// Reads both pipes to their ends.
     pub(super) async fn read(&mut self) -> Result<(), TooLarge> {
         let Some((stdout, stderr)) = &mut self.from else { return Ok(()) };
-        tokio::try_join!(read_all(stdout, &mut self.stdout), read_tail(stderr, &mut self.stderr)).map(|_| ())
+        tokio::try_join!(read_all(stdout, &mut self.stdout), read_tail(stderr, &mut self.stderr))
+            .map(|_| ())
     }
 }
 
@@ -52,7 +57,8 @@ impl Tail {
     }
 }
 
-/// Writes everything and closes the pipe. A program that does not want to read that far may say so by closing it.
+/// Writes everything and closes the pipe. A program that does not want to read that far may say so
+/// by closing it.
 pub(super) async fn feed(stdin: Option<ChildStdin>, document: &[u8]) {
     if let Some(mut stdin) = stdin {
         let _ = stdin.write_all(document).await;

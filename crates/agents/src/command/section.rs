@@ -51,7 +51,10 @@ impl AgentConfig {
             Some(bytes) if TRANSCRIPT_RANGE.contains(&bytes) => Ok(bytes),
             Some(bytes) => {
                 let (least, most) = (TRANSCRIPT_RANGE.start(), TRANSCRIPT_RANGE.end());
-                Err(ConfigFault::new("transcript_bytes", format!("{bytes} is no length of a transcript; give {least} to {most} bytes.")))
+                Err(ConfigFault::new(
+                    "transcript_bytes",
+                    format!("{bytes} is no length of a transcript; give {least} to {most} bytes."),
+                ))
             }
         }
     }

@@ -1,7 +1,8 @@
 //! Processes that left their group to outlive their turn, or whose server died over them.
 //!
-//! Each program carries a mark in its environment, and so does everything it starts. Where `/proc` shows environments, those
-//! with the mark of a turn that is over are killed. Elsewhere the process group is all there is.
+//! Each program carries a mark in its environment, and so does everything it starts. Where `/proc`
+//! shows environments, those with the mark of a turn that is over are killed. Elsewhere the process
+//! group is all there is.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +14,8 @@ use nix::unistd::Pid;
 /// The variable that names the turn a program runs for: `<conversation>/<turn>/<attempt>`.
 const VARIABLE: &str = "MOOTHALL_TURN";
 
-/// How often the dying are looked at, and how many times at most: a process may also start another while it is looked for.
+/// How often the dying are looked at, and how many times at most: a process may also start another
+/// while it is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 const LOOKS_MAX: usize = 100;
 
@@ -35,11 +37,13 @@ impl Mark {
         (VARIABLE, format!("{}{}", self.turn, self.attempt))
     }
 
-    /// Kills every process that carries this turn's mark, of whatever attempt, and waits a while until they are gone.
+    /// Kills every process that carries this turn's mark, of whatever attempt, and waits a while
+    /// until they are gone.
     pub(super) async fn end_all(&self) {
         for _ in 0..LOOKS_MAX {
             let mark = self.clone();
-            // Reading a few hundred small files blocks for a millisecond or two. An error means that the process is shutting down.
+            // Reading a few hundred small files blocks for a millisecond or two. An error means
+            // that the process is shutting down.
             if tokio::task::spawn_blocking(move || mark.sweep()).await.unwrap_or(0) == 0 {
                 return;
             }
@@ -61,9 +65,14 @@ fn marked(mark: &[u8]) -> Vec<Pid> {
     let Ok(processes) = std::fs::read_dir("/proc") else {
         return Vec::new();
     };
-    let numbered = processes.flatten().filter_map(|entry| Some((entry.file_name().to_str()?.parse::<i32>().ok()?, entry.path())));
+    let numbered = processes
+        .flatten()
+        .filter_map(|entry| Some((entry.file_name().to_str()?.parse::<i32>().ok()?, entry.path())));
     let own = Pid::this().as_raw();
-    numbered.filter(|(pid, folder)| *pid > 1 && *pid != own && carries(folder, mark)).map(|(pid, _)| Pid::from_raw(pid)).collect()
+    numbered
+        .filter(|(pid, folder)| *pid > 1 && *pid != own && carries(folder, mark))
+        .map(|(pid, _)| Pid::from_raw(pid))
+        .collect()
 }
 
 /// A dead process has an empty environment, and so is not found again.

@@ -10,8 +10,9 @@ pub(super) const TRIES_MAX: u32 = 4;
 const FIRST_MS: u64 = 500;
 const LONGEST_MS: u64 = 8_000;
 
-/// The wait after the given try, counted from 1: doubled each time, and between half and the whole of that, so that agents
-/// which failed together do not come back together. The turn decides where in between, so nothing random is needed.
+/// The wait after the given try, counted from 1: doubled each time, and between half and the whole
+/// of that, so that agents which failed together do not come back together. The turn decides where
+/// in between, so nothing random is needed.
 pub(super) fn wait(key: &TurnKey, tries: u32) -> Duration {
     let whole = FIRST_MS.saturating_mul(1 << tries.saturating_sub(1).min(16)).min(LONGEST_MS);
     let place = fingerprint(key, tries) % 1024;
@@ -20,25 +21,36 @@ pub(super) fn wait(key: &TurnKey, tries: u32) -> Duration {
 
 /// FNV-1a over the turn and the try.
 fn fingerprint(key: &TurnKey, tries: u32) -> u64 {
-    let numbers = [key.turn.0.to_le_bytes(), u64::from(key.attempt).to_le_bytes(), u64::from(tries).to_le_bytes()];
+    let numbers = [
+        key.turn.0.to_le_bytes(),
+        u64::from(key.attempt).to_le_bytes(),
+        u64::from(tries).to_le_bytes(),
+    ];
     let bytes = key.stream.as_str().bytes().chain(numbers.into_iter().flatten());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     hash >> 20
 }
 
 /// Longest wait that is believed.
 const ASKED_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// What a `Retry-After` asks for: seconds, or the date `until`, which counts from the answer's own date, since its clock and ours
-/// may differ. A date that is over asks for no wait; anything else counts as absent.
+/// What a `Retry-After` asks for: seconds, or the date `until`, which counts from the answer's own
+/// date, since its clock and ours may differ. A date that is over asks for no wait; anything else
+/// counts as absent.
 pub(super) fn retry_after(value: &str, answered: Option<&str>) -> Option<Duration> {
     let value = value.trim();
     let wait = match value.parse::<f64>() {
-        Ok(seconds) if seconds >= 0.0 => Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+        Ok(seconds) if seconds >= 0.0 => {
+            Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
+        }
         Ok(_) => return None,
         Err(_) => {
             let until = httpdate::parse_http_date(value).ok()?;
-            let answered = answered.and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or_else(SystemTime::now);
+            let answered = answered
+                .and_then(|date| httpdate::parse_http_date(date).ok())
+                .unwrap_or_else(SystemTime::now);
             until.duration_since(answered).unwrap_or_default()
         }
     };
@@ -62,7 +74,8 @@ mod tests {
                 assert!((whole / 2..=whole).contains(&ms), "{tries}: {ms}");
             }
         }
-        let spread: std::collections::BTreeSet<_> = (1..50).map(|turn| wait(&key(turn), 1)).collect();
+        let spread: std::collections::BTreeSet<_> =
+            (1..50).map(|turn| wait(&key(turn), 1)).collect();
         assert!(spread.len() > 25, "{spread:?}");
         assert_eq!(wait(&key(7), 2), wait(&key(7), 2));
     }

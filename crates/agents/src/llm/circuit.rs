@@ -1,4 +1,5 @@
-//! A model that failed in several turns in a row is left alone for a while, and then tried with one turn.
+//! A model that failed in several turns in a row is left alone for a while, and then tried with one
+//! turn.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
@@ -12,8 +13,9 @@ pub(super) const STRIKES_MAX: u32 = 5;
 /// For how long.
 pub(super) const REST: Duration = Duration::from_secs(30);
 
-/// One model at one address, asked with one key. All agents that ask it so share it; one address may be a gateway to many models, and what
-/// is wrong with one of them, or with one key, says nothing about the others.
+/// One model at one address, asked with one key. All agents that ask it so share it; one address
+/// may be a gateway to many models, and what is wrong with one of them, or with one key, says
+/// nothing about the others.
 #[derive(Default)]
 pub(super) struct Circuit(Mutex<State>);
 
@@ -33,7 +35,8 @@ impl Default for State {
     }
 }
 
-/// The circuits of agents that exist. A model's health is a fact about the world, and so the same for all halls of a process.
+/// The circuits of agents that exist. A model's health is a fact about the world, and so the same
+/// for all halls of a process.
 static CIRCUITS: LazyLock<Mutex<HashMap<Endpoint, Weak<Circuit>>>> = LazyLock::new(Mutex::default);
 
 /// What has a circuit of its own.
@@ -85,7 +88,11 @@ impl Circuit {
             State::Open { .. } => *state = State::Trying,
             State::Trying => return Err(Duration::from_secs(1)),
         }
-        Ok(Admission { circuit: self.clone(), trying: (*state == State::Trying).then_some(now), told: false })
+        Ok(Admission {
+            circuit: self.clone(),
+            trying: (*state == State::Trying).then_some(now),
+            told: false,
+        })
     }
 }
 
@@ -116,7 +123,9 @@ impl Admission {
         self.told = true;
         let mut state = self.circuit.state();
         *state = match *state {
-            State::Closed { strikes } if strikes + 1 < STRIKES_MAX => State::Closed { strikes: strikes + 1 },
+            State::Closed { strikes } if strikes + 1 < STRIKES_MAX => {
+                State::Closed { strikes: strikes + 1 }
+            }
             State::Closed { .. } | State::Trying => State::Open { until: now + REST },
             State::Open { until } => State::Open { until },
         };
@@ -180,7 +189,12 @@ mod tests {
     }
 
     fn target(url: &str, model: &str, key: &str) -> Target {
-        Target { provider: Provider::Openai, model: model.into(), base_url: Some(url.into()), api_key: Some(key.into()) }
+        Target {
+            provider: Provider::Openai,
+            model: model.into(),
+            base_url: Some(url.into()),
+            api_key: Some(key.into()),
+        }
     }
 
     #[test]
@@ -198,10 +212,15 @@ mod tests {
     #[test]
     fn another_address_model_or_key_has_its_own() {
         let one = Circuit::of(&target("http://one.invalid/", "m", "k"));
-        for (url, model, key) in
-            [("http://other.invalid/", "m", "k"), ("http://one.invalid/", "other", "k"), ("http://one.invalid/", "m", "other")]
-        {
-            assert!(!Arc::ptr_eq(&one, &Circuit::of(&target(url, model, key))), "{url} {model} {key}");
+        for (url, model, key) in [
+            ("http://other.invalid/", "m", "k"),
+            ("http://one.invalid/", "other", "k"),
+            ("http://one.invalid/", "m", "other"),
+        ] {
+            assert!(
+                !Arc::ptr_eq(&one, &Circuit::of(&target(url, model, key))),
+                "{url} {model} {key}"
+            );
         }
     }
 }

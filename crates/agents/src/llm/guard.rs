@@ -1,7 +1,9 @@
-//! Reading one event of a provider must neither take the processor for itself nor take anything else down.
+//! Reading one event of a provider must neither take the processor for itself nor take anything
+//! else down.
 //!
-//! The library keeps an event until it is whole, copies it again with every piece that comes, and knows no limit: an event of
-//! tens of megabytes would keep a core busy for minutes. Nor does its arithmetic expect absurd counts.
+//! The library keeps an event until it is whole, copies it again with every piece that comes, and
+//! knows no limit: an event of tens of megabytes would keep a core busy for minutes. Nor does its
+//! arithmetic expect absurd counts.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,8 @@
 //! Runtime `llm`: a call to a model provider for each turn, its memory rebuilt from the log.
 //!
-//! What of the log no longer fits is summed up by the model and remembered in the log. The answer is streamed. Nothing is asked again once a word of it was shown, and nothing that the provider does can take
-//! longer, say more or cost more on paper than the limits here allow.
+//! What of the log no longer fits is summed up by the model and remembered in the log. The answer
+//! is streamed. Nothing is asked again once a word of it was shown, and nothing that the provider
+//! does can take longer, say more or cost more on paper than the limits here allow.
 
 mod provider;
 mod history;
@@ -41,11 +42,12 @@ pub const CONTEXT_TOKENS: usize = 24_000;
 /// Longest answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
 
-/// How long after its time limit a request is ended even if nobody took the turn away; the conversation's own deadline is
-/// meant to come first.
+/// How long after its time limit a request is ended even if nobody took the turn away; the
+/// conversation's own deadline is meant to come first.
 const BACKSTOP: Duration = Duration::from_secs(1);
 
-/// Most that is read of what was said, however large a model's memory is, in bytes: what lies before it has to be in its summary.
+/// Most that is read of what was said, however large a model's memory is, in bytes: what lies
+/// before it has to be in its summary.
 const READ_BYTES_MAX: usize = 1024 * 1024;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -82,7 +84,10 @@ pub struct LlmSpec {
 impl fmt::Debug for LlmSpec {
     /// Without key and address: the address may carry a secret too.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LlmSpec").field("provider", &self.provider).field("model", &self.model).finish_non_exhaustive()
+        f.debug_struct("LlmSpec")
+            .field("provider", &self.provider)
+            .field("model", &self.model)
+            .finish_non_exhaustive()
     }
 }
 
@@ -104,9 +109,11 @@ impl LlmSpec {
         }
     }
 
-    /// What these tokens cost, in millionths of the currency. A price for a million in units is one for each in millionths.
+    /// What these tokens cost, in millionths of the currency. A price for a million in units is one
+    /// for each in millionths.
     fn cost_micros(&self, usage: &Usage) -> u64 {
-        let cost = usage.input_tokens as f64 * self.price_input + usage.output_tokens as f64 * self.price_output;
+        let cost = usage.input_tokens as f64 * self.price_input
+            + usage.output_tokens as f64 * self.price_output;
         cost.round() as u64
     }
 }
@@ -122,8 +129,12 @@ pub struct Llm {
 impl Llm {
     /// The agent of a model. Nothing is asked, and no connection made, before its first turn.
     pub fn new(spec: LlmSpec) -> Self {
-        let target =
-            Target { provider: spec.provider, model: spec.model.clone(), base_url: spec.base_url.clone(), api_key: spec.api_key.clone() };
+        let target = Target {
+            provider: spec.provider,
+            model: spec.model.clone(),
+            base_url: spec.base_url.clone(),
+            api_key: spec.api_key.clone(),
+        };
         let circuit = Circuit::of(&target);
         Self { spec, target, circuit, client: OnceLock::new() }
     }
@@ -133,7 +144,9 @@ impl Llm {
             let builder = Client::builder().with_reqwest(connector(self.target.address())?);
             builder.build().map_err(|error| error.to_string())
         });
-        client.as_ref().map_err(|error| Fault::new("provider_unavailable", format!("Connections cannot be made here: {error}.")))
+        client.as_ref().map_err(|error| {
+            Fault::new("provider_unavailable", format!("Connections cannot be made here: {error}."))
+        })
     }
 
     fn service(&self) -> ServiceTarget {
@@ -141,23 +154,29 @@ impl Llm {
     }
 
     fn options(&self, silence: Duration, watch: Watch) -> ChatOptions {
-        let mut options =
-            ChatOptions::default().with_stream_header_timeout(silence).with_stream_read_timeout(silence).with_raw_frame_sink(watch);
+        let mut options = ChatOptions::default()
+            .with_stream_header_timeout(silence)
+            .with_stream_read_timeout(silence)
+            .with_raw_frame_sink(watch);
         options.temperature = self.spec.temperature;
         options.max_tokens = self.spec.max_tokens;
         if self.target.is_chat_completions() {
-            options = options.with_extra_body(serde_json::json!({"stream_options": {"include_usage": true}}));
+            options = options
+                .with_extra_body(serde_json::json!({"stream_options": {"include_usage": true}}));
         }
         options
     }
 }
 
-/// The HTTP client. It follows no redirects, which would take key and conversation to an address nobody configured, and
-/// unpacks nothing, so that few bytes stay few.
+/// The HTTP client. It follows no redirects, which would take key and conversation to an address
+/// nobody configured, and unpacks nothing, so that few bytes stay few.
 fn connector(address: &str) -> Result<reqwest::Client, String> {
     // Whoever came first has chosen already, and chose the same.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = reqwest::Client::builder().connect_timeout(CONNECT_TIMEOUT).redirect(reqwest::redirect::Policy::none()).no_gzip();
+    let builder = reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .no_gzip();
     // A system may have no certificates; who speaks no TLS needs none.
     let builder = if address.starts_with("http:") { builder.tls_certs_only([]) } else { builder };
     builder.build().map_err(|error| error.to_string())
@@ -192,11 +211,15 @@ impl Work for Llm {
         let began = Instant::now();
         let limit = Duration::from_millis(job.limit.0);
         let mut turn = Turn::new(self, job, out, began + limit);
-        let result = match tokio::time::timeout(limit.saturating_add(BACKSTOP), turn.answer()).await {
+        let result = match tokio::time::timeout(limit.saturating_add(BACKSTOP), turn.answer()).await
+        {
             Ok(result) => result,
             Err(_) => {
                 let who = self.spec.provider.as_str();
-                Err(Fault::new("timeout", format!("{who} gave no whole answer within {} s.", job.limit.as_secs_f64())))
+                Err(Fault::new(
+                    "timeout",
+                    format!("{who} gave no whole answer within {} s.", job.limit.as_secs_f64()),
+                ))
             }
         };
         (result, turn.usage(began))
@@ -209,7 +232,11 @@ mod tests {
 
     #[test]
     fn a_price_is_for_a_million_tokens() {
-        let spec = LlmSpec { price_input: 3.0, price_output: 15.0, ..LlmSpec::new(Provider::Anthropic, "m") };
+        let spec = LlmSpec {
+            price_input: 3.0,
+            price_output: 15.0,
+            ..LlmSpec::new(Provider::Anthropic, "m")
+        };
         let usage = Usage { input_tokens: 1_000_000, output_tokens: 100, ..Usage::default() };
         assert_eq!(spec.cost_micros(&usage), 3_001_500);
         let dear = LlmSpec { price_output: f64::MAX, ..spec };

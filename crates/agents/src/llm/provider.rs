@@ -12,7 +12,8 @@ use serde::Deserialize;
 pub enum Provider {
     /// OpenAI, and every server that is compatible with its chat completions.
     Openai,
-    /// OpenAI's Responses, which its newest models need. Chosen by itself for those where no base URL is set.
+    /// OpenAI's Responses, which its newest models need. Chosen by itself for those where no base
+    /// URL is set.
     OpenaiResponses,
     /// Anthropic Messages.
     Anthropic,
@@ -56,14 +57,20 @@ impl Provider {
     /// Whether it can only be used with a key.
     pub const fn needs_key(self) -> bool {
         match self {
-            Provider::Openai | Provider::OpenaiResponses | Provider::Anthropic | Provider::Gemini => true,
+            Provider::Openai
+            | Provider::OpenaiResponses
+            | Provider::Anthropic
+            | Provider::Gemini => true,
             Provider::Ollama => false,
         }
     }
 
     fn adapter(self, model: &str, own_url: bool) -> AdapterKind {
         match self {
-            Provider::Openai if !own_url && matches!(AdapterKind::from_model(model), Ok(AdapterKind::OpenAIResp)) => {
+            Provider::Openai
+                if !own_url
+                    && matches!(AdapterKind::from_model(model), Ok(AdapterKind::OpenAIResp)) =>
+            {
                 AdapterKind::OpenAIResp
             }
             Provider::Openai => AdapterKind::OpenAI,
@@ -74,7 +81,8 @@ impl Provider {
         }
     }
 
-    /// A base URL in the form that requests are made from: without a path of its own it gets the provider's usual one.
+    /// A base URL in the form that requests are made from: without a path of its own it gets the
+    /// provider's usual one.
     ///
     /// # Errors
     /// One sentence for people, without the URL, which may hold a secret.
@@ -115,7 +123,8 @@ impl Target {
         let adapter = self.provider.adapter(&self.model, self.base_url.is_some());
         ServiceTarget {
             endpoint: Endpoint::from_owned(self.address()),
-            // Always a key, so that the library never looks into the server's environment by itself.
+            // Always a key, so that the library never looks into the server's environment by
+            // itself.
             auth: AuthData::from_single(self.api_key.as_deref().unwrap_or("none")),
             model: genai::ModelIden::new(adapter, self.model.clone()),
         }
@@ -137,13 +146,24 @@ mod tests {
         for (provider, given, expected) in [
             (Provider::Anthropic, "http://localhost:1", "http://localhost:1/v1/"),
             (Provider::Openai, "https://gw.example/openai/v1", "https://gw.example/openai/v1/"),
-            (Provider::Openai, "https://gw.example/v1?api-version=1", "https://gw.example/v1/?api-version=1"),
+            (
+                Provider::Openai,
+                "https://gw.example/v1?api-version=1",
+                "https://gw.example/v1/?api-version=1",
+            ),
             (Provider::Gemini, "http://localhost:1/", "http://localhost:1/v1beta/"),
             (Provider::Ollama, "http://localhost:11434", "http://localhost:11434/"),
         ] {
             assert_eq!(provider.base_url(given).unwrap(), expected);
         }
-        for bad in ["", "localhost", "ftp://h/", "file:///etc/passwd", "http://u:CANARY@h/", "http://CANARY@h/"] {
+        for bad in [
+            "",
+            "localhost",
+            "ftp://h/",
+            "file:///etc/passwd",
+            "http://u:CANARY@h/",
+            "http://CANARY@h/",
+        ] {
             assert!(!Provider::Openai.base_url(bad).unwrap_err().contains("CANARY"), "{bad}");
         }
     }

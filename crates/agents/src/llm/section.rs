@@ -16,9 +16,21 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     runtime: Runtime::LLM,
     abilities: Abilities::LLM,
     implied_by: Some("provider"),
-    keys: &["provider", "base_url", "api_key", "system", "max_tokens", "temperature", "context_tokens", "price_input", "price_output"],
+    keys: &[
+        "provider",
+        "base_url",
+        "api_key",
+        "system",
+        "max_tokens",
+        "temperature",
+        "context_tokens",
+        "price_input",
+        "price_output",
+    ],
     refuses_on_lost: |on_lost| {
-        (on_lost == OnLost::Fail).then_some("A model is asked again after a restart; only a command agent can fail instead.")
+        (on_lost == OnLost::Fail).then_some(
+            "A model is asked again after a restart; only a command agent can fail instead.",
+        )
     },
     build: |config, _, _| Ok(Arc::new(RunOnce::new(Llm::new(config.llm_spec()?)))),
     describe,
@@ -43,10 +55,19 @@ impl AgentConfig {
         let base_url = base_url.map_err(|why| ConfigFault::new("base_url", why))?;
         let api_key = self.api_key.clone().filter(|key| !key.trim().is_empty());
         if api_key.is_none() && base_url.is_none() && provider.needs_key() {
-            return Err(ConfigFault::new("api_key", "This provider needs a key: api_key = \"${NAME_OF_A_VARIABLE}\"."));
+            return Err(ConfigFault::new(
+                "api_key",
+                "This provider needs a key: api_key = \"${NAME_OF_A_VARIABLE}\".",
+            ));
         }
-        if api_key.as_deref().is_some_and(|key| !key.bytes().all(|byte| (b' '..=b'~').contains(&byte))) {
-            return Err(ConfigFault::new("api_key", "The key holds a character that no key has, perhaps the end of a line."));
+        if api_key
+            .as_deref()
+            .is_some_and(|key| !key.bytes().all(|byte| (b' '..=b'~').contains(&byte)))
+        {
+            return Err(ConfigFault::new(
+                "api_key",
+                "The key holds a character that no key has, perhaps the end of a line.",
+            ));
         }
         Ok(LlmSpec {
             model: self.llm_model()?,
@@ -55,8 +76,13 @@ impl AgentConfig {
             system: self.system.clone(),
             timeout: self.time_limit()?,
             max_tokens: self.max_tokens.map(|tokens| positive("max_tokens", tokens)).transpose()?,
-            temperature: self.temperature.map(|value| within("temperature", value, 2.0)).transpose()?,
-            context_tokens: self.context_tokens.map_or(Ok(llm::CONTEXT_TOKENS), |tokens| positive("context_tokens", tokens))?,
+            temperature: self
+                .temperature
+                .map(|value| within("temperature", value, 2.0))
+                .transpose()?,
+            context_tokens: self
+                .context_tokens
+                .map_or(Ok(llm::CONTEXT_TOKENS), |tokens| positive("context_tokens", tokens))?,
             price_input: within("price_input", self.price_input.unwrap_or_default(), PRICE_MAX)?,
             price_output: within("price_output", self.price_output.unwrap_or_default(), PRICE_MAX)?,
             ..LlmSpec::new(provider, "")
@@ -65,8 +91,14 @@ impl AgentConfig {
 
     fn llm_model(&self) -> Result<String, ConfigFault> {
         match self.model.as_deref().or(self.profile.model.as_deref()).map(str::trim) {
-            None | Some("") => Err(ConfigFault::new("model", "Say which model: model = \"name\", as the provider calls it.")),
-            Some(model) if model.contains(|c: char| c.is_whitespace() || c.is_control()) || model.contains("::") => {
+            None | Some("") => Err(ConfigFault::new(
+                "model",
+                "Say which model: model = \"name\", as the provider calls it.",
+            )),
+            Some(model)
+                if model.contains(|c: char| c.is_whitespace() || c.is_control())
+                    || model.contains("::") =>
+            {
                 Err(ConfigFault::new("model", format!("{model:?} is no model's name.")))
             }
             Some(model) => Ok(model.to_owned()),

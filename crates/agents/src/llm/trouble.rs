@@ -1,6 +1,7 @@
 //! What goes wrong with a provider, in words for people, and whether to try again.
 //!
-//! No message repeats what was sent, the key or the address. What the provider said is shown only where it helps, shortened.
+//! No message repeats what was sent, the key or the address. What the provider said is shown only
+//! where it helps, shortened.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -47,7 +48,12 @@ impl Trouble {
     }
 
     pub(super) fn cut(who: &str) -> Self {
-        Self::new("provider_cut", format!("{who} broke off in the middle of its answer."), Again::Soon, true)
+        Self::new(
+            "provider_cut",
+            format!("{who} broke off in the middle of its answer."),
+            Again::Soon,
+            true,
+        )
     }
 
     pub(super) fn bad_response(message: String) -> Self {
@@ -63,14 +69,21 @@ impl Trouble {
     pub(super) fn of(error: &Error, target: &Target) -> Self {
         let who = target.provider.as_str();
         match error {
-            Error::HttpError { status, body, headers, .. } => refused(*status, body, headers, target),
+            Error::HttpError { status, body, headers, .. } => {
+                refused(*status, body, headers, target)
+            }
             Error::WebStream { error, .. } => match error.downcast_ref::<Error>() {
                 Some(inner) => Self::of(inner, target),
                 None => Self::of_transport(error.as_ref(), who),
             },
             Error::ChatResponse { body, .. } => told(body, target),
-            Error::StreamParse { .. } => Self::bad_response(format!("{who} answered something that is not in its own form.")),
-            _ => Self::useless("provider_bad_response", format!("{who} could not be asked, or its answer could not be read.")),
+            Error::StreamParse { .. } => {
+                Self::bad_response(format!("{who} answered something that is not in its own form."))
+            }
+            _ => Self::useless(
+                "provider_bad_response",
+                format!("{who} could not be asked, or its answer could not be read."),
+            ),
         }
     }
 
@@ -82,7 +95,9 @@ impl Trouble {
         }
         match error.downcast_ref::<reqwest::Error>() {
             Some(error) if error.is_body() || error.is_decode() => Self::cut(who),
-            Some(error) => Self::unavailable(format!("{who} could not be reached: {}.", cause(error))),
+            Some(error) => {
+                Self::unavailable(format!("{who} could not be reached: {}.", cause(error)))
+            }
             // Half a character at the end, or bytes that are no text.
             None => Self::cut(who),
         }
@@ -104,19 +119,36 @@ fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target)
     let (who, code) = (target.provider.as_str(), status.as_u16());
     let again = wait_of(headers).map_or(Again::Soon, Again::After);
     match code {
-        401 | 403 => Trouble::useless("provider_auth", format!("{who} refused the key ({code}). Check api_key of this agent.")),
-        402 => Trouble::useless("provider_auth", format!("{who} wants to be paid first ({code}). Check the account of this agent's key.")),
-        429 => {
-            Trouble::new("provider_rate_limited", format!("{who} has had too many requests ({code}).{}", asked_wait(again)), again, true)
-        }
+        401 | 403 => Trouble::useless(
+            "provider_auth",
+            format!("{who} refused the key ({code}). Check api_key of this agent."),
+        ),
+        402 => Trouble::useless(
+            "provider_auth",
+            format!(
+                "{who} wants to be paid first ({code}). Check the account of this agent's key."
+            ),
+        ),
+        429 => Trouble::new(
+            "provider_rate_limited",
+            format!("{who} has had too many requests ({code}).{}", asked_wait(again)),
+            again,
+            true,
+        ),
         408 | 409 | 425 | 500..=599 => {
             let message = format!("{who} is not available ({code}).{}", asked_wait(again));
             Trouble::new("provider_unavailable", message, again, true)
         }
-        300..=399 => Trouble::useless("provider_bad_response", format!("{who} points elsewhere ({code}). Check base_url of this agent.")),
+        300..=399 => Trouble::useless(
+            "provider_bad_response",
+            format!("{who} points elsewhere ({code}). Check base_url of this agent."),
+        ),
         _ => {
             let said = quote(serde_json::from_str(body).as_ref().unwrap_or(&Value::Null), target);
-            Trouble::useless("provider_refused", format!("{who} refused the request ({code}).{said}"))
+            Trouble::useless(
+                "provider_refused",
+                format!("{who} refused the request ({code}).{said}"),
+            )
         }
     }
 }
@@ -138,23 +170,51 @@ fn wait_of(headers: &HeaderMap) -> Option<Duration> {
 fn told(body: &Value, target: &Target) -> Trouble {
     let who = target.provider.as_str();
     let kinds = ["/error/type", "/error/status", "/error/code", "/type", "/status", "/code"];
-    let kind: String = kinds.iter().filter_map(|path| body.pointer(path)).map(|kind| format!("{kind} ").to_ascii_lowercase()).collect();
+    let kind: String = kinds
+        .iter()
+        .filter_map(|path| body.pointer(path))
+        .map(|kind| format!("{kind} ").to_ascii_lowercase())
+        .collect();
     let is = |words: &[&str]| words.iter().any(|word| kind.contains(word));
     if is(&["rate_limit", "resource_exhausted", "429"]) {
-        Trouble::new("provider_rate_limited", format!("{who} has had too many requests."), Again::Soon, true)
-    } else if is(&["overloaded", "server_error", "api_error", "internal", "unavailable", "500", "503", "529"]) {
+        Trouble::new(
+            "provider_rate_limited",
+            format!("{who} has had too many requests."),
+            Again::Soon,
+            true,
+        )
+    } else if is(&[
+        "overloaded",
+        "server_error",
+        "api_error",
+        "internal",
+        "unavailable",
+        "500",
+        "503",
+        "529",
+    ]) {
         Trouble::unavailable(format!("{who} failed while answering.{}", quote(body, target)))
     } else if is(&["authentication", "permission", "unauthenticated"]) {
-        Trouble::useless("provider_auth", format!("{who} refused the key. Check api_key of this agent."))
+        Trouble::useless(
+            "provider_auth",
+            format!("{who} refused the key. Check api_key of this agent."),
+        )
     } else {
-        Trouble::useless("provider_bad_response", format!("{who} gave no answer.{}", quote(body, target)))
+        Trouble::useless(
+            "provider_bad_response",
+            format!("{who} gave no answer.{}", quote(body, target)),
+        )
     }
 }
 
 /// What the provider said, shortened and without the key.
 fn quote(body: &Value, target: &Target) -> String {
-    let said = ["/error/message", "/message", "/error"].iter().find_map(|path| body.pointer(path)?.as_str());
-    let Some(said) = said.map(str::trim).filter(|said| !said.is_empty()) else { return String::new() };
+    let said = ["/error/message", "/message", "/error"]
+        .iter()
+        .find_map(|path| body.pointer(path)?.as_str());
+    let Some(said) = said.map(str::trim).filter(|said| !said.is_empty()) else {
+        return String::new();
+    };
     let said = match &target.api_key {
         Some(key) if !key.is_empty() => said.replace(key.as_str(), "[api_key hidden]"),
         _ => said.to_owned(),
@@ -171,11 +231,19 @@ mod tests {
     use serde_json::json;
 
     fn target() -> Target {
-        Target { provider: Provider::Openai, model: "m".into(), base_url: None, api_key: Some("CANARY-KEY".into()) }
+        Target {
+            provider: Provider::Openai,
+            model: "m".into(),
+            base_url: None,
+            api_key: Some("CANARY-KEY".into()),
+        }
     }
 
     fn of_status(status: u16, headers: &[(&'static str, &'static str)], body: &str) -> Trouble {
-        let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+            .collect();
         refused(StatusCode::from_u16(status).unwrap(), body, &headers, &target())
     }
 
@@ -195,10 +263,20 @@ mod tests {
             (529, "provider_unavailable", Again::Soon, true),
         ] {
             let trouble = of_status(status, &[], "");
-            assert_eq!((&*trouble.fault.code, trouble.again, trouble.strike), (code, again, strike), "{status}");
+            assert_eq!(
+                (&*trouble.fault.code, trouble.again, trouble.strike),
+                (code, again, strike),
+                "{status}"
+            );
         }
-        assert_eq!(of_status(429, &[("retry-after", "3")], "").again, Again::After(Duration::from_secs(3)));
-        let dated = [("date", "Wed, 21 Oct 2015 07:28:00 GMT"), ("retry-after", "Wed, 21 Oct 2015 07:28:09 GMT")];
+        assert_eq!(
+            of_status(429, &[("retry-after", "3")], "").again,
+            Again::After(Duration::from_secs(3))
+        );
+        let dated = [
+            ("date", "Wed, 21 Oct 2015 07:28:00 GMT"),
+            ("retry-after", "Wed, 21 Oct 2015 07:28:09 GMT"),
+        ];
         assert_eq!(of_status(429, &dated, "").again, Again::After(Duration::from_secs(9)));
         let precise = of_status(503, &[("retry-after-ms", "1500"), ("retry-after", "2")], "");
         assert_eq!(precise.again, Again::After(Duration::from_millis(1500)));
@@ -206,9 +284,13 @@ mod tests {
 
     #[test]
     fn what_the_provider_says_is_shown_without_the_key() {
-        let body = json!({"error": {"message": "no\u{1b}[31m model\u{202e} m for\nCANARY-KEY"}}).to_string();
+        let body = json!({"error": {"message": "no\u{1b}[31m model\u{202e} m for\nCANARY-KEY"}})
+            .to_string();
         let message = of_status(404, &[], &body).fault.message;
-        assert_eq!(message, "openai refused the request (404). It said: no model m for [api_key hidden]");
+        assert_eq!(
+            message,
+            "openai refused the request (404). It said: no model m for [api_key hidden]"
+        );
         let long = json!({"error": "x".repeat(10_000)}).to_string();
         assert!(of_status(400, &[], &long).fault.message.len() < 400);
         assert!(!of_status(401, &[], &body).fault.message.contains("It said"));
@@ -217,9 +299,15 @@ mod tests {
     #[test]
     fn an_error_inside_a_stream_has_a_kind() {
         for (body, code) in [
-            (json!({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}), "provider_unavailable"),
+            (
+                json!({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}),
+                "provider_unavailable",
+            ),
             (json!({"message": "slow down", "type": "rate_limit_error"}), "provider_rate_limited"),
-            (json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "busy"}}), "provider_unavailable"),
+            (
+                json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "busy"}}),
+                "provider_unavailable",
+            ),
             (json!({"error": {"type": "authentication_error"}}), "provider_auth"),
             (json!({"finishReason": null}), "provider_bad_response"),
         ] {

@@ -18,7 +18,8 @@ use super::trouble::{Again, Trouble};
 use super::watch::{Seen, Watch};
 use super::{ANSWER_BYTES_MAX, Llm, SILENCE_MAX, backoff, history};
 
-/// Bytes of raw events for one answer: what a longest answer takes in very small pieces, and thinking beside it.
+/// Bytes of raw events for one answer: what a longest answer takes in very small pieces, and
+/// thinking beside it.
 const EVENTS_BYTES_MAX: u64 = 64 * ANSWER_BYTES_MAX as u64;
 /// A summary may take one such part of the time that its turn has.
 const SUMMARY_SHARE: u32 = 3;
@@ -58,15 +59,31 @@ impl Heard {
     /// The point before a piece of an answer is told, after what was told so far.
     fn crash_point(self, told: &str) {
         match self {
-            Heard::ByAll => crash::point(if told.is_empty() { "model_first_word" } else { "model_mid_stream" }),
+            Heard::ByAll => {
+                crash::point(if told.is_empty() { "model_first_word" } else { "model_mid_stream" })
+            }
             Heard::ByNobody => {}
         }
     }
 }
 
 impl<'a> Turn<'a> {
-    pub(super) fn new(llm: &'a Llm, job: &'a Job, out: &'a dyn Reporter, deadline: Instant) -> Self {
-        Self { llm, job, out, deadline, calls: Vec::new(), tries: 0, shown: false, told: Usage::default() }
+    pub(super) fn new(
+        llm: &'a Llm,
+        job: &'a Job,
+        out: &'a dyn Reporter,
+        deadline: Instant,
+    ) -> Self {
+        Self {
+            llm,
+            job,
+            out,
+            deadline,
+            calls: Vec::new(),
+            tries: 0,
+            shown: false,
+            told: Usage::default(),
+        }
     }
 
     /// What all requests together used.
@@ -106,7 +123,8 @@ impl<'a> Turn<'a> {
     /// Asks until there is an answer.
     pub(super) async fn answer(&mut self) -> Result<String, Fault> {
         // One for the turn: however often it asks, what comes of it in the end is what counts.
-        let admission = self.llm.circuit.admit(Instant::now()).map_err(|wait| self.left_alone(wait))?;
+        let admission =
+            self.llm.circuit.admit(Instant::now()).map_err(|wait| self.left_alone(wait))?;
         let request = self.request().await;
         loop {
             self.tries += 1;
@@ -116,22 +134,35 @@ impl<'a> Turn<'a> {
                 admission.tell(&asked);
                 return asked.map_err(|trouble| trouble.fault);
             };
-            self.out.report(Report::Progress(format!("{} Trying again in {:.1} s.", trouble.fault.message, wait.as_secs_f64())));
+            self.out.report(Report::Progress(format!(
+                "{} Trying again in {:.1} s.",
+                trouble.fault.message,
+                wait.as_secs_f64()
+            )));
             tokio::time::sleep(wait).await;
         }
     }
 
-    /// What the model is asked. Where not all of the memory fits, the oldest part of it is summed up first; without a summary it is
-    /// left out.
+    /// What the model is asked. Where not all of the memory fits, the oldest part of it is summed
+    /// up first; without a summary it is left out.
     async fn request(&mut self) -> ChatRequest {
         let (llm, prompt) = (self.llm, &self.job.prompt);
         let room = Room::of(prompt, llm.spec.system.as_deref(), llm.spec.context_tokens);
         let mut memory = Memory::of(prompt);
         if let Some(plan) = Plan::due(prompt, room.bytes) {
             match self.sum_up(&plan).await {
-                Ok(summary) => memory = Memory { summary: Some(Cow::Owned(summary)), unread: Unread::default(), said: plan.kept },
+                Ok(summary) => {
+                    memory = Memory {
+                        summary: Some(Cow::Owned(summary)),
+                        unread: Unread::default(),
+                        said: plan.kept,
+                    }
+                }
                 Err(fault) => {
-                    let message = format!("{} The oldest messages are left out instead of being summed up.", fault.message);
+                    let message = format!(
+                        "{} The oldest messages are left out instead of being summed up.",
+                        fault.message
+                    );
                     self.out.report(Report::Progress(message));
                 }
             }
@@ -142,16 +173,31 @@ impl<'a> Turn<'a> {
     /// One request, within a part of the turn's time.
     async fn sum_up(&mut self, plan: &Plan<'_>) -> Result<Remembered, Fault> {
         let began = Instant::now();
-        self.out.report(Report::Progress(format!("{} sums up {} earlier messages.", self.job.name, plan.messages())));
-        let (limit, who) = (self.deadline.saturating_duration_since(began) / SUMMARY_SHARE, self.who());
+        self.out.report(Report::Progress(format!(
+            "{} sums up {} earlier messages.",
+            self.job.name,
+            plan.messages()
+        )));
+        let (limit, who) =
+            (self.deadline.saturating_duration_since(began) / SUMMARY_SHARE, self.who());
         let request = plan.request(&self.job.name);
-        let Ok(asked) = tokio::time::timeout(limit, self.ask(request, Heard::ByNobody)).await else {
-            return Err(Fault::new("timeout", format!("{who} gave no summary within {:.0} s.", limit.as_secs_f64())));
+        let Ok(asked) = tokio::time::timeout(limit, self.ask(request, Heard::ByNobody)).await
+        else {
+            return Err(Fault::new(
+                "timeout",
+                format!("{who} gave no summary within {:.0} s.", limit.as_secs_f64()),
+            ));
         };
         let written = asked.map_err(|trouble| trouble.fault)?;
-        let summary = plan.remembered(&written).ok_or_else(|| Fault::new("empty_output", format!("{who} wrote an empty summary.")))?;
+        let summary = plan
+            .remembered(&written)
+            .ok_or_else(|| Fault::new("empty_output", format!("{who} wrote an empty summary.")))?;
         let usage = self.usage(began);
-        self.out.report(Report::Summarised { through: summary.through, text: summary.text.clone(), usage });
+        self.out.report(Report::Summarised {
+            through: summary.through,
+            text: summary.text.clone(),
+            usage,
+        });
         Ok(summary)
     }
 
@@ -159,14 +205,17 @@ impl<'a> Turn<'a> {
         let (who, seconds) = (self.who(), wait.as_secs_f64().ceil());
         Fault::new(
             "circuit_open",
-            format!("This model of {who} failed in several turns in a row and is not asked for another {seconds} s."),
+            format!(
+                "This model of {who} failed in several turns in a row and is not asked for another {seconds} s."
+            ),
         )
     }
 
     /// How long to wait before the next request; nothing when there is to be none.
     fn wait_after(&self, again: Again) -> Option<Duration> {
         // Other turns may have shown meanwhile that it is no use.
-        if self.shown || self.tries >= backoff::TRIES_MAX || self.llm.circuit.rests(Instant::now()) {
+        if self.shown || self.tries >= backoff::TRIES_MAX || self.llm.circuit.rests(Instant::now())
+        {
             return None;
         }
         let wait = match again {
@@ -180,7 +229,10 @@ impl<'a> Turn<'a> {
 
     /// One request.
     async fn ask(&mut self, request: ChatRequest, heard: Heard) -> Result<String, Trouble> {
-        let client = self.llm.client().map_err(|fault| Trouble::useless(&fault.code, fault.message.clone()))?;
+        let client = self
+            .llm
+            .client()
+            .map_err(|fault| Trouble::useless(&fault.code, fault.message.clone()))?;
         let watch = Watch::default();
         let said: usize = request.messages.iter().map(|message| message.size()).sum();
         let asked_bytes = said + request.system.as_deref().map_or(0, str::len);
@@ -194,7 +246,12 @@ impl<'a> Turn<'a> {
         self.finish(said, &watch.seen())
     }
 
-    async fn read(&mut self, mut stream: ChatStream, watch: &Watch, heard: Heard) -> Result<Said, Trouble> {
+    async fn read(
+        &mut self,
+        mut stream: ChatStream,
+        watch: &Watch,
+        heard: Heard,
+    ) -> Result<Said, Trouble> {
         let mut said = Said::default();
         while let Some(event) = self.next(&mut stream).await? {
             match event {
@@ -209,8 +266,14 @@ impl<'a> Turn<'a> {
                 }
                 ChatStreamEvent::ToolCallChunk(chunk) => said.tool = Some(chunk.tool_call.fn_name),
                 ChatStreamEvent::End(_) => break,
-                ChatStreamEvent::Start => crash::point(if heard == Heard::ByAll { "model_asked" } else { "summary_asked" }),
-                ChatStreamEvent::ReasoningChunk(_) | ChatStreamEvent::ThoughtSignatureChunk(_) | ChatStreamEvent::Heartbeat => {}
+                ChatStreamEvent::Start => crash::point(if heard == Heard::ByAll {
+                    "model_asked"
+                } else {
+                    "summary_asked"
+                }),
+                ChatStreamEvent::ReasoningChunk(_)
+                | ChatStreamEvent::ThoughtSignatureChunk(_)
+                | ChatStreamEvent::Heartbeat => {}
             }
             if watch.seen().bytes > EVENTS_BYTES_MAX {
                 return Err(self.too_much());
@@ -223,14 +286,21 @@ impl<'a> Turn<'a> {
         match guarded(stream.next()).await {
             Ok(event) => event.transpose().map_err(|error| self.trouble(&error)),
             Err(Broken::Work) => Err(self.too_much()),
-            Err(Broken::Panic) => Err(Trouble::bad_response(format!("{} answered something that makes no sense.", self.who()))),
+            Err(Broken::Panic) => Err(Trouble::bad_response(format!(
+                "{} answered something that makes no sense.",
+                self.who()
+            ))),
         }
     }
 
     /// What an error means: after the first word, silence means that the answer was cut.
     fn trouble(&self, error: &genai::Error) -> Trouble {
         let trouble = Trouble::of(error, &self.llm.target);
-        if self.shown && trouble.fault.code == "provider_unavailable" { Trouble::cut(self.who()) } else { trouble }
+        if self.shown && trouble.fault.code == "provider_unavailable" {
+            Trouble::cut(self.who())
+        } else {
+            trouble
+        }
     }
 
     /// Adds a piece of an answer, as far as people can read it.
@@ -244,13 +314,18 @@ impl<'a> Turn<'a> {
     }
 
     fn too_much(&self) -> Trouble {
-        Trouble::useless("output_too_large", format!("{} said more than {} KiB and was ended.", self.who(), ANSWER_BYTES_MAX / 1024))
+        Trouble::useless(
+            "output_too_large",
+            format!("{} said more than {} KiB and was ended.", self.who(), ANSWER_BYTES_MAX / 1024),
+        )
     }
 
     fn finish(&self, said: Said, seen: &Seen) -> Result<String, Trouble> {
         let who = self.who();
         if seen.events == 0 {
-            let message = format!("{who} answered something that is not in its own form. Check base_url of this agent.");
+            let message = format!(
+                "{who} answered something that is not in its own form. Check base_url of this agent."
+            );
             return Err(Trouble::bad_response(message));
         }
         if !seen.finished {
@@ -258,9 +333,10 @@ impl<'a> Turn<'a> {
         }
         self.remark(seen);
         match said.tool {
-            Some(_) if said.text.trim().is_empty() => {
-                Err(Trouble::useless("provider_bad_response", format!("{who} asked for a tool, and none was offered.")))
-            }
+            Some(_) if said.text.trim().is_empty() => Err(Trouble::useless(
+                "provider_bad_response",
+                format!("{who} asked for a tool, and none was offered."),
+            )),
             _ => Ok(said.text),
         }
     }
@@ -268,12 +344,19 @@ impl<'a> Turn<'a> {
     /// Tells people what is odd about an answer that is otherwise fine.
     fn remark(&self, seen: &Seen) {
         if self.calls.last().is_some_and(|call| self.tokens_of(call, seen).1) {
-            self.out.report(Report::Progress(format!("{} reports a number of tokens that cannot be; it was corrected.", self.who())));
+            self.out.report(Report::Progress(format!(
+                "{} reports a number of tokens that cannot be; it was corrected.",
+                self.who()
+            )));
         }
         let configured = &self.llm.spec.model;
         if let Some(model) = seen.model.as_deref().filter(|model| !same_model(configured, model)) {
             let model = for_terminal(model);
-            self.out.report(Report::Progress(format!("{} says that the model {} answered.", self.who(), cut(&model, MODEL_BYTES_MAX))));
+            self.out.report(Report::Progress(format!(
+                "{} says that the model {} answered.",
+                self.who(),
+                cut(&model, MODEL_BYTES_MAX)
+            )));
         }
     }
 }
@@ -285,7 +368,8 @@ struct Said {
     tool: Option<String>,
 }
 
-/// Whether a reported model may be the configured one: providers add a date or a tag, or leave it out.
+/// Whether a reported model may be the configured one: providers add a date or a tag, or leave it
+/// out.
 fn same_model(configured: &str, reported: &str) -> bool {
     let configured = configured.trim_start_matches("models/");
     let reported = reported.trim_start_matches("models/");

@@ -1,6 +1,8 @@
-//! What a provider's raw events say beside the text: tokens used, which model answered, whether the answer is complete.
+//! What a provider's raw events say beside the text: tokens used, which model answered, whether the
+//! answer is complete.
 //!
-//! Read here and not through the library, whose counts are 32 bits wide: an absurd count must be seen to be refused.
+//! Read here and not through the library, whose counts are 32 bits wide: an absurd count must be
+//! seen to be refused.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -58,7 +60,8 @@ impl Seen {
             return;
         }
         self.events += 1;
-        self.finished |= is_end || matches!(name, Some("message_stop" | "response.completed" | "response.incomplete"));
+        self.finished |= is_end
+            || matches!(name, Some("message_stop" | "response.completed" | "response.incomplete"));
         let worth_reading = self.model.is_none() || TELLING.iter().any(|word| data.contains(word));
         if worth_reading
             && data.len() <= EVENT_BYTES_MAX
@@ -75,14 +78,16 @@ impl Seen {
             self.model = Some(model.to_owned());
         }
         let ends = ["/choices/0/finish_reason", "/candidates/0/finishReason"];
-        self.finished |= ends.iter().any(|path| at(path).is_some_and(Value::is_string)) || at("/done") == Some(&Value::Bool(true));
+        self.finished |= ends.iter().any(|path| at(path).is_some_and(Value::is_string))
+            || at("/done") == Some(&Value::Bool(true));
         let [input, output] = tokens(value);
         self.input = input.unwrap_or(self.input);
         self.output = output.unwrap_or(self.output);
     }
 
-    /// The usage, and whether it had to be corrected. What cannot be is not believed: nobody reads more tokens than there are
-    /// bytes, apart from what the provider adds, and nobody writes more than was allowed.
+    /// The usage, and whether it had to be corrected. What cannot be is not believed: nobody reads
+    /// more tokens than there are bytes, apart from what the provider adds, and nobody writes more
+    /// than was allowed.
     pub(super) fn usage(&self, asked_bytes: usize, max_tokens: Option<u32>) -> (Usage, bool) {
         let input = clamp(self.input, asked_bytes as u64 + ADDED_TOKENS_MAX);
         let output = clamp(self.output, max_tokens.map_or(OUTPUT_TOKENS_MAX, u64::from));
@@ -104,21 +109,25 @@ fn clamp(count: f64, max: u64) -> (u64, bool) {
 /// Tokens read and written, as far as an event says.
 fn tokens(value: &Value) -> [Option<f64>; 2] {
     let sum = |root: &str, names: &[&str]| {
-        let counts = names.iter().filter_map(|name| value.pointer(&format!("{root}/{name}"))?.as_f64());
+        let counts =
+            names.iter().filter_map(|name| value.pointer(&format!("{root}/{name}"))?.as_f64());
         counts.fold(None, |sum: Option<f64>, count| Some(sum.unwrap_or_default() + count))
     };
     for root in ["/usage", "/message/usage", "/response/usage"] {
         // OpenAI's chat says prompt and completion; the others say input and output.
-        let input = sum(root, &["prompt_tokens"])
-            .or_else(|| sum(root, &["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]));
+        let input = sum(root, &["prompt_tokens"]).or_else(|| {
+            sum(root, &["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"])
+        });
         let output = sum(root, &["completion_tokens"]).or_else(|| sum(root, &["output_tokens"]));
         if input.is_some() || output.is_some() {
             return [input, output];
         }
     }
     [
-        sum("/usageMetadata", &["promptTokenCount", "toolUsePromptTokenCount"]).or_else(|| sum("", &["prompt_eval_count"])),
-        sum("/usageMetadata", &["candidatesTokenCount", "thoughtsTokenCount"]).or_else(|| sum("", &["eval_count"])),
+        sum("/usageMetadata", &["promptTokenCount", "toolUsePromptTokenCount"])
+            .or_else(|| sum("", &["prompt_eval_count"])),
+        sum("/usageMetadata", &["candidatesTokenCount", "thoughtsTokenCount"])
+            .or_else(|| sum("", &["eval_count"])),
     ]
 }
 
@@ -144,10 +153,16 @@ mod tests {
         ];
         let chat = [
             (None, r#"{"model":"m","choices":[{"delta":{"content":"x"},"finish_reason":null}]}"#),
-            (None, r#"{"model":"m","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}"#),
+            (
+                None,
+                r#"{"model":"m","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7}}"#,
+            ),
             (None, "[DONE]"),
         ];
-        let responses = [(Some("response.completed"), r#"{"response":{"model":"m","usage":{"input_tokens":5,"output_tokens":7}}}"#)];
+        let responses = [(
+            Some("response.completed"),
+            r#"{"response":{"model":"m","usage":{"input_tokens":5,"output_tokens":7}}}"#,
+        )];
         let gemini = [(
             None,
             r#"{"modelVersion":"m","candidates":[{"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":3,"thoughtsTokenCount":4}}"#,
@@ -164,11 +179,24 @@ mod tests {
     #[test]
     fn what_cannot_be_is_not_believed() {
         let of = |data: &str, max| seen(&[(None, data)]).usage(1_000, max);
-        let usage = |input_tokens, output_tokens| Usage { input_tokens, output_tokens, ..Usage::default() };
-        assert_eq!(of(r#"{"usage":{"prompt_tokens":-5,"completion_tokens":-1}}"#, None), (usage(0, 0), true));
-        assert_eq!(of(r#"{"usage":{"prompt_tokens":1000000000000,"completion_tokens":1e30}}"#, None), (usage(66_536, 1_000_000), true));
-        assert_eq!(of(r#"{"usage":{"prompt_tokens":9,"completion_tokens":900}}"#, Some(100)), (usage(9, 100), true));
-        assert_eq!(of(r#"{"usage":{"prompt_tokens":"9","completion_tokens":null}}"#, None), (usage(0, 0), false));
+        let usage =
+            |input_tokens, output_tokens| Usage { input_tokens, output_tokens, ..Usage::default() };
+        assert_eq!(
+            of(r#"{"usage":{"prompt_tokens":-5,"completion_tokens":-1}}"#, None),
+            (usage(0, 0), true)
+        );
+        assert_eq!(
+            of(r#"{"usage":{"prompt_tokens":1000000000000,"completion_tokens":1e30}}"#, None),
+            (usage(66_536, 1_000_000), true)
+        );
+        assert_eq!(
+            of(r#"{"usage":{"prompt_tokens":9,"completion_tokens":900}}"#, Some(100)),
+            (usage(9, 100), true)
+        );
+        assert_eq!(
+            of(r#"{"usage":{"prompt_tokens":"9","completion_tokens":null}}"#, None),
+            (usage(0, 0), false)
+        );
         assert_eq!(of("{}", None), (usage(0, 0), false));
     }
 

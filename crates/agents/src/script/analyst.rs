@@ -3,10 +3,13 @@
 use super::room::{Room, Said, plain};
 use super::text::{arithmetic, capitalised, gist, key_words, numbers, question, shorten, wanted};
 
-/// Volunteers for a question or for numbers, once for each human message, and once more when another agent asks something.
+/// Volunteers for a question or for numbers, once for each human message, and once more when
+/// another agent asks something.
 pub(super) fn speak(room: &Room<'_>) -> Option<String> {
     if !room.job.may_pass {
-        return Some(room.addressed_by().and_then(answer).unwrap_or_else(|| analysis(&room.subject())));
+        return Some(
+            room.addressed_by().and_then(answer).unwrap_or_else(|| analysis(&room.subject())),
+        );
     }
     match room.own().len() {
         0 => {
@@ -35,12 +38,16 @@ fn analysis(text: &str) -> String {
     }
     if !numbers.is_empty() {
         let written: Vec<&str> = numbers.iter().map(|number| number.written.as_str()).collect();
-        let amounts = arithmetic(text, &numbers).map(|sums| format!(" ({sums})")).unwrap_or_default();
+        let amounts =
+            arithmetic(text, &numbers).map(|sums| format!(" ({sums})")).unwrap_or_default();
         lines.push(format!("- **Numbers:** {}{amounts}", written.join(", ")));
     }
     let about = key_words(text, 3);
     if about.is_empty() {
-        lines.push(format!("- **In short:** {}", if text.is_empty() { "nothing was said yet".to_owned() } else { gist(text) }));
+        lines.push(format!(
+            "- **In short:** {}",
+            if text.is_empty() { "nothing was said yet".to_owned() } else { gist(text) }
+        ));
     } else {
         lines.push(format!("- **About:** {}", about.join(", ")));
     }
@@ -50,8 +57,12 @@ fn analysis(text: &str) -> String {
 
 fn headline(question: Option<&str>, numbers: usize) -> String {
     match (question, numbers) {
-        (Some(question), 0) => format!("This asks for {} and gives no number to go by.", wanted(question)),
-        (Some(question), n) => format!("This asks for {} and gives {}.", wanted(question), count(n, "number")),
+        (Some(question), 0) => {
+            format!("This asks for {} and gives no number to go by.", wanted(question))
+        }
+        (Some(question), n) => {
+            format!("This asks for {} and gives {}.", wanted(question), count(n, "number"))
+        }
         (None, 0) => "This is a statement without a number; I take it as given.".to_owned(),
         (None, n) => format!("This states {} and asks nothing.", count(n, "number")),
     }

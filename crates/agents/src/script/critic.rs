@@ -10,7 +10,8 @@ const DOUBTS: &[&str] = &[
     "this is one case; name a second one before we rely on it.",
 ];
 
-/// Volunteers only when another agent has spoken about the human message, and once for each. Nobody objects to a greeting.
+/// Volunteers only when another agent has spoken about the human message, and once for each. Nobody
+/// objects to a greeting.
 pub(super) fn speak(room: &Room<'_>) -> Option<String> {
     if room.job.may_pass {
         if is_greeting(&room.asked()) {
@@ -18,16 +19,24 @@ pub(super) fn speak(room: &Room<'_>) -> Option<String> {
         }
         return room.news().filter(|_| room.own().is_empty()).map(|said| objection(room, said));
     }
-    Some(room.news().or_else(|| room.last_other()).map_or_else(|| to_the_question(room), |said| objection(room, said)))
+    Some(
+        room.news()
+            .or_else(|| room.last_other())
+            .map_or_else(|| to_the_question(room), |said| objection(room, said)),
+    )
 }
 
-/// A doubt that is a question asks for an answer by name, as long as few have spoken: later there may be no reply left.
+/// A doubt that is a question asks for an answer by name, as long as few have spoken: later there
+/// may be no reply left.
 fn objection(room: &Room<'_>, said: Said<'_>) -> String {
     let words = plain(&said.post.body);
     let asked = numbers(&room.asked());
     let doubt = match numbers(&words).into_iter().find(|number| asked.contains(number)) {
         Some(number) => {
-            format!("you take {} as given, but where does it come from? A number without a source is an opinion.", number.written)
+            format!(
+                "you take {} as given, but where does it come from? A number without a source is an opinion.",
+                number.written
+            )
         }
         None => pick(&words, DOUBTS).to_owned(),
     };
@@ -38,7 +47,9 @@ fn objection(room: &Room<'_>, said: Said<'_>) -> String {
 fn to_the_question(room: &Room<'_>) -> String {
     let subject = room.subject();
     match key_words(&subject, 1).first() {
-        Some(word) => format!("Nobody has claimed anything yet, so I object to the premise: what exactly do we mean by “{word}”?"),
+        Some(word) => format!(
+            "Nobody has claimed anything yet, so I object to the premise: what exactly do we mean by “{word}”?"
+        ),
         None => "Nobody has claimed anything yet; give me something to disagree with.".to_owned(),
     }
 }

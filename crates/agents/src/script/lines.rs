@@ -12,7 +12,8 @@ use serde::Deserialize;
 
 use super::RUNTIME;
 
-/// One answer. `{message}` stands for the words that gave rise to the turn, `{name}` for the agent's own name; `[PASS]` is a pass.
+/// One answer. `{message}` stands for the words that gave rise to the turn, `{name}` for the
+/// agent's own name; `[PASS]` is a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "Written")]
 pub struct Line {
@@ -20,7 +21,8 @@ pub struct Line {
     pub text: String,
     /// How long it thinks, in milliseconds.
     pub delay_ms: u64,
-    /// How long each word takes, in milliseconds; words are streamed then. 0 says everything at once.
+    /// How long each word takes, in milliseconds; words are streamed then. 0 says everything at
+    /// once.
     pub word_ms: u64,
 }
 
@@ -51,8 +53,9 @@ impl From<Written> for Line {
     }
 }
 
-/// The answers of a reciting agent. The conversation's n-th turn gets the n-th line, and after the last one the first again:
-/// counting turns, not memory, so that a rerun after a crash says the same again.
+/// The answers of a reciting agent. The conversation's n-th turn gets the n-th line, and after the
+/// last one the first again: counting turns, not memory, so that a rerun after a crash says the
+/// same again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptSpec {
     /// The lines, at least one.
@@ -103,7 +106,8 @@ impl Work for ScriptSpec {
     }
 }
 
-/// The line with its placeholders replaced in one pass, so that words cannot smuggle in another placeholder.
+/// The line with its placeholders replaced in one pass, so that words cannot smuggle in another
+/// placeholder.
 fn filled(line: &str, job: &Job) -> String {
     let message = job.trigger.event.body().unwrap_or_default();
     let mut out = String::with_capacity(line.len());

@@ -1,5 +1,5 @@
-//! Runtime `script`: agents that need no key and cost nothing. What they say depends on the turn alone, so that a rerun
-//! after a crash says the same again.
+//! Runtime `script`: agents that need no key and cost nothing. What they say depends on the turn
+//! alone, so that a rerun after a crash says the same again.
 
 mod analyst;
 mod critic;
@@ -48,8 +48,12 @@ impl Demo {
     /// One sentence for people.
     pub const fn summary(self) -> &'static str {
         match self {
-            Demo::Analyst => "Demo: takes a message apart; volunteers when there are numbers or a question.",
-            Demo::Writer => "Demo: turns what was said into a short draft; volunteers when asked to write.",
+            Demo::Analyst => {
+                "Demo: takes a message apart; volunteers when there are numbers or a question."
+            }
+            Demo::Writer => {
+                "Demo: turns what was said into a short draft; volunteers when asked to write."
+            }
             Demo::Critic => "Demo: raises one objection; volunteers when another agent has spoken.",
         }
     }

@@ -43,15 +43,17 @@ impl<'a> Room<'a> {
         Self { job, said }
     }
 
-    /// The human message behind this turn: found along the chain of replies, so that a message which still waits for
-    /// its own time is not answered early; where the chain is cut, the newest.
+    /// The human message behind this turn: found along the chain of replies, so that a message
+    /// which still waits for its own time is not answered early; where the chain is cut, the
+    /// newest.
     pub(super) fn question(&self) -> Option<Said<'a>> {
         let mut here = Said::of(&self.job.trigger);
         while let Some(said) = here {
             if said.is_human() {
                 return Some(said);
             }
-            let earlier = said.post.reply_to.as_ref().map(|cause| cause.seq).filter(|seq| *seq < said.seq);
+            let earlier =
+                said.post.reply_to.as_ref().map(|cause| cause.seq).filter(|seq| *seq < said.seq);
             here = earlier.and_then(|seq| self.said.iter().copied().find(|other| other.seq == seq));
         }
         self.said.iter().rev().copied().find(|said| said.is_human())
@@ -64,11 +66,14 @@ impl<'a> Room<'a> {
 
     /// The words that this turn is about: the trigger's, or the human's where the trigger has none.
     pub(super) fn subject(&self) -> String {
-        Said::of(&self.job.trigger).map_or_else(|| self.asked(), |said| plain(unaddressed(&said.post.body)))
+        Said::of(&self.job.trigger)
+            .map_or_else(|| self.asked(), |said| plain(unaddressed(&said.post.body)))
     }
 
     fn is_other_agent(&self, said: Said<'_>) -> bool {
-        !said.is_human() && said.post.from != self.job.participant && said.post.from.as_str() != ParticipantId::MOOTHALL
+        !said.is_human()
+            && said.post.from != self.job.participant
+            && said.post.from.as_str() != ParticipantId::MOOTHALL
     }
 
     fn asked_at(&self) -> Seq {
@@ -78,13 +83,21 @@ impl<'a> Room<'a> {
     /// What this agent itself said about the human message, oldest first.
     pub(super) fn own(&self) -> Vec<Said<'a>> {
         let after = self.asked_at();
-        self.said.iter().copied().filter(|said| said.seq > after && said.post.from == self.job.participant).collect()
+        self.said
+            .iter()
+            .copied()
+            .filter(|said| said.seq > after && said.post.from == self.job.participant)
+            .collect()
     }
 
     /// What other agents said about the human message, oldest first.
     pub(super) fn others(&self) -> Vec<Said<'a>> {
         let after = self.asked_at();
-        self.said.iter().copied().filter(|said| said.seq > after && self.is_other_agent(*said)).collect()
+        self.said
+            .iter()
+            .copied()
+            .filter(|said| said.seq > after && self.is_other_agent(*said))
+            .collect()
     }
 
     /// What another agent said since the human message and since this agent's own words.
@@ -100,7 +113,9 @@ impl<'a> Room<'a> {
 
     /// The newest words of another agent, however old, unless they answer this one.
     pub(super) fn last_other(&self) -> Option<Said<'a>> {
-        let answers_me = |said: &Said<'_>| said.post.reply_to.as_ref().is_some_and(|cause| cause.from == self.job.participant);
+        let answers_me = |said: &Said<'_>| {
+            said.post.reply_to.as_ref().is_some_and(|cause| cause.from == self.job.participant)
+        };
         self.said.iter().rev().copied().find(|said| self.is_other_agent(*said) && !answers_me(said))
     }
 }
@@ -114,9 +129,11 @@ fn unaddressed(body: &str) -> &str {
     rest
 }
 
-/// Text on one line, safe to quote: no `@`, so that quoting somebody names nobody, and no Markdown marks.
+/// Text on one line, safe to quote: no `@`, so that quoting somebody names nobody, and no Markdown
+/// marks.
 pub(super) fn plain(text: &str) -> String {
-    let bare: String = text.chars().filter(|c| !matches!(c, '@' | '*' | '`' | '#' | '“' | '”')).collect();
+    let bare: String =
+        text.chars().filter(|c| !matches!(c, '@' | '*' | '`' | '#' | '“' | '”')).collect();
     let lines = bare.lines().map(|line| line.trim_start_matches(['-', '>', ' ', '\t']));
     lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }

@@ -14,7 +14,10 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     abilities: Abilities::PLAIN,
     implied_by: Some("replies"),
     keys: &["replies"],
-    refuses_on_lost: |on_lost| (on_lost == OnLost::Fail).then_some("A script agent always says the same again, so it is always rerun."),
+    refuses_on_lost: |on_lost| {
+        (on_lost == OnLost::Fail)
+            .then_some("A script agent always says the same again, so it is always rerun.")
+    },
     build: |config, _, _| Ok(Arc::new(RunOnce::new(config.script_spec()?))),
     describe: |_| "Says what its script says.".to_owned(),
 };
@@ -22,10 +25,13 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
 impl AgentConfig {
     fn script_spec(&self) -> Result<ScriptSpec, ConfigFault> {
         match self.replies.as_deref() {
-            None | Some([]) => {
-                Err(ConfigFault::new("replies", "A script agent needs something to say: replies = [\"first\", \"[PASS]\"]."))
+            None | Some([]) => Err(ConfigFault::new(
+                "replies",
+                "A script agent needs something to say: replies = [\"first\", \"[PASS]\"].",
+            )),
+            Some(replies) => {
+                Ok(ScriptSpec { replies: replies.to_vec(), timeout: self.time_limit()? })
             }
-            Some(replies) => Ok(ScriptSpec { replies: replies.to_vec(), timeout: self.time_limit()? }),
         }
     }
 }

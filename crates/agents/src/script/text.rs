@@ -124,7 +124,9 @@ pub(super) fn question(text: &str) -> Option<&str> {
 /// What kind of answer a question wants.
 pub(super) fn wanted(question: &str) -> &'static str {
     let lower = question.to_lowercase();
-    let has = |words: &[&str]| lower.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word));
+    let has = |words: &[&str]| {
+        lower.split(|c: char| !c.is_alphanumeric()).any(|word| words.contains(&word))
+    };
     if lower.contains("how many") || lower.contains("how much") {
         "an amount"
     } else if has(&["should", "shall", "choose", "better"]) {
@@ -157,7 +159,9 @@ pub(super) struct Number {
 
 impl Number {
     fn parse(token: &str) -> Option<Self> {
-        let token = token.trim_matches(|c: char| !c.is_alphanumeric() && !"%$€£¥+-".contains(c)).trim_end_matches(['-', '+']);
+        let token = token
+            .trim_matches(|c: char| !c.is_alphanumeric() && !"%$€£¥+-".contains(c))
+            .trim_end_matches(['-', '+']);
         let unit = token.chars().find(|c| "%$€£¥".contains(*c));
         let digits: String = token.chars().filter(|c| !"%$€£¥,+".contains(*c)).collect();
         let plain = digits.starts_with(|c: char| c.is_ascii_digit() || c == '-')
@@ -173,7 +177,11 @@ impl Number {
 
 /// The numbers in a text, years left out, at most twelve.
 pub(super) fn numbers(text: &str) -> Vec<Number> {
-    text.split_whitespace().filter_map(Number::parse).filter(|number| !number.is_year()).take(12).collect()
+    text.split_whitespace()
+        .filter_map(Number::parse)
+        .filter(|number| !number.is_year())
+        .take(12)
+        .collect()
 }
 
 /// A number for people: at most two decimals, none where they are zero.
@@ -208,7 +216,9 @@ pub(super) fn key_words(text: &str, most: usize) -> Vec<String> {
     let mut counted: Vec<(String, usize)> = Vec::new();
     for word in text.split(|c: char| !c.is_alphanumeric()).take(2_000) {
         let word: String = word.chars().flat_map(char::to_lowercase).take(24).collect();
-        let telling = word.chars().count() > 3 && word.chars().any(char::is_alphabetic) && !COMMON.contains(&word.as_str());
+        let telling = word.chars().count() > 3
+            && word.chars().any(char::is_alphabetic)
+            && !COMMON.contains(&word.as_str());
         if !telling {
             continue;
         }
@@ -246,7 +256,9 @@ pub(super) fn capitalised(text: &str) -> String {
 
 /// A choice that depends on the text alone (FNV-1a).
 pub(super) fn pick<'a>(text: &str, choices: &[&'a str]) -> &'a str {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
     let index = usize::try_from(hash % choices.len().max(1) as u64).unwrap_or_default();
     choices.get(index).copied().unwrap_or_default()
 }
@@ -257,7 +269,10 @@ mod tests {
 
     #[test]
     fn sentences_end_at_marks_and_not_inside_numbers() {
-        assert_eq!(sentences("It cost 3.5 last year. Good? Yes!"), ["It cost 3.5 last year.", "Good?", "Yes!"]);
+        assert_eq!(
+            sentences("It cost 3.5 last year. Good? Yes!"),
+            ["It cost 3.5 last year.", "Good?", "Yes!"]
+        );
         assert_eq!(sentences("好吗？好。"), ["好吗？", "好。"]);
         assert!(sentences(" … ? ").is_empty());
     }
@@ -286,14 +301,22 @@ mod tests {
     fn a_greeting_is_short_and_asks_nothing() {
         assert!(["hello", "Hi there, everyone!", "hey"].into_iter().all(is_greeting));
         assert!(
-            ["hello, what is 2 plus 2?", "Hello world is the program that everybody writes first", "", "history"]
-                .into_iter()
-                .all(|text| !is_greeting(text))
+            [
+                "hello, what is 2 plus 2?",
+                "Hello world is the program that everybody writes first",
+                "",
+                "history"
+            ]
+            .into_iter()
+            .all(|text| !is_greeting(text))
         );
     }
 
     #[test]
     fn key_words_come_by_frequency() {
-        assert_eq!(key_words("Price and margin: the price should rise, or margin falls; price!", 2), ["price", "margin"]);
+        assert_eq!(
+            key_words("Price and margin: the price should rise, or margin falls; price!", 2),
+            ["price", "margin"]
+        );
     }
 }

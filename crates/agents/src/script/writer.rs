@@ -19,7 +19,8 @@ const ASKED_TO_WRITE: &[&str] = &[
     "report",
 ];
 
-/// Volunteers when the human message asks for something written, or is a greeting that nobody returned.
+/// Volunteers when the human message asks for something written, or is a greeting that nobody
+/// returned.
 pub(super) fn speak(room: &Room<'_>) -> Option<String> {
     let asked = room.asked();
     if !room.job.may_pass {
@@ -50,36 +51,49 @@ fn welcome(room: &Room<'_>) -> String {
 fn revised(said: Said<'_>) -> Option<String> {
     let words = plain(&said.post.body);
     let asked = shorten(question(&words)?, 120);
-    Some(format!("Good point, {}. I would add one line to the draft:\n\n> Still open: {asked}", said.post.from))
+    Some(format!(
+        "Good point, {}. I would add one line to the draft:\n\n> Still open: {asked}",
+        said.post.from
+    ))
 }
 
 fn draft(room: &Room<'_>, asked: &str) -> String {
     let mut parts = vec![opening(asked)];
     for said in room.others() {
-        parts.push(format!("As {} puts it: “{}”", said.post.from, ended(&gist(&plain(&said.post.body)))));
+        parts.push(format!(
+            "As {} puts it: “{}”",
+            said.post.from,
+            ended(&gist(&plain(&said.post.body)))
+        ));
     }
     parts.push(closing(room, asked));
     format!("{DRAFT}\n\n> {}", parts.join(" "))
 }
 
-/// What there is to write about: what follows a colon is the matter itself, what follows “about” is its name.
+/// What there is to write about: what follows a colon is the matter itself, what follows “about” is
+/// its name.
 fn opening(asked: &str) -> String {
     if asked.is_empty() {
         return "Nothing was said yet.".to_owned();
     }
-    let matter = asked.split_once(": ").filter(|(before, _)| before.len() < 60 && asks_to_write(before));
+    let matter =
+        asked.split_once(": ").filter(|(before, _)| before.len() < 60 && asks_to_write(before));
     if let Some((_, matter)) = matter {
         return ended(&capitalised(&shorten(matter, 240)));
     }
     match asked.split_once(" about ") {
-        Some((_, topic)) => format!("This is about {}", ended(topic.trim_end_matches(['.', '!', '?']))),
+        Some((_, topic)) => {
+            format!("This is about {}", ended(topic.trim_end_matches(['.', '!', '?'])))
+        }
         None => format!("The matter is this: “{}”", ended(&shorten(asked, 240))),
     }
 }
 
 fn closing(room: &Room<'_>, asked: &str) -> String {
     match (room.others().is_empty(), key_words(asked, 1).first()) {
-        (true, Some(word)) => format!("Nobody has objected so far; what this means for {word} comes next."),
+        (true, Some(word)) => {
+            format!("Nobody has objected so far; what this means for {word} comes next.")
+        }
         (true, None) => "There is not much to go by yet, so this draft is short.".to_owned(),
         (false, Some(word)) => format!("The next step is to agree on what this means for {word}."),
         (false, None) => "The next step is to agree on what this means.".to_owned(),
@@ -89,5 +103,9 @@ fn closing(room: &Room<'_>, asked: &str) -> String {
 /// The text with a full stop, where it has no mark of its own.
 fn ended(text: &str) -> String {
     let text = text.trim_end();
-    if text.ends_with(['.', '!', '?', '…', '。', '！', '？']) { text.to_owned() } else { format!("{text}.") }
+    if text.ends_with(['.', '!', '?', '…', '。', '！', '？']) {
+        text.to_owned()
+    } else {
+        format!("{text}.")
+    }
 }

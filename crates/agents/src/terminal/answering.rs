@@ -1,7 +1,8 @@
 //! How an answer gets into a dialog: the key of an option, and words into its field.
 //!
-//! Where words stand in a field, its option's digit sends them off, and where it has the focus every digit is typed. So it is looked at
-//! before each key. (`docs/decisions/0038-a-question-may-be-answered-in-words.md`)
+//! Where words stand in a field, its option's digit sends them off, and where it has the focus
+//! every digit is typed. So it is looked at before each key.
+//! (`docs/decisions/0038-a-question-may-be-answered-in-words.md`)
 
 use std::cmp::Ordering;
 use std::time::Duration;
@@ -21,12 +22,19 @@ const TAKES_KEY: Duration = Duration::from_secs(5);
 /// Line breaks stay what they are: a field does not make them anew of what a terminal sends.
 const INTO_FIELD: &str = "paste-buffer -p -d -r";
 
-/// So much of the end of words is looked for where the beginning of the dialog is above the screen's edge.
+/// So much of the end of words is looked for where the beginning of the dialog is above the
+/// screen's edge.
 const END_CHARS: usize = 40;
 
 impl Typing<'_> {
-    /// Chooses an option if this very dialog stands there: by its digit, or with the arrows and Enter where the dialog takes no digits.
-    pub(super) async fn choose(&mut self, dialog: &Dialog, position: usize, text: Option<&str>) -> Result<(), HostFault> {
+    /// Chooses an option if this very dialog stands there: by its digit, or with the arrows and
+    /// Enter where the dialog takes no digits.
+    pub(super) async fn choose(
+        &mut self,
+        dialog: &Dialog,
+        position: usize,
+        text: Option<&str>,
+    ) -> Result<(), HostFault> {
         if position >= dialog.options.len().min(DIGITS) {
             return refused("The program has no key for that.");
         }
@@ -35,7 +43,8 @@ impl Typing<'_> {
             return self.point(dialog, position).await;
         }
         let field = shown.field;
-        let (here, elsewhere): (Vec<_>, Vec<_>) = field.into_iter().partition(|field| field.option == position);
+        let (here, elsewhere): (Vec<_>, Vec<_>) =
+            field.into_iter().partition(|field| field.option == position);
         let key = (position + 1).to_string();
         match (text, here.into_iter().next(), elsewhere.into_iter().next()) {
             (Some(text), Some(field), _) => self.fill(dialog, field, &key, &for_field(text)).await,
@@ -59,7 +68,12 @@ impl Typing<'_> {
     /// Moves the mark of a dialog to an option, looking at each step, and presses Enter there.
     async fn point(&mut self, dialog: &Dialog, position: usize) -> Result<(), HostFault> {
         let keys = &self.vendor.table().keys;
-        let pointer = |view: &View| view.dialog.as_ref().filter(|shown| shown.is_same(dialog)).and_then(|shown| shown.pointer);
+        let pointer = |view: &View| {
+            view.dialog
+                .as_ref()
+                .filter(|shown| shown.is_same(dialog))
+                .and_then(|shown| shown.pointer)
+        };
         for _ in 0..=dialog.options.len() {
             let Some(at) = self.look_at(dialog).await?.pointer else { break };
             match at.cmp(&position) {
@@ -72,7 +86,8 @@ impl Typing<'_> {
         Err(HostFault::Failed("The program does not move to that answer.".to_owned()))
     }
 
-    /// Takes the focus from a field, where a digit would be typed. What somebody has typed stays theirs.
+    /// Takes the focus from a field, where a digit would be typed. What somebody has typed stays
+    /// theirs.
     async fn leave(&mut self, dialog: &Dialog, field: Option<Field>) -> Result<(), HostFault> {
         let Some(field) = field.filter(|field| field.is_focused) else { return Ok(()) };
         if !field.words.is_empty() {
@@ -87,8 +102,15 @@ impl Typing<'_> {
         Ok(())
     }
 
-    /// Puts words into a field and sends them off. TmuxCommand that stand there already are not typed again.
-    async fn fill(&mut self, dialog: &Dialog, field: Field, key: &str, text: &str) -> Result<(), HostFault> {
+    /// Puts words into a field and sends them off. TmuxCommand that stand there already are not
+    /// typed again.
+    async fn fill(
+        &mut self,
+        dialog: &Dialog,
+        field: Field,
+        key: &str,
+        text: &str,
+    ) -> Result<(), HostFault> {
         if text.is_empty() {
             return refused("There is nothing to type.");
         }
@@ -100,7 +122,9 @@ impl Typing<'_> {
             self.put(text, INTO_FIELD).await?;
             let shows = |view: &View| is_filled(view, dialog, text);
             if self.until(TAKES_PASTE, shows).await?.is_none() {
-                return Err(HostFault::Failed("The program shows nothing of what was pasted into its field.".to_owned()));
+                return Err(HostFault::Failed(
+                    "The program shows nothing of what was pasted into its field.".to_owned(),
+                ));
             }
             crash::point("field_filled");
         }
@@ -114,7 +138,9 @@ impl Typing<'_> {
         match self.until(TAKES_KEY, |view| !is_filled(view, dialog, text)).await {
             Ok(Some(_)) | Err(HostFault::Gone(_)) => Ok(()),
             // A second Enter might go into the next dialog.
-            Ok(None) => Err(HostFault::Failed("The program does not take what stands in its field.".to_owned())),
+            Ok(None) => Err(HostFault::Failed(
+                "The program does not take what stands in its field.".to_owned(),
+            )),
             Err(fault) => Err(fault),
         }
     }
@@ -140,11 +166,16 @@ fn field_of<'a>(view: &'a View, dialog: &Dialog) -> Option<&'a Field> {
     view.dialog.as_ref().filter(|shown| shown.is_same(dialog))?.field.as_ref()
 }
 
-/// Whether words stand in the field of this dialog. Of long ones only the end is on the screen, and nothing that can be read as a dialog.
+/// Whether words stand in the field of this dialog. Of long ones only the end is on the screen, and
+/// nothing that can be read as a dialog.
 fn is_filled(view: &View, dialog: &Dialog, text: &str) -> bool {
     match field_of(view, dialog) {
         Some(field) => !field.words.is_empty(),
-        None => view.state == PaneState::Starting && view.dialog.is_none() && squeezed(&view.text).contains(&end_of(text)),
+        None => {
+            view.state == PaneState::Starting
+                && view.dialog.is_none()
+                && squeezed(&view.text).contains(&end_of(text))
+        }
     }
 }
 

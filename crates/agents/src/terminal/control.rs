@@ -1,7 +1,9 @@
-//! A control client: one connection to a tmux server over which every command goes and every news comes.
+//! A control client: one connection to a tmux server over which every command goes and every news
+//! comes.
 //!
-//! A task holds it. It connects when it is first needed, again whenever the connection is lost, and whoever waited for an answer
-//! meanwhile is told that there was none: a command that may have been carried out is not sent again.
+//! A task holds it. It connects when it is first needed, again whenever the connection is lost, and
+//! whoever waited for an answer meanwhile is told that there was none: a command that may have been
+//! carried out is not sent again.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
@@ -30,10 +32,11 @@ const BACKOFF_MIN: Duration = Duration::from_millis(50);
 const ASKS_MAX: usize = 256;
 
 /// All panes of a server, with what tells whether they live.
-const LIST: &str = "list-panes -a -F '#{pane_id} #{pane_pid} #{pane_dead} #{window_id} #{session_name}'";
+const LIST: &str =
+    "list-panes -a -F '#{pane_id} #{pane_pid} #{pane_dead} #{window_id} #{session_name}'";
 
-/// tmux looks once a second whether a pane died, and tells when one did. Its hook for that, which is quicker, waits for the end of the
-/// process, and under load tmux misses that end now and then.
+/// tmux looks once a second whether a pane died, and tells when one did. Its hook for that, which
+/// is quicker, waits for the end of the process, and under load tmux misses that end now and then.
 const DEATHS: &str = "refresh-client -B 'deaths:%*:#{pane_dead}'";
 
 type Answer = Result<Vec<String>, HostFault>;
@@ -73,7 +76,8 @@ impl Control {
     /// Has a command carried out.
     ///
     /// # Errors
-    /// [`HostFault::Failed`] with tmux's words when it refuses, [`HostFault::Unavailable`] when it cannot be reached.
+    /// [`HostFault::Failed`] with tmux's words when it refuses, [`HostFault::Unavailable`] when it
+    /// cannot be reached.
     pub(super) async fn run(&self, command: &TmuxCommand) -> Answer {
         let waiting = self.send(command).await?;
         match timeout(ANSWER * 2, waiting).await {
@@ -83,7 +87,11 @@ impl Control {
     }
 
     /// Has two commands carried out with nothing in between, and waits once.
-    pub(super) async fn run_both(&self, first: &TmuxCommand, second: &TmuxCommand) -> Result<(Vec<String>, Vec<String>), HostFault> {
+    pub(super) async fn run_both(
+        &self,
+        first: &TmuxCommand,
+        second: &TmuxCommand,
+    ) -> Result<(Vec<String>, Vec<String>), HostFault> {
         let first = self.send(first).await?;
         let second = self.run(second).await;
         let first = first.await.map_err(|_| lost())?;
@@ -120,7 +128,9 @@ async fn keep(place: Place, panes: Arc<Panes>, mut asked: mpsc::Receiver<Ask>) {
                         panes.alive(&BTreeSet::new(), true);
                         refuse_next(&mut asked, lost()).await
                     }
-                    Place::Foreign { .. } | Place::Own { .. } => !(asked.is_closed() && asked.is_empty()),
+                    Place::Foreign { .. } | Place::Own { .. } => {
+                        !(asked.is_closed() && asked.is_empty())
+                    }
                 }
             }
             Err(error) => refuse_next(&mut asked, unavailable(&error)).await,
@@ -133,7 +143,8 @@ async fn keep(place: Place, panes: Arc<Panes>, mut asked: mpsc::Receiver<Ask>) {
     }
 }
 
-/// Nothing changes by trying again by oneself: the next who asks is told, and then it is tried. False when nobody will ask.
+/// Nothing changes by trying again by oneself: the next who asks is told, and then it is tried.
+/// False when nobody will ask.
 async fn refuse_next(asked: &mut mpsc::Receiver<Ask>, fault: HostFault) -> bool {
     let Some(ask) = asked.recv().await else { return false };
     // Whoever asked may have gone.
@@ -220,7 +231,9 @@ impl<'a> Line<'a> {
                 true
             }
             Some(ControlEvent::Answer(answer)) => self.answered(answer).await,
-            Some(ControlEvent::Panes) => self.tell(LIST, Awaiting::Census { missed: false }).await.is_ok(),
+            Some(ControlEvent::Panes) => {
+                self.tell(LIST, Awaiting::Census { missed: false }).await.is_ok()
+            }
             Some(ControlEvent::Confused | ControlEvent::Exit) => false,
         }
     }
@@ -235,7 +248,9 @@ impl<'a> Line<'a> {
                 let _ = reply.send(answer.map_err(HostFault::Failed));
                 true
             }
-            Some(Awaiting::Census { missed }) => self.count(&answer.unwrap_or_default(), missed).await,
+            Some(Awaiting::Census { missed }) => {
+                self.count(&answer.unwrap_or_default(), missed).await
+            }
         }
     }
 
@@ -251,8 +266,10 @@ impl<'a> Line<'a> {
 
     /// Links windows that the hub lacks, which happens when somebody ended the hub.
     async fn link(&mut self, rows: &[Row<'_>]) -> io::Result<()> {
-        let linked: BTreeSet<&str> = rows.iter().filter(|row| row.session == HUB).map(|row| row.window).collect();
-        let loose: BTreeSet<&str> = rows.iter().map(|row| row.window).filter(|window| !linked.contains(window)).collect();
+        let linked: BTreeSet<&str> =
+            rows.iter().filter(|row| row.session == HUB).map(|row| row.window).collect();
+        let loose: BTreeSet<&str> =
+            rows.iter().map(|row| row.window).filter(|window| !linked.contains(window)).collect();
         for window in loose {
             self.tell(link(window).line(), Awaiting::Nobody).await?;
         }

@@ -2,17 +2,24 @@
 
 use moothall_kernel::text::for_terminal;
 
-/// In front of a whole message these mean something to one of the programs: a shell, a command, a note, a file.
+/// In front of a whole message these mean something to one of the programs: a shell, a command, a
+/// note, a file.
 const PREFIXES: [char; 4] = ['!', '/', '#', '@'];
 
-/// The text as it may be pasted. A message that begins with a prefix is quoted, so that it is read instead of obeyed.
+/// The text as it may be pasted. A message that begins with a prefix is quoted, so that it is read
+/// instead of obeyed.
 pub(super) fn for_composer(text: &str) -> String {
     let text = for_terminal(text);
     let text = text.trim_end();
-    if text.trim_start().starts_with(PREFIXES) { format!("> {}", text.trim_start()) } else { text.to_owned() }
+    if text.trim_start().starts_with(PREFIXES) {
+        format!("> {}", text.trim_start())
+    } else {
+        text.to_owned()
+    }
 }
 
-/// The text as it may be pasted into the field of a dialog. There no beginning means anything, so nothing is quoted.
+/// The text as it may be pasted into the field of a dialog. There no beginning means anything, so
+/// nothing is quoted.
 pub(super) fn for_field(text: &str) -> String {
     for_terminal(text).trim().to_owned()
 }
@@ -39,7 +46,9 @@ mod tests {
 
     #[test]
     fn a_prefix_is_quoted() {
-        for prefixed in ["!ls", "/exit", "#note", "@file", "  /clear", "\u{200b}/clear", "\x1b[0m!ls"] {
+        for prefixed in
+            ["!ls", "/exit", "#note", "@file", "  /clear", "\u{200b}/clear", "\x1b[0m!ls"]
+        {
             assert!(for_composer(prefixed).starts_with("> "), "{prefixed:?}");
         }
         assert_eq!(for_composer("Ann:\n\n/exit is a word"), "Ann:\n\n/exit is a word");

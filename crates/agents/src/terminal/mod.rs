@@ -1,11 +1,13 @@
 //! Agents in terminals: [`SessionHost`] on tmux.
 //!
-//! One tmux server belongs to one data folder and outlives this one, so that agents go on while Moothall is away. Every agent has
-//! a tmux session of its own, in which people can look at it, and its window is linked into one hub. One control client on the hub
-//! carries every command and hears of everything that is drawn: nothing is polled, and no process is started for a command.
+//! One tmux server belongs to one data folder and outlives this one, so that agents go on while
+//! Moothall is away. Every agent has a tmux session of its own, in which people can look at it, and
+//! its window is linked into one hub. One control client on the hub carries every command and hears
+//! of everything that is drawn: nothing is polled, and no process is started for a command.
 //!
-//! Reading order: [`protocol`] what a control client is told, [`control`] the connection, [`panes`] who is told what happens in a
-//! pane, [`screen`] what a screen says, [`typing`] how text gets in, [`hooks`] what the programs report by themselves.
+//! Reading order: [`protocol`] what a control client is told, [`control`] the connection, [`panes`]
+//! who is told what happens in a pane, [`screen`] what a screen says, [`typing`] how text gets in,
+//! [`hooks`] what the programs report by themselves.
 
 mod tmux_command;
 mod protocol;
@@ -31,7 +33,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, SessionId, UnixUser, View,
+    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost,
+    SessionId, UnixUser, View,
 };
 use tokio::sync::broadcast;
 
@@ -66,11 +69,16 @@ struct Facts {
 }
 
 impl TmuxHost {
-    /// Terminals of a data folder. `folder` is where the socket lies, and what is about to be pasted; it is made where it is missing.
+    /// Terminals of a data folder. `folder` is where the socket lies, and what is about to be
+    /// pasted; it is made where it is missing.
     ///
     /// # Errors
     /// When the folder cannot be made, or not be kept from others.
-    pub fn new(folder: &Path, programs: BTreeMap<String, Program>, injector: Arc<dyn Injector>) -> std::io::Result<Self> {
+    pub fn new(
+        folder: &Path,
+        programs: BTreeMap<String, Program>,
+        injector: Arc<dyn Injector>,
+    ) -> std::io::Result<Self> {
         use std::os::unix::fs::DirBuilderExt;
         let folder = std::path::absolute(folder)?;
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
@@ -117,16 +125,25 @@ impl TmuxHost {
             Some(place) => place,
             None => self.look_for(&pane.socket, &pane.id).await?.1,
         };
-        self.found.lock().unwrap_or_else(PoisonError::into_inner).insert(pane.clone(), place.clone());
+        self.found
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(pane.clone(), place.clone());
         Ok(self.control(&place))
     }
 
-    /// A pane on somebody else's server, and the session there that a control client must look at. The one question that is
-    /// asked by a process of its own, as there is no connection yet.
+    /// A pane on somebody else's server, and the session there that a control client must look at.
+    /// The one question that is asked by a process of its own, as there is no connection yet.
     async fn look_for(&self, socket: &str, target: &str) -> Result<(Pane, Place), HostFault> {
         let arguments = Place::socket_of(socket);
         let mut command = Place::tmux(&arguments);
-        command.args(["display-message", "-p", "-t", target, "#{pane_id} #{pane_pid} #{session_id}"]);
+        command.args([
+            "display-message",
+            "-p",
+            "-t",
+            target,
+            "#{pane_id} #{pane_pid} #{session_id}",
+        ]);
         let output = command.output().await.map_err(|error| unavailable(&error))?;
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
         let mut words = told.split_whitespace();
@@ -135,7 +152,9 @@ impl TmuxHost {
                 let pane = Pane { socket: socket.to_owned(), id: id.to_owned(), pid };
                 Ok((pane, Place::Foreign { socket: arguments, session: session.to_owned() }))
             }
-            _ => Err(HostFault::Gone(format!("There is no pane {target} on the tmux socket {socket}."))),
+            _ => Err(HostFault::Gone(format!(
+                "There is no pane {target} on the tmux socket {socket}."
+            ))),
         }
     }
 
@@ -144,16 +163,27 @@ impl TmuxHost {
     }
 
     /// What a pane shows, and what is known of it, from the same moment.
-    async fn look(&self, control: &Control, pane: &Pane, vendor: Vendor) -> Result<View, HostFault> {
-        let facts = TmuxCommand::of("display-message -p -t").words([pane.id.as_str(), "#{pane_pid} #{pane_dead} #{pane_current_command}"]);
+    async fn look(
+        &self,
+        control: &Control,
+        pane: &Pane,
+        vendor: Vendor,
+    ) -> Result<View, HostFault> {
+        let facts = TmuxCommand::of("display-message -p -t")
+            .words([pane.id.as_str(), "#{pane_pid} #{pane_dead} #{pane_current_command}"]);
         let capture = TmuxCommand::of("capture-pane -p -e -t").word(&pane.id);
         let (facts, lines) = match control.run_both(&facts, &capture).await {
             Ok(told) => told,
-            Err(HostFault::Failed(why)) => return Err(HostFault::Gone(format!("The pane is gone: {why}."))),
+            Err(HostFault::Failed(why)) => {
+                return Err(HostFault::Gone(format!("The pane is gone: {why}.")));
+            }
             Err(fault) => return Err(fault),
         };
         let Some(facts) = Facts::of(&facts).filter(|facts| facts.pid == pane.pid) else {
-            return Err(HostFault::Gone(format!("Pane {} belongs to another process now.", pane.id)));
+            return Err(HostFault::Gone(format!(
+                "Pane {} belongs to another process now.",
+                pane.id
+            )));
         };
         let mut view = Screen { lines, command: facts.command }.read(vendor);
         if facts.dead {
@@ -167,15 +197,21 @@ impl TmuxHost {
         let control = self.at(pane).await?;
         let pid = TmuxCommand::of("display-message -p -t").words([pane.id.as_str(), "#{pane_pid}"]);
         match control.run(&pid).await {
-            Ok(lines) if lines.first().is_some_and(|line| *line == pane.pid.to_string()) => Ok(control),
-            Ok(_) | Err(HostFault::Failed(_)) => Err(HostFault::Gone(format!("Pane {} is gone.", pane.id))),
+            Ok(lines) if lines.first().is_some_and(|line| *line == pane.pid.to_string()) => {
+                Ok(control)
+            }
+            Ok(_) | Err(HostFault::Failed(_)) => {
+                Err(HostFault::Gone(format!("Pane {} is gone.", pane.id)))
+            }
             Err(fault) => Err(fault),
         }
     }
 }
 
 fn is_pane_id(id: &str) -> bool {
-    id.strip_prefix('%').is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+    id.strip_prefix('%').is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
 }
 
 fn run_of(pane: &Pane) -> Run {
@@ -194,7 +230,10 @@ impl Facts {
 #[async_trait]
 impl SessionHost for TmuxHost {
     fn programs(&self) -> Vec<(String, String)> {
-        self.known().iter().map(|(client, program)| (client.clone(), program.summary.clone())).collect()
+        self.known()
+            .iter()
+            .map(|(client, program)| (client.clone(), program.summary.clone()))
+            .collect()
     }
 
     fn reports(&self, client: &str) -> Reports {
@@ -204,13 +243,21 @@ impl SessionHost for TmuxHost {
     fn home(&self, client: &str) -> PathBuf {
         let programs = self.known();
         let program = programs.get(client);
-        let account = || program.and_then(|program| program.account().ok().flatten()).map(|account| account.home().to_owned());
+        let account = || {
+            program
+                .and_then(|program| program.account().ok().flatten())
+                .map(|account| account.home().to_owned())
+        };
         let own = program.and_then(|program| program.cwd.clone()).or_else(account);
         own.unwrap_or_else(|| std::env::current_dir().unwrap_or_default())
     }
 
     fn runs_as(&self, client: &str) -> Result<Option<UnixUser>, HostFault> {
-        let account = self.known().get(client).map_or(Ok(None), Program::account).map_err(HostFault::Refused)?;
+        let account = self
+            .known()
+            .get(client)
+            .map_or(Ok(None), Program::account)
+            .map_err(HostFault::Refused)?;
         Ok(account.map(|account| UnixUser { name: account.name().to_owned(), uid: account.uid() }))
     }
 
@@ -219,16 +266,26 @@ impl SessionHost for TmuxHost {
     }
 
     async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault> {
-        let odd = |text: &str| text.is_empty() || text.starts_with('-') || text.contains(|c: char| c.is_control() || c == ';');
+        let odd = |text: &str| {
+            text.is_empty()
+                || text.starts_with('-')
+                || text.contains(|c: char| c.is_control() || c == ';')
+        };
         if odd(&adopt.socket) || odd(&adopt.target) {
-            return Err(HostFault::Refused("Name the tmux socket and the pane, e.g. default and work:0.1.".to_owned()));
+            return Err(HostFault::Refused(
+                "Name the tmux socket and the pane, e.g. default and work:0.1.".to_owned(),
+            ));
         }
         let (pane, place) = self.look_for(&adopt.socket, &adopt.target).await?;
         self.found.lock().unwrap_or_else(PoisonError::into_inner).insert(pane.clone(), place);
         Ok(pane)
     }
 
-    async fn watch(&self, pane: &Pane, client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+    async fn watch(
+        &self,
+        pane: &Pane,
+        client: &str,
+    ) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
         let control = self.same(pane).await?;
         Ok(control.panes.news(&run_of(pane), client))
     }
@@ -236,7 +293,12 @@ impl SessionHost for TmuxHost {
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault> {
         let control = self.at(pane).await?;
         match self.look(&control, pane, self.vendor(client)).await {
-            Err(HostFault::Gone(_)) => Ok(View { state: PaneState::Gone, composer: None, dialog: None, text: String::new() }),
+            Err(HostFault::Gone(_)) => Ok(View {
+                state: PaneState::Gone,
+                composer: None,
+                dialog: None,
+                text: String::new(),
+            }),
             looked => looked,
         }
     }
@@ -249,14 +311,28 @@ impl SessionHost for TmuxHost {
         self.press_key(pane, key).await
     }
 
-    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize, text: Option<&str>) -> Result<(), HostFault> {
+    async fn choose(
+        &self,
+        pane: &Pane,
+        client: &str,
+        dialog: &Dialog,
+        option: usize,
+        text: Option<&str>,
+    ) -> Result<(), HostFault> {
         self.choose_option(pane, client, dialog, option, text).await
     }
 
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {
         let control = self.same(pane).await?;
         let lines = lines.min(TAIL_LINES_MAX);
-        let all = control.run(&TmuxCommand::of("capture-pane -p -J").words(["-S", &format!("-{lines}"), "-t", &pane.id])).await?;
+        let all = control
+            .run(&TmuxCommand::of("capture-pane -p -J").words([
+                "-S",
+                &format!("-{lines}"),
+                "-t",
+                &pane.id,
+            ]))
+            .await?;
         let all: Vec<&str> = all.iter().map(|line| line.trim_end()).collect();
         let end = all.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
         Ok(all[end.saturating_sub(lines)..end].join("\n"))
@@ -284,10 +360,21 @@ impl SessionHost for TmuxHost {
 
     async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault> {
         let control = self.same(pane).await?;
-        let socket = if pane.socket.is_empty() { self.own.socket().clone() } else { Place::socket_of(&pane.socket) };
-        let sessions = control.run(&TmuxCommand::of("list-panes -a -F").word("#{pane_id} #{session_name}")).await?;
-        let mut of_pane = sessions.iter().filter_map(|line| line.strip_prefix(&pane.id)?.strip_prefix(' '));
-        let session = of_pane.find(|name| *name != HUB).map_or_else(|| pane.id.clone(), |name| format!("={name}"));
-        Ok(["tmux", &socket[0], &socket[1], "attach-session", "-t", &session].map(str::to_owned).to_vec())
+        let socket = if pane.socket.is_empty() {
+            self.own.socket().clone()
+        } else {
+            Place::socket_of(&pane.socket)
+        };
+        let sessions = control
+            .run(&TmuxCommand::of("list-panes -a -F").word("#{pane_id} #{session_name}"))
+            .await?;
+        let mut of_pane =
+            sessions.iter().filter_map(|line| line.strip_prefix(&pane.id)?.strip_prefix(' '));
+        let session = of_pane
+            .find(|name| *name != HUB)
+            .map_or_else(|| pane.id.clone(), |name| format!("={name}"));
+        Ok(["tmux", &socket[0], &socket[1], "attach-session", "-t", &session]
+            .map(str::to_owned)
+            .to_vec())
     }
 }

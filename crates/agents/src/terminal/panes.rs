@@ -14,7 +14,8 @@ const QUIET: Duration = Duration::from_millis(150);
 /// A pane that never stops drawing, such as one with a clock, is looked at this often.
 const RESTLESS: Duration = Duration::from_secs(2);
 
-/// News that a listener may be behind. Each says no more than "look again", so losing some is harmless.
+/// News that a listener may be behind. Each says no more than "look again", so losing some is
+/// harmless.
 const NEWS_MAX: usize = 16;
 
 /// A pane and the process it was started with.
@@ -38,7 +39,8 @@ impl Panes {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Listens to what happens in a pane. The first news comes without anything being drawn: whoever begins to listen shall look.
+    /// Listens to what happens in a pane. The first news comes without anything being drawn:
+    /// whoever begins to listen shall look.
     pub(super) fn news(&self, run: &Run, client: &str) -> broadcast::Receiver<PaneNews> {
         let mut all = self.all();
         let watched = all.entry(run.clone()).or_insert_with(Watched::new);
@@ -60,7 +62,10 @@ impl Panes {
 
     /// Which program a pane was last said to run.
     pub(super) fn client(&self, run: &Run) -> Option<String> {
-        self.all().get(run).map(|watched| watched.client.clone()).filter(|client| !client.is_empty())
+        self.all()
+            .get(run)
+            .map(|watched| watched.client.clone())
+            .filter(|client| !client.is_empty())
     }
 
     /// A pane drew something.
@@ -70,8 +75,8 @@ impl Panes {
         }
     }
 
-    /// These panes live; the others are gone, and whoever listens is told. Who listens to one that lives shall look again if
-    /// something may have been missed.
+    /// These panes live; the others are gone, and whoever listens is told. Who listens to one that
+    /// lives shall look again if something may have been missed.
     pub(super) fn alive(&self, alive: &BTreeSet<Run>, missed: bool) {
         self.all().retain(|run, watched| {
             let lives = alive.contains(run);
@@ -100,11 +105,15 @@ impl Watched {
     }
 }
 
-/// Tells of drawing once it is over. Armed by drawing alone: a pane that draws nothing costs nothing. Ends with the pane.
+/// Tells of drawing once it is over. Armed by drawing alone: a pane that draws nothing costs
+/// nothing. Ends with the pane.
 async fn tell(mut counts: watch::Receiver<u64>, news: broadcast::Sender<PaneNews>) {
     while counts.changed().await.is_ok() {
         let patience = Instant::now() + RESTLESS;
-        while let Ok(drew) = timeout(QUIET.min(patience.saturating_duration_since(Instant::now())), counts.changed()).await {
+        while let Ok(drew) =
+            timeout(QUIET.min(patience.saturating_duration_since(Instant::now())), counts.changed())
+                .await
+        {
             if drew.is_err() {
                 return;
             }
@@ -150,7 +159,10 @@ mod tests {
                 tokio::time::sleep(QUIET / 3).await;
             }
         };
-        tokio::select! { () = restless => {}, told = news.recv() => assert_eq!(told, Ok(PaneNews::Drawn)) }
+        tokio::select! {
+            () = restless => {}
+            told = news.recv() => assert_eq!(told, Ok(PaneNews::Drawn)),
+        }
     }
 
     #[tokio::test(start_paused = true)]

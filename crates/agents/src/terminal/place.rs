@@ -12,7 +12,8 @@ use tokio::process::Command;
 use super::tmux_command::TmuxCommand;
 use crate::command::Environment;
 
-/// The session into which the window of every agent is linked: a control client hears only of its own session's windows.
+/// The session into which the window of every agent is linked: a control client hears only of its
+/// own session's windows.
 pub(super) const HUB: &str = "moothall-hub";
 
 /// Longer paths are refused as addresses of sockets by some systems.
@@ -53,14 +54,16 @@ const SETTINGS: [&str; 17] = [
     "set-option -gw allow-rename off",
     "set-option -gw window-size latest",
     "set-option -gw monitor-bell off",
-    // Whoever looks has it in their size; when the last one leaves, it has its own again, in which questions are read whole.
+    // Whoever looks has it in their size; when the last one leaves, it has its own again, in which
+    // questions are read whole.
     "set-hook -g client-attached 'set-option -wu window-size'",
     "set-hook -g client-detached \"if-shell -F '#{==:#{session_attached},0}' 'resize-window -x 200 -y 50'\"",
     "set-hook -g pane-died 'run-shell -b -d 0.01 -C \"rename-window -t #{window_id} ended\"'",
 ];
 
 impl Place {
-    /// The own server of a data folder. Its socket lies in the folder where the path is short enough.
+    /// The own server of a data folder. Its socket lies in the folder where the path is short
+    /// enough.
     pub(super) fn own(folder: &Path) -> Self {
         let path = folder.join("tmux.sock").to_string_lossy().into_owned();
         if path.len() <= SOCKET_BYTES_MAX {
@@ -88,19 +91,41 @@ impl Place {
         let mut command = Command::new("tmux");
         command.env_clear().envs(Environment::of(&BTreeMap::new()).pairs());
         // Where tmux keeps the sockets that are named without a path.
-        command.envs(std::env::var_os("TMUX_TMPDIR").map(|folder| (OsString::from("TMUX_TMPDIR"), folder)));
-        command.args(["-u", "-f", "/dev/null"]).args(socket).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        command.envs(
+            std::env::var_os("TMUX_TMPDIR").map(|folder| (OsString::from("TMUX_TMPDIR"), folder)),
+        );
+        command
+            .args(["-u", "-f", "/dev/null"])
+            .args(socket)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true);
         command
     }
 
-    /// The control client. On the own server it makes the hub, and the server too, where they are missing.
+    /// The control client. On the own server it makes the hub, and the server too, where they are
+    /// missing.
     pub(super) fn control(&self) -> Command {
         let mut command = Self::tmux(self.socket());
         command.arg("-C");
         match self {
-            Self::Own { .. } => command.args(["new-session", "-A", "-f", "ignore-size", "-s", HUB, "-n", "hub", "--", "env", "cat"]),
+            Self::Own { .. } => command.args([
+                "new-session",
+                "-A",
+                "-f",
+                "ignore-size",
+                "-s",
+                HUB,
+                "-n",
+                "hub",
+                "--",
+                "env",
+                "cat",
+            ]),
             // Nothing changes there: not the size of windows, not the session's variables.
-            Self::Foreign { session, .. } => command.args(["attach-session", "-E", "-f", "ignore-size", "-t", session]),
+            Self::Foreign { session, .. } => {
+                command.args(["attach-session", "-E", "-f", "ignore-size", "-t", session])
+            }
         };
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command
@@ -118,7 +143,9 @@ impl Place {
 /// What is said when tmux cannot be run.
 pub(super) fn unavailable(error: &std::io::Error) -> HostFault {
     HostFault::Unavailable(match error.kind() {
-        std::io::ErrorKind::NotFound => "tmux is not installed; agents in terminals need it.".to_owned(),
+        std::io::ErrorKind::NotFound => {
+            "tmux is not installed; agents in terminals need it.".to_owned()
+        }
         _ => format!("tmux could not be run: {error}."),
     })
 }

@@ -50,13 +50,26 @@ impl Program {
     /// A program with default settings.
     pub fn new(argv: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let argv: Vec<String> = argv.into_iter().map(Into::into).collect();
-        let summary = format!("Runs {} in a terminal.", argv.first().map_or("nothing", String::as_str));
-        Self { summary, argv, cwd: None, env: BTreeMap::new(), run_as: None, vendor: Vendor::Other, timeout: None }
+        let summary =
+            format!("Runs {} in a terminal.", argv.first().map_or("nothing", String::as_str));
+        Self {
+            summary,
+            argv,
+            cwd: None,
+            env: BTreeMap::new(),
+            run_as: None,
+            vendor: Vendor::Other,
+            timeout: None,
+        }
     }
 
     /// How it logs in, where that is known: by its name, or by the program that it draws like.
     pub fn login(&self) -> Option<&'static Login> {
-        self.argv.first().and_then(|program| Login::of(program)).or(self.vendor.table().launch.login)
+        self.argv.first().and_then(|program| Login::of(program)).or(self
+            .vendor
+            .table()
+            .launch
+            .login)
     }
 
     /// The user that it runs as, where that is not the server's own.
@@ -64,13 +77,20 @@ impl Program {
     /// # Errors
     /// In words for people, where it is meant to be another user's and cannot be now.
     pub fn account(&self) -> Result<Option<Account>, String> {
-        Ok(self.run_as.as_deref().map(Account::of_terminal).transpose()?.filter(|account| !account.is_own()))
+        Ok(self
+            .run_as
+            .as_deref()
+            .map(Account::of_terminal)
+            .transpose()?
+            .filter(|account| !account.is_own()))
     }
 
     /// The programs that are known without any configuration, by client name.
     pub fn known() -> BTreeMap<String, Self> {
         let named = Vendor::ALL.into_iter().filter_map(|vendor| Some((vendor.name()?, vendor)));
-        named.map(|(client, vendor)| (client.to_owned(), Self { vendor, ..Self::new([client]) })).collect()
+        named
+            .map(|(client, vendor)| (client.to_owned(), Self { vendor, ..Self::new([client]) }))
+            .collect()
     }
 }
 
@@ -81,7 +101,8 @@ pub struct Parts {
     pub argv: Vec<String>,
     /// Variables beside the few it inherits.
     pub env: BTreeMap<String, String>,
-    /// The user that it runs as, where that is not the server's own. All that it inherits is in `env` then.
+    /// The user that it runs as, where that is not the server's own. All that it inherits is in
+    /// `env` then.
     pub account: Option<Account>,
     /// What comes before all of it, with the server's rights, and starts it: program and arguments.
     pub before: Vec<String>,
@@ -94,7 +115,12 @@ pub trait Injector: Send + Sync + 'static {
     ///
     /// # Errors
     /// When something that it needs cannot be made.
-    async fn launch_parts(&self, program: &Program, launch: &Launch, parts: Parts) -> Result<Parts, HostFault>;
+    async fn launch_parts(
+        &self,
+        program: &Program,
+        launch: &Launch,
+        parts: Parts,
+    ) -> Result<Parts, HostFault>;
     /// What a program that is launched so reports.
     fn reports(&self, program: &Program) -> Reports;
     /// A session is over: what its program was launched with is not needed any more.
@@ -112,7 +138,12 @@ pub struct NoHooks;
 
 #[async_trait]
 impl Injector for NoHooks {
-    async fn launch_parts(&self, _program: &Program, _launch: &Launch, parts: Parts) -> Result<Parts, HostFault> {
+    async fn launch_parts(
+        &self,
+        _program: &Program,
+        _launch: &Launch,
+        parts: Parts,
+    ) -> Result<Parts, HostFault> {
         Ok(parts)
     }
 
@@ -122,7 +153,11 @@ impl Injector for NoHooks {
 }
 
 /// What is started where nobody dresses the launch.
-pub(super) fn bare(program: &Program, launch: &Launch, account: Option<Account>) -> Result<Parts, HostFault> {
+pub(super) fn bare(
+    program: &Program,
+    launch: &Launch,
+    account: Option<Account>,
+) -> Result<Parts, HostFault> {
     let argv = program.argv.iter().chain(&launch.args).cloned().collect();
     let (mut env, before) = match &account {
         None => (logins::given(program.login(), &program.env), Vec::new()),
@@ -136,7 +171,9 @@ pub(super) fn bare(program: &Program, launch: &Launch, account: Option<Account>)
 fn env_of(account: &Account, program: &Program) -> BTreeMap<String, String> {
     let login = logins::given(program.login(), &BTreeMap::new());
     let all = Environment::of_account(account, login, &program.env);
-    let texts = all.pairs().filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())));
+    let texts = all
+        .pairs()
+        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())));
     // Which terminal it is, tmux says.
     texts.filter(|(name, _)| name != "TERM" || program.env.contains_key(name)).collect()
 }

@@ -1,8 +1,9 @@
 //! What a control client is told, line by line. Pure: bytes in, news out.
 //!
-//! The answer to a command stands between `%begin` and `%end` (or `%error`), and nothing else stands there. A screen may show a
-//! line that looks like the end of an answer, but not with the time and number of this one. If the two ever fall apart, that is
-//! [`ControlEvent::Confused`], and the connection is to be made anew: an answer must never be taken for another one's.
+//! The answer to a command stands between `%begin` and `%end` (or `%error`), and nothing else
+//! stands there. A screen may show a line that looks like the end of an answer, but not with the
+//! time and number of this one. If the two ever fall apart, that is [`ControlEvent::Confused`], and
+//! the connection is to be made anew: an answer must never be taken for another one's.
 
 /// Something that a control client was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,12 +58,16 @@ impl Protocol {
                 None
             }
             "%end" | "%error" => Some(ControlEvent::Confused),
-            "%output" | "%extended-output" => {
-                rest.split(' ').next().filter(|pane| pane.starts_with('%')).map(|pane| ControlEvent::Drew(pane.to_owned()))
-            }
-            "%window-close" | "%unlinked-window-close" | "%window-renamed" | "%layout-change" | "%subscription-changed" => {
-                Some(ControlEvent::Panes)
-            }
+            "%output" | "%extended-output" => rest
+                .split(' ')
+                .next()
+                .filter(|pane| pane.starts_with('%'))
+                .map(|pane| ControlEvent::Drew(pane.to_owned())),
+            "%window-close"
+            | "%unlinked-window-close"
+            | "%window-renamed"
+            | "%layout-change"
+            | "%subscription-changed" => Some(ControlEvent::Panes),
             "%exit" => Some(ControlEvent::Exit),
             _ => None,
         }
@@ -83,7 +88,9 @@ impl Block {
     /// Commands of others, such as hooks, are answered here too; their flags say so.
     fn answer(self, well: bool) -> Option<ControlEvent> {
         let ours = self.mark.rsplit(' ').next().is_some_and(|flags| flags != "0");
-        ours.then(|| ControlEvent::Answer(if well { Ok(self.lines) } else { Err(self.lines.join(" ")) }))
+        ours.then(|| {
+            ControlEvent::Answer(if well { Ok(self.lines) } else { Err(self.lines.join(" ")) })
+        })
     }
 }
 
@@ -119,19 +126,25 @@ mod tests {
 
     #[test]
     fn a_screen_cannot_end_its_own_answer() {
-        let told = "%begin 18 2 1\n%end 18 3 1\n%end\n%error 17 2 1\n%begin 18 3 1\nlast\n%end 18 2 1";
+        let told =
+            "%begin 18 2 1\n%end 18 3 1\n%end\n%error 17 2 1\n%begin 18 3 1\nlast\n%end 18 2 1";
         let ControlEvent::Answer(Ok(lines)) = &read(told)[0] else { panic!("no answer") };
         assert_eq!(lines.len(), 5);
     }
 
     #[test]
     fn an_answer_without_a_question_is_noticed() {
-        assert_eq!(read("%begin 18 2 1\n%end 18 2 1\nrest\n%end 18 2 1"), [ControlEvent::Answer(Ok(Vec::new())), ControlEvent::Confused]);
+        assert_eq!(
+            read("%begin 18 2 1\n%end 18 2 1\nrest\n%end 18 2 1"),
+            [ControlEvent::Answer(Ok(Vec::new())), ControlEvent::Confused]
+        );
     }
 
     proptest! {
         #[test]
-        fn junk_is_survived(lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..40)) {
+        fn junk_is_survived(
+            lines in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..40),
+        ) {
             let mut protocol = Protocol::default();
             for line in lines {
                 let _ = protocol.line(&line);

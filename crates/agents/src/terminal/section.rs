@@ -15,7 +15,9 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
     implied_by: None,
     // A program is described in the same way whether it runs for one turn or lives in a terminal.
     keys: &["command", "cwd", "env", "run_as", "screen", "reach", "startable_by_agents"],
-    refuses_on_lost: |_| Some("A program in a terminal outlives the server, so its turns go on after a restart."),
+    refuses_on_lost: |_| {
+        Some("A program in a terminal outlives the server, so its turns go on after a restart.")
+    },
     build: |config, client, _| Ok(Arc::new(config.terminal_agent(client)?)),
     describe: |config| match config.program() {
         Some(program) => format!("Runs {program} in a terminal."),
@@ -28,11 +30,12 @@ const UNREADABLE: &str = "is `claude`, `codex` or `gemini`, for a program that d
     when they are done and what they said: run them once for each turn, with runtime = \"command\"";
 
 impl AgentConfig {
-    /// The program of a `terminal` agent; nothing where the runtime is another one. Without a `command`, it is the known program of
-    /// that name.
+    /// The program of a `terminal` agent; nothing where the runtime is another one. Without a
+    /// `command`, it is the known program of that name.
     ///
     /// # Errors
-    /// [`ConfigFault`] when there is no program, a key belongs to another runtime, or a value makes no sense.
+    /// [`ConfigFault`] when there is no program, a key belongs to another runtime, or a value makes
+    /// no sense.
     pub fn terminal_program(&self, client: &str) -> Result<Option<Program>, ConfigFault> {
         if !self.lives_in_session() {
             return Ok(None);
@@ -41,9 +44,10 @@ impl AgentConfig {
         self.check_env()?;
         let known = Program::known().remove(client);
         let mut program = match (&self.command, known) {
-            (Some(argv), known) => {
-                Program { vendor: known.map(|program| program.vendor).unwrap_or_default(), ..Program::new(checked_argv(argv)?) }
-            }
+            (Some(argv), known) => Program {
+                vendor: known.map(|program| program.vendor).unwrap_or_default(),
+                ..Program::new(checked_argv(argv)?)
+            },
             (None, Some(known)) => known,
             (None, None) => return Err(ConfigFault::new("command", NO_PROGRAM)),
         };

@@ -12,14 +12,16 @@ use super::tmux_command::{TmuxCommand, literal_format};
 use super::{Environment, TmuxHost, is_program, run_of};
 use crate::run_as::Account;
 
-/// How often it is looked what exit status a program had that has closed its terminal, and the pause between.
+/// How often it is looked what exit status a program had that has closed its terminal, and the
+/// pause between.
 const STATUS_LOOKS: u32 = 20;
 const STATUS_EVERY: Duration = Duration::from_millis(100);
 /// Lines of a program that died that people are shown.
 const LAST_LINES: usize = 5;
 
-/// Begins the program if the folder that it got into is the one that was allowed. Whoever may write above it can put a link in its place
-/// before tmux goes there; where a process is afterwards, no link changes.
+/// Begins the program if the folder that it got into is the one that was allowed. Whoever may write
+/// above it can put a link in its place before tmux goes there; where a process is afterwards, no
+/// link changes.
 const IN_THIS_VERY_FOLDER: &str = r#"if [ "$(pwd -P)" != "$1" ]; then
   echo "moothall: this is not $1 any more, so nothing was started" >&2
   exit 126
@@ -34,16 +36,25 @@ impl TmuxHost {
         let programs = self.known();
         let program = programs.get(&launch.client).ok_or_else(|| unknown(self, &launch.client))?;
         if !launch.cwd.is_absolute() || !launch.cwd.is_dir() {
-            return Err(HostFault::Refused(format!("The folder {} does not exist.", launch.cwd.display())));
+            return Err(HostFault::Refused(format!(
+                "The folder {} does not exist.",
+                launch.cwd.display()
+            )));
         }
         let account = as_promised(program, launch)?;
-        let parts = self.injector.launch_parts(program, launch, bare(program, launch, account)?).await?;
+        let parts =
+            self.injector.launch_parts(program, launch, bare(program, launch, account)?).await?;
         let command = new_session(launch, &parts, &find(program, &parts, &launch.cwd)?)?;
         let control = self.control(&self.own);
         let told = control.run(&command).await?;
         let mut words = told.first().map(String::as_str).unwrap_or_default().split(' ');
-        let (Some(id), Some(pid), Some(window)) = (words.next(), words.next().and_then(|pid| pid.parse().ok()), words.next()) else {
-            return Err(HostFault::Failed(format!("tmux did not say where it started {}.", launch.client)));
+        let (Some(id), Some(pid), Some(window)) =
+            (words.next(), words.next().and_then(|pid| pid.parse().ok()), words.next())
+        else {
+            return Err(HostFault::Failed(format!(
+                "tmux did not say where it started {}.",
+                launch.client
+            )));
         };
         control.run(&link(window)).await?;
         let pane = Pane { socket: String::new(), id: id.to_owned(), pid };
@@ -55,7 +66,8 @@ impl TmuxHost {
     pub(super) async fn end_program(&self, pane: &Pane) -> Result<(), HostFault> {
         if !pane.socket.is_empty() {
             // Whoever started it ends it; here it is only let go.
-            let place = self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(pane);
+            let place =
+                self.found.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(pane);
             if let Some(place) = place {
                 self.control(&place).panes.forget(&run_of(pane));
             }
@@ -74,15 +86,28 @@ impl TmuxHost {
     /// How the program of a dead pane ended, and the last lines that it showed.
     pub(super) async fn words_of_the_dead(&self, pane: &Pane) -> Result<Option<String>, HostFault> {
         let control = self.same(pane).await?;
-        let facts =
-            TmuxCommand::of("display-message -p -t").words([pane.id.as_str(), "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}"]);
+        let facts = TmuxCommand::of("display-message -p -t")
+            .words([pane.id.as_str(), "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}"]);
         let mut looks = 0;
         let (how, lines) = loop {
-            let (facts, lines) = control.run_both(&facts, &TmuxCommand::of("capture-pane -p -J -t").word(&pane.id)).await?;
-            match facts.first().map(String::as_str).unwrap_or_default().split('/').collect::<Vec<_>>()[..] {
-                ["1", status, ""] if !status.is_empty() => break (format!("with exit status {status}"), lines),
-                ["1", _, signal] if !signal.is_empty() => break (format!("by signal {signal}"), lines),
-                // It has closed its terminal, and goes in a moment; or tmux has missed that it went, and sees it when another child of it ends.
+            let (facts, lines) = control
+                .run_both(&facts, &TmuxCommand::of("capture-pane -p -J -t").word(&pane.id))
+                .await?;
+            match facts
+                .first()
+                .map(String::as_str)
+                .unwrap_or_default()
+                .split('/')
+                .collect::<Vec<_>>()[..]
+            {
+                ["1", status, ""] if !status.is_empty() => {
+                    break (format!("with exit status {status}"), lines);
+                }
+                ["1", _, signal] if !signal.is_empty() => {
+                    break (format!("by signal {signal}"), lines);
+                }
+                // It has closed its terminal, and goes in a moment; or tmux has missed that it
+                // went, and sees it when another child of it ends.
                 ["1", ..] if looks < STATUS_LOOKS => {
                     tokio::time::sleep(STATUS_EVERY).await;
                     control.run(&TmuxCommand::of("run-shell -b true")).await?;
@@ -91,7 +116,8 @@ impl TmuxHost {
             }
             looks += 1;
         };
-        let shown: Vec<String> = lines.iter().map(|line| clean(line.trim())).filter(|line| is_shown(line)).collect();
+        let shown: Vec<String> =
+            lines.iter().map(|line| clean(line.trim())).filter(|line| is_shown(line)).collect();
         let last = shown[shown.len().saturating_sub(LAST_LINES)..].join(" / ");
         Ok(Some(if last.is_empty() { how } else { format!("{how}: {last}") }))
     }
@@ -100,8 +126,13 @@ impl TmuxHost {
 /// The user that a program runs as, who is still the one that was said before.
 fn as_promised(program: &Program, launch: &Launch) -> Result<Option<Account>, HostFault> {
     let account = program.account().map_err(HostFault::Refused)?;
-    let (now, promised) = (account.as_ref().map(Account::uid), launch.run_as.as_ref().map(|user| user.uid));
-    if now == promised { Ok(account) } else { Err(HostFault::Refused("The configuration changed just now; start it again.".to_owned())) }
+    let (now, promised) =
+        (account.as_ref().map(Account::uid), launch.run_as.as_ref().map(|user| user.uid));
+    if now == promised {
+        Ok(account)
+    } else {
+        Err(HostFault::Refused("The configuration changed just now; start it again.".to_owned()))
+    }
 }
 
 /// Whether a line of a dead pane is the program's; tmux adds one of its own.
@@ -112,33 +143,55 @@ fn is_shown(line: &str) -> bool {
 fn unknown(host: &TmuxHost, client: &str) -> HostFault {
     let programs = host.known();
     let known: Vec<&str> = programs.keys().map(String::as_str).collect();
-    HostFault::UnknownProgram(format!("No program {client} is known to run in a terminal; there are: {}.", known.join(", ")))
+    HostFault::UnknownProgram(format!(
+        "No program {client} is known to run in a terminal; there are: {}.",
+        known.join(", ")
+    ))
 }
 
 /// The file that is started.
 fn find(program: &Program, parts: &Parts, cwd: &Path) -> Result<String, HostFault> {
     let name = parts.argv.first().map(String::as_str).unwrap_or_default();
     // What another user's program inherits is in its own variables.
-    let environment = Environment::of(if parts.account.is_some() { &parts.env } else { &program.env });
+    let environment =
+        Environment::of(if parts.account.is_some() { &parts.env } else { &program.env });
     let file = environment.find(name, cwd).filter(|file| is_program(file));
     let file = file.and_then(|file| file.into_os_string().into_string().ok());
     match file {
         // `env` would take it for a variable.
         Some(file) if !file.contains('=') => Ok(file),
-        Some(file) => Err(HostFault::UnknownProgram(format!("{file} has an equals sign in its path; start it by another one."))),
-        None => Err(HostFault::UnknownProgram(format!("The program {name:?} is not installed: it is in none of {}.", environment.path()))),
+        Some(file) => Err(HostFault::UnknownProgram(format!(
+            "{file} has an equals sign in its path; start it by another one."
+        ))),
+        None => Err(HostFault::UnknownProgram(format!(
+            "The program {name:?} is not installed: it is in none of {}.",
+            environment.path()
+        ))),
     }
 }
 
-/// The command that starts it. Several words are executed as they are; a single one would go through a shell.
+/// The command that starts it. Several words are executed as they are; a single one would go
+/// through a shell.
 fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<TmuxCommand, HostFault> {
-    let cwd = launch.cwd.to_str().ok_or_else(|| HostFault::Refused("The folder's name is no text.".to_owned()))?;
-    let mut words = TmuxCommand::of("new-session -d -P -F '#{pane_id} #{pane_pid} #{window_id}' -x 200 -y 50");
-    words = words.words(["-s", &session_name(launch), "-n", &title(&launch.name), "-c", &literal_format(cwd)]);
+    let cwd = launch
+        .cwd
+        .to_str()
+        .ok_or_else(|| HostFault::Refused("The folder's name is no text.".to_owned()))?;
+    let mut words =
+        TmuxCommand::of("new-session -d -P -F '#{pane_id} #{pane_pid} #{window_id}' -x 200 -y 50");
+    words = words.words([
+        "-s",
+        &session_name(launch),
+        "-n",
+        &title(&launch.name),
+        "-c",
+        &literal_format(cwd),
+    ]);
     for variable in variables(parts)? {
         words = words.words(["-e", &variable]);
     }
-    // What has the server's rights comes first, by paths that say where it lies, whatever the program is to find under `PATH`.
+    // What has the server's rights comes first, by paths that say where it lies, whatever the
+    // program is to find under `PATH`.
     words = words.word("--").words(parts.before.iter().map(String::as_str));
     // It is not told that it is in tmux: what it started there could end all others by accident.
     words = words.words(["env", "-u", "TMUX", "-u", "TMUX_PANE"]);
@@ -154,7 +207,8 @@ fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<TmuxCommand
     Ok(words.words(parts.argv.iter().skip(1).map(String::as_str)))
 }
 
-/// What it inherits, and what is given to it: the server's own variables only where they are meant for it.
+/// What it inherits, and what is given to it: the server's own variables only where they are meant
+/// for it.
 fn variables(parts: &Parts) -> Result<Vec<String>, HostFault> {
     let mut all = Vec::new();
     for (name, value) in Environment::of(&std::collections::BTreeMap::new()).pairs() {
@@ -187,6 +241,9 @@ fn title(name: &str) -> String {
 }
 
 fn plain(text: &str) -> String {
-    let kept = text.chars().map(|c| c.to_ascii_lowercase()).filter(|c| c.is_ascii_alphanumeric() || *c == '-');
+    let kept = text
+        .chars()
+        .map(|c| c.to_ascii_lowercase())
+        .filter(|c| c.is_ascii_alphanumeric() || *c == '-');
     kept.skip_while(|c| *c == '-').take(NAME_CHARS_MAX).collect()
 }

@@ -1,7 +1,7 @@
 //! Programs that do not care that their terminal is gone: they would go on unseen.
 //!
-//! A number of a process may be another's by now, above all after a restart, so only what carries the mark of its session is killed. Where
-//! no `/proc` shows environments, nothing is.
+//! A number of a process may be another's by now, above all after a restart, so only what carries
+//! the mark of its session is killed. Where no `/proc` shows environments, nothing is.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,15 +18,24 @@ const VARIABLE: &str = "MOOTHALL_SESSION";
 /// Kills what is left of sessions that are over, after the time for their last words.
 pub(super) async fn reap(left: Vec<(SessionId, Pane)>) {
     tokio::time::sleep(LAST_WORDS).await;
-    // Reading many small files blocks. An error means that the process is shutting down; the next one looks again.
+    // Reading many small files blocks. An error means that the process is shutting down; the next
+    // one looks again.
     let _ = tokio::task::spawn_blocking(move || sweep(&left)).await;
 }
 
 fn sweep(left: &[(SessionId, Pane)]) {
     let Ok(processes) = std::fs::read_dir("/proc") else { return };
     for entry in processes.flatten() {
-        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()).map(Pid::from_raw) else { continue };
-        let Some(group) = getpgid(Some(pid)).ok().and_then(|group| u32::try_from(group.as_raw()).ok()) else { continue };
+        let Some(pid) =
+            entry.file_name().to_str().and_then(|name| name.parse().ok()).map(Pid::from_raw)
+        else {
+            continue;
+        };
+        let Some(group) =
+            getpgid(Some(pid)).ok().and_then(|group| u32::try_from(group.as_raw()).ok())
+        else {
+            continue;
+        };
         // What a program put into a group of its own was meant to outlive it.
         let of_group = left.iter().filter(|(_, pane)| pane.socket.is_empty() && pane.pid == group);
         if of_group.into_iter().any(|(session, _)| carries(&entry.path(), session)) {

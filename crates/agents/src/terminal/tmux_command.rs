@@ -1,4 +1,5 @@
-//! A command for the control client, word by word. Whatever a word holds, it stays one word and means itself.
+//! A command for the control client, word by word. Whatever a word holds, it stays one word and
+//! means itself.
 
 use std::fmt::Write;
 
@@ -30,7 +31,8 @@ impl TmuxCommand {
     }
 }
 
-/// In double quotes, where only these have a meaning; a line break or another control character would end the line.
+/// In double quotes, where only these have a meaning; a line break or another control character
+/// would end the line.
 fn quote(line: &mut String, word: &str) {
     line.push('"');
     for c in word.chars() {
@@ -59,7 +61,16 @@ mod tests {
 
     #[test]
     fn a_word_stays_a_word() {
-        let line = TmuxCommand::of("set-buffer").words(["a b", "x\"; kill-server", "$HOME ~", "one\ntwo\\", ""]);
-        assert_eq!(line.line(), "set-buffer \"a b\" \"x\\\"; kill-server\" \"\\$HOME \\176\" \"one\\012two\\\\\" \"\"");
+        let line = TmuxCommand::of("set-buffer").words([
+            "a b",
+            "x\"; kill-server",
+            "$HOME ~",
+            "one\ntwo\\",
+            "",
+        ]);
+        assert_eq!(
+            line.line(),
+            "set-buffer \"a b\" \"x\\\"; kill-server\" \"\\$HOME \\176\" \"one\\012two\\\\\" \"\""
+        );
     }
 }

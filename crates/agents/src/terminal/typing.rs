@@ -32,7 +32,8 @@ const HANGS: Duration = Duration::from_secs(20);
 /// Enters that are pressed again when they were lost.
 const ENTERS_AGAIN: usize = 4;
 
-/// Programs take an Enter for a part of the paste when it comes at once: one that has drawn nothing for so long is done with it.
+/// Programs take an Enter for a part of the paste when it comes at once: one that has drawn nothing
+/// for so long is done with it.
 const SETTLED: Duration = Duration::from_millis(120);
 
 /// A program that never stops drawing gets its Enter after so long.
@@ -60,29 +61,51 @@ pub(super) struct Typing<'a> {
 }
 
 impl TmuxHost {
-    fn typing<'a>(&'a self, control: &'a Control, pane: &'a Pane, client: Option<&str>) -> Typing<'a> {
+    fn typing<'a>(
+        &'a self,
+        control: &'a Control,
+        pane: &'a Pane,
+        client: Option<&str>,
+    ) -> Typing<'a> {
         let run = run_of(pane);
         let drawn = control.panes.drawn(&run, client);
         let client = control.panes.client(&run);
-        Typing { host: self, control, pane, vendor: client.map_or(Vendor::Other, |client| self.vendor(&client)), drawn }
+        Typing {
+            host: self,
+            control,
+            pane,
+            vendor: client.map_or(Vendor::Other, |client| self.vendor(&client)),
+            drawn,
+        }
     }
 
-    pub(super) async fn paste_text(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault> {
+    pub(super) async fn paste_text(
+        &self,
+        pane: &Pane,
+        client: &str,
+        text: &str,
+    ) -> Result<(), HostFault> {
         let text = for_composer(text);
         if text.trim().is_empty() {
             return Err(HostFault::Refused("There is nothing to paste.".to_owned()));
         }
         if text.len() > PASTE_BYTES_MAX {
-            return Err(HostFault::Refused(format!("{} bytes are too many for a paste; {PASTE_BYTES_MAX} are the most.", text.len())));
+            return Err(HostFault::Refused(format!(
+                "{} bytes are too many for a paste; {PASTE_BYTES_MAX} are the most.",
+                text.len()
+            )));
         }
         let control = self.same(pane).await?;
         let mut typing = self.typing(&control, pane, Some(client));
         refuse_unless_free(&typing.look().await?)?;
         typing.put(&text, INTO_COMPOSER).await?;
-        let shown = |view: &View| view.composer.as_ref().is_none_or(|composer| !composer.is_empty());
+        let shown =
+            |view: &View| view.composer.as_ref().is_none_or(|composer| !composer.is_empty());
         match typing.until(TAKES_PASTE, shown).await? {
             Some(_) => Ok(()),
-            None => Err(HostFault::Failed("The program shows nothing of what was pasted.".to_owned())),
+            None => {
+                Err(HostFault::Failed("The program shows nothing of what was pasted.".to_owned()))
+            }
         }
     }
 
@@ -110,7 +133,12 @@ impl TmuxHost {
     /// A file that only this user may read, for tmux to load.
     fn keep(&self, number: u64, text: &str) -> std::io::Result<std::path::PathBuf> {
         let path = self.folder.join(format!("paste-{}-{number}", std::process::id()));
-        let mut file = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&path)?;
+        let mut file = std::fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&path)?;
         file.write_all(text.as_bytes())?;
         Ok(path)
     }
@@ -121,16 +149,23 @@ fn refuse_unless_free(view: &View) -> Result<(), HostFault> {
     let refused = |why: &str| Err(HostFault::Refused(why.to_owned()));
     match (view.state, view.composer.as_deref()) {
         (PaneState::Idle, None | Some("")) => Ok(()),
-        (PaneState::Idle, Some(_)) => refused("Somebody is typing there: the composer is not empty."),
+        (PaneState::Idle, Some(_)) => {
+            refused("Somebody is typing there: the composer is not empty.")
+        }
         (PaneState::Starting, _) => refused("The program does not take input yet."),
         (PaneState::Busy, _) => refused("The program is busy."),
-        (PaneState::Asking, _) => refused("The program waits for an answer to a question of its own."),
-        (PaneState::Shell, _) => refused("A shell shows there; the program is gone, and nothing is typed into a shell."),
+        (PaneState::Asking, _) => {
+            refused("The program waits for an answer to a question of its own.")
+        }
+        (PaneState::Shell, _) => {
+            refused("A shell shows there; the program is gone, and nothing is typed into a shell.")
+        }
         (PaneState::Gone, _) => Err(HostFault::Gone("The program is gone.".to_owned())),
     }
 }
 
-/// Whether what stood in the composer is on its way. A screen that is being drawn anew says nothing of it.
+/// Whether what stood in the composer is on its way. A screen that is being drawn anew says nothing
+/// of it.
 fn is_taken(view: &View) -> bool {
     match view.state {
         PaneState::Starting => false,
@@ -145,8 +180,13 @@ impl Typing<'_> {
         self.host.look(self.control, self.pane, self.vendor).await
     }
 
-    /// Looks whenever something was drawn until it shows what is awaited; nothing when it does not in time.
-    pub(super) async fn until(&mut self, bound: Duration, shows: impl Fn(&View) -> bool) -> Result<Option<View>, HostFault> {
+    /// Looks whenever something was drawn until it shows what is awaited; nothing when it does not
+    /// in time.
+    pub(super) async fn until(
+        &mut self,
+        bound: Duration,
+        shows: impl Fn(&View) -> bool,
+    ) -> Result<Option<View>, HostFault> {
         let until = Instant::now() + bound;
         loop {
             let view = self.look().await?;
@@ -161,11 +201,15 @@ impl Typing<'_> {
         }
     }
 
-    /// Through a buffer of tmux's, which puts the marks of a paste around it: nothing in the text ends the paste.
+    /// Through a buffer of tmux's, which puts the marks of a paste around it: nothing in the text
+    /// ends the paste.
     pub(super) async fn put(&mut self, text: &str, how: &'static str) -> Result<(), HostFault> {
         let number = PASTES.fetch_add(1, Ordering::Relaxed);
         let buffer = format!("moothall-{}-{number}", std::process::id());
-        let path = self.host.keep(number, text).map_err(|error| HostFault::Failed(format!("The paste could not be kept: {error}.")))?;
+        let path = self
+            .host
+            .keep(number, text)
+            .map_err(|error| HostFault::Failed(format!("The paste could not be kept: {error}.")))?;
         let load = TmuxCommand::of("load-buffer").words(["-b", &buffer, &path.to_string_lossy()]);
         let paste = TmuxCommand::of(how).words(["-b", &buffer, "-t", &self.pane.id]);
         let drew = *self.drawn.borrow();
@@ -181,16 +225,23 @@ impl Typing<'_> {
     }
 
     async fn drawing_since(&mut self, drew: u64) -> Result<(), HostFault> {
-        let waiting = timeout_at(Instant::now() + TAKES_PASTE, self.drawn.wait_for(|count| *count != drew)).await;
+        let waiting =
+            timeout_at(Instant::now() + TAKES_PASTE, self.drawn.wait_for(|count| *count != drew))
+                .await;
         match waiting {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(_)) => Err(HostFault::Gone("The program ended.".to_owned())),
-            Err(_) => Err(HostFault::Failed("The program shows nothing of what was pasted.".to_owned())),
+            Err(_) => {
+                Err(HostFault::Failed("The program shows nothing of what was pasted.".to_owned()))
+            }
         }
     }
 
     pub(super) async fn send(&self, key: &str) -> Result<(), HostFault> {
-        self.control.run(&TmuxCommand::of("send-keys -t").words([self.pane.id.as_str(), key])).await.map(|_| ())
+        self.control
+            .run(&TmuxCommand::of("send-keys -t").words([self.pane.id.as_str(), key]))
+            .await
+            .map(|_| ())
     }
 
     /// Presses Enter, and again when the program shows that it was lost.
@@ -213,15 +264,20 @@ impl Typing<'_> {
         Err(HostFault::Failed("The program does not take what stands in its composer.".to_owned()))
     }
 
-    /// Whether an Enter is taken. It is lost when the program drew something since, and then nothing more for a while. One that draws
-    /// nothing at all is busy, and a second Enter would send off the same words again as soon as it reads both.
+    /// Whether an Enter is taken. It is lost when the program drew something since, and then
+    /// nothing more for a while. One that draws nothing at all is busy, and a second Enter would
+    /// send off the same words again as soon as it reads both.
     async fn takes_enter(&mut self, drew: u64) -> Result<bool, HostFault> {
         let hangs = Instant::now() + HANGS;
         loop {
             if is_taken(&self.look().await?) {
                 return Ok(true);
             }
-            let bound = if *self.drawn.borrow() == drew { hangs } else { hangs.min(Instant::now() + TAKES_ENTER) };
+            let bound = if *self.drawn.borrow() == drew {
+                hangs
+            } else {
+                hangs.min(Instant::now() + TAKES_ENTER)
+            };
             match timeout_at(bound, self.drawn.changed()).await {
                 Ok(Ok(())) => {}
                 Ok(Err(_)) => return Err(HostFault::Gone("The program ended.".to_owned())),
@@ -233,14 +289,17 @@ impl Typing<'_> {
     /// Waits until nothing is drawn any more.
     pub(super) async fn settle(&mut self) {
         let until = Instant::now() + SETTLES;
-        while let Ok(Ok(())) = timeout_at(until.min(Instant::now() + SETTLED), self.drawn.changed()).await {
+        while let Ok(Ok(())) =
+            timeout_at(until.min(Instant::now() + SETTLED), self.drawn.changed()).await
+        {
             if Instant::now() >= until {
                 return;
             }
         }
     }
 
-    /// Interrupts. A program may put the words of the turn back into its composer; they are taken out, as nobody typed them.
+    /// Interrupts. A program may put the words of the turn back into its composer; they are taken
+    /// out, as nobody typed them.
     async fn escape(&mut self) -> Result<(), HostFault> {
         let before = self.look().await?;
         self.send(self.vendor.table().keys.interrupt).await?;
@@ -250,7 +309,10 @@ impl Typing<'_> {
         self.until(TAKES_ESCAPE, |view| view.state != PaneState::Busy).await?;
         let empty = |view: &View| view.composer.as_ref().is_none_or(String::is_empty);
         // They may come back a moment after it is idle.
-        if before.composer.is_some() && empty(&before) && self.until(PUTS_BACK, |view| !empty(view)).await?.is_some() {
+        if before.composer.is_some()
+            && empty(&before)
+            && self.until(PUTS_BACK, |view| !empty(view)).await?.is_some()
+        {
             self.send(self.vendor.table().keys.clear).await?;
             self.until(TAKES_ESCAPE, empty).await?;
         }

@@ -15,7 +15,13 @@ async fn asked(terminals: &Terminals) -> (Started<'_>, Dialog) {
 }
 
 /// The fault of an answer in words.
-async fn refusal(terminals: &Terminals, ann: &Started<'_>, dialog: &Dialog, option: usize, text: Option<&str>) -> String {
+async fn refusal(
+    terminals: &Terminals,
+    ann: &Started<'_>,
+    dialog: &Dialog,
+    option: usize,
+    text: Option<&str>,
+) -> String {
     match terminals.host.choose(&ann.pane, "fake", dialog, option, text).await {
         Err(HostFault::Refused(why)) => why,
         other => panic!("not refused: {other:?}"),
@@ -34,13 +40,17 @@ async fn words_are_typed_into_the_field_of_their_dialog_and_nowhere_else() {
     assert_eq!(takes, [false, false, true, false]);
     assert!(refusal(&terminals, &ann, &dialog, 0, Some("x")).await.contains("takes no words"));
     assert!(refusal(&terminals, &ann, &dialog, 2, None).await.contains("wants words"));
-    assert!(refusal(&terminals, &ann, &dialog, 2, Some(" \u{1b}[0m")).await.contains("nothing to type"));
+    assert!(
+        refusal(&terminals, &ann, &dialog, 2, Some(" \u{1b}[0m")).await.contains("nothing to type")
+    );
     let other = Dialog { action: "Which other?".into(), ..dialog.clone() };
     assert!(refusal(&terminals, &ann, &other, 2, Some("x")).await.contains("Something else"));
     assert_eq!(ann.view().await.dialog, Some(dialog.clone()), "nothing was typed so far");
     let words = "/srv: MariaDB\u{1b}[201~\r1. it is there";
     terminals.host.choose(&ann.pane, "fake", &dialog, 2, Some(words)).await.unwrap();
-    let idle = ann.until("its answer", |view| view.state == PaneState::Idle && view.text.contains("Chosen:")).await;
+    let idle = ann
+        .until("its answer", |view| view.state == PaneState::Idle && view.text.contains("Chosen:"))
+        .await;
     assert!(idle.text.contains("Chosen: /srv: MariaDB\n  1. it is there"), "{}", idle.text);
 }
 
@@ -51,7 +61,10 @@ async fn long_words_are_typed_whole() {
     let (mut ann, dialog) = asked(&terminals).await;
     let words: Vec<String> = (0..120).map(|line| format!("{line}: the quick brown fox")).collect();
     terminals.host.choose(&ann.pane, "fake", &dialog, 2, Some(&words.join("\n"))).await.unwrap();
-    ann.until("its answer", |view| view.state == PaneState::Idle && view.text.contains("119: the quick brown fox")).await;
+    ann.until("its answer", |view| {
+        view.state == PaneState::Idle && view.text.contains("119: the quick brown fox")
+    })
+    .await;
 }
 
 /// Somebody at the terminal has gone into the field: a digit would be typed there.
@@ -63,7 +76,10 @@ async fn an_option_is_chosen_out_of_a_field_that_nobody_uses() {
     let focused = |dialog: &Dialog| dialog.field.as_ref().is_some_and(|field| field.is_focused);
     ann.until("a field", |view| view.dialog.as_ref().is_some_and(focused)).await;
     terminals.host.choose(&ann.pane, "fake", &dialog, 0, None).await.unwrap();
-    ann.until("its answer", |view| view.state == PaneState::Idle && view.text.contains("Chosen: SQLite")).await;
+    ann.until("its answer", |view| {
+        view.state == PaneState::Idle && view.text.contains("Chosen: SQLite")
+    })
+    .await;
 }
 
 /// What somebody types there is theirs. The same words, as a crash leaves them, are only sent off.
@@ -74,17 +90,23 @@ async fn what_stands_in_a_field_is_not_typed_over() {
         let (mut ann, dialog) = asked(&terminals).await;
         type_by_hand(&terminals, &ann, &["3"]);
         type_by_hand(&terminals, &ann, &["-l", "Maria DB"]);
-        let filled = |dialog: &Dialog| dialog.field.as_ref().is_some_and(|field| field.words == "Maria DB");
+        let filled =
+            |dialog: &Dialog| dialog.field.as_ref().is_some_and(|field| field.words == "Maria DB");
         ann.until("words", |view| view.dialog.as_ref().is_some_and(filled)).await;
         assert!(refusal(&terminals, &ann, &dialog, 0, None).await.contains("Somebody is typing"));
         assert!(refusal(&terminals, &ann, &dialog, 2, Some("Oracle")).await.contains("not empty"));
         if left {
             type_by_hand(&terminals, &ann, &["Up"]);
-            let left = |dialog: &Dialog| dialog.field.as_ref().is_some_and(|field| !field.is_focused);
+            let left =
+                |dialog: &Dialog| dialog.field.as_ref().is_some_and(|field| !field.is_focused);
             ann.until("the focus elsewhere", |view| view.dialog.as_ref().is_some_and(left)).await;
         }
         terminals.host.choose(&ann.pane, "fake", &dialog, 2, Some("Maria DB")).await.unwrap();
-        let idle = ann.until("its answer", |view| view.state == PaneState::Idle && view.text.contains("Chosen:")).await;
+        let idle = ann
+            .until("its answer", |view| {
+                view.state == PaneState::Idle && view.text.contains("Chosen:")
+            })
+            .await;
         assert!(idle.text.contains("Chosen: Maria DB\n"), "once: {}", idle.text);
     }
 }

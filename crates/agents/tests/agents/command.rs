@@ -28,7 +28,8 @@ impl Shell {
         let note = folder.path().join("note");
         let spec = CommandSpec::new(["/bin/sh", "-c", script, "sh", note.to_str().unwrap()]);
         let mut job = job("codex", Why::Forced, &[post(1, "user", "Hello")]);
-        // Marks are by conversation: tests that run side by side must not end each other's programs.
+        // Marks are by conversation: tests that run side by side must not end each other's
+        // programs.
         job.key.stream = folder.path().to_str().unwrap().into();
         Self { spec, job, folder }
     }
@@ -58,25 +59,37 @@ impl Shell {
     /// Whether a process that runs for this turn is left anywhere.
     fn is_anybody_left(&self) -> bool {
         let mark = format!("MOOTHALL_TURN={}/", self.job.key.stream);
-        let environments = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path().join("environ"));
-        environments.filter_map(|file| std::fs::read(file).ok()).any(|bytes| String::from_utf8_lossy(&bytes).contains(&mark))
+        let environments =
+            std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path().join("environ"));
+        environments
+            .filter_map(|file| std::fs::read(file).ok())
+            .any(|bytes| String::from_utf8_lossy(&bytes).contains(&mark))
     }
 }
 
 /// The process whose number was written to this file, once it is there.
 fn noted(file: &Path) -> Option<String> {
-    std::fs::read_to_string(file).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    std::fs::read_to_string(file)
+        .ok()
+        .map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty())
 }
 
 /// Whether a process runs; one that only waits to be reaped by its new parent does not.
 fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().next()).is_some_and(|state| state != "Z" && state != "X")
+    stat.rsplit(')')
+        .next()
+        .and_then(|rest| rest.split_whitespace().next())
+        .is_some_and(|state| state != "Z" && state != "X")
 }
 
 #[tokio::test]
 async fn a_reply_is_what_it_prints() {
-    assert_eq!(Shell::new("echo; echo '  Hello there. '; echo").run().await.unwrap(), "Hello there.");
+    assert_eq!(
+        Shell::new("echo; echo '  Hello there. '; echo").run().await.unwrap(),
+        "Hello there."
+    );
 }
 
 #[tokio::test]
@@ -126,10 +139,16 @@ async fn the_window_holds_what_the_job_carries_oldest_first() {
 async fn a_prod_is_a_control() {
     let mut shell = Shell::new("cat");
     let changes = vec![Change::Prodded { targets: vec!["codex".into()] }];
-    shell.job.trigger =
-        Recorded { seq: Seq(2), ts: Timestamp::from_millis(2), event: Event::Controlled { by: "user".into(), changes, unproven: false } };
+    shell.job.trigger = Recorded {
+        seq: Seq(2),
+        ts: Timestamp::from_millis(2),
+        event: Event::Controlled { by: "user".into(), changes, unproven: false },
+    };
     let read: Value = serde_json::from_str(&shell.run().await.unwrap()).unwrap();
-    assert_eq!((&read["trigger"]["type"], &read["trigger"]["content"]), (&json!("control"), &json!({ "prod": ["codex"] })));
+    assert_eq!(
+        (&read["trigger"]["type"], &read["trigger"]["content"]),
+        (&json!("control"), &json!({ "prod": ["codex"] }))
+    );
 }
 
 #[tokio::test]
@@ -139,7 +158,11 @@ async fn the_prompt_can_come_as_text_or_as_an_argument() {
     assert_eq!(shell.run().await.unwrap(), "You are here.\n\nWhat now?");
     shell.spec.argv = vec!["/bin/echo".into(), "-n".into(), "<{prompt}>".into()];
     shell.job.prompt.standalone = "$(echo run) `x` \"'; {prompt}".into();
-    assert_eq!(shell.run().await.unwrap(), "<You are here.\n\n$(echo run) `x` \"'; {prompt}>", "no shell looks at it");
+    assert_eq!(
+        shell.run().await.unwrap(),
+        "<You are here.\n\n$(echo run) `x` \"'; {prompt}>",
+        "no shell looks at it"
+    );
 }
 
 #[tokio::test]
@@ -147,7 +170,10 @@ async fn a_hanging_program_is_ended_at_its_time_limit() {
     let shell = Shell::new("sleep 1000; echo too late").limited(Millis(300));
     let (result, usage) = shell.spec.run(&shell.job, &Silent).await;
     let fault = result.unwrap_err();
-    assert_eq!((fault.code.as_str(), fault.message.as_str()), ("timeout", "/bin/sh gave no answer within 0.3 s."));
+    assert_eq!(
+        (fault.code.as_str(), fault.message.as_str()),
+        ("timeout", "/bin/sh gave no answer within 0.3 s.")
+    );
     assert!(usage.ms >= 300);
     assert!(!shell.is_anybody_left());
 }
@@ -170,7 +196,10 @@ async fn a_program_that_ignores_sigterm_is_killed() {
 async fn a_flood_is_cut_off() {
     let shell = Shell::new("yes 'spam spam spam' | head -c 1073741824");
     let fault = shell.fault().await;
-    assert_eq!((fault.code.as_str(), fault.message.as_str()), ("output_too_large", "/bin/sh wrote more than 256 KiB and was ended."));
+    assert_eq!(
+        (fault.code.as_str(), fault.message.as_str()),
+        ("output_too_large", "/bin/sh wrote more than 256 KiB and was ended.")
+    );
     assert!(!shell.is_anybody_left());
 }
 
@@ -190,16 +219,24 @@ async fn a_flood_of_complaints_costs_nothing() {
 
 #[tokio::test]
 async fn invalid_utf8_and_colours_become_readable() {
-    let shell = Shell::new(r"printf '\033[31mred\033[0m \377\376 \033]0;title\007shalom \342\200\217\n\000end\r\n'");
+    let shell = Shell::new(
+        r"printf '\033[31mred\033[0m \377\376 \033]0;title\007shalom \342\200\217\n\000end\r\n'",
+    );
     assert_eq!(shell.run().await.unwrap(), "red \u{fffd}\u{fffd} shalom \u{200f}\nend");
 }
 
 #[tokio::test]
 async fn a_failure_says_its_code_and_the_end_of_its_complaint() {
-    let shell = Shell::new("echo partial; head -c 100000 /dev/zero | tr '\\0' x >&2; printf '\\033[1mno key\\033[0m\\n' >&2; exit 3");
+    let shell = Shell::new(
+        "echo partial; head -c 100000 /dev/zero | tr '\\0' x >&2; printf '\\033[1mno key\\033[0m\\n' >&2; exit 3",
+    );
     let fault = shell.fault().await;
     assert_eq!(fault.code, "exit_status");
-    assert!(fault.message.starts_with("/bin/sh ended with exit status: 3. It said: … xxx"), "{}", fault.message);
+    assert!(
+        fault.message.starts_with("/bin/sh ended with exit status: 3. It said: … xxx"),
+        "{}",
+        fault.message
+    );
     assert!(fault.message.ends_with("xxxno key"), "{}", fault.message);
     assert!(fault.message.len() < 1_100);
 }
@@ -214,14 +251,29 @@ async fn a_complaint_on_standard_output_is_shown_when_there_is_no_other() {
 
 #[tokio::test]
 async fn a_failure_never_pours_the_prompt_into_the_room() {
-    let mut shell = Shell::new("echo header >&2; cat >&2; echo >&2; seq 1 40 >&2; echo 'ERROR: no such model' >&2; exit 1");
+    let mut shell = Shell::new(
+        "echo header >&2; cat >&2; echo >&2; seq 1 40 >&2; echo 'ERROR: no such model' >&2; exit 1",
+    );
     shell.spec.stdin = Stdin::Prompt;
     shell.job.prompt.standalone = "The whole conversation\n  user: what of the zebra?".into();
     let message = shell.fault().await.message;
-    assert!(message.ends_with("39\n40\nERROR: no such model") && message.contains("It said: … 32\n"), "{message}");
-    let shell = Shell { spec: CommandSpec::new(["/bin/sh", "-c", "cat >&2; echo >&2; echo 'ERROR: no such model' >&2; exit 1"]), ..shell };
+    assert!(
+        message.ends_with("39\n40\nERROR: no such model") && message.contains("It said: … 32\n"),
+        "{message}"
+    );
+    let shell = Shell {
+        spec: CommandSpec::new([
+            "/bin/sh",
+            "-c",
+            "cat >&2; echo >&2; echo 'ERROR: no such model' >&2; exit 1",
+        ]),
+        ..shell
+    };
     let shell = Shell { spec: CommandSpec { stdin: Stdin::Prompt, ..shell.spec }, ..shell };
-    assert_eq!(shell.fault().await.message, "/bin/sh ended with exit status: 1. It said: ERROR: no such model");
+    assert_eq!(
+        shell.fault().await.message,
+        "/bin/sh ended with exit status: 1. It said: ERROR: no such model"
+    );
 }
 
 #[tokio::test]
@@ -313,13 +365,19 @@ async fn only_the_allowed_environment_is_handed_on() {
     shell.spec.argv = vec!["env".into()];
     shell.spec.env.insert("GREETING".into(), "hello world".into());
     shell.spec.env.insert("MOOTHALL_TOKEN".into(), "canary".into());
-    assert!(std::env::var("CARGO_MANIFEST_DIR").is_ok(), "the canary: it is in the environment of every test");
+    assert!(
+        std::env::var("CARGO_MANIFEST_DIR").is_ok(),
+        "the canary: it is in the environment of every test"
+    );
     let answer = shell.run().await.unwrap();
     let allowed = "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM TMPDIR TZ XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME \
         GREETING MOOTHALL_TURN";
     for line in answer.lines() {
         let name = line.split('=').next().unwrap();
-        assert!(allowed.split_whitespace().any(|word| word == name) || name.starts_with("LC_"), "{name} leaked");
+        assert!(
+            allowed.split_whitespace().any(|word| word == name) || name.starts_with("LC_"),
+            "{name} leaked"
+        );
     }
     assert!(answer.contains("GREETING=hello world") && answer.contains("PATH="));
     assert!(!answer.contains("canary"));
@@ -327,13 +385,20 @@ async fn only_the_allowed_environment_is_handed_on() {
 
 #[tokio::test]
 async fn a_secret_is_not_told_again() {
-    let mut shell = Shell::new("echo \"I was given $API_KEY in $MODE mode\" | tee /dev/stderr; exit $CODE");
+    let mut shell =
+        Shell::new("echo \"I was given $API_KEY in $MODE mode\" | tee /dev/stderr; exit $CODE");
     for (name, value) in [("API_KEY", "canary-123456"), ("MODE", "quiet"), ("CODE", "0")] {
         shell.spec.env.insert(name.into(), value.into());
     }
     assert_eq!(shell.run().await.unwrap(), "I was given [API_KEY hidden] in quiet mode");
     shell.spec.env.insert("CODE".into(), "1".into());
-    assert!(shell.fault().await.message.ends_with("It said: I was given [API_KEY hidden] in quiet mode"));
+    assert!(
+        shell
+            .fault()
+            .await
+            .message
+            .ends_with("It said: I was given [API_KEY hidden] in quiet mode")
+    );
 }
 
 #[tokio::test]
@@ -342,7 +407,13 @@ async fn a_missing_program_is_named() {
     shell.spec.argv = vec!["no-such-program-here".into()];
     let fault = shell.fault().await;
     assert_eq!(fault.code, "spawn_failed");
-    assert!(fault.message.starts_with("The program no-such-program-here is not installed: it is in none of /"), "{}", fault.message);
+    assert!(
+        fault
+            .message
+            .starts_with("The program no-such-program-here is not installed: it is in none of /"),
+        "{}",
+        fault.message
+    );
     assert_eq!(shell.spec.check(), Err(fault));
     shell.spec.argv = vec![shell.note().to_str().unwrap().into()];
     assert!(shell.fault().await.message.ends_with("does not exist or may not be executed."));
@@ -407,7 +478,9 @@ fn the_end_of_the_server_ends_its_programs() {
         until("it runs", || noted(&shell.note()).is_some()).await;
     });
     drop(runtime);
-    tokio::runtime::Runtime::new().unwrap().block_on(until("nobody is left", || !shell.is_anybody_left()));
+    tokio::runtime::Runtime::new()
+        .unwrap()
+        .block_on(until("nobody is left", || !shell.is_anybody_left()));
 }
 
 /// A folder that everybody may walk through, with a file that only its owner may read.
@@ -422,8 +495,9 @@ fn kept_from_others(folder: &Path) -> PathBuf {
 
 #[tokio::test]
 async fn a_program_that_runs_as_another_user_has_that_users_rights_and_no_more() {
-    let mut shell =
-        Shell::new("id -un; id -u; cat \"$2\" 2>&1; echo \"$HOME $USER $XDG_CONFIG_HOME\"; grep -E 'Cap(Eff|Prm|Amb)' /proc/self/status");
+    let mut shell = Shell::new(
+        "id -un; id -u; cat \"$2\" 2>&1; echo \"$HOME $USER $XDG_CONFIG_HOME\"; grep -E 'Cap(Eff|Prm|Amb)' /proc/self/status",
+    );
     let file = kept_from_others(shell.folder.path());
     shell.spec.argv.push(file.to_str().unwrap().into());
     shell.spec.cwd = Some("/".into());
@@ -437,14 +511,25 @@ async fn a_program_that_runs_as_another_user_has_that_users_rights_and_no_more()
     let lines: Vec<&str> = answer.lines().collect();
     assert_eq!(lines[0], "nobody", "{answer}");
     assert!(lines[2].ends_with("Permission denied"), "{answer}");
-    assert!(lines[3].trim_end().ends_with("nobody") && !lines[3].starts_with(&std::env::var("HOME").unwrap()), "{answer}");
-    assert!(lines[4..].len() == 3 && lines[4..].iter().all(|line| line.ends_with("0000000000000000")), "{answer}");
+    assert!(
+        lines[3].trim_end().ends_with("nobody")
+            && !lines[3].starts_with(&std::env::var("HOME").unwrap()),
+        "{answer}"
+    );
+    assert!(
+        lines[4..].len() == 3 && lines[4..].iter().all(|line| line.ends_with("0000000000000000")),
+        "{answer}"
+    );
     let private = shell.folder.path().join("private");
     std::fs::write(&private, "#!/bin/sh\necho ran\n").unwrap();
-    std::fs::set_permissions(&private, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    std::fs::set_permissions(&private, std::os::unix::fs::PermissionsExt::from_mode(0o700))
+        .unwrap();
     let argv = std::mem::replace(&mut shell.spec.argv, vec![private.to_str().unwrap().into()]);
     let fault = shell.fault().await;
-    assert!(fault.code == "exit_status" && fault.message.contains("Permission denied"), "a program of the server's alone: {fault:?}");
+    assert!(
+        fault.code == "exit_status" && fault.message.contains("Permission denied"),
+        "a program of the server's alone: {fault:?}"
+    );
     shell.spec.argv = argv;
     shell.spec.run_as = Some("no-such-user-here".into());
     let fault = shell.fault().await;

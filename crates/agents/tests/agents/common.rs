@@ -34,17 +34,28 @@ impl Notes {
 
     /// The pieces of the answer.
     pub fn deltas(&self) -> Vec<String> {
-        self.pick(|report| if let Report::Delta(piece) = report { Some(piece.clone()) } else { None })
+        self.pick(
+            |report| if let Report::Delta(piece) = report { Some(piece.clone()) } else { None },
+        )
     }
 
     /// The words for people.
     pub fn progress(&self) -> Vec<String> {
-        self.pick(|report| if let Report::Progress(word) = report { Some(word.clone()) } else { None })
+        self.pick(
+            |report| if let Report::Progress(word) = report { Some(word.clone()) } else { None },
+        )
     }
 
     /// How it ended, if it has.
     pub fn finished(&self) -> Option<(Result<String, Fault>, Usage)> {
-        self.pick(|report| if let Report::Finished { result, usage } = report { Some((result.clone(), *usage)) } else { None }).pop()
+        self.pick(|report| {
+            if let Report::Finished { result, usage } = report {
+                Some((result.clone(), *usage))
+            } else {
+                None
+            }
+        })
+        .pop()
     }
 }
 
@@ -73,7 +84,11 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         error: None,
         fingerprint: 0,
     };
-    Recorded { seq: Seq(seq), ts: Timestamp::from_millis(1_763_693_999_000 + i64::try_from(seq).unwrap()), event: Event::Posted(posted) }
+    Recorded {
+        seq: Seq(seq),
+        ts: Timestamp::from_millis(1_763_693_999_000 + i64::try_from(seq).unwrap()),
+        event: Event::Posted(posted),
+    }
 }
 
 /// The same, in reply to an earlier message.
@@ -102,11 +117,20 @@ pub fn job(agent: &str, why: Why, window: &[Recorded]) -> Job {
         participant: agent.into(),
         name: agent.into(),
         address: None,
-        profile: Profile { client: Some(agent.into()), model: Some("m".into()), ..Profile::default() },
+        profile: Profile {
+            client: Some(agent.into()),
+            model: Some("m".into()),
+            ..Profile::default()
+        },
         why,
         kind: TurnKind::Reply,
         may_pass: matches!(why, Why::Polled | Why::Reaction),
-        prompt: Prompt { system: "You are here.".into(), text: "text".into(), standalone: "What now?".into(), ..Prompt::default() },
+        prompt: Prompt {
+            system: "You are here.".into(),
+            text: "text".into(),
+            standalone: "What now?".into(),
+            ..Prompt::default()
+        },
         trigger: window.last().unwrap().clone(),
         window: window.to_vec(),
         through: window.last().unwrap().seq,

@@ -39,7 +39,10 @@ fn a_command_is_known_by_its_argv() {
     assert_eq!((spec.client.as_str(), spec.origin), ("codex", "configured"));
     assert_eq!(spec.summary, "Runs codex for each turn.");
     let facts = spec.facts();
-    assert_eq!((facts.runtime, facts.timeout, facts.on_lost), (Runtime::COMMAND, Some(Millis(90_000)), OnLost::Fail));
+    assert_eq!(
+        (facts.runtime, facts.timeout, facts.on_lost),
+        (Runtime::COMMAND, Some(Millis(90_000)), OnLost::Fail)
+    );
     assert_eq!(spec.profile.client.as_deref(), Some("codex"));
     assert_eq!(spec.profile.model.as_deref(), Some("gpt"));
     assert_eq!(spec.profile.nickname.as_deref(), Some("Cody"));
@@ -59,8 +62,15 @@ fn a_model_is_known_by_its_provider() {
     assert_eq!((spec.facts().runtime, spec.facts().timeout), (Runtime::LLM, Some(Millis(90_000))));
     assert_eq!(spec.profile.model.as_deref(), Some("llama3.2"));
     assert_eq!(spec.summary, "Asks the model llama3.2 (ollama) for each turn.");
-    let llm = read("provider = \"openai\"\nbase_url = \"http://127.0.0.1:1\"\nprofile = { model = \"m\" }").llm_spec().unwrap();
-    assert_eq!((llm.model.as_str(), llm.base_url.as_deref(), llm.context_tokens), ("m", Some("http://127.0.0.1:1/v1/"), 24_000));
+    let llm = read(
+        "provider = \"openai\"\nbase_url = \"http://127.0.0.1:1\"\nprofile = { model = \"m\" }",
+    )
+    .llm_spec()
+    .unwrap();
+    assert_eq!(
+        (llm.model.as_str(), llm.base_url.as_deref(), llm.context_tokens),
+        ("m", Some("http://127.0.0.1:1/v1/"), 24_000)
+    );
 }
 
 #[test]
@@ -129,8 +139,9 @@ fn unknown_keys_and_values_do_not_parse() {
 
 #[test]
 fn printing_a_section_shows_no_secret() {
-    let section =
-        read("command = [\"x\", \"--key=CANARY\"]\nenv = { KEY = \"CANARY\" }\napi_key = \"CANARY\"\nbase_url = \"http://u:CANARY@h\"");
+    let section = read(
+        "command = [\"x\", \"--key=CANARY\"]\nenv = { KEY = \"CANARY\" }\napi_key = \"CANARY\"\nbase_url = \"http://u:CANARY@h\"",
+    );
     assert!(!format!("{section:?}").contains("CANARY"));
     let model = read("provider = \"openai\"\nmodel = \"m\"\napi_key = \"CANARY\"\nbase_url = \"http://h/?key=CANARY\"").llm_spec().unwrap();
     assert!(!format!("{model:?}").contains("CANARY"));
@@ -142,19 +153,32 @@ fn printing_a_section_shows_no_secret() {
 
 #[test]
 fn a_terminal_agent_is_a_program() {
-    let program = |section: &str| read(&format!("runtime = \"terminal\"\n{section}")).terminal_program("codex");
+    let program = |section: &str| {
+        read(&format!("runtime = \"terminal\"\n{section}")).terminal_program("codex")
+    };
     let known = program("").unwrap().unwrap();
-    assert_eq!((known.argv.as_slice(), known.vendor), (["codex".to_owned()].as_slice(), Vendor::Codex));
+    assert_eq!(
+        (known.argv.as_slice(), known.vendor),
+        (["codex".to_owned()].as_slice(), Vendor::Codex)
+    );
     let given =
         program("command = [\"mycodex\", \"-a\"]\ncwd = \"/\"\nenv = { A = \"b\" }\ntimeout = 20\nsummary = \"Mine.\"").unwrap().unwrap();
-    assert_eq!((given.argv.as_slice(), given.vendor), (["mycodex".to_owned(), "-a".to_owned()].as_slice(), Vendor::Codex));
+    assert_eq!(
+        (given.argv.as_slice(), given.vendor),
+        (["mycodex".to_owned(), "-a".to_owned()].as_slice(), Vendor::Codex)
+    );
     assert_eq!((given.cwd.as_deref(), given.env["A"].as_str()), (Some(Path::new("/")), "b"));
     assert_eq!((given.timeout, given.summary.as_str()), (Some(Millis::from_secs(20)), "Mine."));
     for section in ["screen = \"other\"", "command = [\"opencode\"]\nscreen = \"other\""] {
         let refused = program(section).unwrap_err();
-        assert!(refused.key == "screen" && refused.to_string().contains("runtime = \"command\""), "{refused}");
+        assert!(
+            refused.key == "screen" && refused.to_string().contains("runtime = \"command\""),
+            "{refused}"
+        );
     }
-    let unknown = read("runtime = \"terminal\"\ncommand = [\"opencode\"]").terminal_program("oc").unwrap_err();
+    let unknown = read("runtime = \"terminal\"\ncommand = [\"opencode\"]")
+        .terminal_program("oc")
+        .unwrap_err();
     assert_eq!(unknown.key, "screen", "nothing is known of how it draws");
     assert_eq!(read("runtime = \"terminal\"").terminal_program("mine").unwrap_err().key, "command");
     assert_eq!(read("command = [\"x\"]").terminal_program("codex"), Ok(None));

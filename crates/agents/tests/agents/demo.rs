@@ -42,7 +42,16 @@ fn a_plain_remark_is_passed_by_all() {
 
 #[test]
 fn whoever_is_addressed_answers_whatever_was_said() {
-    for words in ["", "?", "@critic", "Nice weather today.", "[PASS]", "你好", "\u{0}\n\n", "1e999 -- $ % ..."] {
+    for words in [
+        "",
+        "?",
+        "@critic",
+        "Nice weather today.",
+        "[PASS]",
+        "你好",
+        "\u{0}\n\n",
+        "1e999 -- $ % ...",
+    ] {
         let said = [post(1, "user", words)];
         for demo in Demo::ALL {
             let answer = forced(demo, &said);
@@ -72,7 +81,11 @@ fn the_critic_waits_for_somebody_to_disagree_with() {
         "One objection, @analyst: “Raise it to 12 at once.” — you take 12 as given, but where does it come from? A number without a source is an opinion."
     );
     let own = reply(3, "critic", &objection, &asked);
-    assert_eq!(polled_about_first(Demo::Critic, &[asked, claim, own]), PASS, "one objection is enough");
+    assert_eq!(
+        polled_about_first(Demo::Critic, &[asked, claim, own]),
+        PASS,
+        "one objection is enough"
+    );
 }
 
 #[test]
@@ -99,9 +112,16 @@ fn the_analyst_answers_a_question_of_another_agent_once() {
     let window = [asked.clone(), own.clone(), objection.clone()];
     let answer = Demo::Analyst.answer(&job("analyst", Why::Reaction, &window));
     assert!(answer.starts_with("Fair point, critic. “Where does 12 come from?”"), "{answer}");
-    assert_eq!(answer, forced(Demo::Analyst, &window), "addressed or not, a question gets the same answer");
+    assert_eq!(
+        answer,
+        forced(Demo::Analyst, &window),
+        "addressed or not, a question gets the same answer"
+    );
     let statement = reply(3, "critic", "I doubt that.", &asked);
-    assert_eq!(Demo::Analyst.answer(&job("analyst", Why::Reaction, &[asked, own, statement])), PASS);
+    assert_eq!(
+        Demo::Analyst.answer(&job("analyst", Why::Reaction, &[asked, own, statement])),
+        PASS
+    );
 }
 
 #[test]
@@ -109,7 +129,8 @@ fn quoting_somebody_names_nobody() {
     let asked = post(1, "user", "@writer draft this: ask @boss and @critic about “@everyone”?");
     let claim = reply(2, "bob", "Ask @boss.", &asked);
     for demo in Demo::ALL {
-        let answer = polled_about_first(demo, &[asked.clone(), claim.clone()]).replace("One objection, @bob:", "");
+        let answer = polled_about_first(demo, &[asked.clone(), claim.clone()])
+            .replace("One objection, @bob:", "");
         assert!(!answer.contains('@'), "{answer}");
     }
 }

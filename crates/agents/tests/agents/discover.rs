@@ -8,8 +8,13 @@ use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_kernel::participant::Runtime;
 
 fn offered(variables: &[(&str, &str)]) -> BTreeMap<String, AgentSpec> {
-    let lookup = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
-    discover(lookup, "http://127.0.0.1:5111").into_iter().map(|spec| (spec.client.clone(), spec)).collect()
+    let lookup = |name: &str| {
+        variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+    };
+    discover(lookup, "http://127.0.0.1:5111")
+        .into_iter()
+        .map(|spec| (spec.client.clone(), spec))
+        .collect()
 }
 
 #[test]
@@ -20,8 +25,12 @@ fn an_empty_environment_offers_nothing() {
 
 #[test]
 fn a_key_offers_its_provider() {
-    let all =
-        offered(&[("ANTHROPIC_API_KEY", "CANARY"), ("OPENAI_API_KEY", "CANARY"), ("GOOGLE_API_KEY", "CANARY"), ("OLLAMA_HOST", "box")]);
+    let all = offered(&[
+        ("ANTHROPIC_API_KEY", "CANARY"),
+        ("OPENAI_API_KEY", "CANARY"),
+        ("GOOGLE_API_KEY", "CANARY"),
+        ("OLLAMA_HOST", "box"),
+    ]);
     assert_eq!(all.keys().collect::<Vec<_>>(), ["anthropic", "google", "ollama", "openai"]);
     for spec in all.values() {
         assert_eq!((spec.origin, spec.facts().runtime), ("discovered", Runtime::LLM));
@@ -42,7 +51,10 @@ fn an_installed_program_is_offered_and_not_started() {
     }
     let all = offered(&[("PATH", &format!("/nowhere:{}", folder.path().display()))]);
     assert_eq!(all.keys().collect::<Vec<_>>(), ["claude", "gemini"]);
-    assert!(all.values().all(|spec| spec.origin == "discovered" && spec.facts().runtime == Runtime::COMMAND));
+    assert!(
+        all.values()
+            .all(|spec| spec.origin == "discovered" && spec.facts().runtime == Runtime::COMMAND)
+    );
     assert!(!ran.exists());
 }
 

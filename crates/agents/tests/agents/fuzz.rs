@@ -1,4 +1,5 @@
-//! What programs show and say, damaged in every way. The screens are those that were captured from the real programs.
+//! What programs show and say, damaged in every way. The screens are those that were captured from
+//! the real programs.
 
 use std::path::Path;
 
@@ -17,7 +18,10 @@ fn corpus(folder: &str) -> Vec<Vec<u8>> {
 
 fn holds_together(view: &View) {
     assert_eq!(view.dialog.is_some(), view.state == PaneState::Asking, "{view:?}");
-    assert!(view.composer.is_none() || matches!(view.state, PaneState::Idle | PaneState::Busy), "{view:?}");
+    assert!(
+        view.composer.is_none() || matches!(view.state, PaneState::Idle | PaneState::Busy),
+        "{view:?}"
+    );
     assert!(!view.text.contains(|c: char| c.is_control() && c != '\n'), "{view:?}");
     if let Some(dialog) = &view.dialog {
         let numbers: Vec<String> = dialog.options.iter().map(|option| option.id.clone()).collect();
@@ -45,14 +49,22 @@ fn fuzzed_screens_are_read_as_something_that_holds_together() {
         "…",
     ];
     fuzz::texts("screens", &corpus("agents/screens"), &words, |text| {
-        let screen = Screen { lines: text.lines().map(str::to_owned).collect(), command: "node".to_owned() };
+        let screen =
+            Screen { lines: text.lines().map(str::to_owned).collect(), command: "node".to_owned() };
         for vendor in VENDORS {
             let view = screen.read(vendor);
             holds_together(&view);
-            assert!(view.text.len() <= text.len() && view.composer.as_ref().is_none_or(|words| words.len() <= text.len()));
+            assert!(
+                view.text.len() <= text.len()
+                    && view.composer.as_ref().is_none_or(|words| words.len() <= text.len())
+            );
         }
         let shell = Screen { command: "-bash".to_owned(), ..screen };
-        assert_eq!(shell.read(Vendor::Claude).state, PaneState::Shell, "nothing is typed into a shell");
+        assert_eq!(
+            shell.read(Vendor::Claude).state,
+            PaneState::Shell,
+            "nothing is typed into a shell"
+        );
     });
 }
 
@@ -82,12 +94,33 @@ fn reported(program: &str, event: &str, payload: &str, cut: bool) -> HookEvent {
 #[test]
 fn fuzzed_reports_command_no_terminal_and_say_when_they_are_not_whole() {
     const EVENTS: [(&str, &[&str]); 3] = [
-        ("claude", &["SessionStart", "UserPromptSubmit", "PermissionRequest", "Stop", "StopFailure", "Notification", "SessionEnd"]),
+        (
+            "claude",
+            &[
+                "SessionStart",
+                "UserPromptSubmit",
+                "PermissionRequest",
+                "Stop",
+                "StopFailure",
+                "Notification",
+                "SessionEnd",
+            ],
+        ),
         ("codex", &["notify", "SessionStart", "PermissionRequest", "Stop"]),
         ("gemini", &["SessionStart", "BeforeAgent", "AfterAgent", "Notification", "SessionEnd"]),
     ];
-    let words =
-        ["\\ud83d", "\\u001b[2J", "\\u202e", "\"prompt\": ", "\"last_assistant_message\": ", "\"session_id\": ", "null", "{", "[", "\""];
+    let words = [
+        "\\ud83d",
+        "\\u001b[2J",
+        "\\u202e",
+        "\"prompt\": ",
+        "\"last_assistant_message\": ",
+        "\"session_id\": ",
+        "null",
+        "{",
+        "[",
+        "\"",
+    ];
     fuzz::texts("reports", &corpus("corpus/reports"), &words, |payload| {
         let cut = payload.len().is_multiple_of(2);
         for (program, events) in EVENTS {
@@ -96,7 +129,10 @@ fn fuzzed_reports_command_no_terminal_and_say_when_they_are_not_whole() {
                 let HookEvent::Heard { native, news } = news else { continue };
                 assert!(native.is_none_or(|id| !id.trim().is_empty()));
                 assert!(said(&news).iter().all(|text| for_terminal(text) == **text), "{news:?}");
-                assert!(!cut || !matches!(news, HookNews::Asks { partial: false, .. }), "what was cut is no whole action: {news:?}");
+                assert!(
+                    !cut || !matches!(news, HookNews::Asks { partial: false, .. }),
+                    "what was cut is no whole action: {news:?}"
+                );
             }
         }
     });

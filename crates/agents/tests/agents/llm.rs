@@ -23,7 +23,9 @@ pub fn model(server: &ModelServer, provider: &str, more: &str) -> AgentSpec {
 /// The same with a model of this name.
 pub fn model_called(server: &ModelServer, provider: &str, name: &str, more: &str) -> AgentSpec {
     let url = server.url();
-    let section = format!("provider = \"{provider}\"\nmodel = \"{name}\"\nbase_url = \"{url}\"\napi_key = \"CANARY-KEY\"\n{more}");
+    let section = format!(
+        "provider = \"{provider}\"\nmodel = \"{name}\"\nbase_url = \"{url}\"\napi_key = \"CANARY-KEY\"\n{more}"
+    );
     let config: AgentConfig = toml::from_str(&section).unwrap();
     config.spec("ada", "").map_err(|fault| fault.to_string()).unwrap()
 }
@@ -45,7 +47,8 @@ async fn every_provider_streams_in_order_and_says_what_it_used() {
         assert_eq!(notes.deltas(), ["Hel", "lo ", "wörld ", "👋"], "{provider}");
         let (result, usage) = notes.finished().unwrap();
         assert_eq!(result.unwrap(), "Hello wörld 👋", "{provider}");
-        let expected = Usage { ms: usage.ms, input_tokens: 1_000, output_tokens: 20, cost_micros: 3_310 };
+        let expected =
+            Usage { ms: usage.ms, input_tokens: 1_000, output_tokens: 20, cost_micros: 3_310 };
         assert_eq!(usage, expected, "{provider}");
         assert_eq!(notes.progress(), Vec::<String>::new(), "{provider}");
         let requests = server.requests();
@@ -74,20 +77,29 @@ async fn a_piece_is_told_as_soon_as_it_comes() {
 
 /// Role and text of each message, whatever the protocol.
 fn messages(body: &Value) -> Vec<(String, String)> {
-    let list = ["messages", "input", "contents"].iter().find_map(|key| body.get(key)?.as_array()).unwrap();
+    let list =
+        ["messages", "input", "contents"].iter().find_map(|key| body.get(key)?.as_array()).unwrap();
     let text = |message: &Value| match message.get("content").or(message.get("parts")) {
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(parts)) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        Some(Value::Array(parts)) => {
+            parts.iter().filter_map(|part| part["text"].as_str()).collect()
+        }
         _ => String::new(),
     };
-    list.iter().map(|message| (message["role"].as_str().unwrap_or("user").to_owned(), text(message))).collect()
+    list.iter()
+        .map(|message| (message["role"].as_str().unwrap_or("user").to_owned(), text(message)))
+        .collect()
 }
 
 #[tokio::test]
 async fn every_provider_gets_the_history_in_roles() {
     for provider in PROVIDERS {
         let server = ModelServer::start().await.unwrap();
-        let spec = model(&server, provider, "system = \"Answer in French.\"\nmax_tokens = 77\ntemperature = 0.5");
+        let spec = model(
+            &server,
+            provider,
+            "system = \"Answer in French.\"\nmax_tokens = 77\ntemperature = 0.5",
+        );
         let mut job = job("ada", Why::Forced, &[post(3, "user", "and now?")]);
         job.prompt.history = vec![
             TranscriptLine::new("User", "hello", false),
@@ -100,15 +112,21 @@ async fn every_provider_gets_the_history_in_roles() {
         until("the turn is over", || notes.finished().is_some()).await;
         let body = &server.requests()[0].body;
         let said = messages(body);
-        let said: Vec<(&str, &str)> =
-            said.iter().map(|(role, text)| (role.as_str(), text.as_str())).filter(|(role, _)| *role != "system").collect();
+        let said: Vec<(&str, &str)> = said
+            .iter()
+            .map(|(role, text)| (role.as_str(), text.as_str()))
+            .filter(|(role, _)| *role != "system")
+            .collect();
         let own = if provider == "gemini" { "model" } else { "assistant" };
         assert_eq!(
             said,
             [
                 ("user", "[User] hello\n"),
                 (own, "bonjour"),
-                ("user", "[User] and now?\n## Your Turn\nThe user's latest message: \"and now?\"\n")
+                (
+                    "user",
+                    "[User] and now?\n## Your Turn\nThe user's latest message: \"and now?\"\n"
+                )
             ],
             "{provider}"
         );
@@ -165,14 +183,32 @@ async fn a_server_without_keys_gets_none_of_ours() {
 async fn what_a_provider_says_about_itself_is_checked() {
     for provider in PROVIDERS {
         let server = ModelServer::start().await.unwrap();
-        server.script("m", [Reply::text("fine").usage(-5, 1_000_000_000_000).claiming("gpt-evil\u{1b}[2J")]);
-        let notes = answer(&model(&server, provider, "price_input = 1\nprice_output = 1\nmax_tokens = 500")).await;
+        server.script(
+            "m",
+            [Reply::text("fine").usage(-5, 1_000_000_000_000).claiming("gpt-evil\u{1b}[2J")],
+        );
+        let notes = answer(&model(
+            &server,
+            provider,
+            "price_input = 1\nprice_output = 1\nmax_tokens = 500",
+        ))
+        .await;
         let (result, usage) = notes.finished().unwrap();
         assert_eq!(result.unwrap(), "fine", "{provider}");
-        assert_eq!((usage.input_tokens, usage.output_tokens, usage.cost_micros), (0, 500, 500), "{provider}");
+        assert_eq!(
+            (usage.input_tokens, usage.output_tokens, usage.cost_micros),
+            (0, 500, 500),
+            "{provider}"
+        );
         let told = notes.progress();
-        assert!(told.iter().any(|word| word.contains("number of tokens that cannot be")), "{provider}: {told:?}");
-        assert!(told.iter().any(|word| word.ends_with("says that the model gpt-evil answered.")), "{provider}: {told:?}");
+        assert!(
+            told.iter().any(|word| word.contains("number of tokens that cannot be")),
+            "{provider}: {told:?}"
+        );
+        assert!(
+            told.iter().any(|word| word.ends_with("says that the model gpt-evil answered.")),
+            "{provider}: {told:?}"
+        );
     }
 }
 
@@ -181,7 +217,8 @@ async fn counts_at_the_edge_of_the_librarys_numbers_end_nothing_else() {
     for provider in PROVIDERS {
         let server = ModelServer::start().await.unwrap();
         server.script("m", [Reply::text("fine").usage(i64::from(i32::MAX), i64::from(i32::MAX))]);
-        let (result, usage) = answer(&model(&server, provider, "max_tokens = 10")).await.finished().unwrap();
+        let (result, usage) =
+            answer(&model(&server, provider, "max_tokens = 10")).await.finished().unwrap();
         assert!(result.is_ok_and(|text| text == "fine"), "{provider}");
         assert_eq!(usage.output_tokens, 10, "{provider}");
     }
@@ -192,7 +229,8 @@ async fn without_a_word_about_tokens_nothing_is_charged() {
     for provider in PROVIDERS {
         let server = ModelServer::start().await.unwrap();
         server.script("m", [Reply::text("fine").without_usage()]);
-        let (result, usage) = answer(&model(&server, provider, "price_input = 1")).await.finished().unwrap();
+        let (result, usage) =
+            answer(&model(&server, provider, "price_input = 1")).await.finished().unwrap();
         assert!(result.is_ok(), "{provider}");
         assert_eq!((usage.input_tokens, usage.cost_micros), (0, 0), "{provider}");
     }
@@ -202,7 +240,18 @@ async fn without_a_word_about_tokens_nothing_is_charged() {
 async fn nothing_is_asked_before_a_turn() {
     let server = ModelServer::start().await.unwrap();
     let spec = model(&server, "openai", "");
-    assert_eq!(spec.agent.probe(&job("ada", Why::Forced, &[post(1, "user", "hello")]).key).await, Probe::Unknown);
+    assert_eq!(
+        spec.agent.probe(&job("ada", Why::Forced, &[post(1, "user", "hello")]).key).await,
+        Probe::Unknown
+    );
     assert_eq!(server.requests(), []);
-    assert!(answer(&spec).await.0.lock().unwrap().first().is_some_and(|report| matches!(report, Report::Started { .. })));
+    assert!(
+        answer(&spec)
+            .await
+            .0
+            .lock()
+            .unwrap()
+            .first()
+            .is_some_and(|report| matches!(report, Report::Started { .. }))
+    );
 }

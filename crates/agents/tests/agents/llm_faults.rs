@@ -41,7 +41,8 @@ async fn within(spec: &AgentSpec, limit: Millis) -> Arc<Notes> {
 async fn a_refused_key_is_told_and_not_tried_again() {
     for provider in PROVIDERS {
         for status in [401, 403] {
-            let (fault, _, asked) = fault(provider, Reply::refusal(status, "bad key CANARY-KEY")).await;
+            let (fault, _, asked) =
+                fault(provider, Reply::refusal(status, "bad key CANARY-KEY")).await;
             assert_eq!((fault.code.as_str(), asked), ("provider_auth", 1), "{provider}");
             assert!(fault.message.contains("Check api_key"), "{}", fault.message);
         }
@@ -51,9 +52,14 @@ async fn a_refused_key_is_told_and_not_tried_again() {
 #[tokio::test]
 async fn a_refused_request_says_why_without_the_key() {
     for provider in PROVIDERS {
-        let (fault, _, asked) = fault(provider, Reply::refusal(404, "no such model for CANARY-KEY")).await;
+        let (fault, _, asked) =
+            fault(provider, Reply::refusal(404, "no such model for CANARY-KEY")).await;
         assert_eq!((fault.code.as_str(), asked), ("provider_refused", 1), "{provider}");
-        assert!(fault.message.ends_with("It said: no such model for [api_key hidden]"), "{provider}: {}", fault.message);
+        assert!(
+            fault.message.ends_with("It said: no such model for [api_key hidden]"),
+            "{provider}: {}",
+            fault.message
+        );
     }
 }
 
@@ -66,7 +72,12 @@ async fn a_storm_is_weathered_when_it_passes_in_time() {
         let (result, usage) = notes.finished().unwrap();
         assert_eq!(result.unwrap(), "at last", "{provider}");
         assert_eq!((usage.input_tokens, usage.output_tokens), (7, 3), "{provider}");
-        assert_eq!((server.requests().len(), notes.progress().len()), (4, 3), "{provider}: {:?}", notes.progress());
+        assert_eq!(
+            (server.requests().len(), notes.progress().len()),
+            (4, 3),
+            "{provider}: {:?}",
+            notes.progress()
+        );
     }
 }
 
@@ -74,10 +85,17 @@ async fn a_storm_is_weathered_when_it_passes_in_time() {
 async fn a_date_to_wait_for_is_kept_to_as_far_as_the_turn_has_time() {
     let date = |seconds| httpdate::fmt_http_date(SystemTime::now() + Duration::from_secs(seconds));
     let server = ModelServer::start().await.unwrap();
-    server.script("m", [Reply::status(429).retry_after("Wed, 21 Oct 2015 07:28:00 GMT"), Reply::text("at once")]);
+    server.script(
+        "m",
+        [Reply::status(429).retry_after("Wed, 21 Oct 2015 07:28:00 GMT"), Reply::text("at once")],
+    );
     let notes = answer(&model(&server, "openai", "")).await;
     assert_eq!(notes.finished().unwrap().0.unwrap(), "at once");
-    assert!(notes.progress()[0].ends_with("It asks to wait 0 s. Trying again in 0.0 s."), "{:?}", notes.progress());
+    assert!(
+        notes.progress()[0].ends_with("It asks to wait 0 s. Trying again in 0.0 s."),
+        "{:?}",
+        notes.progress()
+    );
 
     server.script("m", [Reply::status(429).retry_after(&date(3600))]);
     let notes = answer(&model(&server, "anthropic", "")).await;
@@ -90,7 +108,11 @@ async fn a_date_to_wait_for_is_kept_to_as_far_as_the_turn_has_time() {
     server.script("m", [Reply::status(503).retry_after(&date(2)), Reply::text("in a moment")]);
     let notes = answer(&model(&server, "openai", "")).await;
     assert_eq!(notes.finished().unwrap().0.unwrap(), "in a moment");
-    assert!(["Trying again in 2.0 s.", "Trying again in 1.0 s."].iter().any(|end| notes.progress()[0].ends_with(end)));
+    assert!(
+        ["Trying again in 2.0 s.", "Trying again in 1.0 s."]
+            .iter()
+            .any(|end| notes.progress()[0].ends_with(end))
+    );
 }
 
 #[tokio::test]
@@ -107,7 +129,11 @@ async fn without_a_wish_of_the_provider_it_waits_a_moment() {
     server.script("m", [Reply::status(503), Reply::text("fine")]);
     let notes = answer(&model(&server, "gemini", "")).await;
     assert_eq!(notes.finished().unwrap().0.unwrap(), "fine");
-    assert!(notes.progress()[0].starts_with("gemini is not available (503). Trying again in 0."), "{:?}", notes.progress());
+    assert!(
+        notes.progress()[0].starts_with("gemini is not available (503). Trying again in 0."),
+        "{:?}",
+        notes.progress()
+    );
 }
 
 #[tokio::test]
@@ -125,9 +151,17 @@ async fn after_failures_in_a_row_the_provider_is_left_alone() {
     let code = async |spec: &AgentSpec| answer(spec).await.finished().unwrap().0.unwrap_err().code;
     for turn in 1..=5 {
         assert_eq!(code(&spec).await, "provider_unavailable", "turn {turn}");
-        assert_eq!(server.requests().len(), 4 * turn, "a turn asks as often as it may and counts once");
+        assert_eq!(
+            server.requests().len(),
+            4 * turn,
+            "a turn asks as often as it may and counts once"
+        );
     }
-    assert_eq!(code(&model(&server, "openai", "")).await, "circuit_open", "agents that ask the same share it");
+    assert_eq!(
+        code(&model(&server, "openai", "")).await,
+        "circuit_open",
+        "agents that ask the same share it"
+    );
     assert_eq!(server.requests().len(), 20);
     assert_eq!(code(&model(&server, "anthropic", "")).await, "provider_unavailable");
 }
@@ -151,7 +185,12 @@ async fn a_cut_answer_is_never_asked_again_once_a_word_was_shown() {
     for provider in PROVIDERS {
         for reply in [Reply::cut(["Hel", "lo"]), Reply::unfinished(["Hel", "lo"])] {
             let (fault, deltas, asked) = fault(provider, reply).await;
-            assert_eq!((fault.code.as_str(), asked), ("provider_cut", 1), "{provider}: {}", fault.message);
+            assert_eq!(
+                (fault.code.as_str(), asked),
+                ("provider_cut", 1),
+                "{provider}: {}",
+                fault.message
+            );
             assert_eq!(deltas.concat(), "Hello", "{provider}");
         }
     }
@@ -162,7 +201,11 @@ async fn an_answer_cut_before_its_first_word_is_asked_again() {
     for provider in PROVIDERS {
         let server = ModelServer::start().await.unwrap();
         server.script("m", [Reply::cut([]), Reply::text("whole")]);
-        assert_eq!(answer(&model(&server, provider, "")).await.finished().unwrap().0.unwrap(), "whole", "{provider}");
+        assert_eq!(
+            answer(&model(&server, provider, "")).await.finished().unwrap().0.unwrap(),
+            "whole",
+            "{provider}"
+        );
     }
 }
 
@@ -170,7 +213,12 @@ async fn an_answer_cut_before_its_first_word_is_asked_again() {
 async fn a_page_instead_of_an_answer_is_a_bad_response() {
     for provider in PROVIDERS {
         let (fault, deltas, asked) = fault(provider, Reply::html()).await;
-        assert_eq!((fault.code.as_str(), asked), ("provider_bad_response", 1), "{provider}: {}", fault.message);
+        assert_eq!(
+            (fault.code.as_str(), asked),
+            ("provider_bad_response", 1),
+            "{provider}: {}",
+            fault.message
+        );
         assert!(deltas.is_empty());
     }
 }
@@ -182,7 +230,11 @@ async fn a_tool_that_nobody_offered_is_a_bad_response() {
         assert_eq!(fault.code, "provider_bad_response", "{provider}: {}", fault.message);
         let server = ModelServer::start().await.unwrap();
         server.script("m", [Reply::cut_in_tool_call(), Reply::text("whole")]);
-        assert_eq!(answer(&model(&server, provider, "")).await.finished().unwrap().0.unwrap(), "whole", "{provider}");
+        assert_eq!(
+            answer(&model(&server, provider, "")).await.finished().unwrap().0.unwrap(),
+            "whole",
+            "{provider}"
+        );
     }
 }
 
@@ -219,14 +271,26 @@ async fn a_refusal_without_end_is_ended() {
 
 #[tokio::test]
 async fn an_error_inside_a_stream_is_told() {
-    for (provider, kind) in
-        [("anthropic", "overloaded_error"), ("openai", "server_error"), ("openai_responses", "server_error"), ("gemini", "unavailable")]
-    {
+    for (provider, kind) in [
+        ("anthropic", "overloaded_error"),
+        ("openai", "server_error"),
+        ("openai_responses", "server_error"),
+        ("gemini", "unavailable"),
+    ] {
         let server = ModelServer::start().await.unwrap();
         server.script("m", [Reply::failing([], kind, "busy"), Reply::text("fine")]);
-        assert_eq!(answer(&model(&server, provider, "")).await.finished().unwrap().0.unwrap(), "fine", "{provider}");
+        assert_eq!(
+            answer(&model(&server, provider, "")).await.finished().unwrap().0.unwrap(),
+            "fine",
+            "{provider}"
+        );
         let (fault, deltas, asked) = fault(provider, Reply::failing(["Hello"], kind, "busy")).await;
-        assert_eq!((fault.code.as_str(), asked, deltas.len()), ("provider_cut", 1, 1), "{provider}: {}", fault.message);
+        assert_eq!(
+            (fault.code.as_str(), asked, deltas.len()),
+            ("provider_cut", 1, 1),
+            "{provider}: {}",
+            fault.message
+        );
     }
 }
 
@@ -237,7 +301,11 @@ async fn silence_ends_a_turn_before_its_limit_does() {
         server.script("m", [Reply::hang(), Reply::stall(["one "])]);
         let spec = model(&server, provider, "");
         let notes = within(&spec, Millis(600)).await;
-        assert_eq!(notes.finished().unwrap().0.unwrap_err().code, "provider_unavailable", "{provider}");
+        assert_eq!(
+            notes.finished().unwrap().0.unwrap_err().code,
+            "provider_unavailable",
+            "{provider}"
+        );
         assert_eq!(server.requests().len(), 1, "{provider}");
         let notes = within(&spec, Millis(600)).await;
         assert_eq!(notes.finished().unwrap().0.unwrap_err().code, "provider_cut", "{provider}");
@@ -248,7 +316,10 @@ async fn silence_ends_a_turn_before_its_limit_does() {
 #[tokio::test]
 async fn an_answer_that_only_drips_ends_with_its_time() {
     let server = ModelServer::start().await.unwrap();
-    server.script("m", [Reply::pieces(std::iter::repeat_n("x", 10_000)).every(Duration::from_millis(20))]);
+    server.script(
+        "m",
+        [Reply::pieces(std::iter::repeat_n("x", 10_000)).every(Duration::from_millis(20))],
+    );
     let notes = within(&model(&server, "openai", ""), Millis(400)).await;
     assert_eq!(notes.finished().unwrap().0.unwrap_err().code, "timeout");
     server.idle().await;
@@ -261,7 +332,12 @@ async fn nobody_there_is_unavailable() {
     drop(server);
     let fault = within(&spec, Millis(900)).await.finished().unwrap().0.unwrap_err();
     assert_eq!(fault.code, "provider_unavailable");
-    assert!(fault.message.starts_with("openai could not be reached: ") && !fault.message.contains("127.0.0.1"), "{}", fault.message);
+    assert!(
+        fault.message.starts_with("openai could not be reached: ")
+            && !fault.message.contains("127.0.0.1"),
+        "{}",
+        fault.message
+    );
 }
 
 #[tokio::test]

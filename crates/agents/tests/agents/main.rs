@@ -1,4 +1,5 @@
-//! Agents at work: the built-in ones on small conversations, and real programs that behave in every bad way.
+//! Agents at work: the built-in ones on small conversations, and real programs that behave in every
+//! bad way.
 #![allow(clippy::unwrap_used)]
 
 mod common;

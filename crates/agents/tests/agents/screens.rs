@@ -1,4 +1,5 @@
-//! Screens of the real programs, as tmux captured them: Claude Code 2.1.197, Codex 0.169.0, Gemini CLI 0.61.0.
+//! Screens of the real programs, as tmux captured them: Claude Code 2.1.197, Codex 0.169.0, Gemini
+//! CLI 0.61.0.
 
 use std::path::Path;
 
@@ -6,15 +7,18 @@ use moothall_agents::terminal::Vendor;
 use moothall_agents::terminal::screen::Screen;
 use moothall_engine::sessions::{Field, PaneState, View};
 
-const PROGRAMS: [(&str, Vendor); 3] = [("claude", Vendor::Claude), ("codex", Vendor::Codex), ("gemini", Vendor::Gemini)];
+const PROGRAMS: [(&str, Vendor); 3] =
+    [("claude", Vendor::Claude), ("codex", Vendor::Codex), ("gemini", Vendor::Gemini)];
 
 fn view(program: &str, reads: Vendor, name: &str) -> View {
     screen(program, name).read(reads)
 }
 
 fn screen(program: &str, name: &str) -> Screen {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/agents/screens/{program}-{name}.txt"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join(format!("tests/agents/screens/{program}-{name}.txt"));
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     Screen { lines: text.lines().map(str::to_owned).collect(), command: "node".to_owned() }
 }
 
@@ -55,14 +59,22 @@ fn gemini_is_read_with_many_colours_too() {
         ("interrupted", PaneState::Idle, "slowly again"),
     ] {
         let view = view("gemini", Vendor::Gemini, &format!("colours-{name}"));
-        assert_eq!((view.state, view.composer.as_deref()), (state, Some(composer)), "{name}\n{}", view.text);
+        assert_eq!(
+            (view.state, view.composer.as_deref()),
+            (state, Some(composer)),
+            "{name}\n{}",
+            view.text
+        );
     }
 }
 
 #[test]
 fn a_prompt_that_came_too_early_is_on_its_way() {
     let view = view("codex", Vendor::Codex, "waiting");
-    assert_eq!((view.state, view.composer.as_deref()), (PaneState::Busy, Some("Ann:\n\nHow do you do?\n[moothall:0123abcd]")));
+    assert_eq!(
+        (view.state, view.composer.as_deref()),
+        (PaneState::Busy, Some("Ann:\n\nHow do you do?\n[moothall:0123abcd]"))
+    );
 }
 
 #[test]
@@ -104,7 +116,12 @@ fn questions_are_read() {
 fn whether_a_folder_is_trusted_is_a_question() {
     for (program, vendor, about, labels) in [
         ("claude", Vendor::Claude, "one you trust?", &["Yes, I trust this folder", "No, exit"][..]),
-        ("codex", Vendor::Codex, "Trust this folder?", &["Trust and continue", "Back to Agent Command Center"]),
+        (
+            "codex",
+            Vendor::Codex,
+            "Trust this folder?",
+            &["Trust and continue", "Back to Agent Command Center"],
+        ),
         (
             "gemini",
             Vendor::Gemini,
@@ -114,9 +131,16 @@ fn whether_a_folder_is_trusted_is_a_question() {
     ] {
         let view = view(program, vendor, "folder");
         let dialog = view.dialog.unwrap_or_else(|| panic!("{program}: {:?}", view.state));
-        assert!(view.state == PaneState::Asking && dialog.action.contains(about), "{}", dialog.action);
+        assert!(
+            view.state == PaneState::Asking && dialog.action.contains(about),
+            "{}",
+            dialog.action
+        );
         assert_eq!(dialog.pointer, (program == "codex").then_some(0), "{program}");
-        assert_eq!(dialog.options.iter().map(|option| option.label.as_str()).collect::<Vec<_>>(), labels);
+        assert_eq!(
+            dialog.options.iter().map(|option| option.label.as_str()).collect::<Vec<_>>(),
+            labels
+        );
     }
 }
 
@@ -125,7 +149,12 @@ fn what_follows_a_turn_is_idle() {
     // Claude Code puts the words of an interrupted turn back.
     for ((program, reads), composer) in PROGRAMS.into_iter().zip(["slowly again", "", ""]) {
         let view = view(program, reads, "interrupted");
-        assert_eq!((view.state, view.composer.as_deref()), (PaneState::Idle, Some(composer)), "{program}\n{}", view.text);
+        assert_eq!(
+            (view.state, view.composer.as_deref()),
+            (PaneState::Idle, Some(composer)),
+            "{program}\n{}",
+            view.text
+        );
     }
 }
 
@@ -133,7 +162,12 @@ fn what_follows_a_turn_is_idle() {
 fn what_waits_for_a_turn_is_no_content() {
     for (program, reads) in [PROGRAMS[0], PROGRAMS[2]] {
         let view = view(program, reads, "queued");
-        assert_eq!((view.state, view.composer.as_deref()), (PaneState::Busy, Some("")), "{program}\n{}", view.text);
+        assert_eq!(
+            (view.state, view.composer.as_deref()),
+            (PaneState::Busy, Some("")),
+            "{program}\n{}",
+            view.text
+        );
     }
 }
 
@@ -141,9 +175,13 @@ fn what_waits_for_a_turn_is_no_content() {
 fn a_screen_that_is_not_known_takes_nothing() {
     assert_eq!(view("claude", Vendor::Claude, "starting").state, PaneState::Starting);
     for (_, reads) in PROGRAMS {
-        for lines in
-            [vec![], vec![String::new(); 50], vec!["$ ".to_owned()], vec!["─".repeat(80); 3], vec!["1. a".to_owned(), "2. b".to_owned()]]
-        {
+        for lines in [
+            vec![],
+            vec![String::new(); 50],
+            vec!["$ ".to_owned()],
+            vec!["─".repeat(80); 3],
+            vec!["1. a".to_owned(), "2. b".to_owned()],
+        ] {
             assert_eq!(
                 Screen { lines: lines.clone(), command: "node".into() }.read(reads).state,
                 PaneState::Starting,
@@ -151,7 +189,8 @@ fn a_screen_that_is_not_known_takes_nothing() {
             );
         }
     }
-    let other = Screen { lines: vec!["ready".to_owned()], command: "repl".into() }.read(Vendor::Other);
+    let other =
+        Screen { lines: vec!["ready".to_owned()], command: "repl".into() }.read(Vendor::Other);
     assert_eq!((other.state, other.composer), (PaneState::Idle, None));
 }
 
@@ -159,14 +198,21 @@ fn a_screen_that_is_not_known_takes_nothing() {
 fn a_question_that_shows_less_than_all_says_so() {
     assert!(view("codex", Vendor::Codex, "asking").dialog.is_some_and(|dialog| !dialog.partial));
     let mut cut = screen("codex", "asking");
-    let command = cut.lines.iter().rposition(|line| line.contains("made.txt") && line.contains('$')).unwrap();
+    let command =
+        cut.lines.iter().rposition(|line| line.contains("made.txt") && line.contains('$')).unwrap();
     cut.lines.insert(command + 1, "  [… 78 lines] ctrl + a view all".to_owned());
     // In a small window nothing parts the options from how to choose.
     let last = cut.lines.iter().rposition(|line| line.contains("3. No")).unwrap();
     cut.lines.remove(last + 1);
     let dialog = cut.read(Vendor::Codex).dialog.unwrap();
-    assert!(dialog.partial && dialog.action.ends_with("[… 78 lines] ctrl + a view all"), "{dialog:?}");
-    assert_eq!(dialog.options.last().unwrap().label, "No, and tell Codex what to do differently (esc)");
+    assert!(
+        dialog.partial && dialog.action.ends_with("[… 78 lines] ctrl + a view all"),
+        "{dialog:?}"
+    );
+    assert_eq!(
+        dialog.options.last().unwrap().label,
+        "No, and tell Codex what to do differently (esc)"
+    );
 }
 
 #[test]
@@ -174,7 +220,11 @@ fn a_shell_is_a_shell_whatever_it_shows() {
     for command in ["bash", "-zsh", "sh", "fish"] {
         for (program, reads) in PROGRAMS {
             let shell = Screen { command: command.into(), ..screen(program, "idle") }.read(reads);
-            assert_eq!((shell.state, shell.composer), (PaneState::Shell, None), "{program} {command}");
+            assert_eq!(
+                (shell.state, shell.composer),
+                (PaneState::Shell, None),
+                "{program} {command}"
+            );
         }
     }
 }
@@ -209,16 +259,31 @@ fn a_question_of_claude_to_its_user_is_read() {
         let view = Screen { lines: lines(mark), command: "node".into() }.read(Vendor::Claude);
         let dialog = view.dialog.unwrap_or_else(|| panic!("{:?}\n{}", view.state, view.text));
         let labels: Vec<_> = dialog.options.iter().map(|option| option.label.as_str()).collect();
-        assert_eq!(labels, ["SQLite One file", "Postgres A server", "Type something.", "Chat about this"]);
-        assert!(dialog.action.contains("DB") && dialog.action.contains("Which DB?"), "{}", dialog.action);
-        assert_eq!(dialog.options.iter().map(|option| option.takes_text).collect::<Vec<_>>(), [false, false, true, false]);
+        assert_eq!(
+            labels,
+            ["SQLite One file", "Postgres A server", "Type something.", "Chat about this"]
+        );
+        assert!(
+            dialog.action.contains("DB") && dialog.action.contains("Which DB?"),
+            "{}",
+            dialog.action
+        );
+        assert_eq!(
+            dialog.options.iter().map(|option| option.takes_text).collect::<Vec<_>>(),
+            [false, false, true, false]
+        );
     }
     let chosen = lines("").into_iter().map(|line: String| line.replace(". ", ". [ ] ")).collect();
     let many = Screen { lines: chosen, command: "node".into() }.read(Vendor::Claude);
-    assert_eq!((many.state, many.dialog), (PaneState::Starting, None), "one key does not answer it");
+    assert_eq!(
+        (many.state, many.dialog),
+        (PaneState::Starting, None),
+        "one key does not answer it"
+    );
 }
 
-/// The field of such a question: with the focus, with words, and with words that were left there. It is the same question all the while.
+/// The field of such a question: with the focus, with words, and with words that were left there.
+/// It is the same question all the while.
 #[test]
 fn the_field_of_a_question_of_claude_is_read() {
     let dialog = |name: &str| {
@@ -234,9 +299,25 @@ fn the_field_of_a_question_of_claude_is_read() {
         ("choosing-left", false, "MariaDB,\n\n1. version 11"),
     ] {
         let dialog = dialog(name);
-        let labels: Vec<_> = dialog.options.iter().map(|option| (option.id.as_str(), option.label.as_str())).collect();
-        assert_eq!(labels, [("1", "SQLite One file"), ("2", "Postgres A server"), ("3", "Type something."), ("4", "Chat about this")]);
-        assert_eq!(dialog.field, Some(Field { option: 2, is_focused, words: words.to_owned() }), "{name}");
+        let labels: Vec<_> = dialog
+            .options
+            .iter()
+            .map(|option| (option.id.as_str(), option.label.as_str()))
+            .collect();
+        assert_eq!(
+            labels,
+            [
+                ("1", "SQLite One file"),
+                ("2", "Postgres A server"),
+                ("3", "Type something."),
+                ("4", "Chat about this")
+            ]
+        );
+        assert_eq!(
+            dialog.field,
+            Some(Field { option: 2, is_focused, words: words.to_owned() }),
+            "{name}"
+        );
         assert!(dialog.options[2].takes_text && dialog.is_same(&asked), "{name}");
     }
 }

@@ -9,7 +9,13 @@ use moothall_kernel::ids::TurnNo;
 use crate::common::{Silent, job, post};
 
 fn spec(lines: &[&str]) -> ScriptSpec {
-    ScriptSpec { replies: lines.iter().map(|text| Line { text: (*text).into(), delay_ms: 0, word_ms: 0 }).collect(), timeout: None }
+    ScriptSpec {
+        replies: lines
+            .iter()
+            .map(|text| Line { text: (*text).into(), delay_ms: 0, word_ms: 0 })
+            .collect(),
+        timeout: None,
+    }
 }
 
 fn turn(no: u64, message: &str) -> Job {
@@ -42,7 +48,10 @@ async fn a_rerun_says_the_same_again() {
 #[tokio::test]
 async fn placeholders_are_filled_once() {
     let spec = spec(&["{name} heard “{message}” {and} {"]);
-    assert_eq!(answer(&spec, &turn(1, "{name}{message}")).await, "Bob heard “{name}{message}” {and} {");
+    assert_eq!(
+        answer(&spec, &turn(1, "{name}{message}")).await,
+        "Bob heard “{name}{message}” {and} {"
+    );
 }
 
 #[tokio::test(start_paused = true)]

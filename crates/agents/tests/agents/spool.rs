@@ -47,7 +47,8 @@ impl HookSink for Ear {
         if !*self.disk.borrow() {
             return Err(SessionError::Host("the disk is full".into()));
         }
-        let heard = self.refuses.lock().unwrap().get(hook.session.as_str()).copied().unwrap_or(Heard::Yes);
+        let heard =
+            self.refuses.lock().unwrap().get(hook.session.as_str()).copied().unwrap_or(Heard::Yes);
         self.heard.send(hook).unwrap();
         Ok(heard)
     }
@@ -55,7 +56,8 @@ impl HookSink for Ear {
     async fn ask(&self, _hook: Hook) -> Permit {
         self.asking.send_modify(|count| *count += 1);
         let _asking = Asking(&self.asking);
-        let answered = self.permit.subscribe().wait_for(Option::is_some).await.map(|permit| *permit);
+        let answered =
+            self.permit.subscribe().wait_for(Option::is_some).await.map(|permit| *permit);
         answered.ok().flatten().unwrap()
     }
 }
@@ -111,13 +113,17 @@ impl World {
 
     fn say(&self, session: &str, text: &str) {
         let payload = json!({"session_id": "n", "last_assistant_message": text}).to_string();
-        let (answer, kept) = report(Some(&self.here(session)), "claude", "Stop", payload.as_bytes());
+        let (answer, kept) =
+            report(Some(&self.here(session)), "claude", "Stop", payload.as_bytes());
         assert_eq!(answer, "");
         kept.unwrap();
     }
 
     async fn next(&mut self) -> (String, String) {
-        let hook = tokio::time::timeout(PATIENCE, self.heard.recv()).await.expect("a report, and none came").unwrap();
+        let hook = tokio::time::timeout(PATIENCE, self.heard.recv())
+            .await
+            .expect("a report, and none came")
+            .unwrap();
         let HookNews::Stopped { text, .. } = hook.news else { panic!("{hook:?}") };
         (hook.session.to_string(), text.unwrap_or_default())
     }
@@ -125,15 +131,21 @@ impl World {
     /// Asks for a permission as a program's hook does.
     fn ask(&self, session: &str, payload: Value) -> tokio::task::JoinHandle<String> {
         let here = self.here(session);
-        tokio::task::spawn_blocking(move || report(Some(&here), "claude", "PermissionRequest", payload.to_string().as_bytes()).0)
+        tokio::task::spawn_blocking(move || {
+            report(Some(&here), "claude", "PermissionRequest", payload.to_string().as_bytes()).0
+        })
     }
 
     async fn questions(&self, count: usize) {
         let mut asking = self.ear.asking.subscribe();
-        tokio::time::timeout(PATIENCE, asking.wait_for(|open| *open == count)).await.expect("questions").unwrap();
+        tokio::time::timeout(PATIENCE, asking.wait_for(|open| *open == count))
+            .await
+            .expect("questions")
+            .unwrap();
     }
 
-    /// Waits until no report lies in a session's folder. What keeps it may be told before the file is gone.
+    /// Waits until no report lies in a session's folder. What keeps it may be told before the file
+    /// is gone.
     async fn empty(&self, session: &str) {
         let sink = self.sink();
         // A pass over the folder ends when nothing is left in it.
@@ -158,7 +170,8 @@ impl Reader {
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
+    let mut all: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect();
     all.sort();
     all
 }
@@ -213,14 +226,23 @@ async fn what_cannot_be_kept_waits_and_holds_up_no_other_session() {
 #[tokio::test]
 async fn what_is_not_believed_is_put_aside() {
     let mut world = World::new();
-    world.ear.refuses.lock().unwrap().extend([(SECOND.to_owned(), Heard::Forged), (NOBODY.to_owned(), Heard::Unknown)]);
+    world
+        .ear
+        .refuses
+        .lock()
+        .unwrap()
+        .extend([(SECOND.to_owned(), Heard::Forged), (NOBODY.to_owned(), Heard::Unknown)]);
     world.say(SECOND, "forged");
     world.say(NOBODY, "late");
     world.say(FIRST, "true");
     let (_, kept) = report(Some(&world.here(FIRST)), "claude", "Stop", b"no JSON at all");
     kept.unwrap();
     fs::write(world.root.join(FIRST).join("settings.json"), "{}").unwrap();
-    fs::write(world.root.join(FIRST).join("01980000-0000-7000-8000-0000000000ff.json"), "half a fi").unwrap();
+    fs::write(
+        world.root.join(FIRST).join("01980000-0000-7000-8000-0000000000ff.json"),
+        "half a fi",
+    )
+    .unwrap();
     let sink = world.sink();
     Spool::open(world.spool()).unwrap().catch_up(&sink).await;
     let mut heard = [world.next().await.1, world.next().await.1, world.next().await.1];
@@ -280,7 +302,8 @@ async fn without_a_server_nobody_waits() {
 async fn a_question_that_a_yes_does_not_answer_is_left_to_the_person_there() {
     let mut world = World::new();
     let _reader = world.reader();
-    let payload = json!({"session_id": "n", "tool_name": "AskUserQuestion", "tool_input": {"questions": []}});
+    let payload =
+        json!({"session_id": "n", "tool_name": "AskUserQuestion", "tool_input": {"questions": []}});
     assert_eq!(world.ask(FIRST, payload).await.unwrap(), "");
     assert_eq!(world.ask(FIRST, json!("no object")).await.unwrap(), "");
     let hook = tokio::time::timeout(PATIENCE, world.heard.recv()).await.unwrap().unwrap();
@@ -326,7 +349,12 @@ async fn the_record_of_gemini_is_read_while_it_waits() {
     let answers = |lines: &[&str]| {
         fs::write(&record, lines.join("\n")).unwrap();
         let payload = json!({"session_id": "g", "transcript_path": record, "prompt_response": "It is\nsaid. is\n said. "});
-        let (answer, kept) = report(Some(&world.here(FIRST)), "gemini", "AfterAgent", payload.to_string().as_bytes());
+        let (answer, kept) = report(
+            Some(&world.here(FIRST)),
+            "gemini",
+            "AfterAgent",
+            payload.to_string().as_bytes(),
+        );
         kept.unwrap();
         assert_eq!(answer, "{}");
     };
@@ -334,7 +362,11 @@ async fn the_record_of_gemini_is_read_while_it_waits() {
     answers(&lines[..3]);
     let _reader = world.reader();
     assert_eq!(world.next().await.1, "It is\nsaid.");
-    assert_eq!(world.next().await.1, "It is\nsaid. is\n said. ", "nothing is recorded of this turn");
+    assert_eq!(
+        world.next().await.1,
+        "It is\nsaid. is\n said. ",
+        "nothing is recorded of this turn"
+    );
 }
 
 #[test]

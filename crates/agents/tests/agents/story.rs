@@ -1,4 +1,5 @@
-//! Conversations in a real hall: the first one somebody has, and one with every bad program at once.
+//! Conversations in a real hall: the first one somebody has, and one with every bad program at
+//! once.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,20 +31,38 @@ impl Story {
         let mut registry = Registry::default();
         agents.iter().cloned().for_each(|spec| registry.insert(spec));
         let (store, clock) = (Store::of(Arc::new(MemoryLog::new())), Arc::new(SystemClock));
-        let hall =
-            Hall::open(HallParts { store, clock, registry, defaults: policy.clone(), budgets: Default::default(), owner: "test".into() })
-                .await
-                .unwrap();
+        let hall = Hall::open(HallParts {
+            store,
+            clock,
+            registry,
+            defaults: policy.clone(),
+            budgets: Default::default(),
+            owner: "test".into(),
+        })
+        .await
+        .unwrap();
         let user = Actor::human("user");
         let stream = hall.create("Story".into(), policy, user.clone(), None).await.unwrap().stream;
-        let invites = agents.iter().map(|spec| Control::Invite(Invite::new(spec.client.clone(), spec.profile.clone(), spec.facts())));
-        hall.submit(&stream, ClientCommand::Control { by: user, controls: invites.collect() }, None).await.unwrap();
+        let invites = agents.iter().map(|spec| {
+            Control::Invite(Invite::new(spec.client.clone(), spec.profile.clone(), spec.facts()))
+        });
+        hall.submit(
+            &stream,
+            ClientCommand::Control { by: user, controls: invites.collect() },
+            None,
+        )
+        .await
+        .unwrap();
         Self { hall, stream }
     }
 
     /// Says something; returns what came of it, in order, once everybody was asked.
     async fn say(&self, words: &str) -> Vec<String> {
-        let said = self.hall.submit(&self.stream, ClientCommand::Post(Post::new(Actor::human("user"), words)), None).await.unwrap();
+        let said = self
+            .hall
+            .submit(&self.stream, ClientCommand::Post(Post::new(Actor::human("user"), words)), None)
+            .await
+            .unwrap();
         let from = said.event.unwrap().seq;
         for _ in 0..3_000 {
             let page = self.hall.read(&self.stream, from, None).await.unwrap();
@@ -59,9 +78,15 @@ impl Story {
 /// One line for each message and each pass; an error says its cause.
 fn shown(event: &Event) -> Option<String> {
     match event {
-        Event::Posted(Posted { body, error: Some(fault), .. }) => Some(format!("{body} {}", fault.code)),
-        Event::Posted(post) => Some(format!("{}: {}", post.from, post.body.lines().next().unwrap_or_default())),
-        Event::TurnEnded { participant, outcome: Outcome::Passed, .. } => Some(format!("{participant} passes")),
+        Event::Posted(Posted { body, error: Some(fault), .. }) => {
+            Some(format!("{body} {}", fault.code))
+        }
+        Event::Posted(post) => {
+            Some(format!("{}: {}", post.from, post.body.lines().next().unwrap_or_default()))
+        }
+        Event::TurnEnded { participant, outcome: Outcome::Passed, .. } => {
+            Some(format!("{participant} passes"))
+        }
         _ => None,
     }
 }
@@ -85,8 +110,13 @@ async fn the_demo_agents_answer_volunteer_pass_and_react() {
         ]
     );
     let speakers: Vec<String> = story.say("Summarise: revenue grew 12%, costs 8%.").await;
-    let speakers: Vec<&str> = speakers.iter().filter_map(|line| line.split_once(": ")).map(|(who, _)| who).collect();
-    assert_eq!(speakers, ["analyst", "writer", "critic"], "three volunteers, and then the budget is spent");
+    let speakers: Vec<&str> =
+        speakers.iter().filter_map(|line| line.split_once(": ")).map(|(who, _)| who).collect();
+    assert_eq!(
+        speakers,
+        ["analyst", "writer", "critic"],
+        "three volunteers, and then the budget is spent"
+    );
     assert_eq!(story.say("ok thanks").await, ["analyst passes", "writer passes", "critic passes"]);
 }
 
@@ -95,7 +125,8 @@ async fn a_failing_program_does_not_stop_the_others() {
     let program = |client: &str, script: &str| {
         let timeout = (client == "hangs").then_some(Millis(300));
         let spec = CommandSpec { timeout, ..CommandSpec::new(["/bin/sh", "-c", script]) };
-        let profile = Profile { client: Some(client.into()), model: Some("sh".into()), ..Profile::default() };
+        let profile =
+            Profile { client: Some(client.into()), model: Some("sh".into()), ..Profile::default() };
         AgentSpec {
             client: client.into(),
             summary: String::new(),
@@ -106,7 +137,13 @@ async fn a_failing_program_does_not_stop_the_others() {
         }
     };
     let fine = "cat > /dev/null; echo I am fine.";
-    let agents = [("hangs", "sleep 1000"), ("floods", "yes"), ("breaks", "exit 3"), ("silent", "exit 0"), ("fine", fine)];
+    let agents = [
+        ("hangs", "sleep 1000"),
+        ("floods", "yes"),
+        ("breaks", "exit 3"),
+        ("silent", "exit 0"),
+        ("fine", fine),
+    ];
     let story = Story::of(agents.map(|(client, script)| program(client, script)).into()).await;
     let said = story.say("@hangs @floods @breaks @silent @fine are you there?").await;
     assert_eq!(
@@ -124,28 +161,41 @@ async fn a_failing_program_does_not_stop_the_others() {
 #[tokio::test]
 async fn models_answer_pass_fail_and_read_each_other() {
     let server = ModelServer::start().await.unwrap();
-    let agents: Vec<_> = ["ada", "bob", "cat"].into_iter().map(|client| at(&server, client)).collect();
+    let agents: Vec<_> =
+        ["ada", "bob", "cat"].into_iter().map(|client| at(&server, client)).collect();
     server.script("ada", [Reply::text("Blue, I think."), Reply::text("[PASS]")]);
     server.script("bob", [Reply::text("[PASS]"), Reply::text("[PASS]")]);
     server.script("cat", [Reply::status(401)]);
     let story = Story::of(agents).await;
     let said = story.say("Which colour?").await;
-    assert_eq!(said[..3], ["ada: Blue, I think.", "bob passes", "[cat encountered an error] provider_auth"]);
+    assert_eq!(
+        said[..3],
+        ["ada: Blue, I think.", "bob passes", "[cat encountered an error] provider_auth"]
+    );
     let asked = server.requests();
     let bob = asked.iter().find(|request| request.model == "bob").unwrap().body.to_string();
-    assert!(bob.contains("[User] Which colour?\\n[ada] Blue, I think.") && bob.contains("[PASS]"), "{bob}");
+    assert!(
+        bob.contains("[User] Which colour?\\n[ada] Blue, I think.") && bob.contains("[PASS]"),
+        "{bob}"
+    );
 
     assert_eq!(story.say("@ada and why?").await[0], "ada passes");
     let asked = server.requests();
     let ada = asked.iter().rev().find(|request| request.model == "ada").unwrap();
-    let roles: Vec<_> = ada.body["messages"].as_array().unwrap().iter().map(|message| message["role"].as_str().unwrap()).collect();
+    let roles: Vec<_> = ada.body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["role"].as_str().unwrap())
+        .collect();
     assert_eq!(roles, ["user", "assistant", "user"]);
     assert_eq!(ada.body["messages"][1]["content"], "Blue, I think.");
 }
 
 /// A model at the fake providers, named like the client.
 fn at(server: &ModelServer, client: &str) -> AgentSpec {
-    let section = format!("provider = \"anthropic\"\nmodel = \"{client}\"\nbase_url = \"{}\"", server.url());
+    let section =
+        format!("provider = \"anthropic\"\nmodel = \"{client}\"\nbase_url = \"{}\"", server.url());
     let config: AgentConfig = toml::from_str(&section).unwrap();
     config.spec(client, "").map_err(|fault| fault.to_string()).unwrap()
 }
@@ -159,5 +209,8 @@ async fn a_model_remembers_further_back_than_its_prompt() {
     }
     let asked = server.requests();
     let newest = asked.last().unwrap().body.to_string();
-    assert!(newest.contains("[User] message 0 to remember") && newest.contains("[User] message 59 to remember"));
+    assert!(
+        newest.contains("[User] message 0 to remember")
+            && newest.contains("[User] message 59 to remember")
+    );
 }

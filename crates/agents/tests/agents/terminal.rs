@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use moothall_agents::terminal::{NoHooks, Program, TmuxHost, Vendor};
-use moothall_engine::sessions::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View};
+use moothall_engine::sessions::{
+    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View,
+};
 use moothall_testkit::{fake_tui, needs};
 use tempfile::TempDir;
 use tokio::sync::broadcast::Receiver;
@@ -86,7 +88,8 @@ impl Terminals {
 }
 
 fn open(folder: &TempDir, programs: &[(&str, Program)]) -> TmuxHost {
-    let programs = programs.iter().map(|(client, program)| ((*client).to_owned(), program.clone())).collect();
+    let programs =
+        programs.iter().map(|(client, program)| ((*client).to_owned(), program.clone())).collect();
     TmuxHost::new(&folder.path().join("terminals"), programs, Arc::new(NoHooks)).unwrap()
 }
 
@@ -96,7 +99,13 @@ fn stand_in_program(arguments: &[&str]) -> Program {
 }
 
 fn tmux(socket: &[&str], arguments: &[&str]) -> Output {
-    Command::new("tmux").env_remove("TMUX").args(["-u", "-f", "/dev/null"]).args(socket).args(arguments).output().unwrap()
+    Command::new("tmux")
+        .env_remove("TMUX")
+        .args(["-u", "-f", "/dev/null"])
+        .args(socket)
+        .args(arguments)
+        .output()
+        .unwrap()
 }
 
 fn text(output: &Output) -> String {
@@ -164,7 +173,14 @@ impl Started<'_> {
 /// The prompts that the stand-in took.
 fn prompts(log: &str) -> Vec<String> {
     let log = std::fs::read_to_string(log).unwrap_or_default();
-    log.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["prompt"].as_str().unwrap().to_owned()).collect()
+    log.lines()
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["prompt"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect()
 }
 
 #[tokio::test]
@@ -177,7 +193,10 @@ async fn words_go_in_and_an_answer_comes_out() {
     assert_eq!((shown.state, shown.composer.as_deref()), (PaneState::Idle, Some("How are you?")));
     assert!(ann.refused().await.contains("composer"), "somebody types there");
     ann.press(Key::Enter).await;
-    ann.until("an answer", |view| view.state == PaneState::Idle && view.text.contains("I was told: How are you?")).await;
+    ann.until("an answer", |view| {
+        view.state == PaneState::Idle && view.text.contains("I was told: How are you?")
+    })
+    .await;
     assert!(terminals.host.tail(&ann.pane, 100).await.unwrap().contains("I was told"));
     assert_eq!(terminals.host.programs().len(), 1);
 }
@@ -198,18 +217,30 @@ async fn hostile_text_is_only_text() {
         ("-l", "-l"),
         ("--", "--"),
         (";", ";"),
-        ("a ; kill-server \\; \"$HOME\" '#{pid}' #(touch evil) ~", "a ; kill-server \\; \"$HOME\" '#{pid}' #(touch evil) ~"),
-        ("\x1b]52;c;aGk=\x07clip\x1b]8;;http://x\x1b\\link\x1b]0;t\x07 \u{9b}31mred \x05enq", "cliplink red enq"),
+        (
+            "a ; kill-server \\; \"$HOME\" '#{pid}' #(touch evil) ~",
+            "a ; kill-server \\; \"$HOME\" '#{pid}' #(touch evil) ~",
+        ),
+        (
+            "\x1b]52;c;aGk=\x07clip\x1b]8;;http://x\x1b\\link\x1b]0;t\x07 \u{9b}31mred \x05enq",
+            "cliplink red enq",
+        ),
         ("over\rwritten \x08\x08 \x1b[A up", "over\nwritten   up"),
         ("!ls", "> !ls"),
         ("/exit", "> /exit"),
         ("#note", "> #note"),
         ("@/etc/passwd", "> @/etc/passwd"),
         ("tab\tand\n  indent\n\nend\n\n", "tab\tand\n  indent\n\nend"),
-        ("wide 漢字 \u{1f600}e\u{301} nul\0\u{202e}turned\u{e0041}", "wide 漢字 \u{1f600}e\u{301} nulturned"),
+        (
+            "wide 漢字 \u{1f600}e\u{301} nul\0\u{202e}turned\u{e0041}",
+            "wide 漢字 \u{1f600}e\u{301} nulturned",
+        ),
     ];
     for (given, _) in cases {
-        ann.until("an empty composer", |view| view.state == PaneState::Idle && view.composer.as_deref() == Some("")).await;
+        ann.until("an empty composer", |view| {
+            view.state == PaneState::Idle && view.composer.as_deref() == Some("")
+        })
+        .await;
         ann.paste(given).await.unwrap();
         ann.press(Key::Enter).await;
     }
@@ -225,15 +256,19 @@ async fn a_long_text_arrives_whole() {
     let Some(terminals) = Terminals::with_stand_in(&["--log", &log]) else { return };
     let mut ann = terminals.start("fake").await;
     ann.idle().await;
-    let long: String = (0..2_000).map(|line| format!("{line}: the quick brown fox, and a fox of 漢字 {}\n", "x".repeat(20))).collect();
+    let long: String = (0..2_000)
+        .map(|line| format!("{line}: the quick brown fox, and a fox of 漢字 {}\n", "x".repeat(20)))
+        .collect();
     assert!(long.len() > 100_000);
     ann.paste(&long).await.unwrap();
     assert!(ann.view().await.composer.unwrap().starts_with("[Pasted text #1 +"));
     ann.press(Key::Enter).await;
     ann.idle().await;
     assert_eq!(prompts(&log), [long.trim_end()]);
-    let folder: Vec<_> =
-        std::fs::read_dir(terminals.folder.path().join("terminals")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    let folder: Vec<_> = std::fs::read_dir(terminals.folder.path().join("terminals"))
+        .unwrap()
+        .map(|file| file.unwrap().file_name())
+        .collect();
     assert_eq!(folder, ["tmux.sock"], "nothing of a paste is left");
     assert!(matches!(ann.paste(&"x".repeat(2 << 20)).await, Err(HostFault::Refused(_))));
 }
@@ -260,14 +295,28 @@ async fn nothing_is_typed_into_what_is_not_free() {
     let asking = ann.until("a question", |view| view.state == PaneState::Asking).await;
     let dialog = asking.dialog.unwrap();
     let labels: Vec<_> = dialog.options.iter().map(|option| option.label.as_str()).collect();
-    assert_eq!((dialog.action.as_str(), labels), ("Bash command\nrm -rf x\nDo you want to proceed?", vec!["Yes", "No"]));
+    assert_eq!(
+        (dialog.action.as_str(), labels),
+        ("Bash command\nrm -rf x\nDo you want to proceed?", vec!["Yes", "No"])
+    );
     assert!(ann.refused().await.contains("question"));
-    let choose = async |dialog: &Dialog, option| terminals.host.choose(&ann.pane, "fake", dialog, option, None).await;
-    assert!(matches!(choose(&dialog, 2).await, Err(HostFault::Refused(_))), "there are two options");
+    let choose = async |dialog: &Dialog, option| {
+        terminals.host.choose(&ann.pane, "fake", dialog, option, None).await
+    };
+    assert!(
+        matches!(choose(&dialog, 2).await, Err(HostFault::Refused(_))),
+        "there are two options"
+    );
     let other = Dialog { action: "Bash command\nrm -rf y".into(), ..dialog.clone() };
-    assert!(matches!(choose(&other, 0).await, Err(HostFault::Refused(_))), "its words are the same, and it is another dialog");
+    assert!(
+        matches!(choose(&other, 0).await, Err(HostFault::Refused(_))),
+        "its words are the same, and it is another dialog"
+    );
     choose(&dialog, 1).await.unwrap();
-    ann.until("no", |view| view.state == PaneState::Idle && view.text.contains("Not allowed: rm -rf x")).await;
+    ann.until("no", |view| {
+        view.state == PaneState::Idle && view.text.contains("Not allowed: rm -rf x")
+    })
+    .await;
 
     ann.paste("[shell]").await.unwrap();
     ann.press(Key::Enter).await;
@@ -302,7 +351,9 @@ async fn a_program_that_ends_is_told_of() {
 async fn a_lost_enter_is_pressed_again() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log").to_str().unwrap().to_owned();
-    let Some(terminals) = Terminals::with_stand_in(&["--lose-enters", "1", "--log", &log]) else { return };
+    let Some(terminals) = Terminals::with_stand_in(&["--lose-enters", "1", "--log", &log]) else {
+        return;
+    };
     let mut ann = terminals.start("fake").await;
     ann.idle().await;
     ann.paste("once").await.unwrap();
@@ -313,12 +364,17 @@ async fn a_lost_enter_is_pressed_again() {
 
 #[tokio::test]
 async fn names_and_folders_are_only_names() {
-    let Some(terminals) = Terminals::new(&[("pwd", Program::new(["sh", "-c", "pwd; printf '%s|' \"$@\"; exec cat", "sh"]))]) else {
+    let Some(terminals) = Terminals::new(&[(
+        "pwd",
+        Program::new(["sh", "-c", "pwd; printf '%s|' \"$@\"; exec cat", "sh"]),
+    )]) else {
         return;
     };
     let cwd = terminals.folder.path().join("a#(touch evil) #{pid} ;\"$HOME'~");
     std::fs::create_dir(&cwd).unwrap();
-    let args = ["#(touch evil)", ";", "a;", "$HOME", "two\nlines", "'\"\\", "~", "-t", "\u{e9}"].map(str::to_owned).to_vec();
+    let args = ["#(touch evil)", ";", "a;", "$HOME", "two\nlines", "'\"\\", "~", "-t", "\u{e9}"]
+        .map(str::to_owned)
+        .to_vec();
     let name = "x#(touch evil) ; kill-server\n%end 1 1 1 \x1b]0;t\x07\u{202e}".to_owned();
     let launch = Launch { cwd: cwd.clone(), args: args.clone(), name, ..terminals.launch("pwd") };
     let pane = terminals.host.start(&launch).await.unwrap();
@@ -326,7 +382,10 @@ async fn names_and_folders_are_only_names() {
     let shown = ann.until("its arguments", |view| view.text.contains("\u{e9}|")).await.text;
     let expected: String = args.iter().map(|argument| format!("{argument}|")).collect();
     assert_eq!(shown.replace('\n', ""), format!("{}{expected}", cwd.display()).replace('\n', ""));
-    assert_eq!(terminals.tmux(&["display-message", "-p", "-t", &ann.pane.id, "#{window_name}"]), "xtouchevilkill-serverend1110t");
+    assert_eq!(
+        terminals.tmux(&["display-message", "-p", "-t", &ann.pane.id, "#{window_name}"]),
+        "xtouchevilkill-serverend1110t"
+    );
     assert!(!cwd.join("evil").exists() && !Path::new("evil").exists());
     for (client, cwd) in [("nobody", "/"), ("pwd", "nowhere"), ("pwd", "/does/not/exist")] {
         let launch = Launch { cwd: cwd.into(), ..terminals.launch(client) };
@@ -347,13 +406,20 @@ async fn a_program_runs_in_the_very_folder_that_was_allowed_or_not_at_all() {
         Launch { cwd: allowed.clone(), exact: true, args, ..terminals.launch("note") }
     };
     terminals.host.start(&launch("first")).await.unwrap();
-    let first = || std::fs::read_to_string(real.join("first")).is_ok_and(|told| told.trim_end() == allowed.to_str().unwrap());
+    let first = || {
+        std::fs::read_to_string(real.join("first"))
+            .is_ok_and(|told| told.trim_end() == allowed.to_str().unwrap())
+    };
     super::common::until("the program says where it is", first).await;
 
     // What was resolved is a link by the time that tmux goes there.
     std::fs::rename(&allowed, real.join("away")).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &allowed).unwrap();
-    let pane = terminals.host.start(&Launch { session: "0190-bbbb".into(), ..launch("second") }).await.unwrap();
+    let pane = terminals
+        .host
+        .start(&Launch { session: "0190-bbbb".into(), ..launch("second") })
+        .await
+        .unwrap();
     let over = || {
         let panes = terminals.tmux(&["list-panes", "-a", "-F", "#{pane_id} #{pane_dead}"]);
         panes.lines().all(|line| line != format!("{} 0", pane.id))
@@ -364,7 +430,11 @@ async fn a_program_runs_in_the_very_folder_that_was_allowed_or_not_at_all() {
 
 #[tokio::test]
 async fn a_program_sees_nothing_it_was_not_given() {
-    let Some(terminals) = Terminals::new(&[("env", Program::new(["sh", "-c", "env > seen; exec cat", "sh"]))]) else { return };
+    let Some(terminals) =
+        Terminals::new(&[("env", Program::new(["sh", "-c", "env > seen; exec cat", "sh"]))])
+    else {
+        return;
+    };
     let env = BTreeMap::from([("MOOTHALL_SESSION".to_owned(), "s; $HOME #(x)\n\"'\\".to_owned())]);
     let pane = terminals.host.start(&Launch { env, ..terminals.launch("env") }).await.unwrap();
     let mut ann = terminals.started(pane, "env").await;
@@ -425,9 +495,11 @@ async fn programs_outlive_their_server() {
 
     let other = Pane { pid: ann.pane.pid + 1, ..ann.pane.clone() };
     assert_eq!(again.view(&other, "fake").await.unwrap().state, PaneState::Gone);
-    for fault in
-        [again.watch(&other, "fake").await.err(), again.paste(&other, "fake", "x").await.err(), again.press(&other, Key::Enter).await.err()]
-    {
+    for fault in [
+        again.watch(&other, "fake").await.err(),
+        again.paste(&other, "fake", "x").await.err(),
+        again.press(&other, Key::Enter).await.err(),
+    ] {
         assert!(matches!(fault, Some(HostFault::Gone(_))), "{fault:?}");
     }
 }
@@ -438,13 +510,24 @@ async fn a_pane_of_somebody_else_is_only_visited() {
     let socket = terminals.path("theirs");
     let theirs = ["-S", socket.as_str()];
     let (argv, env) = fake_tui::within("terminal::stand_in", &[]);
-    let variables: Vec<String> = env.iter().flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={value}")]).collect();
+    let variables: Vec<String> =
+        env.iter().flat_map(|(name, value)| ["-e".to_owned(), format!("{name}={value}")]).collect();
     let mut command = vec!["new-session", "-d", "-s", "work", "-x", "90", "-y", "30"];
     command.extend(variables.iter().map(String::as_str));
     command.extend(["--", "sh", "-m", "-c", "\"$@\"; exec sh -i", "sh"]);
     command.extend(argv.iter().map(String::as_str));
     tmux(&theirs, &command);
-    let state = || text(&tmux(&theirs, &["list-windows", "-a", "-F", "#{session_name} #{window_id} #{window_width}x#{window_height}"]));
+    let state = || {
+        text(&tmux(
+            &theirs,
+            &[
+                "list-windows",
+                "-a",
+                "-F",
+                "#{session_name} #{window_id} #{window_width}x#{window_height}",
+            ],
+        ))
+    };
     let before = state();
 
     let adopt = Adopt { socket: socket.clone(), target: "work:0.0".into(), client: "fake".into() };
@@ -481,7 +564,8 @@ async fn a_person_can_look_and_type() {
     let mut command = vec!["new-session", "-d", "-x", "120", "-y", "40", "--", "env", "-u", "TMUX"];
     command.extend(attach.iter().map(String::as_str));
     tmux(&person, &command);
-    let width = || terminals.tmux(&["display-message", "-p", "-t", &ann.pane.id, "#{window_width}"]);
+    let width =
+        || terminals.tmux(&["display-message", "-p", "-t", &ann.pane.id, "#{window_width}"]);
     super::common::until("the window has the person's size", || width() == "120").await;
     tmux(&person, &["send-keys", "-l", "from a person"]);
     ann.until("the person's words", |view| view.composer.as_deref() == Some("from a person")).await;

@@ -33,28 +33,61 @@ fn stopped(text: Option<&str>, inputs: Option<&[&str]>, interrupted: bool) -> Ho
 
 #[test]
 fn claude_says_what_it_was_asked_and_what_it_said() {
-    let prompt =
-        json!({"session_id": "n", "hook_event_name": "UserPromptSubmit", "prompt": "Hello\n[moothall:1a2b3c4d]", "new_field": [1]});
-    assert_eq!(read("claude", "UserPromptSubmit", prompt), heard("n", HookNews::Prompt { text: "Hello\n[moothall:1a2b3c4d]".into() }));
-    let stop = json!({"session_id": "n", "stop_hook_active": false, "last_assistant_message": "Done."});
+    let prompt = json!({"session_id": "n", "hook_event_name": "UserPromptSubmit", "prompt": "Hello\n[moothall:1a2b3c4d]", "new_field": [1]});
+    assert_eq!(
+        read("claude", "UserPromptSubmit", prompt),
+        heard("n", HookNews::Prompt { text: "Hello\n[moothall:1a2b3c4d]".into() })
+    );
+    let stop =
+        json!({"session_id": "n", "stop_hook_active": false, "last_assistant_message": "Done."});
     assert_eq!(read("claude", "Stop", stop), heard("n", stopped(Some("Done."), None, true)));
-    for silent in [json!({"session_id": "n", "last_assistant_message": " \n"}), json!({"session_id": "n"})] {
+    for silent in
+        [json!({"session_id": "n", "last_assistant_message": " \n"}), json!({"session_id": "n"})]
+    {
         assert_eq!(read("claude", "Stop", silent), heard("n", stopped(None, None, true)));
     }
     let failed = json!({"session_id": "n", "error": "server_error", "last_assistant_message": "API Error: 500"});
-    assert_eq!(read("claude", "StopFailure", failed), heard("n", HookNews::Failed { message: "API Error: 500".into() }));
+    assert_eq!(
+        read("claude", "StopFailure", failed),
+        heard("n", HookNews::Failed { message: "API Error: 500".into() })
+    );
     let failed = json!({"session_id": "n", "error": "server_error"});
-    assert_eq!(read("claude", "StopFailure", failed), heard("n", HookNews::Failed { message: "server_error".into() }));
+    assert_eq!(
+        read("claude", "StopFailure", failed),
+        heard("n", HookNews::Failed { message: "server_error".into() })
+    );
 }
 
 #[test]
 fn claude_goes_on_after_it_was_cleared() {
-    assert_eq!(read("claude", "SessionStart", json!({"session_id": "n", "source": "startup"})), heard("n", HookNews::Began));
-    assert_eq!(read("claude", "SessionStart", json!({"session_id": "n", "source": "compact"})), HookEvent::Nothing);
-    assert_eq!(read("claude", "SessionEnd", json!({"session_id": "n", "reason": "clear"})), HookEvent::Nothing);
-    assert_eq!(read("claude", "SessionStart", json!({"session_id": "m", "source": "clear"})), heard("m", HookNews::Began));
-    assert_eq!(read("claude", "SessionEnd", json!({"session_id": "m", "reason": "prompt_input_exit"})), heard("m", HookNews::Ended));
-    assert_eq!(read("claude", "SubagentStop", json!({"session_id": "m", "last_assistant_message": "part"})), HookEvent::Nothing);
+    assert_eq!(
+        read("claude", "SessionStart", json!({"session_id": "n", "source": "startup"})),
+        heard("n", HookNews::Began)
+    );
+    assert_eq!(
+        read("claude", "SessionStart", json!({"session_id": "n", "source": "compact"})),
+        HookEvent::Nothing
+    );
+    assert_eq!(
+        read("claude", "SessionEnd", json!({"session_id": "n", "reason": "clear"})),
+        HookEvent::Nothing
+    );
+    assert_eq!(
+        read("claude", "SessionStart", json!({"session_id": "m", "source": "clear"})),
+        heard("m", HookNews::Began)
+    );
+    assert_eq!(
+        read("claude", "SessionEnd", json!({"session_id": "m", "reason": "prompt_input_exit"})),
+        heard("m", HookNews::Ended)
+    );
+    assert_eq!(
+        read(
+            "claude",
+            "SubagentStop",
+            json!({"session_id": "m", "last_assistant_message": "part"})
+        ),
+        HookEvent::Nothing
+    );
 }
 
 #[test]
@@ -62,28 +95,47 @@ fn a_permission_names_the_exact_action_and_not_its_title() {
     let input = json!({"command": "rm -rf build", "description": "List files"});
     let asked = json!({"session_id": "n", "tool_name": "Bash", "tool_input": input, "permission_suggestions": []});
     let action = r#"Bash {"command":"rm -rf build","description":"List files"}"#.to_owned();
-    assert_eq!(read("claude", "PermissionRequest", asked), heard("n", HookNews::Asks { action, partial: false }));
+    assert_eq!(
+        read("claude", "PermissionRequest", asked),
+        heard("n", HookNews::Asks { action, partial: false })
+    );
     let reminder = json!({"session_id": "n", "notification_type": "permission_prompt", "message": "Claude needs your permission"});
     assert_eq!(
         read("claude", "Notification", reminder),
         heard("n", HookNews::Asks { action: "Claude needs your permission".into(), partial: true })
     );
-    assert_eq!(read("claude", "Notification", json!({"session_id": "n", "notification_type": "idle_prompt"})), HookEvent::Nothing);
+    assert_eq!(
+        read(
+            "claude",
+            "Notification",
+            json!({"session_id": "n", "notification_type": "idle_prompt"})
+        ),
+        HookEvent::Nothing
+    );
     let gemini = json!({"session_id": "n", "notification_type": "ToolPermission", "message": "run it?", "details": {"command": "ls"}});
-    assert_eq!(read("gemini", "Notification", gemini), heard("n", HookNews::Asks { action: r#"{"command":"ls"}"#.into(), partial: false }));
+    assert_eq!(
+        read("gemini", "Notification", gemini),
+        heard("n", HookNews::Asks { action: r#"{"command":"ls"}"#.into(), partial: false })
+    );
 }
 
 #[test]
 fn codex_tells_all_its_inputs_and_keeps_its_titles_to_itself() {
     let end = json!({"type": "agent-turn-complete", "thread-id": "t", "turn-id": "u", "input-messages": ["one", "two"],
         "last-assistant-message": "Both done."});
-    assert_eq!(read("codex", "notify", end), heard("t", stopped(Some("Both done."), Some(&["one", "two"]), true)));
+    assert_eq!(
+        read("codex", "notify", end),
+        heard("t", stopped(Some("Both done."), Some(&["one", "two"]), true))
+    );
     let silent = json!({"type": "agent-turn-complete", "thread-id": "t", "input-messages": ["one"], "last-assistant-message": null});
     assert_eq!(read("codex", "notify", silent), heard("t", stopped(None, Some(&["one"]), true)));
     let title = json!({"type": "agent-turn-complete", "thread-id": "other", "last-assistant-message": "Greeting",
         "input-messages": ["Generate a concise, single-line task title for this:\none [moothall:1a2b3c4d]"]});
     assert_eq!(read("codex", "notify", title), HookEvent::Nothing);
-    assert_eq!(read("codex", "notify", json!({"type": "something-new", "thread-id": "t"})), HookEvent::Nothing);
+    assert_eq!(
+        read("codex", "notify", json!({"type": "something-new", "thread-id": "t"})),
+        HookEvent::Nothing
+    );
 }
 
 #[test]
@@ -92,11 +144,23 @@ fn gemini_ends_an_interrupted_turn_without_words() {
         read("gemini", "BeforeAgent", json!({"session_id": "g", "prompt": "Hi"})),
         heard("g", HookNews::Prompt { text: "Hi".into() })
     );
-    let end = |text: &str| read("gemini", "AfterAgent", json!({"session_id": "g", "prompt": "Hi", "prompt_response": text}));
+    let end = |text: &str| {
+        read(
+            "gemini",
+            "AfterAgent",
+            json!({"session_id": "g", "prompt": "Hi", "prompt_response": text}),
+        )
+    };
     assert_eq!(end("Hello."), heard("g", stopped(Some("Hello."), None, false)));
     assert_eq!(end("[no response text]"), heard("g", stopped(None, None, false)));
-    assert_eq!(read("gemini", "SessionStart", json!({"session_id": "g", "source": "startup"})), heard("g", HookNews::Began));
-    assert_eq!(read("gemini", "SessionEnd", json!({"session_id": "g", "reason": "exit"})), heard("g", HookNews::Ended));
+    assert_eq!(
+        read("gemini", "SessionStart", json!({"session_id": "g", "source": "startup"})),
+        heard("g", HookNews::Began)
+    );
+    assert_eq!(
+        read("gemini", "SessionEnd", json!({"session_id": "g", "reason": "exit"})),
+        heard("g", HookNews::Ended)
+    );
 }
 
 #[test]
@@ -121,8 +185,14 @@ fn what_cannot_be_read_is_not_taken_for_something_else() {
     assert_eq!(HookEvent::of(&note("codex", "notify", "[1, 2]")), HookEvent::Garbled);
     assert_eq!(HookEvent::of(&note("unheard-of", "Stop", "whatever")), HookEvent::Nothing);
     let half = r#"{"session_id": "n", "last_assistant_message": "cut \ud83d"}"#;
-    assert_eq!(HookEvent::of(&note("claude", "Stop", half)), heard("n", stopped(Some("cut \u{fffd}"), None, true)));
-    let cut = Note { cut: true, ..note("claude", "Stop", r#"{"session_id": "n", "last_assistant_message": "a long st"#) };
+    assert_eq!(
+        HookEvent::of(&note("claude", "Stop", half)),
+        heard("n", stopped(Some("cut \u{fffd}"), None, true))
+    );
+    let cut = Note {
+        cut: true,
+        ..note("claude", "Stop", r#"{"session_id": "n", "last_assistant_message": "a long st"#)
+    };
     assert_eq!(HookEvent::of(&cut), heard("n", stopped(Some("a long st"), None, true)));
 }
 
@@ -172,8 +242,15 @@ fn payload() -> impl Strategy<Value = Value> {
         "details",
         "message",
     ]);
-    let known = prop::sample::select(vec!["agent-turn-complete", "permission_prompt", "ToolPermission", "clear"]).prop_map(Value::from);
-    prop::collection::btree_map(names, prop_oneof![anything(), known], 0..8).prop_map(|map| json!(map))
+    let known = prop::sample::select(vec![
+        "agent-turn-complete",
+        "permission_prompt",
+        "ToolPermission",
+        "clear",
+    ])
+    .prop_map(Value::from);
+    prop::collection::btree_map(names, prop_oneof![anything(), known], 0..8)
+        .prop_map(|map| json!(map))
 }
 
 proptest! {
@@ -187,7 +264,8 @@ proptest! {
         cut: bool,
     ) {
         let text = payload.to_string();
-        let end = (0..=end.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let mut ends = (0..=end.min(text.len())).rev();
+        let end = ends.find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         for payload in [text.as_str(), &text[..end], &raw] {
             HookEvent::of(&Note { cut, ..note(program, event, payload) });
         }

@@ -6,7 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::{Millis, Timestamp};
 
-/// Conversations that one agent begins within a window: each wakes whom it invites, and brakes hold inside a conversation only.
+/// Conversations that one agent begins within a window: each wakes whom it invites, and brakes hold
+/// inside a conversation only.
 const BEGUN_MAX: usize = 20;
 const WINDOW: Millis = Millis::from_secs(3600);
 

@@ -14,7 +14,8 @@ use crate::ports::{AuditAction, AuditEntry, Principal, Scope, Scopes, SessionId,
 /// Who may do what without a credential.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Whoever sits at this computer may converse; what has consequences beyond that needs a credential.
+    /// Whoever sits at this computer may converse; what has consequences beyond that needs a
+    /// credential.
     #[default]
     Local,
     /// Nobody may do anything without a credential.
@@ -40,7 +41,8 @@ pub struct Proof {
     pub token: TokenId,
     /// The one that it was made from.
     pub parent: Option<TokenId>,
-    /// From when on it is worth nothing; the start-up credential lasts as long as the process, a session's as long as the session.
+    /// From when on it is worth nothing; the start-up credential lasts as long as the process, a
+    /// session's as long as the session.
     pub expires_at: Option<Timestamp>,
     /// The session whose program shows it, where it is the token of one.
     pub session: Option<SessionId>,
@@ -57,7 +59,8 @@ pub struct Caller {
     pub reach: Reach,
 }
 
-/// What anybody at this computer may do in local mode: everything but what agents must never do for themselves.
+/// What anybody at this computer may do in local mode: everything but what agents must never do for
+/// themselves.
 const LOCAL: Scopes = Scopes::of(&[
     Scope::ThreadsRead,
     Scope::ThreadsWrite,
@@ -71,7 +74,9 @@ const LOCAL: Scopes = Scopes::of(&[
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
     /// Nobody known asks, and nobody else is let in.
-    #[error("There is no credential, or one that is worth nothing. Send `Authorization: Bearer <token>`, or sign in.")]
+    #[error(
+        "There is no credential, or one that is worth nothing. Send `Authorization: Bearer <token>`, or sign in."
+    )]
     Stranger,
     /// A scope is missing.
     #[error(
@@ -86,7 +91,9 @@ pub enum Denied {
     )]
     Proof(Scope),
     /// Somebody speaks as somebody else.
-    #[error("You are `{own}`, and cannot act as `{claimed}`. Leave the name out, or use a token of `{claimed}`.")]
+    #[error(
+        "You are `{own}`, and cannot act as `{claimed}`. Leave the name out, or use a token of `{claimed}`."
+    )]
     Name {
         /// Who asks.
         own: ParticipantId,
@@ -94,7 +101,9 @@ pub enum Denied {
         claimed: ParticipantId,
     },
     /// The credential is for some conversations only, and this is about all.
-    #[error("Your token is for some conversations only, and this is about the whole server. Use one that is not bound to conversations.")]
+    #[error(
+        "Your token is for some conversations only, and this is about the whole server. Use one that is not bound to conversations."
+    )]
     Bound,
     /// The program of a session, or an agent, is about to touch a session that it did not start.
     #[error(
@@ -108,13 +117,20 @@ pub enum Denied {
     )]
     NotMet(ParticipantId),
     /// An agent has begun as many conversations as it may for now.
-    #[error("An agent begins at most 20 conversations an hour, and you have. Go on in one that there is, or wait.")]
+    #[error(
+        "An agent begins at most 20 conversations an hour, and you have. Go on in one that there is, or wait."
+    )]
     Begun,
     /// It is a person's.
-    #[error("Only a person may {0}, with the start-up credential or a token of their own that has the scope `sessions:drive`.")]
+    #[error(
+        "Only a person may {0}, with the start-up credential or a token of their own that has the scope `sessions:drive`."
+    )]
     Person(&'static str),
-    /// What a session has is worth something as long as the session lives, and is turned into nothing that lasts.
-    #[error("The token of a session cannot be turned into another credential. Ask a person for one: `moothall token create`.")]
+    /// What a session has is worth something as long as the session lives, and is turned into
+    /// nothing that lasts.
+    #[error(
+        "The token of a session cannot be turned into another credential. Ask a person for one: `moothall token create`."
+    )]
     Session,
 }
 
@@ -149,7 +165,11 @@ impl Caller {
     /// The same, where nobody can say whose process asks: what makes a program run is not theirs.
     #[must_use]
     pub fn unseen(self) -> Caller {
-        let scopes = self.scopes.iter().filter(|scope| self.is_proven() || *scope != Scope::AgentsRun).collect();
+        let scopes = self
+            .scopes
+            .iter()
+            .filter(|scope| self.is_proven() || *scope != Scope::AgentsRun)
+            .collect();
         Caller { scopes, ..self }
     }
 
@@ -204,7 +224,8 @@ impl Caller {
         self.principal().is_some_and(|principal| principal.kind == Kind::Agent)
     }
 
-    /// Whether they may list what is theirs, and begin something of their own: who is bound to conversations may not.
+    /// Whether they may list what is theirs, and begin something of their own: who is bound to
+    /// conversations may not.
     ///
     /// # Errors
     /// [`Denied::Bound`].
@@ -223,7 +244,8 @@ impl Caller {
         if self.reach == Reach::All { Ok(()) } else { Err(Denied::Bound) }
     }
 
-    /// In whose name something happens: the one who is named, where the caller may use that name, or else the caller.
+    /// In whose name something happens: the one who is named, where the caller may use that name,
+    /// or else the caller.
     ///
     /// # Errors
     /// [`Denied::Name`].
@@ -231,7 +253,11 @@ impl Caller {
         let Some(principal) = self.principal() else {
             return Ok(named.map(Actor::unproven));
         };
-        let own = || Actor { id: principal.id.clone(), human: principal.kind == Kind::Human, proven: true };
+        let own = || Actor {
+            id: principal.id.clone(),
+            human: principal.kind == Kind::Human,
+            proven: true,
+        };
         match named {
             None => Ok(Some(own())),
             Some(id) if id == principal.id || self.is_named_by_session(&id) => Ok(Some(own())),
@@ -259,15 +285,20 @@ impl Caller {
         self.scopes.has(Scope::ThreadsAdmin)
     }
 
-    /// The participant through whose eyes they look: the one who is named, where they may look so, or else themselves. Nothing for
-    /// an operator who names nobody.
+    /// The participant through whose eyes they look: the one who is named, where they may look so,
+    /// or else themselves. Nothing for an operator who names nobody.
     ///
     /// # Errors
     /// [`Denied::Name`].
-    pub fn looking_as(&self, named: Option<ParticipantId>) -> Result<Option<ParticipantId>, Denied> {
+    pub fn looking_as(
+        &self,
+        named: Option<ParticipantId>,
+    ) -> Result<Option<ParticipantId>, Denied> {
         match (self.principal(), named) {
             (_, named) if self.is_operator() => Ok(named),
-            (Some(own), Some(claimed)) if claimed != own.id => Err(Denied::Name { own: own.id.clone(), claimed }),
+            (Some(own), Some(claimed)) if claimed != own.id => {
+                Err(Denied::Name { own: own.id.clone(), claimed })
+            }
             (Some(own), _) => Ok(Some(own.id.clone())),
             (None, named) => Ok(named),
         }
@@ -289,7 +320,8 @@ impl Caller {
 impl AuditEntry {
     /// A deed of somebody, now.
     pub fn of(by: &Caller, deed: AuditAction, now: Timestamp) -> Self {
-        let (principal, token) = (by.principal().map(|principal| principal.id.clone()), by.token().cloned());
+        let (principal, token) =
+            (by.principal().map(|principal| principal.id.clone()), by.token().cloned());
         Self { at: now, deed, by: principal, token, about: None, detail: String::new() }
     }
 }
@@ -300,7 +332,13 @@ mod tests {
 
     fn holder(id: &str, kind: Kind, scopes: Scopes) -> Caller {
         let principal = Principal { id: id.into(), kind };
-        let proof = Proof { principal, token: TokenId::new("t"), parent: None, expires_at: None, session: None };
+        let proof = Proof {
+            principal,
+            token: TokenId::new("t"),
+            parent: None,
+            expires_at: None,
+            session: None,
+        };
         Caller { proof: Some(Arc::new(proof)), scopes, reach: Reach::All }
     }
 
@@ -310,7 +348,10 @@ mod tests {
         assert_eq!(anybody.acting_as(Some("ann".into())), Ok(Some(Actor::unproven("ann"))));
         assert_eq!(anybody.viewer(None), Ok(Viewer::Operator));
         assert_eq!(anybody.must(Scope::ThreadsAdmin), Ok(()));
-        assert_eq!(anybody.must_prove(Scope::ThreadsAdmin), Err(Denied::Proof(Scope::ThreadsAdmin)));
+        assert_eq!(
+            anybody.must_prove(Scope::ThreadsAdmin),
+            Err(Denied::Proof(Scope::ThreadsAdmin))
+        );
         for scope in [Scope::PermissionsAnswer, Scope::ServerAdmin] {
             assert_eq!(anybody.must(scope), Err(Denied::Proof(scope)));
         }
@@ -319,14 +360,17 @@ mod tests {
     #[test]
     fn in_token_mode_nobody_may_do_anything_without_a_credential() {
         let anybody = Caller::anonymous(Mode::Token);
-        assert!(Scope::ALL.iter().all(|scope| anybody.must(*scope).is_err()) && anybody.is_stranger());
+        assert!(
+            Scope::ALL.iter().all(|scope| anybody.must(*scope).is_err()) && anybody.is_stranger()
+        );
         assert!(!Caller::anonymous(Mode::Local).unseen().is_stranger());
         assert_eq!(anybody.viewer(None), Ok(Viewer::Guest));
     }
 
     #[test]
     fn whoever_is_known_acts_and_looks_in_their_own_name() {
-        let critic = holder("critic", Kind::Agent, Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]));
+        let critic =
+            holder("critic", Kind::Agent, Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]));
         assert_eq!(critic.acting_as(None), Ok(Some(Actor::named("critic"))));
         let denied = Denied::Name { own: "critic".into(), claimed: "user".into() };
         assert_eq!(critic.acting_as(Some("user".into())), Err(denied.clone()));
@@ -341,6 +385,9 @@ mod tests {
         let operator = holder("user", Kind::Human, Scopes::of(&[Scope::ServerAdmin]));
         assert_eq!(operator.acting_as(Some("critic".into())), Ok(Some(Actor::named("critic"))));
         assert_eq!(operator.viewer(None), Ok(Viewer::Operator));
-        assert_eq!(operator.viewer(Some("critic".into())), Ok(Viewer::Participant("critic".into())));
+        assert_eq!(
+            operator.viewer(Some("critic".into())),
+            Ok(Viewer::Participant("critic".into()))
+        );
     }
 }

@@ -7,8 +7,8 @@ use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
 
 use super::{
-    Access, AccessError, AuditAction, Caller, Denied, InsertOutcome, Principal, Reach, Scope, Scopes, Secret, TOKEN_VALID, Token, TokenId,
-    TokenKind, check_scopes, describe, usual_scopes,
+    Access, AccessError, AuditAction, Caller, Denied, InsertOutcome, Principal, Reach, Scope,
+    Scopes, Secret, TOKEN_VALID, Token, TokenId, TokenKind, check_scopes, describe, usual_scopes,
 };
 use crate::answers::HallError;
 
@@ -24,29 +24,38 @@ pub struct NewInvitation {
     pub stream: StreamId,
     /// Whom.
     pub principal: Principal,
-    /// What the token will allow; what is usual for the kind, as far as the inviter may do it, where nothing is said.
+    /// What the token will allow; what is usual for the kind, as far as the inviter may do it,
+    /// where nothing is said.
     pub scopes: Option<Scopes>,
     /// How long the code is worth something; [`INVITATION_VALID`] where nothing is said.
     pub valid_for: Option<Millis>,
 }
 
 impl Access {
-    /// Makes a code that turns once into a token for one conversation. Nobody hands on more than they have.
+    /// Makes a code that turns once into a token for one conversation. Nobody hands on more than
+    /// they have.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was made then.
-    pub async fn invite(&self, by: &Caller, wanted: NewInvitation) -> Result<(Secret, Token), AccessError> {
+    pub async fn invite(
+        &self,
+        by: &Caller,
+        wanted: NewInvitation,
+    ) -> Result<(Secret, Token), AccessError> {
         let NewInvitation { stream, principal, scopes, valid_for } = wanted;
         self.hall.find(&stream).await?;
         self.may_invite(by, &principal).await?;
-        let usual = || usual_scopes(principal.kind).iter().filter(|scope| by.scopes.has(*scope)).collect();
+        let usual =
+            || usual_scopes(principal.kind).iter().filter(|scope| by.scopes.has(*scope)).collect();
         let scopes = scopes.unwrap_or_else(usual);
         scopes.iter().try_for_each(|scope| by.must(scope))?;
         check_scopes(&principal, scopes, true)?;
         self.check_name(&principal).await?;
         let valid_for = valid_for.unwrap_or(INVITATION_VALID);
         if valid_for.0 == 0 || valid_for > INVITATION_VALID_MAX {
-            return Err(AccessError::Invalid("An invitation is worth something for a week at most.".into()));
+            return Err(AccessError::Invalid(
+                "An invitation is worth something for a week at most.".into(),
+            ));
         }
         let (secret, now) = (Secret::fresh(TokenKind::Invitation)?, self.hall.now());
         let token = Token {
@@ -66,11 +75,14 @@ impl Access {
         let entry = self.entry(by, AuditAction::Invited).about(&token.id).saying(describe(&token));
         match self.principals().add_token(&token, &entry).await.map_err(HallError::from)? {
             InsertOutcome::Yes => Ok((secret, token)),
-            InsertOutcome::OtherKind | InsertOutcome::Used => Err(AccessError::OtherKind(token.principal.id)),
+            InsertOutcome::OtherKind | InsertOutcome::Used => {
+                Err(AccessError::OtherKind(token.principal.id))
+            }
         }
     }
 
-    /// A code for somebody whom the server knows would let whoever has it speak as them, and an agent that invites people would be one.
+    /// A code for somebody whom the server knows would let whoever has it speak as them, and an
+    /// agent that invites people would be one.
     async fn may_invite(&self, by: &Caller, principal: &Principal) -> Result<(), AccessError> {
         if by.scopes.has(Scope::ServerAdmin) {
             return Ok(());
@@ -80,22 +92,30 @@ impl Access {
             return Err(Denied::Session.into());
         }
         let agent = own.kind == Kind::Agent && principal.kind == Kind::Human;
-        let known = self.principals().principal(&principal.id).await.map_err(HallError::from)?.is_some();
+        let known =
+            self.principals().principal(&principal.id).await.map_err(HallError::from)?.is_some();
         if agent || known || principal.id.as_str() == ParticipantId::USER {
             return Err(Denied::Name { own: own.id.clone(), claimed: principal.id.clone() }.into());
         }
         Ok(())
     }
 
-    /// Turns an invitation into a token; nothing where it is worth nothing. Only now can the token be seen.
+    /// Turns an invitation into a token; nothing where it is worth nothing. Only now can the token
+    /// be seen.
     ///
     /// # Errors
     /// [`AccessError`] when it cannot be looked up or kept.
     pub async fn accept(&self, presented: &str) -> Result<Option<(Secret, Token)>, AccessError> {
-        let Some(hash) = Secret::parse(presented).map(|secret| secret.hash()) else { return Ok(None) };
+        let Some(hash) = Secret::parse(presented).map(|secret| secret.hash()) else {
+            return Ok(None);
+        };
         let (principals, now) = (self.principals(), self.hall.now());
         let found = principals.token(&hash).await.map_err(HallError::from)?;
-        let Some(invitation) = found.filter(|token| token.kind == TokenKind::Invitation && token.is_valid(now)) else { return Ok(None) };
+        let Some(invitation) =
+            found.filter(|token| token.kind == TokenKind::Invitation && token.is_valid(now))
+        else {
+            return Ok(None);
+        };
         let kind = TokenKind::of(invitation.principal.kind);
         let secret = Secret::fresh(kind)?;
         let token = Token {
@@ -108,8 +128,12 @@ impl Access {
             ..invitation.clone()
         };
         let guest = self.anonymous();
-        let entry = self.entry(&guest, AuditAction::Accepted).about(&token.id).saying(format!("invitation {}", invitation.id));
-        let kept = principals.redeem(&invitation.id, &token, &entry).await.map_err(HallError::from)?;
+        let entry = self
+            .entry(&guest, AuditAction::Accepted)
+            .about(&token.id)
+            .saying(format!("invitation {}", invitation.id));
+        let kept =
+            principals.redeem(&invitation.id, &token, &entry).await.map_err(HallError::from)?;
         Ok((kept == InsertOutcome::Yes).then_some((secret, token)))
     }
 }

@@ -1,9 +1,10 @@
 //! Who may do what: credentials, what they allow and where, and the record of their use.
 //!
-//! A surface finds the credential in a request and asks [`Access`] whose it is; the answer is a [`Caller`], who is asked before
-//! anything is done. Tokens are kept as hashes by the log's [`Principals`]; the start-up credential is of one run of the server and kept
-//! nowhere; the token of a session is known to the session's directory. Revoking is a broadcast that everything open on the strength of
-//! a credential hears, and the end of a session is heard like it.
+//! A surface finds the credential in a request and asks [`Access`] whose it is; the answer is a
+//! [`Caller`], who is asked before anything is done. Tokens are kept as hashes by the log's
+//! [`Principals`]; the start-up credential is of one run of the server and kept nowhere; the token
+//! of a session is known to the session's directory. Revoking is a broadcast that everything open
+//! on the strength of a credential hears, and the end of a session is heard like it.
 
 pub mod reach;
 mod caller;
@@ -17,8 +18,8 @@ mod unfit;
 
 pub use crate::access::reach::Reach;
 pub use crate::ports::{
-    AuditAction, AuditEntry, Audited, InsertOutcome, NoChance, Principal, Principals, Scope, Scopes, Secret, Token, TokenHash, TokenId,
-    TokenKind, reach_of,
+    AuditAction, AuditEntry, Audited, InsertOutcome, NoChance, Principal, Principals, Scope,
+    Scopes, Secret, Token, TokenHash, TokenId, TokenKind, reach_of,
 };
 pub use caller::{Caller, Denied, Mode, Proof};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
@@ -40,7 +41,8 @@ use crate::hall::Hall;
 use crate::sessions::{Residents, SessionError};
 use refusals::Refusals;
 
-/// Revocations that a listener may lag behind; one that does takes its own credential for revoked and has to show it again.
+/// Revocations that a listener may lag behind; one that does takes its own credential for revoked
+/// and has to show it again.
 const REVOCATIONS_LEN: usize = 1024;
 /// How exactly it is noted when a credential was last seen.
 const USE_NOTED_EVERY: Millis = Millis::from_secs(60);
@@ -54,8 +56,13 @@ pub const TOKEN_VALID_MAX: Millis = Millis::from_secs(3650 * 86_400);
 pub const TOKEN_THREADS_MAX: usize = 64;
 
 /// What a person's token allows where nothing is said.
-const PERSONAL: Scopes =
-    Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite, Scope::ParticipantsInvite, Scope::TurnsControl, Scope::AgentsRun]);
+const PERSONAL: Scopes = Scopes::of(&[
+    Scope::ThreadsRead,
+    Scope::ThreadsWrite,
+    Scope::ParticipantsInvite,
+    Scope::TurnsControl,
+    Scope::AgentsRun,
+]);
 /// What an agent's token allows where nothing is said.
 const AGENT: Scopes = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite]);
 
@@ -66,13 +73,20 @@ pub enum AccessError {
     #[error("{0}")]
     Invalid(String),
     /// The principal is known as the other kind.
-    #[error("`{0}` is known here as the other kind: a principal is a person or an agent, for ever. Choose another id.")]
+    #[error(
+        "`{0}` is known here as the other kind: a principal is a person or an agent, for ever. Choose another id."
+    )]
     OtherKind(ParticipantId),
     /// It is, or was, the name of a session.
-    #[error("`{0}` is, or was, the name of a session, and what a session said stays its own. Choose another id.")]
+    #[error(
+        "`{0}` is, or was, the name of a session, and what a session said stays its own. Choose another id."
+    )]
     OfSession(ParticipantId),
-    /// An agent would pass for somebody else by it; what is wrong with it, as the end of a sentence.
-    #[error("`{0}` {1}: readers would take the agent for a person or for who runs the server. Choose another id.")]
+    /// An agent would pass for somebody else by it; what is wrong with it, as the end of a
+    /// sentence.
+    #[error(
+        "`{0}` {1}: readers would take the agent for a person or for who runs the server. Choose another id."
+    )]
     NameOfOther(ParticipantId, String),
     /// There is no such credential.
     #[error("There is no token with this id. `moothall token list` shows them all.")]
@@ -130,8 +144,16 @@ pub struct Access {
 impl Access {
     /// Access to a hall, in a mode, with the start-up credential of this run.
     pub fn new(hall: Hall, mode: Mode, startup: Option<&Secret>) -> Self {
-        let startup = startup.and_then(|secret| Some(Startup { id: TokenId::fresh_startup().ok()?, hash: secret.hash() }));
-        Self { hall, mode, startup, revoked: broadcast::channel(REVOCATIONS_LEN).0, refusals: Refusals::default() }
+        let startup = startup.and_then(|secret| {
+            Some(Startup { id: TokenId::fresh_startup().ok()?, hash: secret.hash() })
+        });
+        Self {
+            hall,
+            mode,
+            startup,
+            revoked: broadcast::channel(REVOCATIONS_LEN).0,
+            refusals: Refusals::default(),
+        }
     }
 
     /// Who may do what without a credential.
@@ -152,7 +174,9 @@ impl Access {
         if let Some(caller) = self.of_session(presented) {
             return Ok(Some(caller));
         }
-        let Some(hash) = Secret::parse(presented).map(|secret| secret.hash()) else { return Ok(None) };
+        let Some(hash) = Secret::parse(presented).map(|secret| secret.hash()) else {
+            return Ok(None);
+        };
         if let Some(startup) = self.startup.as_ref().filter(|startup| startup.hash == hash) {
             return Ok(Some(operator(&startup.id)));
         }
@@ -164,7 +188,8 @@ impl Access {
         }
         self.note_use(&token, now).await;
         let Token { id, principal, scopes, reach, parent, expires_at, .. } = token;
-        let proof = Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
+        let proof =
+            Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
         Ok(Some(Caller { proof: Some(Arc::new(proof)), scopes, reach }))
     }
 
@@ -179,33 +204,50 @@ impl Access {
 
     /// Listens to revocations. Begin before a credential is looked up, so that none is missed.
     pub fn listen(&self) -> Revocations {
-        Revocations { revoked: self.revoked.subscribe(), residents: self.hall.inner.residents.clone() }
+        Revocations {
+            revoked: self.revoked.subscribe(),
+            residents: self.hall.inner.residents.clone(),
+        }
     }
 
     /// Makes a token; only now can it be seen.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was made then.
-    pub async fn create(&self, by: &Caller, wanted: NewToken) -> Result<(Secret, Token), AccessError> {
+    pub async fn create(
+        &self,
+        by: &Caller,
+        wanted: NewToken,
+    ) -> Result<(Secret, Token), AccessError> {
         let token_kind = TokenKind::of(wanted.principal.kind);
         let secret = Secret::fresh(token_kind)?;
         let token = self.described(token_kind, &secret, wanted).await?;
-        let entry = self.entry(by, AuditAction::TokenCreated).about(&token.id).saying(describe(&token));
+        let entry =
+            self.entry(by, AuditAction::TokenCreated).about(&token.id).saying(describe(&token));
         match self.principals().add_token(&token, &entry).await.map_err(HallError::from)? {
             InsertOutcome::Yes => Ok((secret, token)),
-            InsertOutcome::OtherKind | InsertOutcome::Used => Err(AccessError::OtherKind(token.principal.id)),
+            InsertOutcome::OtherKind | InsertOutcome::Used => {
+                Err(AccessError::OtherKind(token.principal.id))
+            }
         }
     }
 
     /// Checks what is wanted and writes it down.
-    async fn described(&self, kind: TokenKind, secret: &Secret, wanted: NewToken) -> Result<Token, AccessError> {
+    async fn described(
+        &self,
+        kind: TokenKind,
+        secret: &Secret,
+        wanted: NewToken,
+    ) -> Result<Token, AccessError> {
         let NewToken { principal, scopes, threads, label, valid_for } = wanted;
         let scopes = scopes.unwrap_or(usual_scopes(principal.kind));
         check_scopes(&principal, scopes, threads.is_some())?;
         self.check_name(&principal).await?;
         let valid_for = valid_for.unwrap_or(TOKEN_VALID);
         if valid_for.0 == 0 || valid_for > TOKEN_VALID_MAX {
-            return Err(AccessError::Invalid("A token is worth something for at least a moment and at most ten years.".into()));
+            return Err(AccessError::Invalid(
+                "A token is worth something for at least a moment and at most ten years.".into(),
+            ));
         }
         for thread in threads.iter().flatten() {
             self.hall.find(thread).await?;
@@ -227,8 +269,8 @@ impl Access {
         })
     }
 
-    /// A principal is nobody's session, living or ended, and no agent comes to be called like a person or like the server. One that is
-    /// known already keeps its name.
+    /// A principal is nobody's session, living or ended, and no agent comes to be called like a
+    /// person or like the server. One that is known already keeps its name.
     async fn check_name(&self, principal: &Principal) -> Result<(), AccessError> {
         if self.hall.inner.residents.was_called(&principal.id) {
             return Err(AccessError::OfSession(principal.id.clone()));
@@ -236,14 +278,18 @@ impl Access {
         match principal.kind {
             Kind::Human => Ok(()),
             Kind::Agent => {
-                let known = self.principals().principal(&principal.id).await.map_err(HallError::from)?;
+                let known =
+                    self.principals().principal(&principal.id).await.map_err(HallError::from)?;
                 let checked = check_name_of(principal.id.as_str(), known.is_some());
-                checked.map_err(|fault| AccessError::NameOfOther(principal.id.clone(), fault.explain()))
+                checked.map_err(|fault| {
+                    AccessError::NameOfOther(principal.id.clone(), fault.explain())
+                })
             }
         }
     }
 
-    /// Signs a browser in: gives a credential of its own to whoever presents one that is worth something, or an invitation.
+    /// Signs a browser in: gives a credential of its own to whoever presents one that is worth
+    /// something, or an invitation.
     ///
     /// # Errors
     /// [`AccessError`] when it cannot be looked up or kept.
@@ -275,7 +321,8 @@ impl Access {
         let entry = self.entry(&caller, AuditAction::SignedIn).about(&token.id);
         self.principals().add_token(&token, &entry).await.map_err(HallError::from)?;
         let Token { id, principal, parent, expires_at, .. } = token;
-        let proof = Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
+        let proof =
+            Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
         Ok(Some((secret, Caller { proof: Some(Arc::new(proof)), ..caller })))
     }
 
@@ -297,7 +344,8 @@ impl Access {
         if !known {
             return Err(AccessError::Unknown);
         }
-        let revoked = self.take_back(id, &self.entry(by, AuditAction::TokenRevoked).about(id)).await?;
+        let revoked =
+            self.take_back(id, &self.entry(by, AuditAction::TokenRevoked).about(id)).await?;
         Ok(!revoked.is_empty())
     }
 
@@ -322,14 +370,23 @@ impl Access {
     ///
     /// # Errors
     /// [`HallError`] when it cannot be read.
-    pub async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, HallError> {
+    pub async fn audit(
+        &self,
+        before: Option<u64>,
+        limit: usize,
+    ) -> Result<Vec<Audited>, HallError> {
         Ok(self.principals().audit(before, limit).await?)
     }
 
-    /// Records that a request was refused. Whoever is refused without end fills no disk: what is too much is counted instead.
+    /// Records that a request was refused. Whoever is refused without end fills no disk: what is
+    /// too much is counted instead.
     pub async fn refused(&self, caller: &Caller, detail: String) {
         let Some(more) = self.refusals.admit(self.hall.now()) else { return };
-        let detail = if more == 0 { detail } else { format!("{detail} (and {more} more before, not recorded)") };
+        let detail = if more == 0 {
+            detail
+        } else {
+            format!("{detail} (and {more} more before, not recorded)")
+        };
         let entry = self.entry(caller, AuditAction::Denied).saying(detail);
         if let Err(error) = self.principals().record(&entry).await {
             tracing::warn!(%error, "a refused request was not recorded");
@@ -348,7 +405,8 @@ impl Access {
 /// Whoever holds the start-up credential: the person who started the server.
 fn operator(id: &TokenId) -> Caller {
     let principal = Principal { id: ParticipantId::user(), kind: Kind::Human };
-    let proof = Proof { principal, token: id.clone(), parent: None, expires_at: None, session: None };
+    let proof =
+        Proof { principal, token: id.clone(), parent: None, expires_at: None, session: None };
     Caller { proof: Some(Arc::new(proof)), scopes: Scopes::ALL, reach: Reach::All }
 }
 
@@ -362,24 +420,38 @@ const fn usual_scopes(kind: Kind) -> Scopes {
 fn check_scopes(principal: &Principal, scopes: Scopes, is_bound: bool) -> Result<(), AccessError> {
     let invalid = |text: String| Err(AccessError::Invalid(text));
     let person = principal.id.as_str() == ParticipantId::USER;
-    if principal.id.as_str() == ParticipantId::MOOTHALL || (person && principal.kind == Kind::Agent) {
-        return invalid(format!("`{}` cannot be the principal of such a token; choose another id.", principal.id));
+    if principal.id.as_str() == ParticipantId::MOOTHALL || (person && principal.kind == Kind::Agent)
+    {
+        return invalid(format!(
+            "`{}` cannot be the principal of such a token; choose another id.",
+            principal.id
+        ));
     }
     if scopes == Scopes::NONE {
         return invalid("A token needs at least one scope.".into());
     }
-    if let Some(scope) = scopes.iter().find(|scope| principal.kind == Kind::Agent && scope.is_for_people_only()) {
-        return invalid(format!("`{scope}` is for people: an agent never answers its own questions and never administers the server."));
+    if let Some(scope) =
+        scopes.iter().find(|scope| principal.kind == Kind::Agent && scope.is_for_people_only())
+    {
+        return invalid(format!(
+            "`{scope}` is for people: an agent never answers its own questions and never administers the server."
+        ));
     }
     if is_bound && scopes.has(Scope::ServerAdmin) {
-        return invalid(format!("`{}` is about the whole server, so such a token is not bound to conversations.", Scope::ServerAdmin));
+        return invalid(format!(
+            "`{}` is about the whole server, so such a token is not bound to conversations.",
+            Scope::ServerAdmin
+        ));
     }
     Ok(())
 }
 
 /// A token in a few words, for the record.
 fn describe(token: &Token) -> String {
-    let place = token.reach.only().map_or(String::new(), |threads| format!(", in {} conversations", threads.len()));
+    let place = token
+        .reach
+        .only()
+        .map_or(String::new(), |threads| format!(", in {} conversations", threads.len()));
     format!("{} for {}: {}{place}", token.kind.word(), token.principal.id, token.scopes.words())
 }
 
@@ -402,12 +474,15 @@ pub struct Revocations {
 }
 
 impl Revocations {
-    /// Resolves when the caller's credential is worth nothing any more; never for somebody without one.
+    /// Resolves when the caller's credential is worth nothing any more; never for somebody without
+    /// one.
     pub async fn lost(mut self, caller: Caller, now: Timestamp) {
         let Some(proof) = caller.proof else { return std::future::pending().await };
         let expired = async {
             match proof.expires_at {
-                Some(expires_at) => tokio::time::sleep(Duration::from_millis(expires_at.since(now).0)).await,
+                Some(expires_at) => {
+                    tokio::time::sleep(Duration::from_millis(expires_at.since(now).0)).await
+                }
                 None => std::future::pending().await,
             }
         };
@@ -429,7 +504,9 @@ impl Revocations {
         };
         let narrowed = async {
             match &proof.session {
-                Some(session) if caller.reach == Reach::All => self.residents.reach_less(session).await,
+                Some(session) if caller.reach == Reach::All => {
+                    self.residents.reach_less(session).await
+                }
                 Some(_) | None => std::future::pending().await,
             }
         };

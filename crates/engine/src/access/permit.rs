@@ -9,10 +9,13 @@ use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::sessions::ADDRESS as SESSION;
 
-/// Whether an invitation brings a terminal along: a session that there is, or one that is started with the first turn.
+/// Whether an invitation brings a terminal along: a session that there is, or one that is started
+/// with the first turn.
 fn invites_a_terminal(control: &Control) -> bool {
     match control {
-        Control::Invite(invite) => invite.address.is_some() || invite.facts.abilities.lives_in_session,
+        Control::Invite(invite) => {
+            invite.address.is_some() || invite.facts.abilities.lives_in_session
+        }
         Control::Uninvite(_)
         | Control::Prod(_)
         | Control::Mute(_)
@@ -33,10 +36,15 @@ fn invites_a_terminal(control: &Control) -> bool {
 /// Whether it may make agents take turns now.
 fn wakes(command: &ClientCommand) -> bool {
     match command {
-        ClientCommand::Post(_) | ClientCommand::Gather { .. } | ClientCommand::Publish { .. } => true,
-        ClientCommand::Control { controls, .. } => controls
-            .iter()
-            .any(|control| matches!(control, Control::Prod(_) | Control::Resume | Control::Pause(false) | Control::Unmute(_))),
+        ClientCommand::Post(_) | ClientCommand::Gather { .. } | ClientCommand::Publish { .. } => {
+            true
+        }
+        ClientCommand::Control { controls, .. } => controls.iter().any(|control| {
+            matches!(
+                control,
+                Control::Prod(_) | Control::Resume | Control::Pause(false) | Control::Unmute(_)
+            )
+        }),
         ClientCommand::Create { .. }
         | ClientCommand::Rename { .. }
         | ClientCommand::PostCustom { .. }
@@ -52,7 +60,8 @@ fn wakes(command: &ClientCommand) -> bool {
 }
 
 impl Hall {
-    /// Whether somebody may begin one more conversation: people always, agents so many within an hour.
+    /// Whether somebody may begin one more conversation: people always, agents so many within an
+    /// hour.
     pub(crate) fn may_begin(&self, caller: &Caller) -> Result<(), Denied> {
         match caller.principal().filter(|_| caller.is_agent()) {
             Some(agent) if !self.inner.begun.admit(&agent.id, self.now()) => Err(Denied::Begun),
@@ -60,23 +69,34 @@ impl Hall {
         }
     }
 
-    /// Whether somebody may speak, stop or steer where everything that is said is typed into terminals: at the home of a session, and in a
-    /// link. In other conversations the words of anybody who may write there reach the sessions that a person invited.
+    /// Whether somebody may speak, stop or steer where everything that is said is typed into
+    /// terminals: at the home of a session, and in a link. In other conversations the words of
+    /// anybody who may write there reach the sessions that a person invited.
     async fn permit_typing(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
-        let typed = !caller.is_proven() && (self.inner.residents.is_home(stream) || self.inner.shown(stream).await?.is_link);
+        let typed = !caller.is_proven()
+            && (self.inner.residents.is_home(stream) || self.inner.shown(stream).await?.is_link);
         if typed { Err(Denied::Proof(Scope::SessionsDrive).into()) } else { Ok(()) }
     }
 
-    /// An agent brings into a conversation only sessions that it may talk to. A client that gets a session with its first turn is a person's
-    /// to invite: it would be started with nobody asked.
-    async fn permit_agent(&self, caller: &Caller, command: &ClientCommand) -> Result<(), AccessError> {
+    /// An agent brings into a conversation only sessions that it may talk to. A client that gets a
+    /// session with its first turn is a person's to invite: it would be started with nobody asked.
+    async fn permit_agent(
+        &self,
+        caller: &Caller,
+        command: &ClientCommand,
+    ) -> Result<(), AccessError> {
         let ClientCommand::Control { controls, .. } = command else { return Ok(()) };
         for control in controls {
             let Control::Invite(invite) = control else { continue };
             match &invite.address {
-                Some(address) if address.kind == SESSION => drop(self.permit_over(caller, SessionAct::Telling, &address.local_id).await?),
+                Some(address) if address.kind == SESSION => {
+                    drop(self.permit_over(caller, SessionAct::Telling, &address.local_id).await?)
+                }
                 None if invite.facts.abilities.lives_in_session => {
-                    return Err(Denied::Person("invite an agent that lives in a terminal and has none yet").into());
+                    return Err(Denied::Person(
+                        "invite an agent that lives in a terminal and has none yet",
+                    )
+                    .into());
                 }
                 Some(_) | None => {}
             }
@@ -84,10 +104,18 @@ impl Hall {
         Ok(())
     }
 
-    /// What somebody without a credential may not do by way of a conversation, because it reaches a terminal: invite a session or a client
-    /// that gets one, and everything at the home of a session or in a link.
-    async fn permit_unproven(&self, caller: &Caller, stream: &StreamId, command: &ClientCommand) -> Result<(), AccessError> {
-        if matches!(command, ClientCommand::Control { controls, .. } if controls.iter().any(invites_a_terminal)) {
+    /// What somebody without a credential may not do by way of a conversation, because it reaches a
+    /// terminal: invite a session or a client that gets one, and everything at the home of a
+    /// session or in a link.
+    async fn permit_unproven(
+        &self,
+        caller: &Caller,
+        stream: &StreamId,
+        command: &ClientCommand,
+    ) -> Result<(), AccessError> {
+        if let ClientCommand::Control { controls, .. } = command
+            && controls.iter().any(invites_a_terminal)
+        {
             return Err(Denied::Proof(Scope::SessionsDrive).into());
         }
         if !matches!(command, ClientCommand::Rename { .. }) {
@@ -97,7 +125,11 @@ impl Hall {
     }
 
     /// Whether somebody may make agents take turns here with words of others.
-    pub(crate) async fn permit_waking(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
+    pub(crate) async fn permit_waking(
+        &self,
+        caller: &Caller,
+        stream: &StreamId,
+    ) -> Result<(), AccessError> {
         if caller.is_proven() {
             return Ok(());
         }
@@ -105,13 +137,16 @@ impl Hall {
         self.permit_programs(caller, stream).await
     }
 
-    /// Where the system does not say whose process asks (the scope `agents:run` is missing then), nothing runs a program.
+    /// Where the system does not say whose process asks (the scope `agents:run` is missing then),
+    /// nothing runs a program.
     async fn permit_programs(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
-        let programs = caller.must(Scope::AgentsRun).is_err() && self.inner.shown(stream).await?.runs_programs;
+        let programs =
+            caller.must(Scope::AgentsRun).is_err() && self.inner.shown(stream).await?.runs_programs;
         if programs { Err(Denied::Proof(Scope::AgentsRun).into()) } else { Ok(()) }
     }
 
-    /// Gives the command back if this caller may give it here, and says in it what the server knows somebody as who is invited.
+    /// Gives the command back if this caller may give it here, and says in it what the server knows
+    /// somebody as who is invited.
     pub(crate) async fn permit(
         &self,
         caller: &Caller,
@@ -127,7 +162,8 @@ impl Hall {
         if let ClientCommand::Control { controls, .. } = &mut command {
             for control in controls {
                 if let Control::Invite(invite) = control {
-                    invite.principal = self.known_as(&ParticipantId::new(invite.participant.trim())).await?;
+                    invite.principal =
+                        self.known_as(&ParticipantId::new(invite.participant.trim())).await?;
                 }
             }
         }

@@ -37,7 +37,8 @@ impl Reach {
         }
     }
 
-    /// Resolves when a conversation is not within it any more; what a credential is bound to does not change.
+    /// Resolves when a conversation is not within it any more; what a credential is bound to does
+    /// not change.
     pub async fn left(&self, stream: &StreamId) {
         match self {
             Reach::Session(rooms) => rooms.left(stream).await,

@@ -20,7 +20,8 @@ struct Window {
 }
 
 impl Refusals {
-    /// How many were passed over since the last one that was recorded, if this one is to be recorded.
+    /// How many were passed over since the last one that was recorded, if this one is to be
+    /// recorded.
     pub(super) fn admit(&self, now: Timestamp) -> Option<u64> {
         let mut window = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if now.since(window.began) >= WINDOW {

@@ -1,4 +1,5 @@
-//! What somebody may do with a session: the one place for it, for the routes, the tools and what a conversation can bring about.
+//! What somebody may do with a session: the one place for it, for the routes, the tools and what a
+//! conversation can bring about.
 
 use moothall_kernel::participant::Kind;
 
@@ -11,7 +12,8 @@ use crate::sessions::{SessionError, Starter, Status};
 pub enum SessionAct {
     /// To see that it is there, and what it is doing.
     Seeing,
-    /// To say something to it, to link it, to invite it, and to read what it was told and said where the caller may read.
+    /// To say something to it, to link it, to invite it, and to read what it was told and said
+    /// where the caller may read.
     Telling,
     /// To look at its terminal.
     Looking,
@@ -39,11 +41,17 @@ enum Stands {
 }
 
 impl Hall {
-    /// The session that a word means, if the caller may do this with it. Whether they need a credential at all, the row of the route says.
+    /// The session that a word means, if the caller may do this with it. Whether they need a
+    /// credential at all, the row of the route says.
     ///
     /// # Errors
     /// [`AccessError::Denied`]; [`AccessError::Session`] where there is none that the caller sees.
-    pub async fn permit_over(&self, caller: &Caller, over: SessionAct, word: &str) -> Result<Status, AccessError> {
+    pub async fn permit_over(
+        &self,
+        caller: &Caller,
+        over: SessionAct,
+        word: &str,
+    ) -> Result<Status, AccessError> {
         let status = self.sessions()?.find(word)?;
         let name = || status.session.name.clone();
         let unseen = || AccessError::Session(SessionError::NotFound(word.trim().to_owned()));
@@ -53,12 +61,16 @@ impl Hall {
             (SessionAct::Seeing, _) => Ok(status),
             (SessionAct::Telling, Stands::Own | Stands::Starter | Stands::Beside) => Ok(status),
             (SessionAct::Telling, Stands::Apart) => Err(Denied::NotMet(name()).into()),
-            (SessionAct::Looking, Stands::Own | Stands::Starter) | (SessionAct::Steering, Stands::Starter) => Ok(status),
+            (SessionAct::Looking, Stands::Own | Stands::Starter)
+            | (SessionAct::Steering, Stands::Starter) => Ok(status),
             (SessionAct::Looking, Stands::Beside | Stands::Apart)
-            | (SessionAct::Steering, Stands::Own | Stands::Beside | Stands::Apart) => Err(Denied::NotStarted(name()).into()),
-            (SessionAct::Sitting, Stands::Own | Stands::Starter | Stands::Beside | Stands::Apart) => {
-                Err(Denied::Person("sit down at the terminal of a session").into())
+            | (SessionAct::Steering, Stands::Own | Stands::Beside | Stands::Apart) => {
+                Err(Denied::NotStarted(name()).into())
             }
+            (
+                SessionAct::Sitting,
+                Stands::Own | Stands::Starter | Stands::Beside | Stands::Apart,
+            ) => Err(Denied::Person("sit down at the terminal of a session").into()),
         }
     }
 
@@ -66,9 +78,10 @@ impl Hall {
     pub fn sees(&self, caller: &Caller, status: &Status) -> bool {
         let Some(own) = caller.session() else { return true };
         let id = &status.session.id;
-        caller.reach == Reach::All || own == id || status.session.started_by == Some(Starter::Session(own.clone())) || {
-            self.inner.residents.meet(own, id)
-        }
+        caller.reach == Reach::All
+            || own == id
+            || status.session.started_by == Some(Starter::Session(own.clone()))
+            || { self.inner.residents.meet(own, id) }
     }
 
     async fn stands(&self, caller: &Caller, status: &Status) -> Result<Stands, AccessError> {

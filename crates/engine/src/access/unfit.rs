@@ -20,7 +20,9 @@ pub enum Unfit {
     #[error("'direct' opens a link and 'close_link' ends it: give one of them.")]
     BothWays,
     /// A message has so many bytes.
-    #[error("The message has {0} bytes; at most {MESSAGE_BYTES_MAX} are taken. Put it into a file and say where.")]
+    #[error(
+        "The message has {0} bytes; at most {MESSAGE_BYTES_MAX} are taken. Put it into a file and say where."
+    )]
     TooLong(usize),
     /// A person could not be shown all of it.
     #[error("The message is too long to be shown to a person. Put it into a file and say where.")]
@@ -29,7 +31,9 @@ pub enum Unfit {
     #[error("Missing 'message': say something, or close a link with 'close_link'.")]
     NoWords,
     /// A program takes no such arguments.
-    #[error("'args' is a list of at most {ARGS_MAX} texts, each without NUL and up to {ARG_BYTES_MAX} bytes.")]
+    #[error(
+        "'args' is a list of at most {ARGS_MAX} texts, each without NUL and up to {ARG_BYTES_MAX} bytes."
+    )]
     Arguments,
     /// There is no such conversation to ask a person in.
     #[error("There is no such conversation.")]

@@ -1,6 +1,7 @@
 //! Everything that somebody can do here, in one table: what each needs, and where it reaches.
 //!
-//! There is no second table. Routes and tools name an [`Action`]; a command is one too, or several where it asks for several things.
+//! There is no second table. Routes and tools name an [`Action`]; a command is one too, or several
+//! where it asks for several things.
 
 use moothall_kernel::command::{ClientCommand, Control};
 
@@ -30,7 +31,8 @@ pub enum ActsOn {
     Turn,
     /// Many conversations, of which the caller is shown those within reach.
     Reachable,
-    /// Sessions and links that the caller sees, or something new that becomes theirs: not for credentials that are bound to conversations.
+    /// Sessions and links that the caller sees, or something new that becomes theirs: not for
+    /// credentials that are bound to conversations.
     Own,
     /// One session, and what is wanted of it.
     Session(SessionAct),
@@ -129,7 +131,8 @@ actions! {
     ListSessions = READ, ActsOn::Own, "List sessions, and programs that can be started.";
     StartSession = DRIVE, ActsOn::Own, "Start a program in a terminal, or take one over.";
     ReadSession = READ, ActsOn::Session(SessionAct::Seeing), "Look how a session is.";
-    // What a terminal shows, and what its program was told elsewhere, may be more than a reader of conversations is to see.
+    // What a terminal shows, and what its program was told elsewhere, may be more than a reader of
+    // conversations is to see.
     ReadScreen = DRIVE, ActsOn::Session(SessionAct::Looking), "Look at the terminal of a session.";
     ReadSessionData = DRIVE, ActsOn::Session(SessionAct::Telling), "Read what a session was asked and said.";
     Attach = DRIVE, ActsOn::Session(SessionAct::Sitting), "Sit down at the terminal of a session.";
@@ -146,7 +149,9 @@ impl Action {
     /// What a command comes to. Controls that ask for several things are several actions.
     pub fn of(command: &ClientCommand) -> Vec<Action> {
         let one = match command {
-            ClientCommand::Control { controls, .. } => return controls.iter().map(Action::of_control).collect(),
+            ClientCommand::Control { controls, .. } => {
+                return controls.iter().map(Action::of_control).collect();
+            }
             ClientCommand::Create { .. } => Action::BeginThread,
             ClientCommand::Rename { .. } => Action::Rename,
             ClientCommand::Archive { .. } => Action::Archive,

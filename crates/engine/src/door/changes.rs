@@ -25,7 +25,8 @@ impl Door {
 }
 
 impl Changes {
-    /// The next notification of a conversation within reach; of sessions, which belong to no conversation, for those who reach all.
+    /// The next notification of a conversation within reach; of sessions, which belong to no
+    /// conversation, for those who reach all.
     ///
     /// # Errors
     /// [`RecvError`], when whoever listens was too slow, or the hall is gone.
@@ -33,7 +34,9 @@ impl Changes {
         loop {
             let bell = self.changes.recv().await?;
             let heard = match &bell {
-                Changed::Head { stream, .. } | Changed::Presence { stream, .. } => self.reach.includes(stream),
+                Changed::Head { stream, .. } | Changed::Presence { stream, .. } => {
+                    self.reach.includes(stream)
+                }
                 Changed::Sessions => matches!(self.reach, Reach::All | Reach::Session(_)),
             };
             if heard {

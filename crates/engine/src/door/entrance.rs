@@ -1,4 +1,5 @@
-//! What a surface holds of a hall: it makes a door for each caller, and answers what needs no caller.
+//! What a surface holds of a hall: it makes a door for each caller, and answers what needs no
+//! caller.
 
 use std::future::Future;
 use std::sync::{Arc, Weak};
@@ -12,7 +13,8 @@ use crate::hall::erase::Copies;
 use crate::hall::{Hall, HallError, Idempotency};
 use crate::runtime::registry::Registry;
 
-/// The hall as a surface has it: a door for each caller, and the little that is nobody's in particular. Cheap to clone.
+/// The hall as a surface has it: a door for each caller, and the little that is nobody's in
+/// particular. Cheap to clone.
 #[derive(Clone)]
 pub struct Entrance(Hall);
 

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::view::{Viewer, visible};
 
-/// A reader's eyes: who looks, and for what. What it did not ask for is passed over like what it may not see, so positions rise with holes.
+/// A reader's eyes: who looks, and for what. What it did not ask for is passed over like what it
+/// may not see, so positions rise with holes.
 #[derive(Clone)]
 pub struct EventFilter {
     viewer: Viewer,
@@ -25,7 +26,10 @@ impl From<Viewer> for EventFilter {
 
 impl fmt::Debug for EventFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventFilter").field("viewer", &self.viewer).field("everything", &self.wanted.is_none()).finish()
+        f.debug_struct("EventFilter")
+            .field("viewer", &self.viewer)
+            .field("everything", &self.wanted.is_none())
+            .finish()
     }
 }
 

@@ -1,9 +1,11 @@
 //! The one door: what a caller can do here, whichever way the request came.
 //!
-//! Every method asks in the same order: whether somebody asks at all; what their credential allows, which is the row of the [`Action`];
-//! whether what they name is within their reach, or else it does not exist; what they may do with it; and only then whether the request
-//! was made before under its key, what the rules of conversations say, and what it does. What a credential allows is asked before what
-//! it reaches, because the answer tells nothing about what there is, and because it is refused on the record.
+//! Every method asks in the same order: whether somebody asks at all; what their credential allows,
+//! which is the row of the [`Action`]; whether what they name is within their reach, or else it
+//! does not exist; what they may do with it; and only then whether the request was made before
+//! under its key, what the rules of conversations say, and what it does. What a credential allows
+//! is asked before what it reaches, because the answer tells nothing about what there is, and
+//! because it is refused on the record.
 //!
 //! Surfaces read what was asked and write what is answered. They hold no rights.
 
@@ -64,7 +66,9 @@ impl Need {
     pub fn check(self, caller: &Caller) -> Result<(), Denied> {
         match self {
             Need::Nothing => Ok(()),
-            Need::Entry | Need::Scope(_) | Need::Proof(_) if caller.is_stranger() => Err(Denied::Stranger),
+            Need::Entry | Need::Scope(_) | Need::Proof(_) if caller.is_stranger() => {
+                Err(Denied::Stranger)
+            }
             Need::Entry => Ok(()),
             Need::Scope(scope) => caller.must(scope),
             Need::Proof(scope) => caller.must_prove(scope),
@@ -106,7 +110,11 @@ impl Door {
     /// # Errors
     /// [`HallError::NotFound`].
     pub fn reaches(&self, stream: &StreamId) -> Result<(), HallError> {
-        if self.caller.reach.includes(stream) { Ok(()) } else { Err(HallError::NotFound(stream.clone())) }
+        if self.caller.reach.includes(stream) {
+            Ok(())
+        } else {
+            Err(HallError::NotFound(stream.clone()))
+        }
     }
 
     /// Whether a link is within reach.
@@ -125,14 +133,15 @@ impl Door {
         self.hall.permit_over(&self.caller, over, word).await
     }
 
-    /// The same check before a request's body is read. That there is no such session, or that this server runs none, is no error yet: the
-    /// body is checked first.
+    /// The same check before a request's body is read. That there is no such session, or that this
+    /// server runs none, is no error yet: the body is checked first.
     ///
     /// # Errors
     /// [`AccessError`], where the caller may not.
     pub async fn may_over(&self, over: SessionAct, word: &str) -> Result<(), AccessError> {
         match self.over(over, word).await {
-            Ok(_) | Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_))) => Ok(()),
+            Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_)))
+            | Ok(_) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -151,7 +160,8 @@ impl Door {
         self.caller.acting_as(named)
     }
 
-    /// In whose name something is asked for: the credential's, the one that is named, or else the person's at this computer.
+    /// In whose name something is asked for: the credential's, the one that is named, or else the
+    /// person's at this computer.
     ///
     /// # Errors
     /// [`Denied::Name`].
@@ -173,7 +183,8 @@ impl Door {
         self.hall.sessions()?.find(id.as_str()).map(Some)
     }
 
-    /// Who speaks in a conversation: a session as the participant that it was invited as, anybody else as who they are.
+    /// Who speaks in a conversation: a session as the participant that it was invited as, anybody
+    /// else as who they are.
     ///
     /// # Errors
     /// [`AccessError`], when the conversation does not exist or cannot be read.
@@ -184,13 +195,16 @@ impl Door {
         }
     }
 
-    /// Through whose eyes a program looks at a conversation: its participant's, or where nothing is known of it a guest's.
+    /// Through whose eyes a program looks at a conversation: its participant's, or where nothing is
+    /// known of it a guest's.
     ///
     /// # Errors
     /// [`AccessError`], when the conversation does not exist or cannot be read.
     pub async fn own_sight(&self, stream: &StreamId) -> Result<Viewer, AccessError> {
         match self.own_session()? {
-            Some(status) => Ok(Viewer::Participant(self.hall.participant_of(stream, &status).await?)),
+            Some(status) => {
+                Ok(Viewer::Participant(self.hall.participant_of(stream, &status).await?))
+            }
             None => Ok(self.sight()?),
         }
     }
@@ -205,11 +219,17 @@ impl Door {
 }
 
 impl Hall {
-    /// The participant whose words a session says in a conversation: the one it was invited as, otherwise its own name.
-    async fn participant_of(&self, stream: &StreamId, status: &Status) -> Result<ParticipantId, HallError> {
+    /// The participant whose words a session says in a conversation: the one it was invited as,
+    /// otherwise its own name.
+    async fn participant_of(
+        &self,
+        stream: &StreamId,
+        status: &Status,
+    ) -> Result<ParticipantId, HallError> {
         let (id, own) = (status.session.id.clone(), status.session.name.clone());
-        let invited =
-            self.view(stream, move |state| state.participants().iter().find(|one| is_session(one, &id)).map(|one| one.id.clone()));
+        let invited = self.view(stream, move |state| {
+            state.participants().iter().find(|one| is_session(one, &id)).map(|one| one.id.clone())
+        });
         Ok(invited.await?.unwrap_or(own))
     }
 }

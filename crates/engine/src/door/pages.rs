@@ -37,7 +37,10 @@ impl Pages {
             return Ok(None);
         }
         let span = usize::try_from(self.until.0 - self.through.0).unwrap_or(PAGE).min(PAGE);
-        let mut page = self.door.page(self.action, &self.stream, self.sieve.viewer(), self.through, span).await?;
+        let mut page = self
+            .door
+            .page(self.action, &self.stream, self.sieve.viewer(), self.through, span)
+            .await?;
         // A page that moves nothing would be read for ever.
         self.through = if page.through > self.through { page.through } else { self.until };
         self.sieve.keep(&mut page.events);
@@ -45,7 +48,8 @@ impl Pages {
     }
 }
 
-/// The messages of a conversation that a viewer may see, the newest first. What else the conversation holds is not read.
+/// The messages of a conversation that a viewer may see, the newest first. What else the
+/// conversation holds is not read.
 pub struct Messages {
     door: Door,
     action: Action,
@@ -70,17 +74,44 @@ impl Messages {
 }
 
 impl Door {
-    /// What a reader gets of what comes after the range's start and up to its end, for whoever does this there.
-    pub fn pages(&self, action: Action, stream: &StreamId, sieve: impl Into<EventFilter>, range: Range<Seq>) -> Pages {
-        Pages { door: self.clone(), action, stream: stream.clone(), sieve: sieve.into(), through: range.start, until: range.end }
+    /// What a reader gets of what comes after the range's start and up to its end, for whoever does
+    /// this there.
+    pub fn pages(
+        &self,
+        action: Action,
+        stream: &StreamId,
+        sieve: impl Into<EventFilter>,
+        range: Range<Seq>,
+    ) -> Pages {
+        Pages {
+            door: self.clone(),
+            action,
+            stream: stream.clone(),
+            sieve: sieve.into(),
+            through: range.start,
+            until: range.end,
+        }
     }
 
     /// The messages before a position, for whoever does this there.
-    pub fn messages(&self, action: Action, stream: &StreamId, viewer: &Viewer, before: Seq) -> Messages {
-        Messages { door: self.clone(), action, stream: stream.clone(), viewer: viewer.clone(), before }
+    pub fn messages(
+        &self,
+        action: Action,
+        stream: &StreamId,
+        viewer: &Viewer,
+        before: Seq,
+    ) -> Messages {
+        Messages {
+            door: self.clone(),
+            action,
+            stream: stream.clone(),
+            viewer: viewer.clone(),
+            before,
+        }
     }
 
-    /// After which position the newest `limit` events begin that a reader gets, of those after the range's start and up to its end.
+    /// After which position the newest `limit` events begin that a reader gets, of those after the
+    /// range's start and up to its end.
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
@@ -101,7 +132,9 @@ impl Door {
                 seen.extend(events.iter().map(|recorded| recorded.seq));
             }
             match seen.len().checked_sub(left) {
-                Some(surplus) => return Ok(seen.get(surplus).map_or(end, |first| Seq(first.0 - 1))),
+                Some(surplus) => {
+                    return Ok(seen.get(surplus).map_or(end, |first| Seq(first.0 - 1)));
+                }
                 None => left -= seen.len(),
             }
             end = begin;

@@ -7,7 +7,8 @@ use super::{Action, Door};
 use crate::access::AccessError;
 use crate::answers::{Answer, HallError, Idempotency};
 
-/// A command of which it was asked whether its caller may give it. Only a door makes one, and a door takes no other.
+/// A command of which it was asked whether its caller may give it. Only a door makes one, and a
+/// door takes no other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Permitted {
     stream: StreamId,
@@ -29,12 +30,18 @@ impl Permitted {
 impl Door {
     /// Asks whether the caller may give a command.
     ///
-    /// What depends on the conversation, such as who lifts a guard or raises a limit, is the kernel's to decide: it knows who is proven. It
-    /// is told here what the server knows somebody as who is invited.
+    /// What depends on the conversation, such as who lifts a guard or raises a limit, is the
+    /// kernel's to decide: it knows who is proven. It is told here what the server knows somebody
+    /// as who is invited.
     ///
     /// # Errors
-    /// [`AccessError::Denied`], or [`AccessError::Hall`] when the conversation does not exist for the caller, or cannot be read.
-    pub async fn permit(&self, stream: &StreamId, command: ClientCommand) -> Result<Permitted, AccessError> {
+    /// [`AccessError::Denied`], or [`AccessError::Hall`] when the conversation does not exist for
+    /// the caller, or cannot be read.
+    pub async fn permit(
+        &self,
+        stream: &StreamId,
+        command: ClientCommand,
+    ) -> Result<Permitted, AccessError> {
         for action in Action::of(&command) {
             self.may(action)?;
         }
@@ -46,8 +53,13 @@ impl Door {
     /// Does it; the answer comes when its events are committed and synced, and once for each key.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
-    pub async fn submit(&self, permitted: Permitted, key: Option<Idempotency>) -> Result<Answer, HallError> {
+    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing
+    /// was decided.
+    pub async fn submit(
+        &self,
+        permitted: Permitted,
+        key: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         let Permitted { stream, command } = permitted;
         self.hall.submit(&stream, command, key).await
     }

@@ -1,8 +1,10 @@
-//! A conversation as one reader follows it: what the log has, then what comes, without a gap and each event once.
+//! A conversation as one reader follows it: what the log has, then what comes, without a gap and
+//! each event once.
 //!
-//! A reader reads the log until it has caught up, then listens. It takes the next piece only when it is asked for one, so what a slow
-//! reader has not taken yet waits in the buffer that all readers of a conversation share, and costs nothing for each of them. Surfaces
-//! write the pieces in their own way.
+//! A reader reads the log until it has caught up, then listens. It takes the next piece only when
+//! it is asked for one, so what a slow reader has not taken yet waits in the buffer that all
+//! readers of a conversation share, and costs nothing for each of them. Surfaces write the pieces
+//! in their own way.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -24,7 +26,8 @@ use crate::stream::updates::Subscription;
 /// What a reader gets next.
 #[derive(Debug)]
 pub enum ReaderItem {
-    /// Events that were read from the log for this reader alone: what it gets of them, at least one.
+    /// Events that were read from the log for this reader alone: what it gets of them, at least
+    /// one.
     Page(Vec<Recorded>),
     /// Events that were told to everybody who listens, of which it gets some.
     Batch(Batch),
@@ -32,9 +35,11 @@ pub enum ReaderItem {
     Partial(Signal),
     /// Something ephemeral, told to everybody who listens.
     Signal(Arc<Signal>),
-    /// What the reader is to read for a turn of its own. Nobody else gets it. It comes once for each turn and reader.
+    /// What the reader is to read for a turn of its own. Nobody else gets it. It comes once for
+    /// each turn and reader.
     Turn(Box<Context>),
-    /// The reader was too slow. What it missed is in the log after this position, and comes from there if it is asked on.
+    /// The reader was too slow. What it missed is in the log after this position, and comes from
+    /// there if it is asked on.
     Lagged(Seq),
 }
 
@@ -61,12 +66,14 @@ impl Batch {
         Self { all, seen }
     }
 
-    /// All of the events, in the allocation that every reader gets: whoever makes bytes of them makes them once for all.
+    /// All of the events, in the allocation that every reader gets: whoever makes bytes of them
+    /// makes them once for all.
     pub fn all(&self) -> &Arc<Vec<Recorded>> {
         &self.all
     }
 
-    /// The places in [`Batch::all`] of what the reader sees; the rest is never shown to it. Neighbours are one range.
+    /// The places in [`Batch::all`] of what the reader sees; the rest is never shown to it.
+    /// Neighbours are one range.
     pub fn seen(&self) -> &[Range<usize>] {
         &self.seen
     }
@@ -77,7 +84,8 @@ impl Batch {
     }
 }
 
-/// A reader of a conversation. Where it looks through a participant's eyes, that one counts as connected as long as the reader lives.
+/// A reader of a conversation. Where it looks through a participant's eyes, that one counts as
+/// connected as long as the reader lives.
 pub struct Reader {
     door: Door,
     stream: StreamId,
@@ -95,11 +103,18 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller.
-    pub async fn follow(&self, stream: &StreamId, sieve: impl Into<EventFilter>, after: Seq) -> Result<Reader, AccessError> {
+    pub async fn follow(
+        &self,
+        stream: &StreamId,
+        sieve: impl Into<EventFilter>,
+        after: Seq,
+    ) -> Result<Reader, AccessError> {
         let sieve = sieve.into();
         self.enter(Action::ReadThread, stream)?;
         let connected = match sieve.viewer() {
-            Viewer::Participant(id) => Some(self.hall.connect(stream, id.clone(), sieve.takes_turns()).await?),
+            Viewer::Participant(id) => {
+                Some(self.hall.connect(stream, id.clone(), sieve.takes_turns()).await?)
+            }
             Viewer::Operator | Viewer::Guest => None,
         };
         let turns = OwnTurns::of(sieve.viewer());
@@ -127,7 +142,8 @@ impl Reader {
         self.after
     }
 
-    /// The next piece, if it is there; nothing when the reader has caught up and has to [listen](Reader::listen).
+    /// The next piece, if it is there; nothing when the reader has caught up and has to
+    /// [listen](Reader::listen).
     ///
     /// # Errors
     /// [`AccessError`], when the conversation is not within reach any more, or cannot be read.
@@ -161,10 +177,15 @@ impl Reader {
     /// Reads a page of the log, up to a position where one is given. Whether there was anything.
     async fn read(&mut self, until: Option<Seq>) -> Result<bool, AccessError> {
         let after = self.after;
-        let span = until.map_or(PAGE, |until| usize::try_from(until.0 - after.0).unwrap_or(PAGE).min(PAGE));
-        let mut page = self.door.page(Action::ReadThread, &self.stream, self.sieve.viewer(), after, span).await?;
+        let span = until
+            .map_or(PAGE, |until| usize::try_from(until.0 - after.0).unwrap_or(PAGE).min(PAGE));
+        let mut page = self
+            .door
+            .page(Action::ReadThread, &self.stream, self.sieve.viewer(), after, span)
+            .await?;
         self.turns.look_again();
-        // A page that reaches no further holds only kinds of events that this version does not know: they are skipped up to the head.
+        // A page that reaches no further holds only kinds of events that this version does not
+        // know: they are skipped up to the head.
         self.after = if page.through > after { page.through } else { until.unwrap_or(after) };
         self.sieve.keep(&mut page.events);
         if !page.events.is_empty() {
@@ -241,7 +262,12 @@ impl OwnTurns {
 
     /// Looks through events that just came.
     fn observe(&mut self, events: &[Recorded]) {
-        let own = |recorded: &Recorded| matches!(&recorded.event, Event::TurnGranted { participant, .. } if self.reader.as_ref() == Some(participant));
+        let own = |recorded: &Recorded| {
+            matches!(
+                &recorded.event,
+                Event::TurnGranted { participant, .. } if self.reader.as_ref() == Some(participant)
+            )
+        };
         self.more |= events.iter().any(own);
     }
 
@@ -250,9 +276,16 @@ impl OwnTurns {
         self.more = self.reader.is_some();
     }
 
-    /// What it has to be told now. It is composed when it is asked for, so whoever comes again gets it again.
-    async fn untold(&mut self, door: &Door, stream: &StreamId) -> Result<Vec<Context>, AccessError> {
-        let Some(reader) = self.reader.as_ref().filter(|_| self.more) else { return Ok(Vec::new()) };
+    /// What it has to be told now. It is composed when it is asked for, so whoever comes again gets
+    /// it again.
+    async fn untold(
+        &mut self,
+        door: &Door,
+        stream: &StreamId,
+    ) -> Result<Vec<Context>, AccessError> {
+        let Some(reader) = self.reader.as_ref().filter(|_| self.more) else {
+            return Ok(Vec::new());
+        };
         let contexts = door.own_contexts(stream, reader, self.told).await?;
         self.more = false;
         self.told = contexts.last().map_or(self.told, |context| context.turn);

@@ -8,11 +8,14 @@ use moothall_kernel::text::is_empty_looking;
 use tokio::sync::broadcast;
 
 use super::{Action, ActsOn, Door};
-use crate::access::{ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, SessionAct, Unfit};
+use crate::access::{
+    ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, SessionAct, Unfit,
+};
 use crate::answers::Idempotency;
 use crate::sessions::{
-    Adopt, Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Member, Message, NewLink, NewObserved, NewSession, PaneNews, Sent,
-    SessionData, SessionDirectory, SessionId, Status, View,
+    Adopt, Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Member, Message, NewLink,
+    NewObserved, NewSession, PaneNews, Sent, SessionData, SessionDirectory, SessionId, Status,
+    View,
 };
 
 /// A program that somebody wants to have in a terminal.
@@ -105,7 +108,8 @@ impl Door {
     /// [`AccessError`].
     pub async fn session(&self, action: Action, word: &str) -> Result<Status, AccessError> {
         self.may(action)?;
-        let over = if let ActsOn::Session(over) = action.acts_on() { over } else { SessionAct::Seeing };
+        let over =
+            if let ActsOn::Session(over) = action.acts_on() { over } else { SessionAct::Seeing };
         self.over(over, word).await
     }
 
@@ -118,7 +122,8 @@ impl Door {
         Ok(self.terminals()?.invite(&id)?)
     }
 
-    /// The session that a word means, for whoever is about to say what it is wanted for; that is asked when it is done.
+    /// The session that a word means, for whoever is about to say what it is wanted for; that is
+    /// asked when it is done.
     ///
     /// # Errors
     /// [`AccessError`].
@@ -136,33 +141,48 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`].
-    pub async fn event_at(&self, stream: &StreamId, seq: Seq) -> Result<Option<EventId>, AccessError> {
+    pub async fn event_at(
+        &self,
+        stream: &StreamId,
+        seq: Seq,
+    ) -> Result<Option<EventId>, AccessError> {
         self.may(Action::SendMessage)?;
         let page = self.hall.read(stream, Seq(seq.0.saturating_sub(1)), Some(1)).await;
         // It is said, whatever becomes of reading it.
         Ok(page.ok().and_then(|page| page.events.first().map(|recorded| recorded.id(stream))))
     }
 
-    /// Starts a program, or takes over one that runs; asks a person first where an agent may not by itself.
+    /// Starts a program, or takes over one that runs; asks a person first where an agent may not by
+    /// itself.
     ///
     /// # Errors
     /// [`AccessError`]; nothing runs and nobody is asked then.
-    pub async fn start(&self, new: NewProgram, key: Option<Idempotency>) -> Result<ProgramStart, AccessError> {
+    pub async fn start(
+        &self,
+        new: NewProgram,
+        key: Option<Idempotency>,
+    ) -> Result<ProgramStart, AccessError> {
         self.may(Action::StartSession)?;
         let NewProgram { by, name, from, thread, first } = new;
         let is_agent = self.caller.is_agent();
         let (client, cwd, args) = match from {
-            ProgramFrom::Running(_) if is_agent => return Err(Denied::Person("take over a program that runs already").into()),
+            ProgramFrom::Running(_) if is_agent => {
+                return Err(Denied::Person("take over a program that runs already").into());
+            }
             ProgramFrom::Running(adopt) => {
-                let adopted = self.terminals()?.observe_once(NewObserved { adopt, name, by }, key).await?;
+                let adopted =
+                    self.terminals()?.observe_once(NewObserved { adopt, name, by }, key).await?;
                 return Ok(ProgramStart::Runs(Box::new(adopted), first));
             }
             ProgramFrom::Start { client, cwd, args } => (client, cwd, args),
         };
-        if args.len() > ARGS_MAX || args.iter().any(|arg| arg.len() > ARG_BYTES_MAX || arg.contains('\0')) {
+        if args.len() > ARGS_MAX
+            || args.iter().any(|arg| arg.len() > ARG_BYTES_MAX || arg.contains('\0'))
+        {
             return Err(Unfit::Arguments.into());
         }
-        let mut new = NewSession { client, cwd, args, name, by, session: self.caller.session().cloned() };
+        let mut new =
+            NewSession { client, cwd, args, name, by, session: self.caller.session().cloned() };
         if is_agent {
             match self.terminals()?.starts_alone(&new) {
                 Some(folder) => new.cwd = folder,
@@ -173,7 +193,12 @@ impl Door {
     }
 
     /// Asks people whether an agent's program may be started.
-    async fn ask_for(&self, new: &NewSession, thread: Option<StreamId>, first: FirstWords) -> Result<ProgramStart, AccessError> {
+    async fn ask_for(
+        &self,
+        new: &NewSession,
+        thread: Option<StreamId>,
+        first: FirstWords,
+    ) -> Result<ProgramStart, AccessError> {
         if first.text.as_ref().is_some_and(|text| text.len() > MESSAGE_BYTES_MAX) {
             return Err(Unfit::TooLongToShow.into());
         }
@@ -188,7 +213,11 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`]; nothing was said then.
-    pub async fn send(&self, message: Message, key: Option<Idempotency>) -> Result<Sent, AccessError> {
+    pub async fn send(
+        &self,
+        message: Message,
+        key: Option<Idempotency>,
+    ) -> Result<Sent, AccessError> {
         self.session(Action::SendMessage, message.to.as_str()).await?;
         let Message { from, text, direct, close_link, .. } = &message;
         if (*direct || *close_link) && !matches!(from, Asker::Session(_)) {
@@ -210,7 +239,11 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`].
-    pub async fn session_data(&self, word: &str, excerpt: Excerpt) -> Result<SessionData, AccessError> {
+    pub async fn session_data(
+        &self,
+        word: &str,
+        excerpt: Excerpt,
+    ) -> Result<SessionData, AccessError> {
         let id = self.session(Action::ReadSessionData, word).await?.session.id;
         let name = self.caller.principal().map(|principal| principal.id.clone());
         let eyes = Eyes { name, reach: self.caller.reach.clone() };

@@ -31,9 +31,14 @@ impl Door {
         self.hall.currency()
     }
 
-    /// How the budgets of a purse that all conversations share stand; nothing for those who do not reach all of them.
+    /// How the budgets of a purse that all conversations share stand; nothing for those who do not
+    /// reach all of them.
     pub fn budgets(&self, purse: &Purse) -> Vec<BudgetState> {
-        if self.caller.reach.only().is_none() { self.hall.budgets_of(purse, None) } else { Vec::new() }
+        if self.caller.reach.only().is_none() {
+            self.hall.budgets_of(purse, None)
+        } else {
+            Vec::new()
+        }
     }
 
     /// How a conversation's own budgets stand.

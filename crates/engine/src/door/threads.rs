@@ -1,4 +1,5 @@
-//! Conversations through the door: beginning, reading, listening, searching, and what is said in them.
+//! Conversations through the door: beginning, reading, listening, searching, and what is said in
+//! them.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::{Purse, Raise};
@@ -45,7 +46,11 @@ impl Door {
         loop {
             let page = self.hall.list(filter.clone()).await?;
             found.next = page.next;
-            found.streams.extend(page.streams.into_iter().filter(|listed| self.caller.reach.includes(&listed.stream)));
+            found.streams.extend(
+                page.streams
+                    .into_iter()
+                    .filter(|listed| self.caller.reach.includes(&listed.stream)),
+            );
             filter.limit = limit.map(|limit| limit.saturating_sub(found.streams.len()));
             filter.after = found.next;
             if found.next.is_none() || filter.limit == Some(0) {
@@ -61,7 +66,9 @@ impl Door {
     pub async fn titled(&self, action: Action, title: &str) -> Result<Vec<Listed>, AccessError> {
         self.may(action)?;
         let mut all = self.hall.list(ListFilter::default()).await?.streams;
-        all.retain(|listed| listed.catalog.title == title && self.caller.reach.includes(&listed.stream));
+        all.retain(|listed| {
+            listed.catalog.title == title && self.caller.reach.includes(&listed.stream)
+        });
         Ok(all)
     }
 
@@ -69,7 +76,11 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`].
-    pub async fn unread(&self, reader: &ParticipantId, streams: &[StreamId]) -> Result<Vec<Unread>, AccessError> {
+    pub async fn unread(
+        &self,
+        reader: &ParticipantId,
+        streams: &[StreamId],
+    ) -> Result<Vec<Unread>, AccessError> {
         self.may(Action::ListThreads)?;
         for stream in streams {
             self.reaches(stream)?;
@@ -81,7 +92,13 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`]; nothing was created then.
-    pub async fn begin(&self, name: String, policy: Policy, by: Actor, key: Option<Idempotency>) -> Result<Answer, AccessError> {
+    pub async fn begin(
+        &self,
+        name: String,
+        policy: Policy,
+        by: Actor,
+        key: Option<Idempotency>,
+    ) -> Result<Answer, AccessError> {
         self.may(Action::BeginThread)?;
         self.hall.may_begin(&self.caller)?;
         if policy.is_of_gatherings() {
@@ -113,8 +130,8 @@ impl Door {
         Ok(self.hall.view(stream, question).await?)
     }
 
-    /// One page of events after a position, for whoever does this there: of it, what the viewer may see. Where it ends is
-    /// [`Page::through`], whatever is seen.
+    /// One page of events after a position, for whoever does this there: of it, what the viewer may
+    /// see. Where it ends is [`Page::through`], whatever is seen.
     pub(super) async fn page(
         &self,
         action: Action,
@@ -133,7 +150,11 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
-    pub async fn cause(&self, stream: &StreamId, id: EventId) -> Result<Option<Cause>, AccessError> {
+    pub async fn cause(
+        &self,
+        stream: &StreamId,
+        id: EventId,
+    ) -> Result<Option<Cause>, AccessError> {
         self.enter(Action::Post, stream)?;
         let Some(before) = id.seq().0.checked_sub(1) else { return Ok(None) };
         let page = self.hall.read(stream, Seq(before), Some(1)).await?;
@@ -141,15 +162,27 @@ impl Door {
         Ok(found.and_then(|recorded| {
             let depth = if let Event::Posted(posted) = &recorded.event { posted.depth } else { 0 };
             let from = recorded.event.from()?.clone();
-            Some(Cause { seq: recorded.seq, id, from, depth, unproven: recorded.event.lacks_person() })
+            Some(Cause {
+                seq: recorded.seq,
+                id,
+                from,
+                depth,
+                unproven: recorded.event.lacks_person(),
+            })
         }))
     }
 
-    /// The newest position whose time is not later than `since`. Times rise with positions, so halving finds it.
+    /// The newest position whose time is not later than `since`. Times rise with positions, so
+    /// halving finds it.
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
-    pub async fn position_at(&self, stream: &StreamId, head: Seq, since: Timestamp) -> Result<Seq, AccessError> {
+    pub async fn position_at(
+        &self,
+        stream: &StreamId,
+        head: Seq,
+        since: Timestamp,
+    ) -> Result<Seq, AccessError> {
         self.enter(Action::ReadThread, stream)?;
         let (mut low, mut high) = (0, head.0);
         while low < high {
@@ -175,7 +208,8 @@ impl Door {
     /// Says how somebody is.
     ///
     /// # Errors
-    /// [`AccessError`], when there is no such conversation for the caller, or it has too many presences.
+    /// [`AccessError`], when there is no such conversation for the caller, or it has too many
+    /// presences.
     pub async fn set_presence(
         &self,
         stream: &StreamId,
@@ -191,7 +225,12 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or nothing can be noted.
-    pub async fn mark_read(&self, stream: &StreamId, reader: &ParticipantId, seq: Seq) -> Result<Unread, AccessError> {
+    pub async fn mark_read(
+        &self,
+        stream: &StreamId,
+        reader: &ParticipantId,
+        seq: Seq,
+    ) -> Result<Unread, AccessError> {
         self.enter(Action::MarkRead, stream)?;
         Ok(self.hall.mark_read(stream, reader, seq).await?)
     }
@@ -200,7 +239,12 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
-    pub async fn preview(&self, stream: &StreamId, speaker: ParticipantId, draft: Draft) -> Result<Vec<Forecast>, AccessError> {
+    pub async fn preview(
+        &self,
+        stream: &StreamId,
+        speaker: ParticipantId,
+        draft: Draft,
+    ) -> Result<Vec<Forecast>, AccessError> {
         self.enter(Action::Preview, stream)?;
         Ok(self.hall.preview(stream, speaker, draft).await?)
     }
@@ -209,7 +253,12 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], when there is no such conversation for the caller, or it cannot be read.
-    pub async fn context(&self, stream: &StreamId, turn: TurnNo, viewer: &Viewer) -> Result<Option<Context>, AccessError> {
+    pub async fn context(
+        &self,
+        stream: &StreamId,
+        turn: TurnNo,
+        viewer: &Viewer,
+    ) -> Result<Option<Context>, AccessError> {
         self.enter(Action::ReadContext, stream)?;
         Ok(self.hall.context(stream, turn).await?.filter(|context| match viewer {
             Viewer::Operator => true,
@@ -219,7 +268,12 @@ impl Door {
     }
 
     /// The same for every open turn after one of a participant that comes by itself.
-    pub(super) async fn own_contexts(&self, stream: &StreamId, reader: &ParticipantId, after: TurnNo) -> Result<Vec<Context>, AccessError> {
+    pub(super) async fn own_contexts(
+        &self,
+        stream: &StreamId,
+        reader: &ParticipantId,
+        after: TurnNo,
+    ) -> Result<Vec<Context>, AccessError> {
         self.enter(Action::ReadContext, stream)?;
         Ok(self.hall.remote_contexts(stream, reader, after).await?)
     }
@@ -228,7 +282,13 @@ impl Door {
     ///
     /// # Errors
     /// [`SearchError`].
-    pub async fn search(&self, query: Query, viewer: &Viewer, limit: usize, cursor: Option<u64>) -> Result<Hits, SearchError> {
+    pub async fn search(
+        &self,
+        query: Query,
+        viewer: &Viewer,
+        limit: usize,
+        cursor: Option<u64>,
+    ) -> Result<Hits, SearchError> {
         self.may(Action::Search)?;
         self.hall.search_within(&self.caller.reach, query, viewer, limit, cursor).await
     }
@@ -237,13 +297,20 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`]; `bad_command` when it cannot be understood.
-    pub async fn order(&self, stream: &StreamId, by: Actor, text: &str) -> Result<Ordered, AccessError> {
+    pub async fn order(
+        &self,
+        stream: &StreamId,
+        by: Actor,
+        text: &str,
+    ) -> Result<Ordered, AccessError> {
         self.enter(Action::RunCommand, stream)?;
         self.hall.find(stream).await?;
         Ok(match self.hall.read_slash(stream, by, text).await? {
             Step::Tell(text) => Ordered::Tell(text),
             Step::Why => Ordered::Why,
-            Step::Do(command, text) => Ordered::Do(Box::new(self.permit(stream, *command).await?), text),
+            Step::Do(command, text) => {
+                Ordered::Do(Box::new(self.permit(stream, *command).await?), text)
+            }
         })
     }
 
@@ -251,7 +318,13 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`].
-    pub async fn publish(&self, stream: &StreamId, seq: Seq, by: Actor, key: Option<Idempotency>) -> Result<Answer, AccessError> {
+    pub async fn publish(
+        &self,
+        stream: &StreamId,
+        seq: Seq,
+        by: Actor,
+        key: Option<Idempotency>,
+    ) -> Result<Answer, AccessError> {
         self.enter(Action::Publish, stream)?;
         self.hall.permit_waking(&self.caller, stream).await?;
         Ok(self.hall.publish(stream, seq, by, key).await?)
@@ -261,13 +334,20 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`].
-    pub async fn erase(&self, stream: &StreamId, event: EventId, by: Actor, key: Option<Idempotency>) -> Result<Answer, AccessError> {
+    pub async fn erase(
+        &self,
+        stream: &StreamId,
+        event: EventId,
+        by: Actor,
+        key: Option<Idempotency>,
+    ) -> Result<Answer, AccessError> {
         self.enter(Action::Erase, stream)?;
         Ok(self.hall.redact(stream, event, by, key).await?)
     }
 
-    /// Deletes a conversation, with everything that was said in it; again changes nothing. Whether nothing of it is left in the log: where
-    /// the disk was in the way, the rest goes when this is asked again, or at the next start.
+    /// Deletes a conversation, with everything that was said in it; again changes nothing. Whether
+    /// nothing of it is left in the log: where the disk was in the way, the rest goes when this is
+    /// asked again, or at the next start.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was deleted then.
@@ -283,7 +363,13 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`].
-    pub async fn raise_budget(&self, purse: &Purse, turns: u64, micros: u64, within: Millis) -> Result<Raise, AccessError> {
+    pub async fn raise_budget(
+        &self,
+        purse: &Purse,
+        turns: u64,
+        micros: u64,
+        within: Millis,
+    ) -> Result<Raise, AccessError> {
         self.may(Action::RaiseBudget)?;
         Ok(self.hall.raise_budget(&self.caller, purse, turns, micros, within).await?)
     }

@@ -1,12 +1,15 @@
 //! Budgets of a hall: what may be spent, and what was spent in the hour and the day that go on.
 //!
-//! A decision is made with the budgets as they are, and charged before it is appended. Where another conversation has spent the rest in
-//! between, it is made again. So no budget of turns is ever passed, and nothing is locked while the rules decide.
+//! A decision is made with the budgets as they are, and charged before it is appended. Where
+//! another conversation has spent the rest in between, it is made again. So no budget of turns is
+//! ever passed, and nothing is locked while the rules decide.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use moothall_kernel::budget::{Budgets, Charge, DAY, Limit, Limits, Measure, Purse, Raise, Standing, start_of};
+use moothall_kernel::budget::{
+    Budgets, Charge, DAY, Limit, Limits, Measure, Purse, Raise, Standing, start_of,
+};
 use moothall_kernel::time::Timestamp;
 use serde::Deserialize;
 
@@ -34,7 +37,13 @@ pub struct BudgetsConfig {
 impl Default for BudgetsConfig {
     fn default() -> Self {
         let amounts = Amounts::default();
-        Self { currency: Currency("USD".into()), hall: amounts, conversation: amounts, agent: amounts, principal: amounts }
+        Self {
+            currency: Currency("USD".into()),
+            hall: amounts,
+            conversation: amounts,
+            agent: amounts,
+            principal: amounts,
+        }
     }
 }
 
@@ -55,7 +64,11 @@ impl TryFrom<String> for Currency {
 
     fn try_from(word: String) -> Result<Self, String> {
         let plain = word.len() == 3 && word.bytes().all(|byte| byte.is_ascii_uppercase());
-        if plain { Ok(Self(word)) } else { Err("a currency is three capital letters, such as USD or EUR".into()) }
+        if plain {
+            Ok(Self(word))
+        } else {
+            Err("a currency is three capital letters, such as USD or EUR".into())
+        }
     }
 }
 
@@ -85,7 +98,11 @@ impl TryFrom<f64> for Money {
     fn try_from(amount: f64) -> Result<Self, String> {
         let micros = (amount * 1e6).round();
         let sensible = micros.is_finite() && (0.0..1e15).contains(&micros);
-        if sensible { Ok(Self { micros: micros as u64 }) } else { Err("an amount of money is a number from 0 to 1000000000".into()) }
+        if sensible {
+            Ok(Self { micros: micros as u64 })
+        } else {
+            Err("an amount of money is a number from 0 to 1000000000".into())
+        }
     }
 }
 
@@ -124,8 +141,16 @@ pub(crate) struct Book {
 impl Purses {
     /// Full purses.
     pub fn new(config: &BudgetsConfig) -> Self {
-        let budgets = Budgets { currency: config.currency.0.clone(), limits: config.limits(), standings: BTreeMap::new() };
-        Self(Mutex::new(Book { told: Arc::new(budgets.clone()), budgets, today: Timestamp::default() }))
+        let budgets = Budgets {
+            currency: config.currency.0.clone(),
+            limits: config.limits(),
+            standings: BTreeMap::new(),
+        };
+        Self(Mutex::new(Book {
+            told: Arc::new(budgets.clone()),
+            budgets,
+            today: Timestamp::default(),
+        }))
     }
 
     /// Other limits from now on. What was spent stays spent.
@@ -196,7 +221,9 @@ impl Book {
     fn tell_of(&mut self, purses: &[Purse], now: Timestamp) {
         let limits = self.budgets.limits;
         let is_near = |purse: &Purse, standing: &Standing| {
-            Measure::ALL.into_iter().any(|measure| standing.left(limits.of(purse), measure, now).is_some_and(|left| left <= FAR))
+            Measure::ALL.into_iter().any(|measure| {
+                standing.left(limits.of(purse), measure, now).is_some_and(|left| left <= FAR)
+            })
         };
         for purse in purses {
             let standing = self.budgets.standing(purse);
@@ -241,12 +268,22 @@ mod tests {
 
     fn turn(by: &str, hour: i64) -> Charge {
         let account = Account { agent: "a".into(), by: by.into(), attended: false };
-        Charge { hour: Timestamp::from_millis(hour * 3_600_000), account, turns: 1, usage: Usage::default() }
+        Charge {
+            hour: Timestamp::from_millis(hour * 3_600_000),
+            account,
+            turns: 1,
+            usage: Usage::default(),
+        }
     }
 
     fn purses(principal: u64, hall: u64) -> Purses {
-        let amounts = |turns| Amounts { unattended_turns_per_hour: Some(turns), ..Amounts::default() };
-        Purses::new(&BudgetsConfig { principal: amounts(principal), hall: amounts(hall), ..BudgetsConfig::default() })
+        let amounts =
+            |turns| Amounts { unattended_turns_per_hour: Some(turns), ..Amounts::default() };
+        Purses::new(&BudgetsConfig {
+            principal: amounts(principal),
+            hall: amounts(hall),
+            ..BudgetsConfig::default()
+        })
     }
 
     #[test]
@@ -259,7 +296,10 @@ mod tests {
         purses.give_back(&[turn("x", 0)], now);
         assert!(purses.charge(&[turn("y", 0), turn("y", 0)], now));
         assert!(!purses.charge(&[turn("z", 0)], now));
-        assert!(purses.charge(&[turn("z", 1)], Timestamp::from_millis(3_600_000)), "the next hour has its own");
+        assert!(
+            purses.charge(&[turn("z", 1)], Timestamp::from_millis(3_600_000)),
+            "the next hour has its own"
+        );
     }
 
     #[test]
@@ -279,7 +319,11 @@ mod tests {
         let few = Amounts { unattended_turns_per_hour: Some(2), ..Amounts::default() };
         purses.replace(&BudgetsConfig { principal: few, ..BudgetsConfig::default() }, now);
         assert_eq!(purses.facts().limits.principal.unattended, Some(2));
-        assert_eq!(purses.facts().standing(&Purse::Principal("x".into())).unattended, 2, "it is near its limit now, and was not");
+        assert_eq!(
+            purses.facts().standing(&Purse::Principal("x".into())).unattended,
+            2,
+            "it is near its limit now, and was not"
+        );
         assert!(!purses.charge(&[turn("x", 0)], now) && purses.charge(&[turn("y", 0)], now));
         purses.replace(&BudgetsConfig::default(), now);
         assert!(purses.charge(&[turn("x", 0)], now));
@@ -288,9 +332,17 @@ mod tests {
     #[test]
     fn amounts_are_read_with_their_defaults() {
         let read = |text: &str| serde_json::from_str::<BudgetsConfig>(text);
-        let limits = read(r#"{"hall": {"cost_per_day": 2.5}, "agent": {"turns_per_hour": 7}}"#).unwrap().limits();
-        assert_eq!(limits.hall, Limit { turns: None, unattended: Some(2000), micros: Some(2_500_000) });
+        let limits = read(r#"{"hall": {"cost_per_day": 2.5}, "agent": {"turns_per_hour": 7}}"#)
+            .unwrap()
+            .limits();
+        assert_eq!(
+            limits.hall,
+            Limit { turns: None, unattended: Some(2000), micros: Some(2_500_000) }
+        );
         assert_eq!((limits.agent.turns, limits.principal.unattended), (Some(7), Some(600)));
-        assert!(read(r#"{"currency": "usd"}"#).is_err() && read(r#"{"hall": {"cost_per_day": -1.0}}"#).is_err());
+        assert!(
+            read(r#"{"currency": "usd"}"#).is_err()
+                && read(r#"{"hall": {"cost_per_day": -1.0}}"#).is_err()
+        );
     }
 }

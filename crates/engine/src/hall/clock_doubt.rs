@@ -1,4 +1,5 @@
-//! What the search for conversations that have outlived their time remembers: the task that looks, and whether the clock can be trusted.
+//! What the search for conversations that have outlived their time remembers: the task that looks,
+//! and whether the clock can be trusted.
 
 use std::time::Duration;
 
@@ -8,12 +9,12 @@ use tokio::time::Instant;
 
 /// How far the computer's clock may get ahead, from one look to the next, of the time that went by.
 const AHEAD_MAX: Duration = Duration::from_secs(3600);
-/// How long nothing is deleted after it got further: a clock that was set wrong can be set right before it costs a word. A computer that
-/// slept deletes as much later.
+/// How long nothing is deleted after it got further: a clock that was set wrong can be set right
+/// before it costs a word. A computer that slept deletes as much later.
 const DOUBT: Duration = Duration::from_secs(24 * 3600);
 
-/// What looks for conversations that have outlived their time, and what it knows of the clock: a reload of the configuration begins the
-/// one anew, and forgets nothing of the other.
+/// What looks for conversations that have outlived their time, and what it knows of the clock: a
+/// reload of the configuration begins the one anew, and forgets nothing of the other.
 #[derive(Default)]
 pub(crate) struct Retention {
     pub(crate) looking: Option<AbortHandle>,

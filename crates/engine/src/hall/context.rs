@@ -1,4 +1,5 @@
-//! What a participant reads for its open turns, for those who fetch it: composed from the log whenever it is asked for, and kept nowhere.
+//! What a participant reads for its open turns, for those who fetch it: composed from the log
+//! whenever it is asked for, and kept nowhere.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
@@ -41,16 +42,26 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn context(&self, stream: &StreamId, turn: TurnNo) -> Result<Option<Context>, HallError> {
+    pub async fn context(
+        &self,
+        stream: &StreamId,
+        turn: TurnNo,
+    ) -> Result<Option<Context>, HallError> {
         let found = self.contexts_of(stream, move |_, open| open.no == turn).await?;
         Ok(found.into_iter().next())
     }
 
-    /// The same for each open turn after one, of a participant that comes by itself: nobody else brings it what it is to read.
+    /// The same for each open turn after one, of a participant that comes by itself: nobody else
+    /// brings it what it is to read.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn remote_contexts(&self, stream: &StreamId, of: &ParticipantId, after: TurnNo) -> Result<Vec<Context>, HallError> {
+    pub async fn remote_contexts(
+        &self,
+        stream: &StreamId,
+        of: &ParticipantId,
+        after: TurnNo,
+    ) -> Result<Vec<Context>, HallError> {
         let of = of.clone();
         let owed = move |state: &Conversation, turn: &Turn| {
             let remote = || state.participant(&of).is_some_and(Participant::answers_by_posting);
@@ -65,7 +76,8 @@ impl Hall {
         wanted: impl Fn(&Conversation, &Turn) -> bool + Send + 'static,
     ) -> Result<Vec<Context>, HallError> {
         let found = move |state: &Conversation| {
-            let turns: Vec<Turn> = state.open_turns().filter(|turn| wanted(state, turn)).cloned().collect();
+            let turns: Vec<Turn> =
+                state.open_turns().filter(|turn| wanted(state, turn)).cloned().collect();
             (!turns.is_empty()).then(|| (state.clone(), turns))
         };
         let Some((state, turns)) = self.view(stream, found).await? else { return Ok(Vec::new()) };
@@ -77,9 +89,16 @@ impl Hall {
     }
 }
 
-async fn composed(state: &Conversation, turn: &Turn, log: &dyn EventLog, tail: &mut Tail) -> Result<Option<Context>, HallError> {
+async fn composed(
+    state: &Conversation,
+    turn: &Turn,
+    log: &dyn EventLog,
+    tail: &mut Tail,
+) -> Result<Option<Context>, HallError> {
     let Some(participant) = state.participant(&turn.participant) else { return Ok(None) };
-    let job = brief(Brief { state, turn, participant, room: TRANSCRIPT_BYTES, window: 0 }, log, tail).await?;
+    let job =
+        brief(Brief { state, turn, participant, room: TRANSCRIPT_BYTES, window: 0 }, log, tail)
+            .await?;
     Ok(Some(Context {
         turn: turn.no,
         participant: turn.participant.clone(),

@@ -5,7 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::Seq;
 
-/// Something that keeps copies of what was said, beside the log. It lets go of them when words are erased, whoever erases them.
+/// Something that keeps copies of what was said, beside the log. It lets go of them when words are
+/// erased, whoever erases them.
 pub trait Copies: Send + Sync {
     /// Lets go of all that may hold erased words.
     fn forget(&self);
@@ -22,13 +23,17 @@ impl Copiers {
 
     /// Words were erased, if these events erase any.
     pub(crate) fn hear(&self, events: &[Recorded]) {
-        if events.iter().any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some()) {
+        if events
+            .iter()
+            .any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some())
+        {
             self.lock().iter().filter_map(Weak::upgrade).for_each(|copies| copies.forget());
         }
     }
 }
 
-/// Erases what later events of the same batch erase, so that nobody is told words that the log has no more.
+/// Erases what later events of the same batch erase, so that nobody is told words that the log has
+/// no more.
 pub(crate) fn within(events: &mut [Recorded]) {
     if events.iter().any(|recorded| recorded.event.erases_all()) {
         return events.iter_mut().for_each(|recorded| recorded.event.erase());

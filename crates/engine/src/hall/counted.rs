@@ -25,7 +25,10 @@ impl Hall {
             turns: meters.turns.counts(),
             open_turns: meters.open().clone(),
             live: self.live_streams(),
-            waiting_requests: queues.iter().map(|queue| queue.max_capacity() - queue.capacity()).sum(),
+            waiting_requests: queues
+                .iter()
+                .map(|queue| queue.max_capacity() - queue.capacity())
+                .sum(),
             waiting_appends: store.log.waiting(),
             deliveries,
             input_tokens: meters.input_tokens.load(Ordering::Relaxed),

@@ -1,5 +1,5 @@
-//! Deleting conversations. The event that says so is the truth; what it erases is erased after it, and again at the next start where a
-//! crash came between.
+//! Deleting conversations. The event that says so is the truth; what it erases is erased after it,
+//! and again at the next start where a crash came between.
 
 use std::sync::{Arc, Weak};
 
@@ -12,8 +12,8 @@ use crate::hall::Hall;
 use crate::hall::inner::Inner;
 
 impl Hall {
-    /// Deletes a conversation for good, in a person's name; what runs in it is cancelled first. Where it was deleted before, what is left of
-    /// it is erased. Whether nothing is.
+    /// Deletes a conversation for good, in a person's name; what runs in it is cancelled first.
+    /// Where it was deleted before, what is left of it is erased. Whether nothing is.
     ///
     /// # Errors
     /// [`HallError`] as for [`Hall::submit`]; it was not deleted then.
@@ -23,7 +23,11 @@ impl Hall {
 }
 
 impl Inner {
-    pub(crate) async fn delete(self: &Arc<Self>, stream: &StreamId, by: Actor) -> Result<bool, HallError> {
+    pub(crate) async fn delete(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        by: Actor,
+    ) -> Result<bool, HallError> {
         match self.submit(stream, ClientCommand::Delete { by }, None).await {
             Ok(_) | Err(HallError::Deleted(_)) => {}
             Err(HallError::Rejected(rejection)) if rejection.refusal == Refusal::Gone => {}
@@ -47,7 +51,8 @@ impl Inner {
         erased.is_ok()
     }
 
-    /// Erases what a crash left of deleted conversations. The search index follows the log by itself.
+    /// Erases what a crash left of deleted conversations. The search index follows the log by
+    /// itself.
     pub(crate) async fn finish_deletions(hall: Weak<Inner>) {
         let Some(hall) = hall.upgrade() else { return };
         hall.erase_deleted().await;

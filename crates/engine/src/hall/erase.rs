@@ -19,17 +19,28 @@ impl Hall {
         all.push(copies);
     }
 
-    /// Erases the words of an event, in a person's name. What was kept and published by it is erased too. The answer has no event
-    /// when the words were gone already.
+    /// Erases the words of an event, in a person's name. What was kept and published by it is
+    /// erased too. The answer has no event when the words were gone already.
     ///
     /// # Errors
     /// [`HallError`] as for [`Hall::submit`].
-    pub async fn redact(&self, stream: &StreamId, id: EventId, by: Actor, idempotency: Option<Idempotency>) -> Result<Answer, HallError> {
+    pub async fn redact(
+        &self,
+        stream: &StreamId,
+        id: EventId,
+        by: Actor,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         if let Some(earlier) = self.earlier(idempotency.as_ref()).await? {
             return Ok(earlier);
         }
         let head = self.find(stream).await?.head;
-        let found = self.read(stream, Seq(id.seq().0.saturating_sub(1)), Some(1)).await?.events.into_iter().next();
+        let found = self
+            .read(stream, Seq(id.seq().0.saturating_sub(1)), Some(1))
+            .await?
+            .events
+            .into_iter()
+            .next();
         let found = found.filter(|recorded| recorded.id(stream) == id).ok_or_else(unknown)?;
         if found.event.body().is_none() {
             return Err(refused(
@@ -44,16 +55,30 @@ impl Hall {
         if let Event::Posted(posted) = &found.event
             && let Some(kept) = posted.published
         {
-            self.submit(stream, ClientCommand::Redact { seq: kept, message: false, by: by.clone() }, None).await?;
+            self.submit(
+                stream,
+                ClientCommand::Redact { seq: kept, message: false, by: by.clone() },
+                None,
+            )
+            .await?;
             self.forget(stream, kept).await;
         }
-        let answer = self.submit(stream, ClientCommand::Redact { seq: found.seq, message: found.event.is_told(), by }, idempotency).await?;
+        let answer = self
+            .submit(
+                stream,
+                ClientCommand::Redact { seq: found.seq, message: found.event.is_told(), by },
+                idempotency,
+            )
+            .await?;
         self.forget(stream, found.seq).await;
         Ok(answer)
     }
 
     /// The answer that a request with this key got before.
-    async fn earlier(&self, idempotency: Option<&Idempotency>) -> Result<Option<Answer>, HallError> {
+    async fn earlier(
+        &self,
+        idempotency: Option<&Idempotency>,
+    ) -> Result<Option<Answer>, HallError> {
         let Some(idempotency) = idempotency else { return Ok(None) };
         match self.inner.store.log.claim(IDEM, &claim_key(idempotency), self.now()).await? {
             Some(claim) => replay(&*self.inner.store.log, &claim, idempotency).await.map(Some),
@@ -61,7 +86,8 @@ impl Hall {
         }
     }
 
-    /// The words are erased already, so nothing that happens here is an error; an index that follows the log forgets them anyway.
+    /// The words are erased already, so nothing that happens here is an error; an index that
+    /// follows the log forgets them anyway.
     async fn forget(&self, stream: &StreamId, seq: Seq) {
         if let Err(error) = self.inner.store.search.forget(stream, seq).await {
             tracing::warn!(%error, "the search index forgets erased words later");

@@ -1,4 +1,5 @@
-//! The way to the streams of a hall: commands, questions and news, to those that are live and those that are loaded for it.
+//! The way to the streams of a hall: commands, questions and news, to those that are live and those
+//! that are loaded for it.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, Weak};
@@ -36,7 +37,8 @@ pub(crate) struct Inner {
     pub(crate) opened_at: Timestamp,
     pub(crate) keyed_locks: KeyedLocks,
     pub(crate) begun: Begun,
-    /// What looks after archived conversations whose time is over, where anything does, and whether the clock may be trusted with that.
+    /// What looks after archived conversations whose time is over, where anything does, and whether
+    /// the clock may be trusted with that.
     pub(crate) retention: Mutex<Retention>,
     runtime: Handle,
 }
@@ -136,13 +138,31 @@ impl Inner {
     }
 
     /// Notes, once for a key, what a stream owes elsewhere.
-    pub(crate) async fn owe(self: &Arc<Self>, stream: &StreamId, owed: Vec<Owed>, key: Idempotency) -> Result<Answer, HallError> {
+    pub(crate) async fn owe(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        owed: Vec<Owed>,
+        key: Idempotency,
+    ) -> Result<Answer, HallError> {
         self.submit_wanted(stream, Wanted::Owing, Some(key), None, Owing { hops: 0, owed }).await
     }
 
     /// Keeps the answer to a request for its key, as a claim of a stream.
-    pub(crate) async fn keep_answer(self: &Arc<Self>, stream: &StreamId, key: &Idempotency, answer: String) -> Result<(), HallError> {
-        self.submit_wanted(stream, Wanted::Keeping(answer), Some(key.clone()), None, Owing::default()).await.map(drop)
+    pub(crate) async fn keep_answer(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        key: &Idempotency,
+        answer: String,
+    ) -> Result<(), HallError> {
+        self.submit_wanted(
+            stream,
+            Wanted::Keeping(answer),
+            Some(key.clone()),
+            None,
+            Owing::default(),
+        )
+        .await
+        .map(drop)
     }
 
     pub(crate) async fn submit_wanted(
@@ -166,7 +186,8 @@ impl Inner {
         question: impl FnOnce(&Conversation) -> T + Send + 'static,
     ) -> Result<T, HallError> {
         let (reply, answer) = oneshot::channel();
-        let ask = move |state: Result<&Conversation, HallError>| drop(reply.send(state.map(question)));
+        let ask =
+            move |state: Result<&Conversation, HallError>| drop(reply.send(state.map(question)));
         self.send(stream, Request::Ask(Box::new(ask))).await?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
@@ -179,12 +200,21 @@ impl Inner {
         }
     }
 
-    pub(crate) async fn read(&self, stream: &StreamId, after: Seq, limit: Option<usize>) -> Result<Page, HallError> {
+    pub(crate) async fn read(
+        &self,
+        stream: &StreamId,
+        after: Seq,
+        limit: Option<usize>,
+    ) -> Result<Page, HallError> {
         Ok(read_span(&*self.store.log, stream, after, limit.unwrap_or(usize::MAX)).await?)
     }
 
     /// Sends a request to a stream, which is loaded if it exists and is not live.
-    pub(crate) async fn send(self: &Arc<Self>, stream: &StreamId, request: Request) -> Result<(), HallError> {
+    pub(crate) async fn send(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        request: Request,
+    ) -> Result<(), HallError> {
         let request = match self.directory.send(stream, request) {
             Sent::Yes => return Ok(()),
             Sent::Full => return Err(HallError::Overloaded),
@@ -195,15 +225,27 @@ impl Inner {
     }
 
     /// Makes a stream live without looking whether it exists.
-    pub(crate) fn seat(self: &Arc<Self>, stream: &StreamId, request: Request, begin: Begin) -> Result<(), HallError> {
+    pub(crate) fn seat(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        request: Request,
+        begin: Begin,
+    ) -> Result<(), HallError> {
         match self.directory.seat(stream, request, |seat| self.start(stream, seat, begin)) {
             Sent::Yes | Sent::Absent(_) => Ok(()),
             Sent::Full => Err(HallError::Overloaded),
         }
     }
 
-    fn start(self: &Arc<Self>, stream: &StreamId, seat: StreamHandle, begin: Begin) -> tokio::task::AbortHandle {
-        self.runtime.spawn(shell::run(self.services.clone(), self.streams(), stream.clone(), seat, begin)).abort_handle()
+    fn start(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        seat: StreamHandle,
+        begin: Begin,
+    ) -> tokio::task::AbortHandle {
+        self.runtime
+            .spawn(shell::run(self.services.clone(), self.streams(), stream.clone(), seat, begin))
+            .abort_handle()
     }
 
     /// Runs something beside the conversations; it ends with the process.
@@ -212,27 +254,40 @@ impl Inner {
     }
 
     /// The same; it can be ended before.
-    pub(crate) fn spawn_abortable(&self, task: impl Future<Output = ()> + Send + 'static) -> AbortHandle {
+    pub(crate) fn spawn_abortable(
+        &self,
+        task: impl Future<Output = ()> + Send + 'static,
+    ) -> AbortHandle {
         self.runtime.spawn(task).abort_handle()
     }
 
-    /// Brings news of a turn to its stream. Results must not be lost, so they load a stream that is not live.
+    /// Brings news of a turn to its stream. Results must not be lost, so they load a stream that is
+    /// not live.
     pub(crate) fn notify(self: &Arc<Self>, stream: &StreamId, notice: Box<Notice>) {
         let Sent::Absent(notice) = self.directory.notify(stream, notice) else { return };
         if matches!(*notice, Notice::Report(_, Report::Finished { .. }, _)) {
-            self.directory.seat_notice(stream, notice, |seat| self.start(stream, seat, Begin::Existing(self.opened_at)));
+            self.directory.seat_notice(stream, notice, |seat| {
+                self.start(stream, seat, Begin::Existing(self.opened_at))
+            });
         }
     }
 
     /// Brings what came of a turn to its stream, once for this key; resolves when it is kept.
-    pub(crate) async fn keep_report(self: &Arc<Self>, key: &TurnKey, report: Report, once: Idempotency) -> Result<Answer, HallError> {
+    pub(crate) async fn keep_report(
+        self: &Arc<Self>,
+        key: &TurnKey,
+        report: Report,
+        once: Idempotency,
+    ) -> Result<Answer, HallError> {
         let (reply, answer) = oneshot::channel();
         let receipt = Some(Receipt { idempotency: once, reply });
         self.notify(&key.stream, Box::new(Notice::Report(key.clone(), report, receipt)));
         match answer.await {
             Ok(answer) => answer,
             // Where there is no such conversation any more, nobody will ever keep it.
-            Err(_) => Err(self.find(&key.stream).await.err().unwrap_or_else(|| stopped(&key.stream))),
+            Err(_) => {
+                Err(self.find(&key.stream).await.err().unwrap_or_else(|| stopped(&key.stream)))
+            }
         }
     }
 

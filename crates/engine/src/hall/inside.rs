@@ -81,7 +81,13 @@ impl Inside {
     ///
     /// # Errors
     /// [`HallError`]; nothing was created then.
-    pub async fn create(&self, name: String, policy: Policy, by: Actor, key: Option<Idempotency>) -> Result<Answer, HallError> {
+    pub async fn create(
+        &self,
+        name: String,
+        policy: Policy,
+        by: Actor,
+        key: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         self.0.create(name, policy, by, key).await
     }
 
@@ -100,19 +106,30 @@ impl Inside {
         self.0.create_owing(name, policy, by, key, owed).await
     }
 
-    /// Says who carries what is owed to targets that begin like this; what is owed to them already is taken up.
+    /// Says who carries what is owed to targets that begin like this; what is owed to them already
+    /// is taken up.
     ///
     /// # Errors
     /// [`LogError`] when the deliveries cannot be read.
-    pub async fn register_courier(&self, scheme: &str, courier: Arc<dyn Courier>) -> Result<(), LogError> {
+    pub async fn register_courier(
+        &self,
+        scheme: &str,
+        courier: Arc<dyn Courier>,
+    ) -> Result<(), LogError> {
         self.0.outbox.register(scheme, courier).await
     }
 
     /// Submits a command; the answer comes when its events are committed and synced.
     ///
     /// # Errors
-    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing was decided.
-    pub async fn submit(&self, stream: &StreamId, command: impl Into<Command>, key: Option<Idempotency>) -> Result<Answer, HallError> {
+    /// [`HallError`]. After `Rejected` the words may be in the trace; after anything else nothing
+    /// was decided.
+    pub async fn submit(
+        &self,
+        stream: &StreamId,
+        command: impl Into<Command>,
+        key: Option<Idempotency>,
+    ) -> Result<Answer, HallError> {
         self.0.submit(stream, command, key).await
     }
 
@@ -134,7 +151,12 @@ impl Inside {
     ///
     /// # Errors
     /// [`HallError`], as for [`Inside::submit`]; nothing is owed then.
-    pub async fn owe(&self, stream: &StreamId, owed: Vec<Owed>, key: Idempotency) -> Result<Answer, HallError> {
+    pub async fn owe(
+        &self,
+        stream: &StreamId,
+        owed: Vec<Owed>,
+        key: Idempotency,
+    ) -> Result<Answer, HallError> {
         self.0.owe(stream, owed, key).await
     }
 
@@ -150,11 +172,17 @@ impl Inside {
         self.0.view(stream, question).await
     }
 
-    /// Events after a position, all or at most `limit`, together in memory: for spans that are short.
+    /// Events after a position, all or at most `limit`, together in memory: for spans that are
+    /// short.
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist or cannot be read.
-    pub async fn read(&self, stream: &StreamId, after: Seq, limit: Option<usize>) -> Result<Page, HallError> {
+    pub async fn read(
+        &self,
+        stream: &StreamId,
+        after: Seq,
+        limit: Option<usize>,
+    ) -> Result<Page, HallError> {
         self.0.read(stream, after, limit).await
     }
 
@@ -170,7 +198,11 @@ impl Inside {
     ///
     /// # Errors
     /// [`LogError`] when it cannot be looked up.
-    pub async fn claimed_at(&self, key: &Idempotency, at: Timestamp) -> Result<Option<Claim>, LogError> {
+    pub async fn claimed_at(
+        &self,
+        key: &Idempotency,
+        at: Timestamp,
+    ) -> Result<Option<Claim>, LogError> {
         self.0.store.log.claim(IDEM, &claim_key(key), at).await
     }
 
@@ -183,7 +215,12 @@ impl Inside {
     ///
     /// # Errors
     /// [`HallError`], as for [`Inside::submit`].
-    pub async fn keep_report(&self, key: &TurnKey, report: Report, once: Idempotency) -> Result<Answer, HallError> {
+    pub async fn keep_report(
+        &self,
+        key: &TurnKey,
+        report: Report,
+        once: Idempotency,
+    ) -> Result<Answer, HallError> {
         self.0.keep_report(key, report, once).await
     }
 

@@ -14,7 +14,12 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when the stream does not exist, or nothing can be noted.
-    pub async fn mark_read(&self, stream: &StreamId, reader: &ParticipantId, seq: Seq) -> Result<Unread, HallError> {
+    pub async fn mark_read(
+        &self,
+        stream: &StreamId,
+        reader: &ParticipantId,
+        seq: Seq,
+    ) -> Result<Unread, HallError> {
         self.inner.is_open()?;
         let marks = self.marks();
         let read = marks.mark(reader, stream, seq).await?;
@@ -22,11 +27,16 @@ impl Hall {
         Ok(Unread { read, messages: before.first().map_or(0, |unread| unread.messages) })
     }
 
-    /// What a reader has before them in each of these streams, in their order; counts up to [`UNREAD_MAX`].
+    /// What a reader has before them in each of these streams, in their order; counts up to
+    /// [`UNREAD_MAX`].
     ///
     /// # Errors
     /// [`HallError`] when the log cannot be read.
-    pub async fn unread(&self, reader: &ParticipantId, streams: &[StreamId]) -> Result<Vec<Unread>, HallError> {
+    pub async fn unread(
+        &self,
+        reader: &ParticipantId,
+        streams: &[StreamId],
+    ) -> Result<Vec<Unread>, HallError> {
         Ok(self.marks().unread(reader, streams, UNREAD_MAX).await?)
     }
 

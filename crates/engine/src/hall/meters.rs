@@ -1,4 +1,5 @@
-//! What the engine counts about itself. Numbers only: no name, no id and no word of anybody is ever among them.
+//! What the engine counts about itself. Numbers only: no name, no id and no word of anybody is ever
+//! among them.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +16,8 @@ use crate::hall::budgets::BudgetState;
 use crate::ports::{AppendError, DeliveryState};
 
 /// Upper bounds of a histogram's buckets, in seconds: from a fast disk to a stuck one.
-const BOUNDS: [f64; 12] = [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+const BOUNDS: [f64; 12] =
+    [0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
 /// How often something took how long.
 #[derive(Debug, Default)]
@@ -41,7 +43,8 @@ impl Histogram {
         let seconds = took.as_secs_f64();
         let place = BOUNDS.iter().position(|bound| seconds <= *bound).unwrap_or(BOUNDS.len());
         self.counts[place].fetch_add(1, Ordering::Relaxed);
-        self.sum_micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.sum_micros
+            .fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// As it is now.
@@ -51,9 +54,17 @@ impl Histogram {
             count += place.load(Ordering::Relaxed);
             count
         };
-        let buckets = BOUNDS.into_iter().zip(&self.counts).map(|(bound, place)| (bound, up_to(place))).collect();
+        let buckets = BOUNDS
+            .into_iter()
+            .zip(&self.counts)
+            .map(|(bound, place)| (bound, up_to(place)))
+            .collect();
         up_to(&self.counts[BOUNDS.len()]);
-        HistogramSnapshot { buckets, count, sum: self.sum_micros.load(Ordering::Relaxed) as f64 / 1e6 }
+        HistogramSnapshot {
+            buckets,
+            count,
+            sum: self.sum_micros.load(Ordering::Relaxed) as f64 / 1e6,
+        }
     }
 }
 
@@ -103,9 +114,11 @@ pub(crate) struct Metrics {
 pub struct Counted {
     /// Events appended.
     pub events: u64,
-    /// Appends by what came of them: `ok`, `full`, `overloaded`, `conflict`, `fenced`, `claimed`, `fatal`.
+    /// Appends by what came of them: `ok`, `full`, `overloaded`, `conflict`, `fenced`, `claimed`,
+    /// `fatal`.
     pub appends: BTreeMap<&'static str, u64>,
-    /// Decisions that were thrown away because they broke a rule, by rule. Each is a fault of this program.
+    /// Decisions that were thrown away because they broke a rule, by rule. Each is a fault of this
+    /// program.
     pub broken: BTreeMap<&'static str, u64>,
     /// How long appends took, from asking to synced.
     pub append_time: HistogramSnapshot,
@@ -163,12 +176,20 @@ impl Metrics {
         }
     }
 
-    /// Counts the turns that these committed events ended, and says so in the server's own log: by number and word, never by content.
+    /// Counts the turns that these committed events ended, and says so in the server's own log: by
+    /// number and word, never by content.
     pub(crate) fn committed(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
-        let over_budget = |recorded: &&Recorded| matches!(recorded.event, Event::Skipped { why_not: WhyNot::OverBudget, .. });
-        self.over_budget.fetch_add(events.iter().filter(over_budget).count() as u64, Ordering::Relaxed);
+        let over_budget = |recorded: &&Recorded| {
+            matches!(recorded.event, Event::Skipped { why_not: WhyNot::OverBudget, .. })
+        };
+        self.over_budget
+            .fetch_add(events.iter().filter(over_budget).count() as u64, Ordering::Relaxed);
         for recorded in events {
-            let Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } = &recorded.event else { continue };
+            let Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } =
+                &recorded.event
+            else {
+                continue;
+            };
             let runtime = runtime_of(state, participant);
             let outcome = outcome_word(*outcome);
             self.turns.count((runtime.clone(), outcome));
@@ -191,7 +212,9 @@ fn word_of(error: &AppendError) -> &'static str {
 
 /// How whoever has a turn runs. The words are the registry's, so there are few of them.
 fn runtime_of(state: &Conversation, participant: &ParticipantId) -> Runtime {
-    state.participant(participant).map_or(Runtime::new("gone"), |participant| participant.facts.runtime.clone())
+    state
+        .participant(participant)
+        .map_or(Runtime::new("gone"), |participant| participant.facts.runtime.clone())
 }
 
 const fn outcome_word(outcome: Outcome) -> &'static str {
@@ -217,7 +240,8 @@ impl OpenTurns {
 
     /// These are the open turns of the conversation now.
     pub(crate) fn set(&mut self, state: &Conversation) {
-        let now: Vec<_> = state.open_turns().map(|turn| runtime_of(state, &turn.participant)).collect();
+        let now: Vec<_> =
+            state.open_turns().map(|turn| runtime_of(state, &turn.participant)).collect();
         self.replace(now);
     }
 
@@ -254,8 +278,13 @@ mod tests {
             histogram.observe(Duration::from_millis(millis));
         }
         let spread = histogram.spread();
-        let at_most = |bound: f64| spread.buckets.iter().find(|(known, _)| *known == bound).map(|(_, count)| *count);
-        assert_eq!([at_most(0.000_5), at_most(0.001), at_most(0.05), at_most(5.0)], [Some(1), Some(3), Some(4), Some(4)]);
+        let at_most = |bound: f64| {
+            spread.buckets.iter().find(|(known, _)| *known == bound).map(|(_, count)| *count)
+        };
+        assert_eq!(
+            [at_most(0.000_5), at_most(0.001), at_most(0.05), at_most(5.0)],
+            [Some(1), Some(3), Some(4), Some(4)]
+        );
         assert_eq!((spread.count, spread.sum), (5, 60.032));
     }
 

@@ -1,7 +1,9 @@
-//! Requests of several steps that must take effect once for their key: starting a session, linking, closing.
+//! Requests of several steps that must take effect once for their key: starting a session, linking,
+//! closing.
 //!
-//! A command's key is a claim in the same append as its events. A request that also starts a program, or touches two conversations,
-//! has no one append; so its whole answer is kept as a claim when it is done, and whoever comes with the key meanwhile waits.
+//! A command's key is a claim in the same append as its events. A request that also starts a
+//! program, or touches two conversations, has no one append; so its whole answer is kept as a claim
+//! when it is done, and whoever comes with the key meanwhile waits.
 
 use std::future::Future;
 
@@ -13,8 +15,9 @@ use crate::hall::inner::Inner;
 use crate::stream::idempotency::{ANSWERED, claim_key};
 
 impl Hall {
-    /// Does something once for a key, and gives its answer again to whoever repeats the request within a day, also after a restart.
-    /// What is refused may be tried again. The stream that `doing` names keeps the answer.
+    /// Does something once for a key, and gives its answer again to whoever repeats the request
+    /// within a day, also after a restart. What is refused may be tried again. The stream that
+    /// `doing` names keeps the answer.
     ///
     /// # Errors
     /// Those of `doing`; [`HallError::KeyReused`] when the key was used for another request.

@@ -1,4 +1,5 @@
-//! Who is here: presences with their time to live, and open connections. Lost with the process, and meant to be.
+//! Who is here: presences with their time to live, and open connections. Lost with the process, and
+//! meant to be.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -65,8 +66,14 @@ pub struct Attendees {
 impl Attendees {
     /// What a decision about a conversation may know of those who come by themselves.
     pub(crate) fn facts(&self, state: &Conversation) -> Facts {
-        let remote: Vec<_> = state.agents().filter(|agent| agent.answers_by_posting()).map(|agent| &agent.id).collect();
-        let those = |are: &dyn Fn(&ParticipantId) -> bool| remote.iter().copied().filter(|id| are(id)).cloned().collect();
+        let remote: Vec<_> = state
+            .agents()
+            .filter(|agent| agent.answers_by_posting())
+            .map(|agent| &agent.id)
+            .collect();
+        let those = |are: &dyn Fn(&ParticipantId) -> bool| {
+            remote.iter().copied().filter(|id| are(id)).cloned().collect()
+        };
         let offline = |id: &ParticipantId| !self.reachable.contains(id);
         Facts {
             offline: those(&offline),
@@ -84,19 +91,33 @@ const COMES_AGAIN: Millis = Millis::from_secs(30);
 
 impl Attending {
     fn is_reachable(&self, id: &ParticipantId, now: Timestamp) -> bool {
-        self.connections.contains_key(id) || self.presences.get(id).is_some_and(|presence| is_fresh(presence, now))
+        self.connections.contains_key(id)
+            || self.presences.get(id).is_some_and(|presence| is_fresh(presence, now))
     }
 
     fn takes_turns(&self, id: &ParticipantId, now: Timestamp) -> bool {
-        let said =
-            |presence: &Presence| presence.details.as_ref().is_some_and(|details| details.get(TAKES_TURNS) == Some(&Value::Bool(true)));
-        let present = || self.presences.get(id).is_some_and(|presence| is_fresh(presence, now) && said(presence));
-        self.connections.get(id).is_some_and(|connections| connections.taking_turns > 0) || present()
+        let said = |presence: &Presence| {
+            presence
+                .details
+                .as_ref()
+                .is_some_and(|details| details.get(TAKES_TURNS) == Some(&Value::Bool(true)))
+        };
+        let present = || {
+            self.presences.get(id).is_some_and(|presence| is_fresh(presence, now) && said(presence))
+        };
+        self.connections.get(id).is_some_and(|connections| connections.taking_turns > 0)
+            || present()
     }
 
     /// When a participant who is not here was seen last.
     fn seen(&self, id: &ParticipantId) -> Option<Timestamp> {
-        let until = |presence: &Presence| if presence.state == OFFLINE { presence.updated_at } else { presence.updated_at + PRESENCE_TTL };
+        let until = |presence: &Presence| {
+            if presence.state == OFFLINE {
+                presence.updated_at
+            } else {
+                presence.updated_at + PRESENCE_TTL
+            }
+        };
         self.left.get(id).copied().max(self.presences.get(id).map(until))
     }
 }
@@ -106,12 +127,24 @@ fn is_fresh(presence: &Presence, now: Timestamp) -> bool {
 }
 
 impl Attending {
-    fn attendees(&self, now: Timestamp, opened_at: Timestamp, matters: impl Fn(&ParticipantId) -> bool) -> Attendees {
-        let known = || self.presences.keys().chain(self.connections.keys()).filter(|id| matters(id));
-        let reachable: BTreeSet<_> = known().filter(|id| self.is_reachable(id, now)).cloned().collect();
+    fn attendees(
+        &self,
+        now: Timestamp,
+        opened_at: Timestamp,
+        matters: impl Fn(&ParticipantId) -> bool,
+    ) -> Attendees {
+        let known =
+            || self.presences.keys().chain(self.connections.keys()).filter(|id| matters(id));
+        let reachable: BTreeSet<_> =
+            known().filter(|id| self.is_reachable(id, now)).cloned().collect();
         let takers = reachable.iter().filter(|id| self.takes_turns(id, now)).cloned().collect();
-        let away = known().chain(self.left.keys().filter(|id| matters(id))).filter(|id| !reachable.contains(*id));
-        let lately = away.filter(|id| self.seen(id).is_some_and(|at| now.since(at) < COMES_BACK)).cloned().collect();
+        let away = known()
+            .chain(self.left.keys().filter(|id| matters(id)))
+            .filter(|id| !reachable.contains(*id));
+        let lately = away
+            .filter(|id| self.seen(id).is_some_and(|at| now.since(at) < COMES_BACK))
+            .cloned()
+            .collect();
         Attendees { reachable, takers, lately, early: now.since(opened_at) < COMES_AGAIN }
     }
 }
@@ -143,8 +176,10 @@ impl Presences {
                 return None;
             }
         }
-        let kept = details.or_else(|| presences.get(&from).and_then(|earlier| earlier.details.clone()));
-        let presence = Presence { participant: from.clone(), state, updated_at: now, details: kept };
+        let kept =
+            details.or_else(|| presences.get(&from).and_then(|earlier| earlier.details.clone()));
+        let presence =
+            Presence { participant: from.clone(), state, updated_at: now, details: kept };
         presences.insert(from, presence.clone());
         Some(presence)
     }
@@ -154,14 +189,19 @@ impl Presences {
         self.lock().retain(|_, attending| {
             attending.presences.retain(|_, presence| now.since(presence.updated_at) < REMEMBERED);
             attending.left.retain(|_, at| now.since(*at) < COMES_BACK);
-            !attending.connections.is_empty() || !attending.presences.is_empty() || !attending.left.is_empty()
+            !attending.connections.is_empty()
+                || !attending.presences.is_empty()
+                || !attending.left.is_empty()
         });
     }
 
     /// All presences of a stream: those that count first, then by id.
     pub(crate) fn presences(&self, stream: &StreamId, now: Timestamp) -> Vec<Presence> {
         let streams = self.lock();
-        let mut all: Vec<Presence> = streams.get(stream).map(|s| s.presences.values().cloned().collect()).unwrap_or_default();
+        let mut all: Vec<Presence> = streams
+            .get(stream)
+            .map(|s| s.presences.values().cloned().collect())
+            .unwrap_or_default();
         all.sort_by_key(|presence| presence.is_stale(now));
         all
     }
@@ -180,7 +220,13 @@ impl Presences {
         connections.taking_turns += usize::from(takes_turns);
     }
 
-    pub(crate) fn disconnect(&self, stream: &StreamId, id: &ParticipantId, takes_turns: bool, now: Timestamp) {
+    pub(crate) fn disconnect(
+        &self,
+        stream: &StreamId,
+        id: &ParticipantId,
+        takes_turns: bool,
+        now: Timestamp,
+    ) {
         let mut streams = self.lock();
         let Some(attending) = streams.get_mut(stream) else { return };
         let Some(connections) = attending.connections.get_mut(id) else { return };
@@ -193,10 +239,19 @@ impl Presences {
         }
     }
 
-    /// Who is in a stream, but for those whom the server runs there: a decision asks for clients that come by themselves, and for
-    /// whoever may be invited as one in it.
-    pub(crate) fn attendees(&self, stream: &StreamId, state: Option<&Conversation>, now: Timestamp) -> Attendees {
-        let matters = |id: &ParticipantId| state.and_then(|state| state.participant(id)).is_none_or(Participant::answers_by_posting);
+    /// Who is in a stream, but for those whom the server runs there: a decision asks for clients
+    /// that come by themselves, and for whoever may be invited as one in it.
+    pub(crate) fn attendees(
+        &self,
+        stream: &StreamId,
+        state: Option<&Conversation>,
+        now: Timestamp,
+    ) -> Attendees {
+        let matters = |id: &ParticipantId| {
+            state
+                .and_then(|state| state.participant(id))
+                .is_none_or(Participant::answers_by_posting)
+        };
         let streams = self.lock();
         streams.get(stream).unwrap_or(&Attending::default()).attendees(now, self.opened_at, matters)
     }
@@ -209,7 +264,8 @@ mod tests {
 
     /// Who is reachable, who takes turns, and who was here a moment ago.
     fn here(presences: &Presences, now: Timestamp) -> [Vec<String>; 3] {
-        let Attendees { reachable, takers, lately, .. } = presences.attendees(&"s".into(), None, now);
+        let Attendees { reachable, takers, lately, .. } =
+            presences.attendees(&"s".into(), None, now);
         [reachable, takers, lately].map(|ids| ids.iter().map(ToString::to_string).collect())
     }
 
@@ -248,8 +304,11 @@ mod tests {
     fn an_update_without_details_keeps_the_earlier_ones() {
         let presences = Presences::default();
         let details = Map::from_iter([("client".to_owned(), Value::from("codex"))]);
-        presences.note(&"s".into(), "a".into(), "listening".into(), Some(details.clone()), at(0)).unwrap();
-        let later = presences.note(&"s".into(), "a".into(), "thinking".into(), None, at(5)).unwrap();
+        presences
+            .note(&"s".into(), "a".into(), "listening".into(), Some(details.clone()), at(0))
+            .unwrap();
+        let later =
+            presences.note(&"s".into(), "a".into(), "thinking".into(), None, at(5)).unwrap();
         assert_eq!(later.details, Some(details));
         assert_eq!(later.updated_at, at(5));
     }
@@ -260,7 +319,11 @@ mod tests {
         for (id, ts) in [("a", 0), ("c", 1000), ("b", 1000)] {
             presences.note(&"s".into(), id.into(), "idle".into(), None, at(ts)).unwrap();
         }
-        let order: Vec<_> = presences.presences(&"s".into(), at(0) + PRESENCE_TTL).into_iter().map(|p| p.participant).collect();
+        let order: Vec<_> = presences
+            .presences(&"s".into(), at(0) + PRESENCE_TTL)
+            .into_iter()
+            .map(|p| p.participant)
+            .collect();
         assert_eq!(order, ["b".into(), "c".into(), "a".into()] as [ParticipantId; 3]);
     }
 
@@ -277,7 +340,9 @@ mod tests {
     #[test]
     fn a_flood_of_names_is_refused_until_old_ones_lapse() {
         let presences = Presences::default();
-        let note = |id: String, ts| presences.note(&"s".into(), ParticipantId::new(id), "idle".into(), None, ts);
+        let note = |id: String, ts| {
+            presences.note(&"s".into(), ParticipantId::new(id), "idle".into(), None, ts)
+        };
         for n in 0..PRESENCES_MAX {
             note(format!("p{n}"), at(0)).unwrap();
         }

@@ -21,8 +21,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(3600);
 const LOOK_PAGE: usize = 500;
 
 impl Hall {
-    /// From now on, archived conversations are deleted when their newest event is so old; none are where nothing is said. What sessions that
-    /// live need is left alone.
+    /// From now on, archived conversations are deleted when their newest event is so old; none are
+    /// where nothing is said. What sessions that live need is left alone.
     pub fn set_retention(&self, age: Option<Millis>) {
         let inner = Arc::downgrade(&self.inner);
         let looking = age.map(|age| self.inner.spawn_abortable(look(inner, age)));
@@ -46,8 +46,13 @@ async fn look(hall: Weak<Inner>, age: Millis) {
         if !stands {
             match hall.delete_outlived(age).await {
                 Ok(0) => {}
-                Ok(deleted) => tracing::info!(deleted, "archived conversations were deleted, as `retention_days` says"),
-                Err(error) => tracing::warn!(%error, "archived conversations could not be looked through"),
+                Ok(deleted) => tracing::info!(
+                    deleted,
+                    "archived conversations were deleted, as `retention_days` says"
+                ),
+                Err(error) => {
+                    tracing::warn!(%error, "archived conversations could not be looked through")
+                }
             }
         }
         drop(hall);
@@ -63,13 +68,20 @@ impl Inner {
     async fn delete_outlived(self: &Arc<Self>, age: Millis) -> Result<usize, HallError> {
         let (mut deleted, mut after) = (0, None);
         loop {
-            let page = self.store.log.list(ListFilter { archived: Some(true), after, limit: Some(LOOK_PAGE) }).await?;
+            let page = self
+                .store
+                .log
+                .list(ListFilter { archived: Some(true), after, limit: Some(LOOK_PAGE) })
+                .await?;
             for listed in page.streams {
                 let outlived = self.now().since(listed.last_ts) >= age;
                 if outlived && self.residents.keeps(&listed.stream).is_none() {
-                    match self.delete(&listed.stream, Actor::human(ParticipantId::moothall())).await {
+                    match self.delete(&listed.stream, Actor::human(ParticipantId::moothall())).await
+                    {
                         Ok(_) => deleted += 1,
-                        Err(error) => tracing::warn!(stream = %listed.stream, %error, "an archived conversation could not be deleted"),
+                        Err(error) => {
+                            tracing::warn!(stream = %listed.stream, %error, "an archived conversation could not be deleted")
+                        }
                     }
                 }
             }

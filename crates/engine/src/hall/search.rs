@@ -1,4 +1,5 @@
-//! Searches all conversations: settles which are meant, asks the log's index, and shows only what the viewer may see.
+//! Searches all conversations: settles which are meant, asks the log's index, and shows only what
+//! the viewer may see.
 
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::search::Query;
@@ -31,12 +32,19 @@ pub enum SearchError {
 }
 
 impl Hall {
-    /// Searches what was said, the newest first. A page holds at most `limit` hits, fewer where some are not for this viewer;
-    /// `cursor` is the `next` of the page before.
+    /// Searches what was said, the newest first. A page holds at most `limit` hits, fewer where
+    /// some are not for this viewer; `cursor` is the `next` of the page before.
     ///
     /// # Errors
-    /// [`SearchError`]: the query names a conversation that does not exist, or the log cannot be read.
-    pub async fn search(&self, query: Query, viewer: &Viewer, limit: usize, cursor: Option<u64>) -> Result<Hits, SearchError> {
+    /// [`SearchError`]: the query names a conversation that does not exist, or the log cannot be
+    /// read.
+    pub async fn search(
+        &self,
+        query: Query,
+        viewer: &Viewer,
+        limit: usize,
+        cursor: Option<u64>,
+    ) -> Result<Hits, SearchError> {
         self.search_within(&Reach::All, query, viewer, limit, cursor).await
     }
 
@@ -56,7 +64,13 @@ impl Hall {
             (true, reachable) => reachable.map(|streams| streams.iter().cloned().collect()),
             (false, _) => Some(self.meant(&query.within, reach).await?),
         };
-        let mut page = self.inner.store.search.search(&Wanted { query, streams }, limit, cursor).await.map_err(HallError::from)?;
+        let mut page = self
+            .inner
+            .store
+            .search
+            .search(&Wanted { query, streams }, limit, cursor)
+            .await
+            .map_err(HallError::from)?;
         page.hits.retain(|hit| visible(&hit.recorded.event, viewer));
         Ok(page)
     }
@@ -69,7 +83,9 @@ impl Hall {
             let id = StreamId::new(word);
             match self.find(&id).await {
                 Ok(_) if reach.includes(&id) => meant.push(id),
-                Ok(_) | Err(HallError::NotFound(_) | HallError::Deleted(_)) => names.push((name_key(word), word)),
+                Ok(_) | Err(HallError::NotFound(_) | HallError::Deleted(_)) => {
+                    names.push((name_key(word), word))
+                }
                 Err(error) => return Err(error.into()),
             }
         }
@@ -77,7 +93,9 @@ impl Hall {
             let all = self.list(ListFilter::default()).await?.streams;
             for (key, word) in names {
                 let before = meant.len();
-                let named = all.iter().filter(|listed| name_key(&listed.catalog.title) == key && reach.includes(&listed.stream));
+                let named = all.iter().filter(|listed| {
+                    name_key(&listed.catalog.title) == key && reach.includes(&listed.stream)
+                });
                 meant.extend(named.map(|listed| listed.stream.clone()));
                 if meant.len() == before {
                     return Err(SearchError::NoConversation(word.chars().take(80).collect()));

@@ -1,4 +1,5 @@
-//! What all parts of a hall share: what is kept, who is told, what may be spent, and whether anything is taken at all.
+//! What all parts of a hall share: what is kept, who is told, what may be spent, and whether
+//! anything is taken at all.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,7 +106,9 @@ impl Services {
         if let Some(updates) = self.directory.updates(stream) {
             updates.signal(|| Signal::Presence(presence.clone()));
         }
-        let _ = self.changes.send(Changed::Presence { stream: stream.clone(), presence: presence.clone() });
+        let _ = self
+            .changes
+            .send(Changed::Presence { stream: stream.clone(), presence: presence.clone() });
         Some(presence)
     }
 

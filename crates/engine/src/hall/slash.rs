@@ -1,4 +1,5 @@
-//! Reads slash commands. What they mean is the kernel's grammar; who may do what is decided by its rules.
+//! Reads slash commands. What they mean is the kernel's grammar; who may do what is decided by its
+//! rules.
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post, Refusal, Rejection};
@@ -24,11 +25,18 @@ pub(crate) enum Step {
 }
 
 impl Hall {
-    /// Reads a slash command and does nothing yet, so that it can be asked first whether it may be done.
+    /// Reads a slash command and does nothing yet, so that it can be asked first whether it may be
+    /// done.
     ///
     /// # Errors
-    /// [`HallError::Rejected`] with code `bad_command` and one useful line when it cannot be understood.
-    pub(crate) async fn read_slash(&self, stream: &StreamId, by: Actor, text: &str) -> Result<Step, HallError> {
+    /// [`HallError::Rejected`] with code `bad_command` and one useful line when it cannot be
+    /// understood.
+    pub(crate) async fn read_slash(
+        &self,
+        stream: &StreamId,
+        by: Actor,
+        text: &str,
+    ) -> Result<Step, HallError> {
         let slash = slash::parse(text).map_err(|line| bad_command(&line))?;
         self.step(stream, by, slash).await
     }
@@ -61,18 +69,38 @@ impl Hall {
             }
             Slash::Pause => one(Control::Pause(true), "Paused.".into()),
             Slash::Resume => one(Control::Resume, "Going on.".into()),
-            Slash::Policy(name) => one(Control::PolicyNamed(policy_named(&name)?), format!("The policy is now {name}.")),
+            Slash::Policy(name) => one(
+                Control::PolicyNamed(policy_named(&name)?),
+                format!("The policy is now {name}."),
+            ),
             Slash::Ask { names, text } => self.ask(stream, by, names, text).await?,
-            Slash::Stop => Step::Do(Box::new(ClientCommand::Stop { by }), "Everything was stopped.".into()),
-            Slash::Pass(to) => Step::Do(Box::new(ClientCommand::Pass { by, to, reply_to: None }), "Passed.".into()),
-            Slash::Rename(name) => Step::Do(Box::new(ClientCommand::Rename { name, by }), "Renamed.".into()),
-            Slash::Archive => Step::Do(Box::new(ClientCommand::Archive { on: true, by }), "Archived.".into()),
-            Slash::Unarchive => Step::Do(Box::new(ClientCommand::Archive { on: false, by }), "Open again.".into()),
+            Slash::Stop => {
+                Step::Do(Box::new(ClientCommand::Stop { by }), "Everything was stopped.".into())
+            }
+            Slash::Pass(to) => {
+                Step::Do(Box::new(ClientCommand::Pass { by, to, reply_to: None }), "Passed.".into())
+            }
+            Slash::Rename(name) => {
+                Step::Do(Box::new(ClientCommand::Rename { name, by }), "Renamed.".into())
+            }
+            Slash::Archive => {
+                Step::Do(Box::new(ClientCommand::Archive { on: true, by }), "Archived.".into())
+            }
+            Slash::Unarchive => {
+                Step::Do(Box::new(ClientCommand::Archive { on: false, by }), "Open again.".into())
+            }
         })
     }
 
-    /// A message that these answer, one after the other. Without words of its own it says whom it asks. (Ruling 17.)
-    async fn ask(&self, stream: &StreamId, by: Actor, names: String, text: Option<String>) -> Result<Step, HallError> {
+    /// A message that these answer, one after the other. Without words of its own it says whom it
+    /// asks. (Ruling 17.)
+    async fn ask(
+        &self,
+        stream: &StreamId,
+        by: Actor,
+        names: String,
+        text: Option<String>,
+    ) -> Result<Step, HallError> {
         let Meant { participants: asks, rest } = self.names_in(stream, &names).await?;
         if !rest.is_empty() && text.is_some() {
             return Err(nobody(&rest));
@@ -87,20 +115,32 @@ impl Hall {
     /// Whom the names at the beginning mean, and what follows them.
     async fn names_in(&self, stream: &StreamId, names: &str) -> Result<Meant, HallError> {
         let names = names.to_owned();
-        self.view(stream, move |state| mentions::meant(&names, state.participants())).await?.map_err(unclear)
+        self.view(stream, move |state| mentions::meant(&names, state.participants()))
+            .await?
+            .map_err(unclear)
     }
 
     /// The same where nothing but names may stand.
     async fn names_all(&self, stream: &StreamId, names: &str) -> Result<Vec<String>, HallError> {
         let Meant { participants, rest } = self.names_in(stream, names).await?;
-        if rest.is_empty() { Ok(participants.iter().map(ToString::to_string).collect()) } else { Err(nobody(&rest)) }
+        if rest.is_empty() {
+            Ok(participants.iter().map(ToString::to_string).collect())
+        } else {
+            Err(nobody(&rest))
+        }
     }
 
     /// The same of those who are muted, who need not be here any more.
     async fn meant_muted(&self, stream: &StreamId, names: &str) -> Result<Vec<String>, HallError> {
-        let muted: Vec<String> = self.view(stream, |state| state.muted().map(ToString::to_string).collect()).await?;
-        let given: Vec<String> = names.split_whitespace().map(|name| name.trim_matches(['@', ',']).to_owned()).collect();
-        if given.iter().all(|name| muted.contains(name)) { Ok(given) } else { self.names_all(stream, names).await }
+        let muted: Vec<String> =
+            self.view(stream, |state| state.muted().map(ToString::to_string).collect()).await?;
+        let given: Vec<String> =
+            names.split_whitespace().map(|name| name.trim_matches(['@', ',']).to_owned()).collect();
+        if given.iter().all(|name| muted.contains(name)) {
+            Ok(given)
+        } else {
+            self.names_all(stream, names).await
+        }
     }
 
     async fn meant_one(&self, stream: &StreamId, name: &str) -> Result<ParticipantId, HallError> {
@@ -113,51 +153,113 @@ impl Hall {
     }
 
     /// Invites a client. Of somebody who is here already only what is given changes.
-    async fn invite(&self, stream: &StreamId, by: Actor, client: &str, options: &[(String, String)]) -> Result<Step, HallError> {
+    async fn invite(
+        &self,
+        stream: &StreamId,
+        by: Actor,
+        client: &str,
+        options: &[(String, String)],
+    ) -> Result<Step, HallError> {
         let id = id_of(client, options);
         let here = self.are_here(stream, vec![id.clone()]).await?;
         match here.is_empty() {
-            true => Ok(controls(by, vec![self.invitation(client, options)], format!("{id} was invited."))),
-            false if options.iter().all(|(key, _)| key == "id") => Ok(Step::Tell(format!("{id} is here already."))),
+            true => Ok(controls(
+                by,
+                vec![self.invitation(client, options)],
+                format!("{id} was invited."),
+            )),
+            false if options.iter().all(|(key, _)| key == "id") => {
+                Ok(Step::Tell(format!("{id} is here already.")))
+            }
             false => {
-                let given = |key: &str| options.iter().find(|(given, _)| given == key).map(|(_, value)| value.clone());
-                let profile =
-                    Profile { client: Some(client.to_owned()), model: given("model"), roles: roles(options), nickname: given("nickname") };
-                let changed = Control::Invite(Invite::new(id.clone(), profile, self.registry().facts(client)));
-                Ok(controls(by, vec![changed], format!("{id} was here already; the profile is changed.")))
+                let given = |key: &str| {
+                    options.iter().find(|(given, _)| given == key).map(|(_, value)| value.clone())
+                };
+                let profile = Profile {
+                    client: Some(client.to_owned()),
+                    model: given("model"),
+                    roles: roles(options),
+                    nickname: given("nickname"),
+                };
+                let changed = Control::Invite(Invite::new(
+                    id.clone(),
+                    profile,
+                    self.registry().facts(client),
+                ));
+                Ok(controls(
+                    by,
+                    vec![changed],
+                    format!("{id} was here already; the profile is changed."),
+                ))
             }
         }
     }
 
     /// Those of them who are invited.
-    async fn are_here(&self, stream: &StreamId, ids: Vec<String>) -> Result<Vec<String>, HallError> {
-        let is_here = |state: &Conversation, id: &String| state.participant(&ParticipantId::new(id)).is_some();
-        self.view(stream, move |state| ids.into_iter().filter(|id| is_here(state, id)).collect()).await
+    async fn are_here(
+        &self,
+        stream: &StreamId,
+        ids: Vec<String>,
+    ) -> Result<Vec<String>, HallError> {
+        let is_here = |state: &Conversation, id: &String| {
+            state.participant(&ParticipantId::new(id)).is_some()
+        };
+        self.view(stream, move |state| ids.into_iter().filter(|id| is_here(state, id)).collect())
+            .await
     }
 
-    async fn create_group(&self, stream: &StreamId, by: Actor, agents: &[String]) -> Result<Step, HallError> {
+    async fn create_group(
+        &self,
+        stream: &StreamId,
+        by: Actor,
+        agents: &[String],
+    ) -> Result<Step, HallError> {
         let here = self.are_here(stream, agents.to_vec()).await?;
-        let others: Vec<String> = self.view(stream, |state| state.agents().map(|agent| agent.id.to_string()).collect()).await?;
+        let others: Vec<String> = self
+            .view(stream, |state| state.agents().map(|agent| agent.id.to_string()).collect())
+            .await?;
         let others: Vec<String> = others.into_iter().filter(|id| !agents.contains(id)).collect();
-        let new = agents.iter().filter(|agent| !here.contains(agent)).map(|agent| self.invitation(agent, &[]));
+        let new = agents
+            .iter()
+            .filter(|agent| !here.contains(agent))
+            .map(|agent| self.invitation(agent, &[]));
         let all = std::iter::once(Control::PolicyNamed(PolicyName::GROUP)).chain(new).collect();
-        let stay = if others.is_empty() { String::new() } else { format!(" Who was here stays: {}.", others.join(", ")) };
+        let stay = if others.is_empty() {
+            String::new()
+        } else {
+            format!(" Who was here stays: {}.", others.join(", "))
+        };
         Ok(controls(by, all, format!("This is a group with {} now.{stay}", agents.join(", "))))
     }
 
     async fn dissolve(&self, stream: &StreamId, by: Actor) -> Result<Step, HallError> {
-        let agents = self.view(stream, |state| state.agents().map(|agent| agent.id.to_string()).collect::<Vec<_>>()).await?;
-        let all = agents.into_iter().map(Control::Uninvite).chain([Control::PolicyNamed(PolicyName::PLAIN)]).collect();
+        let agents = self
+            .view(stream, |state| {
+                state.agents().map(|agent| agent.id.to_string()).collect::<Vec<_>>()
+            })
+            .await?;
+        let all = agents
+            .into_iter()
+            .map(Control::Uninvite)
+            .chain([Control::PolicyNamed(PolicyName::PLAIN)])
+            .collect();
         Ok(controls(by, all, "The group is dissolved.".into()))
     }
 
     /// An invitation of a registry client, under its own name unless another id is given.
     fn invitation(&self, client: &str, options: &[(String, String)]) -> Control {
-        let option = |key: &str| options.iter().find(|(given, _)| given == key).map(|(_, value)| value.clone());
+        let option = |key: &str| {
+            options.iter().find(|(given, _)| given == key).map(|(_, value)| value.clone())
+        };
         let base = self.registry().get(client).map(|spec| spec.profile.clone()).unwrap_or_default();
         let model = option("model").or(base.model).or_else(|| Some("default".into()));
         let roles = roles(options).or(base.roles);
-        let profile = Profile { client: Some(client.to_owned()), model, roles, nickname: option("nickname").or(base.nickname) };
+        let profile = Profile {
+            client: Some(client.to_owned()),
+            model,
+            roles,
+            nickname: option("nickname").or(base.nickname),
+        };
         Control::Invite(Invite::new(id_of(client, options), profile, self.registry().facts(client)))
     }
 }
@@ -169,7 +271,10 @@ fn controls(by: Actor, controls: Vec<Control>, text: String) -> Step {
 
 /// The id that an invitation gives.
 fn id_of(client: &str, options: &[(String, String)]) -> String {
-    options.iter().find(|(given, _)| given == "id").map_or_else(|| client.to_owned(), |(_, id)| id.clone())
+    options
+        .iter()
+        .find(|(given, _)| given == "id")
+        .map_or_else(|| client.to_owned(), |(_, id)| id.clone())
 }
 
 fn roles(options: &[(String, String)]) -> Option<Vec<String>> {
@@ -187,8 +292,15 @@ fn unclear(unclear: Unclear) -> HallError {
         Unclear::Nobody(name) => nobody(&name),
         Unclear::Several(name, ids) => {
             let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
-            let message = format!("More than one participant answers to {name}. Whom do you mean: {}?", ids.join(", "));
-            HallError::Rejected(Box::new(Rejection::new(Refusal::Invalid, "ambiguous_name", message)))
+            let message = format!(
+                "More than one participant answers to {name}. Whom do you mean: {}?",
+                ids.join(", ")
+            );
+            HallError::Rejected(Box::new(Rejection::new(
+                Refusal::Invalid,
+                "ambiguous_name",
+                message,
+            )))
         }
     }
 }

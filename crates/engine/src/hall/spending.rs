@@ -1,4 +1,5 @@
-//! What may be spent, as the hall has it: purses that are filled again when it opens, and raised by people.
+//! What may be spent, as the hall has it: purses that are filled again when it opens, and raised by
+//! people.
 
 use std::sync::Arc;
 
@@ -40,7 +41,9 @@ impl Inner {
             match hall.count_some().await {
                 Ok(0) => return,
                 Ok(_) => tokio::task::yield_now().await,
-                Err(error) => return tracing::warn!(%error, "what turns cost before this version is not counted to the end"),
+                Err(error) => {
+                    return tracing::warn!(%error, "what turns cost before this version is not counted to the end");
+                }
             }
         }
     }
@@ -56,10 +59,11 @@ impl Inner {
     }
 
     async fn count_stream(&self, stream: &StreamId, through: Seq) -> Result<(), LogError> {
-        let charges = charges_up_to(&*self.store.log, stream, through).await.unwrap_or_else(|error| {
-            tracing::warn!(%stream, %error, "what its turns cost cannot be counted");
-            Vec::new()
-        });
+        let charges =
+            charges_up_to(&*self.store.log, stream, through).await.unwrap_or_else(|error| {
+                tracing::warn!(%stream, %error, "what its turns cost cannot be counted");
+                Vec::new()
+            });
         self.store.ledger.count(stream, charges).await
     }
 }
@@ -70,7 +74,8 @@ impl Hall {
         self.inner.purses.book().budgets.currency.clone()
     }
 
-    /// Replaces what may be spent. What was spent in the hour and the day that go on counts against it, and raises go on.
+    /// Replaces what may be spent. What was spent in the hour and the day that go on counts against
+    /// it, and raises go on.
     pub fn replace_budgets(&self, config: &BudgetsConfig) {
         self.inner.purses.replace(config, self.now());
     }
@@ -88,17 +93,29 @@ impl Hall {
         Measure::ALL.into_iter().filter_map(state).collect()
     }
 
-    /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over a restart, and is recorded with who
-    /// did it.
+    /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over
+    /// a restart, and is recorded with who did it.
     ///
     /// # Errors
-    /// [`HallError::Rejected`] when there is nothing to raise or it makes no sense; others when it cannot be kept.
-    pub async fn raise_budget(&self, by: &Caller, purse: &Purse, turns: u64, micros: u64, within: Millis) -> Result<Raise, HallError> {
+    /// [`HallError::Rejected`] when there is nothing to raise or it makes no sense; others when it
+    /// cannot be kept.
+    pub async fn raise_budget(
+        &self,
+        by: &Caller,
+        purse: &Purse,
+        turns: u64,
+        micros: u64,
+        within: Millis,
+    ) -> Result<Raise, HallError> {
         let now = self.now();
         let (limits, _) = self.inner.purses.look(purse);
-        check_raise(limits.of(purse), turns, micros, within).map_err(|rejection| HallError::Rejected(Box::new(rejection)))?;
+        check_raise(limits.of(purse), turns, micros, within)
+            .map_err(|rejection| HallError::Rejected(Box::new(rejection)))?;
         let raise = Raise { turns, micros, until: now + within };
-        let entry = AuditEntry { detail: self.said_of(purse, &raise), ..AuditEntry::of(by, AuditAction::BudgetRaised, now) };
+        let entry = AuditEntry {
+            detail: self.said_of(purse, &raise),
+            ..AuditEntry::of(by, AuditAction::BudgetRaised, now)
+        };
         self.inner.store.ledger.keep_raise(purse, &raise, &entry).await?;
         self.inner.purses.raise(purse, raise, now);
         Ok(raise)
@@ -113,7 +130,12 @@ impl Hall {
             Purse::Principal(principal) => format!("principal {principal}"),
         };
         let money = raise.micros as f64 / 1e6;
-        format!("{whose}: {} more turns an hour, {money} {} more a day, until {}", raise.turns, self.currency(), raise.until)
+        format!(
+            "{whose}: {} more turns an hour, {money} {} more a day, until {}",
+            raise.turns,
+            self.currency(),
+            raise.until
+        )
     }
 
     /// What turns have cost, summed.

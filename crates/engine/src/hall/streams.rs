@@ -1,7 +1,7 @@
 //! Which streams are live, and how to reach them.
 //!
-//! A command is sent while the directory is locked, and a task takes itself out of the directory under the same lock. So nothing is sent to a
-//! task that has ended.
+//! A command is sent while the directory is locked, and a task takes itself out of the directory
+//! under the same lock. So nothing is sent to a task that has ended.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -82,8 +82,14 @@ impl Directory {
         }
     }
 
-    /// Makes a stream live unless it is, sends what `first` makes, and starts the task of a seat that is new.
-    pub(crate) fn seat(&self, stream: &StreamId, first: Request, start: impl FnOnce(StreamHandle) -> AbortHandle) -> Sent<Request> {
+    /// Makes a stream live unless it is, sends what `first` makes, and starts the task of a seat
+    /// that is new.
+    pub(crate) fn seat(
+        &self,
+        stream: &StreamId,
+        first: Request,
+        start: impl FnOnce(StreamHandle) -> AbortHandle,
+    ) -> Sent<Request> {
         let mut streams = self.lock();
         match streams.send(stream, first) {
             Sent::Absent(first) => streams.open(stream, Some(first), None, start),
@@ -92,7 +98,12 @@ impl Directory {
     }
 
     /// The same for news of a turn.
-    pub(crate) fn seat_notice(&self, stream: &StreamId, notice: Box<Notice>, start: impl FnOnce(StreamHandle) -> AbortHandle) {
+    pub(crate) fn seat_notice(
+        &self,
+        stream: &StreamId,
+        notice: Box<Notice>,
+        start: impl FnOnce(StreamHandle) -> AbortHandle,
+    ) {
         let mut streams = self.lock();
         let notice = match streams.live.get(stream).map(|mailbox| mailbox.lane.clone()) {
             Some(lane) => match lane.send(notice) {
@@ -104,7 +115,8 @@ impl Directory {
         streams.open(stream, None, Some(notice), start);
     }
 
-    /// Takes a seat out of the directory, if it is still the stream's. From then on nothing more can reach it.
+    /// Takes a seat out of the directory, if it is still the stream's. From then on nothing more
+    /// can reach it.
     pub(crate) fn leave(&self, stream: &StreamId, seat: u64) {
         let mut streams = self.lock();
         if streams.live.get(stream).is_some_and(|mailbox| mailbox.seat == seat) {
@@ -176,8 +188,13 @@ impl Streams {
         let (lane, lane_rx) = mpsc::unbounded_channel();
         let (updates, board) = (Arc::<Updates>::default(), Arc::<Board>::default());
         self.seats += 1;
-        let seat =
-            StreamHandle { number: self.seats, requests: requests_rx, lane: lane_rx, updates: updates.clone(), board: board.clone() };
+        let seat = StreamHandle {
+            number: self.seats,
+            requests: requests_rx,
+            lane: lane_rx,
+            updates: updates.clone(),
+            board: board.clone(),
+        };
         if let Some(request) = request {
             let _ = requests.try_send(request);
         }
@@ -185,7 +202,10 @@ impl Streams {
             let _ = lane.send(notice);
         }
         let task = Some(start(seat));
-        self.live.insert(stream.clone(), Mailbox { requests, lane, updates, board, seat: self.seats, task });
+        self.live.insert(
+            stream.clone(),
+            Mailbox { requests, lane, updates, board, seat: self.seats, task },
+        );
         Sent::Yes
     }
 }

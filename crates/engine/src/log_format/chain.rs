@@ -1,5 +1,6 @@
-//! The checksum chain of a stream: each link covers the link before it, the position, the time, the envelope and the hash of
-//! the body. The body's own hash takes the place of a body that was erased, so erasing leaves the chain whole.
+//! The checksum chain of a stream: each link covers the link before it, the position, the time, the
+//! envelope and the hash of the body. The body's own hash takes the place of a body that was
+//! erased, so erasing leaves the chain whole.
 
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
@@ -35,7 +36,8 @@ impl BodyHash {
 pub struct Link([u8; KEPT]);
 
 impl Link {
-    /// The link before the first event. It names the stream, so that events cannot move to another one.
+    /// The link before the first event. It names the stream, so that events cannot move to another
+    /// one.
     pub fn origin(stream: &StreamId) -> Self {
         Self(cut(&blake3::hash(stream.as_str().as_bytes())))
     }
@@ -62,10 +64,15 @@ impl Link {
     }
 }
 
-/// The checksum of a snapshot: it covers what its bytes mean, and the link of the event at its head.
+/// The checksum of a snapshot: it covers what its bytes mean, and the link of the event at its
+/// head.
 pub fn snapshot_sum(snapshot: &Snapshot, link: Link) -> [u8; KEPT] {
     let mut hasher = blake3::Hasher::new();
-    hasher.update(&snapshot.version.to_le_bytes()).update(&snapshot.head.0.to_le_bytes()).update(&link.0).update(&snapshot.bytes);
+    hasher
+        .update(&snapshot.version.to_le_bytes())
+        .update(&snapshot.head.0.to_le_bytes())
+        .update(&link.0)
+        .update(&snapshot.bytes);
     cut(&hasher.finalize())
 }
 

@@ -1,4 +1,5 @@
-//! How an event is written to a log: an envelope in JSON, and its body beside it so that it can be erased.
+//! How an event is written to a log: an envelope in JSON, and its body beside it so that it can be
+//! erased.
 
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
@@ -9,7 +10,8 @@ pub fn envelope(event: &Event) -> String {
     serde_json::to_string(event).unwrap_or_default()
 }
 
-/// About how many bytes an event takes: its words, and what a client kept of its own. Everything else of any event is small.
+/// About how many bytes an event takes: its words, and what a client kept of its own. Everything
+/// else of any event is small.
 pub fn weight(event: &Event) -> usize {
     const REST: usize = 256;
     let own = match event {
@@ -26,7 +28,8 @@ pub enum Decoded {
     Event(Box<Recorded>),
     /// One of a kind that only a newer version knows; which kind.
     Newer(String),
-    /// Nothing that any version wrote: it is no event, or one of a known kind that does not read as such. In what way.
+    /// Nothing that any version wrote: it is no event, or one of a known kind that does not read as
+    /// such. In what way.
     Damaged(String),
 }
 
@@ -62,7 +65,9 @@ pub fn decode(seq: Seq, ts: Timestamp, envelope: &str, body: Option<String>) -> 
 /// The kind that an envelope names: its only key, or all of it where the event has no fields.
 fn kind_of(envelope: &str) -> Option<String> {
     match serde_json::from_str(envelope).ok()? {
-        serde_json::Value::Object(fields) if fields.len() == 1 => fields.into_iter().next().map(|(kind, _)| kind),
+        serde_json::Value::Object(fields) if fields.len() == 1 => {
+            fields.into_iter().next().map(|(kind, _)| kind)
+        }
         serde_json::Value::String(kind) => Some(kind),
         _ => None,
     }
@@ -84,15 +89,28 @@ mod tests {
         assert!(matches!(decode(r#""round_closed""#), Decoded::Event(_)));
         assert_eq!(decode(r#"{"levitated": {"by": "a"}}"#), Decoded::Newer("levitated".into()));
         assert_eq!(decode(r#""levitated""#), Decoded::Newer("levitated".into()));
-        for damaged in [r#"{"renamed": {"name": 3}}"#, r#"{"renamed": {"#, "7", "", r#""renamed""#, r#"{"renamed": {}, "taken": {}}"#] {
-            assert!(matches!(decode(damaged), Decoded::Damaged(_)), "{damaged}: {:?}", decode(damaged));
+        for damaged in [
+            r#"{"renamed": {"name": 3}}"#,
+            r#"{"renamed": {"#,
+            "7",
+            "",
+            r#""renamed""#,
+            r#"{"renamed": {}, "taken": {}}"#,
+        ] {
+            assert!(
+                matches!(decode(damaged), Decoded::Damaged(_)),
+                "{damaged}: {:?}",
+                decode(damaged)
+            );
         }
     }
 
     #[test]
     fn every_kind_of_event_is_listed() {
-        let refused = serde_json::from_str::<Event>(r#""levitated""#).map_err(|error| error.to_string());
-        let named: Vec<_> = refused.unwrap_err().split('`').skip(3).step_by(2).map(str::to_owned).collect();
+        let refused =
+            serde_json::from_str::<Event>(r#""levitated""#).map_err(|error| error.to_string());
+        let named: Vec<_> =
+            refused.unwrap_err().split('`').skip(3).step_by(2).map(str::to_owned).collect();
         assert_eq!(named, Event::KINDS);
     }
 
@@ -100,19 +118,29 @@ mod tests {
     fn corpus() -> Vec<Vec<u8>> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let golden = here.join("../kernel/tests/golden/0.1.0");
-        let mut logs: Vec<_> = std::fs::read_dir(golden).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut logs: Vec<_> =
+            std::fs::read_dir(golden).unwrap().map(|entry| entry.unwrap().path()).collect();
         logs.retain(|path| path.extension().is_some_and(|kind| kind == "jsonl"));
         logs.sort();
-        let lines = logs.iter().flat_map(|log| std::fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect::<Vec<_>>());
-        let event = |line: String| serde_json::from_str::<serde_json::Value>(&line).unwrap()["event"].to_string();
+        let lines = logs.iter().flat_map(|log| {
+            std::fs::read_to_string(log).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+        });
+        let event = |line: String| {
+            serde_json::from_str::<serde_json::Value>(&line).unwrap()["event"].to_string()
+        };
         let events: BTreeSet<String> = lines.map(event).collect();
-        fuzz::corpus(&here.join("tests/corpus/events")).into_iter().chain(events.into_iter().map(String::into_bytes)).collect()
+        fuzz::corpus(&here.join("tests/corpus/events"))
+            .into_iter()
+            .chain(events.into_iter().map(String::into_bytes))
+            .collect()
     }
 
     #[test]
     fn fuzzed_envelopes_are_events_that_stay_the_same_or_say_what_they_are() {
         fuzz::texts("events", &corpus(), &Event::KINDS, |text| {
-            let decode = |envelope: &str, body: Option<&str>| decode(Seq(7), Timestamp::from_millis(1), envelope, body.map(str::to_owned));
+            let decode = |envelope: &str, body: Option<&str>| {
+                decode(Seq(7), Timestamp::from_millis(1), envelope, body.map(str::to_owned))
+            };
             match decode(text, Some("a body")) {
                 Decoded::Event(recorded) => {
                     let again = decode(&envelope(&recorded.event), recorded.event.body());

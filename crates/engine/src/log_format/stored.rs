@@ -57,7 +57,10 @@ impl Stored<'_> {
     pub fn check(&self, seq: Seq, before: Link) -> Result<Link, &'static str> {
         let body = match (self.body, self.erased) {
             (Some(body), _) => Some(BodyHash::of(body)),
-            (None, Some(erased)) => Some(BodyHash::from_stored(erased).ok_or("the checksum of its erased body is damaged")?),
+            (None, Some(erased)) => Some(
+                BodyHash::from_stored(erased)
+                    .ok_or("the checksum of its erased body is damaged")?,
+            ),
             (None, None) => None,
         };
         let link = before.next(self.seq, self.ts, self.envelope, body);
@@ -98,7 +101,12 @@ mod tests {
     /// Logs that were written stay readable only as long as this holds, in every database.
     #[test]
     fn the_checksums_are_those_of_the_first_version() {
-        let redacted = Event::Redacted { seq: Seq(1), by: ParticipantId::user(), message: false, summaries: Vec::new() };
+        let redacted = Event::Redacted {
+            seq: Seq(1),
+            by: ParticipantId::user(),
+            message: false,
+            summaries: Vec::new(),
+        };
         let recorded = Recorded { seq: Seq(2), ts: Timestamp::from_millis(5), event: redacted };
         let written = Written::of(&recorded, Link::origin(&StreamId::new("a")));
         assert_eq!(written.envelope, r#"{"redacted":{"seq":1,"by":"user"}}"#);
@@ -108,10 +116,17 @@ mod tests {
     #[test]
     fn what_was_changed_is_not_what_was_stored() {
         let before = Link::origin(&StreamId::new("a"));
-        let recorded = Recorded { seq: Seq(1), ts: Timestamp::from_millis(5), event: Event::RoundClosed };
+        let recorded =
+            Recorded { seq: Seq(1), ts: Timestamp::from_millis(5), event: Event::RoundClosed };
         let Written { envelope, link } = Written::of(&recorded, before);
-        let stored =
-            Stored { seq: recorded.seq, ts: recorded.ts, envelope: envelope.as_bytes(), body: None, erased: None, link: link.as_bytes() };
+        let stored = Stored {
+            seq: recorded.seq,
+            ts: recorded.ts,
+            envelope: envelope.as_bytes(),
+            body: None,
+            erased: None,
+            link: link.as_bytes(),
+        };
         assert_eq!(stored.check(Seq(1), before), Ok(link));
         for other in [
             Stored { seq: Seq(2), ..stored },
@@ -120,7 +135,11 @@ mod tests {
             Stored { body: Some(b"words"), ..stored },
             Stored { link: &[0; 16], ..stored },
         ] {
-            assert_eq!(other.check(other.seq, before), Err("its checksum does not match"), "{other:?}");
+            assert_eq!(
+                other.check(other.seq, before),
+                Err("its checksum does not match"),
+                "{other:?}"
+            );
         }
         assert!(stored.check(Seq(2), before).is_err(), "it stands in another place");
         assert!(Stored { erased: Some(b"short"), ..stored }.check(Seq(1), before).is_err());

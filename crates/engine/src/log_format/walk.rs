@@ -22,7 +22,8 @@ impl<'a> Walk<'a> {
     pub fn new(listed: &'a Listed, snapshot: Option<&'a Snapshot>) -> Self {
         // One of another version is not used, and says nothing here.
         let snapshot = snapshot.filter(|snapshot| snapshot.version == STATE_VERSION);
-        // What a newer version's kind of stream would be has events that this version does not know.
+        // What a newer version's kind of stream would be has events that this version does not
+        // know.
         let state = Some(Conversation::new(listed.stream.clone()).into());
         Self { listed, snapshot, state, wrong: None }
     }
@@ -30,7 +31,8 @@ impl<'a> Walk<'a> {
     /// Goes through the next page.
     pub fn page(&mut self, page: &Page) {
         self.state.take_if(|_| page.newer.is_some());
-        let wrong = self.state.as_mut().and_then(|state| follow(state, &page.events, self.snapshot));
+        let wrong =
+            self.state.as_mut().and_then(|state| follow(state, &page.events, self.snapshot));
         self.wrong = self.wrong.take().or(wrong);
     }
 
@@ -42,20 +44,31 @@ impl<'a> Walk<'a> {
 }
 
 /// Applies events; whether the snapshot is another state than they make where it was taken.
-fn follow(state: &mut Aggregate, events: &[Recorded], snapshot: Option<&Snapshot>) -> Option<LogError> {
+fn follow(
+    state: &mut Aggregate,
+    events: &[Recorded],
+    snapshot: Option<&Snapshot>,
+) -> Option<LogError> {
     let mut wrong = None;
     for event in events {
         state.apply(event);
         let taken_here = snapshot.filter(|snapshot| snapshot.head == event.seq);
-        if taken_here.is_some_and(|snapshot| snapshot.state(state.kind(), state.stream()).as_ref() != Some(&*state)) {
-            wrong = Some(damaged(state.stream(), event.seq, "its snapshot is not what its events make".into()));
+        if taken_here.is_some_and(|snapshot| {
+            snapshot.state(state.kind(), state.stream()).as_ref() != Some(&*state)
+        }) {
+            wrong = Some(damaged(
+                state.stream(),
+                event.seq,
+                "its snapshot is not what its events make".into(),
+            ));
         }
     }
     wrong
 }
 
-/// Whether the row in the catalog says what the events say. No chain goes over it, but the events make it. That it looks after a
-/// conversation too early or in vain harms nobody, and another version may have had reasons to.
+/// Whether the row in the catalog says what the events say. No chain goes over it, but the events
+/// make it. That it looks after a conversation too early or in vain harms nobody, and another
+/// version may have had reasons to.
 fn differs(listed: &Listed, state: &Aggregate) -> Option<LogError> {
     let (row, made) = (&listed.catalog, Catalog::of(state));
     let too_late = made.next_wake.is_some_and(|wake| row.next_wake.is_none_or(|row| row > wake));
@@ -72,7 +85,8 @@ fn differs(listed: &Listed, state: &Aggregate) -> Option<LogError> {
     let (what, _) = wrong.into_iter().find(|(_, wrong)| *wrong)?;
     // Logs that were put together without a beginning have nothing to compare with.
     let reason = || format!("its row in the catalog does not fit its events: the {what}");
-    (made.created_at != Timestamp::default()).then(|| damaged(&listed.stream, state.head(), reason()))
+    (made.created_at != Timestamp::default())
+        .then(|| damaged(&listed.stream, state.head(), reason()))
 }
 
 fn damaged(stream: &StreamId, seq: Seq, reason: String) -> LogError {

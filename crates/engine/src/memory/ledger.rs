@@ -24,7 +24,12 @@ pub(super) struct Rows {
 impl Rows {
     pub(super) fn count(&mut self, stream: &StreamId, charges: &[Charge]) {
         for charge in charges {
-            let key = (charge.hour, stream.clone(), charge.account.agent.clone(), charge.account.by.clone());
+            let key = (
+                charge.hour,
+                stream.clone(),
+                charge.account.agent.clone(),
+                charge.account.by.clone(),
+            );
             self.rows.entry(key).or_default().add(&Used::of(charge));
         }
     }
@@ -80,17 +85,23 @@ impl Ledger for MemoryLog {
                 let account = Account { agent: agent.clone(), by: by.clone(), attended };
                 Charge { hour: *hour, account, turns, usage }
             };
-            [charge(true, used.turns - used.unattended, usage), charge(false, used.unattended, Usage::default())]
+            [
+                charge(true, used.turns - used.unattended, usage),
+                charge(false, used.unattended, Usage::default()),
+            ]
         });
         Ok(charges.collect())
     }
 
     async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, LogError> {
         let tables = self.tables();
-        let mut sums: Vec<Used> = if wanted.by.is_none() { vec![Used::default()] } else { Vec::new() };
+        let mut sums: Vec<Used> =
+            if wanted.by.is_none() { vec![Used::default()] } else { Vec::new() };
         for (key, row) in tables.ledger.rows.iter().filter(|(key, _)| wanted.includes(key)) {
             let empty = wanted.empty(key);
-            let same = |sum: &&mut Used| (&sum.agent, &sum.stream, sum.day) == (&empty.agent, &empty.stream, empty.day);
+            let same = |sum: &&mut Used| {
+                (&sum.agent, &sum.stream, sum.day) == (&empty.agent, &empty.stream, empty.day)
+            };
             match sums.iter_mut().find(same) {
                 Some(sum) => sum.add(row),
                 None => {
@@ -101,13 +112,24 @@ impl Ledger for MemoryLog {
             }
         }
         sums.sort_by(|a, b| {
-            (b.day, b.cost_micros, b.turns, &a.agent, &a.stream).cmp(&(a.day, a.cost_micros, a.turns, &b.agent, &b.stream))
+            (b.day, b.cost_micros, b.turns, &a.agent, &a.stream).cmp(&(
+                a.day,
+                a.cost_micros,
+                a.turns,
+                &b.agent,
+                &b.stream,
+            ))
         });
         sums.truncate(wanted.limit);
         Ok(sums)
     }
 
-    async fn keep_raise(&self, purse: &Purse, raise: &Raise, entry: &AuditEntry) -> Result<(), LogError> {
+    async fn keep_raise(
+        &self,
+        purse: &Purse,
+        raise: &Raise,
+        entry: &AuditEntry,
+    ) -> Result<(), LogError> {
         let mut tables = self.to_write()?;
         tables.ledger.raises.insert(purse.clone(), *raise);
         tables.keys.record(entry);
@@ -116,7 +138,13 @@ impl Ledger for MemoryLog {
 
     async fn raises(&self, now: Timestamp) -> Result<Vec<(Purse, Raise)>, LogError> {
         let tables = self.tables();
-        Ok(tables.ledger.raises.iter().filter(|(_, raise)| raise.until > now).map(|(purse, raise)| (purse.clone(), *raise)).collect())
+        Ok(tables
+            .ledger
+            .raises
+            .iter()
+            .filter(|(_, raise)| raise.until > now)
+            .map(|(purse, raise)| (purse.clone(), *raise))
+            .collect())
     }
 
     async fn uncounted(&self, _limit: usize) -> Result<Vec<(StreamId, Seq)>, LogError> {

@@ -9,7 +9,12 @@ use crate::ports::{LogError, ReadMarks, Unread};
 
 #[async_trait]
 impl ReadMarks for MemoryLog {
-    async fn mark(&self, reader: &ParticipantId, stream: &StreamId, seq: Seq) -> Result<Seq, LogError> {
+    async fn mark(
+        &self,
+        reader: &ParticipantId,
+        stream: &StreamId,
+        seq: Seq,
+    ) -> Result<Seq, LogError> {
         let mut tables = self.to_write()?;
         let head = tables.readable(stream)?.head();
         let mark = tables.marks.entry((reader.clone(), stream.clone())).or_default();
@@ -17,7 +22,12 @@ impl ReadMarks for MemoryLog {
         Ok(*mark)
     }
 
-    async fn unread(&self, reader: &ParticipantId, streams: &[StreamId], most: usize) -> Result<Vec<Unread>, LogError> {
+    async fn unread(
+        &self,
+        reader: &ParticipantId,
+        streams: &[StreamId],
+        most: usize,
+    ) -> Result<Vec<Unread>, LogError> {
         let tables = self.tables();
         Ok(streams.iter().map(|stream| tables.unread(reader, stream, most)).collect())
     }

@@ -7,7 +7,10 @@ use moothall_kernel::time::Timestamp;
 use std::collections::BTreeMap;
 
 use super::MemoryLog;
-use crate::ports::{AuditEntry, Audited, InsertOutcome, LogError, Principal, Principals, Token, TokenHash, TokenId, TokenKind};
+use crate::ports::{
+    AuditEntry, Audited, InsertOutcome, LogError, Principal, Principals, Token, TokenHash, TokenId,
+    TokenKind,
+};
 
 /// What is known about who may do what.
 #[derive(Debug, Default)]
@@ -19,11 +22,13 @@ pub(super) struct Keys {
 
 impl Keys {
     fn add(&mut self, token: &Token, entry: &AuditEntry) -> InsertOutcome {
-        let kind = *self.principals.entry(token.principal.id.clone()).or_insert(token.principal.kind);
+        let kind =
+            *self.principals.entry(token.principal.id.clone()).or_insert(token.principal.kind);
         if kind != token.principal.kind {
             return InsertOutcome::OtherKind;
         }
-        self.tokens.retain(|old| old.kind != TokenKind::SignIn || token.created_at < old.expires_at);
+        self.tokens
+            .retain(|old| old.kind != TokenKind::SignIn || token.created_at < old.expires_at);
         self.tokens.push(token.clone());
         self.record.push(entry.clone());
         InsertOutcome::Yes
@@ -40,13 +45,23 @@ impl Keys {
 
 #[async_trait]
 impl Principals for MemoryLog {
-    async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, LogError> {
+    async fn add_token(
+        &self,
+        token: &Token,
+        entry: &AuditEntry,
+    ) -> Result<InsertOutcome, LogError> {
         Ok(self.to_write()?.keys.add(token, entry))
     }
 
-    async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, LogError> {
+    async fn redeem(
+        &self,
+        invitation: &TokenId,
+        token: &Token,
+        entry: &AuditEntry,
+    ) -> Result<InsertOutcome, LogError> {
         let keys = &mut self.to_write()?.keys;
-        let usable = |found: &mut Token| found.kind == TokenKind::Invitation && found.is_valid(entry.at);
+        let usable =
+            |found: &mut Token| found.kind == TokenKind::Invitation && found.is_valid(entry.at);
         if !keys.find(invitation).is_some_and(usable) {
             return Ok(InsertOutcome::Used);
         }
@@ -65,9 +80,17 @@ impl Principals for MemoryLog {
         Ok(self.tables().keys.tokens.clone())
     }
 
-    async fn revoke(&self, id: &TokenId, at: Timestamp, entry: &AuditEntry) -> Result<Vec<TokenId>, LogError> {
+    async fn revoke(
+        &self,
+        id: &TokenId,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Result<Vec<TokenId>, LogError> {
         let keys = &mut self.to_write()?.keys;
-        let meant = keys.tokens.iter_mut().filter(|token| token.id == *id || token.parent.as_ref() == Some(id));
+        let meant = keys
+            .tokens
+            .iter_mut()
+            .filter(|token| token.id == *id || token.parent.as_ref() == Some(id));
         let revoked: Vec<TokenId> = meant
             .filter(|token| token.revoked_at.is_none())
             .map(|token| {
@@ -89,7 +112,12 @@ impl Principals for MemoryLog {
     }
 
     async fn principal(&self, id: &ParticipantId) -> Result<Option<Principal>, LogError> {
-        Ok(self.tables().keys.principals.get(id).map(|kind| Principal { id: id.clone(), kind: *kind }))
+        Ok(self
+            .tables()
+            .keys
+            .principals
+            .get(id)
+            .map(|kind| Principal { id: id.clone(), kind: *kind }))
     }
 
     async fn record(&self, entry: &AuditEntry) -> Result<(), LogError> {
@@ -100,7 +128,11 @@ impl Principals for MemoryLog {
     async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, LogError> {
         let tables = self.tables();
         let numbered = tables.keys.record.iter().enumerate().rev();
-        let numbered = numbered.map(|(place, entry)| Audited { number: place as u64 + 1, entry: entry.clone() });
-        Ok(numbered.filter(|row| before.is_none_or(|before| row.number < before)).take(limit).collect())
+        let numbered = numbered
+            .map(|(place, entry)| Audited { number: place as u64 + 1, entry: entry.clone() });
+        Ok(numbered
+            .filter(|row| before.is_none_or(|before| row.number < before))
+            .take(limit)
+            .collect())
     }
 }

@@ -13,7 +13,12 @@ use crate::ports::{Hit, Hits, LogError, Search, Wanted};
 
 #[async_trait]
 impl Search for MemoryLog {
-    async fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Result<Hits, LogError> {
+    async fn search(
+        &self,
+        wanted: &Wanted,
+        limit: usize,
+        cursor: Option<u64>,
+    ) -> Result<Hits, LogError> {
         Ok(self.tables().search(wanted, limit, cursor))
     }
 
@@ -31,7 +36,10 @@ impl Search for MemoryLog {
 impl Tables {
     fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Hits {
         let mut page = Hits::default();
-        let until = cursor.and_then(|cursor| usize::try_from(cursor).ok()).unwrap_or(usize::MAX).min(self.appended.len());
+        let until = cursor
+            .and_then(|cursor| usize::try_from(cursor).ok())
+            .unwrap_or(usize::MAX)
+            .min(self.appended.len());
         for (position, place) in self.appended[..until].iter().enumerate().rev() {
             let Some(hit) = self.hit(wanted, place) else { continue };
             if page.hits.len() == limit {
@@ -51,13 +59,17 @@ impl Tables {
         let stored = self.streams.get(stream)?;
         let recorded = stored.known(*seq)?;
         let posted = searchable(&recorded.event)?;
-        let in_time =
-            wanted.query.after.is_none_or(|after| recorded.ts >= after) && wanted.query.before.is_none_or(|before| recorded.ts < before);
+        let in_time = wanted.query.after.is_none_or(|after| recorded.ts >= after)
+            && wanted.query.before.is_none_or(|before| recorded.ts < before);
         if !in_time || !stored.is_from(&wanted.query, posted, *seq) {
             return None;
         }
         let marks = wanted.query.find(&posted.body)?;
-        Some(Hit { stream: stream.clone(), recorded: recorded.clone(), snippet: snippet(&posted.body, &marks) })
+        Some(Hit {
+            stream: stream.clone(),
+            recorded: recorded.clone(),
+            snippet: snippet(&posted.body, &marks),
+        })
     }
 }
 
@@ -72,7 +84,9 @@ impl Stream {
 
     fn is_from(&self, query: &Query, posted: &Posted, seq: Seq) -> bool {
         let is = |name: &str| query.from.iter().any(|from| name_key(from) == name_key(name));
-        query.from.is_empty() || is(posted.from.as_str()) || self.name_at(&posted.from, seq).is_some_and(is)
+        query.from.is_empty()
+            || is(posted.from.as_str())
+            || self.name_at(&posted.from, seq).is_some_and(is)
     }
 
     /// What somebody was called at a position.

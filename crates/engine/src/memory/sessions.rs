@@ -24,7 +24,12 @@ impl SessionBook for MemoryLog {
 
     async fn listeners(&self, target: &SessionId) -> Result<Vec<SessionId>, LogError> {
         let tables = self.tables();
-        Ok(tables.listeners.iter().filter(|(listened, _)| listened == target).map(|(_, caller)| caller.clone()).collect())
+        Ok(tables
+            .listeners
+            .iter()
+            .filter(|(listened, _)| listened == target)
+            .map(|(_, caller)| caller.clone())
+            .collect())
     }
 
     async fn unlisten(&self, target: &SessionId, caller: &SessionId) -> Result<(), LogError> {
@@ -43,6 +48,12 @@ impl SessionBook for MemoryLog {
     }
 
     async fn rooms(&self, session: &SessionId) -> Result<Vec<StreamId>, LogError> {
-        Ok(self.tables().rooms.iter().filter(|(of, _)| of == session).map(|(_, room)| room.clone()).collect())
+        Ok(self
+            .tables()
+            .rooms
+            .iter()
+            .filter(|(of, _)| of == session)
+            .map(|(_, room)| room.clone())
+            .collect())
     }
 }

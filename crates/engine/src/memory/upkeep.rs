@@ -14,7 +14,11 @@ impl Upkeep for MemoryLog {
     async fn verify(&self) -> Verified {
         let tables = self.tables();
         let mut verified = Verified::default();
-        for (listed, stream) in tables.in_order.iter().filter_map(|id| Some((tables.find(id)?, tables.streams.get(id)?))) {
+        for (listed, stream) in tables
+            .in_order
+            .iter()
+            .filter_map(|id| Some((tables.find(id)?, tables.streams.get(id)?)))
+        {
             verified.streams += 1;
             verified.events += listed.head.0;
             verified.faults.extend(stream.walk(&listed));

@@ -13,7 +13,8 @@ use crate::ports::{Delivery, NewDelivery};
 
 /// What the targets begin with that are streams of this hall.
 pub const STREAM: &str = "stream";
-/// Commands that follow from each other, at most. What is carried out at the end of such a chain owes nothing.
+/// Commands that follow from each other, at most. What is carried out at the end of such a chain
+/// owes nothing.
 pub const HOPS_MAX: u8 = 8;
 
 /// A command for a stream, decided there once.
@@ -48,17 +49,30 @@ pub enum StreamCommand {
 impl StreamCommand {
     /// The command in a conversation as it is now; nothing where the one it is about is not there.
     pub(super) fn in_conversation(self, state: &Conversation) -> Option<ClientCommand> {
-        let id_at = |at: &Address| state.participants().iter().find(|one| one.address.as_ref() == Some(at)).map(|one| one.id.clone());
+        let id_at = |at: &Address| {
+            state
+                .participants()
+                .iter()
+                .find(|one| one.address.as_ref() == Some(at))
+                .map(|one| one.id.clone())
+        };
         Some(match self {
-            StreamCommand::Say { at, text, typed: false } => ClientCommand::Post(Post::new(Actor::named(id_at(&at)?), text)),
+            StreamCommand::Say { at, text, typed: false } => {
+                ClientCommand::Post(Post::new(Actor::named(id_at(&at)?), text))
+            }
             StreamCommand::Say { at, text, typed: true } => {
                 let by = Actor::unproven(ParticipantId::USER);
                 ClientCommand::Post(Post { typed_at: Some(id_at(&at)?), ..Post::new(by, text) })
             }
-            StreamCommand::Tell { from, to, text } => ClientCommand::Post(Post { to: To::One(to), ..Post::new(Actor::named(from), text) }),
+            StreamCommand::Tell { from, to, text } => {
+                ClientCommand::Post(Post { to: To::One(to), ..Post::new(Actor::named(from), text) })
+            }
             StreamCommand::Leave { at } => {
                 let own = id_at(&at)?;
-                ClientCommand::Control { controls: vec![Control::Uninvite(own.to_string())], by: Actor::named(own) }
+                ClientCommand::Control {
+                    controls: vec![Control::Uninvite(own.to_string())],
+                    by: Actor::named(own),
+                }
             }
         })
     }
@@ -82,7 +96,13 @@ impl Owed {
     /// Its delivery, which names the event that caused it. `hops` commands lie before that one.
     pub(crate) fn delivery(&self, hops: u8, through_seq: Seq) -> NewDelivery {
         let command = json!(Carried { hops: hops + 1, command: &self.command }).to_string();
-        NewDelivery { target: self.target.clone(), turn: None, attempt: 0, through_seq, command: Some(command) }
+        NewDelivery {
+            target: self.target.clone(),
+            turn: None,
+            attempt: 0,
+            through_seq,
+            command: Some(command),
+        }
     }
 }
 

@@ -1,11 +1,14 @@
-//! The outbox: what streams owe outside themselves is carried to each target in the order in which it was owed, once.
+//! The outbox: what streams owe outside themselves is carried to each target in the order in which
+//! it was owed, once.
 //!
-//! What is owed is a delivery, inserted with the append that caused it. What stands before the colon of its target says who carries it:
-//! commands for streams of this hall go by [`stream`], others by whoever was registered for them. Prompts in terminals, whose targets begin
-//! with `session:`, are served by the task of their session.
+//! What is owed is a delivery, inserted with the append that caused it. What stands before the
+//! colon of its target says who carries it: commands for streams of this hall go by [`stream`],
+//! others by whoever was registered for them. Prompts in terminals, whose targets begin with
+//! `session:`, are served by the task of their session.
 //!
-//! A target is served by one task at a time, which ends when nothing is owed any more. What failed, or may have arrived, is noted and
-//! does not hold up what follows; a target that cannot take anything now is tried again.
+//! A target is served by one task at a time, which ends when nothing is owed any more. What failed,
+//! or may have arrived, is noted and does not hold up what follows; a target that cannot take
+//! anything now is tried again.
 
 mod command;
 pub(crate) mod stream;
@@ -40,7 +43,8 @@ pub enum Outcome {
 /// Carries deliveries to targets of one kind.
 #[async_trait]
 pub trait Courier: Send + Sync + 'static {
-    /// Whether a delivery that was begun before a crash may be carried again. What may not is `unknown` then.
+    /// Whether a delivery that was begun before a crash may be carried again. What may not is
+    /// `unknown` then.
     fn repeats(&self) -> bool {
         false
     }
@@ -52,7 +56,8 @@ pub trait Courier: Send + Sync + 'static {
 pub(crate) struct Outbox {
     deliveries: Arc<dyn Deliveries>,
     couriers: RwLock<BTreeMap<String, Arc<dyn Courier>>>,
-    /// The targets that a task serves now, and whether something more was owed since it last looked.
+    /// The targets that a task serves now, and whether something more was owed since it last
+    /// looked.
     served: Mutex<BTreeMap<String, bool>>,
 }
 
@@ -65,14 +70,25 @@ impl Outbox {
         self.served.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who carries deliveries to targets that begin like this; what is owed to them already is taken up.
+    /// Who carries deliveries to targets that begin like this; what is owed to them already is
+    /// taken up.
     ///
     /// # Errors
     /// [`LogError`] when the deliveries cannot be read.
-    pub(crate) async fn register(self: &Arc<Self>, scheme: &str, courier: Arc<dyn Courier>) -> Result<(), LogError> {
-        self.couriers.write().unwrap_or_else(PoisonError::into_inner).insert(scheme.to_owned(), courier);
+    pub(crate) async fn register(
+        self: &Arc<Self>,
+        scheme: &str,
+        courier: Arc<dyn Courier>,
+    ) -> Result<(), LogError> {
+        self.couriers
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(scheme.to_owned(), courier);
         let heads = self.deliveries.heads().await?;
-        heads.iter().filter(|head| scheme_of(&head.target) == scheme).for_each(|head| self.serve(&head.target));
+        heads
+            .iter()
+            .filter(|head| scheme_of(&head.target) == scheme)
+            .for_each(|head| self.serve(&head.target));
         Ok(())
     }
 
@@ -80,7 +96,8 @@ impl Outbox {
         self.couriers.read().unwrap_or_else(PoisonError::into_inner).get(scheme_of(target)).cloned()
     }
 
-    /// Something is owed to a target: it is served until nothing is, where anybody carries anything there.
+    /// Something is owed to a target: it is served until nothing is, where anybody carries anything
+    /// there.
     pub(crate) fn serve(self: &Arc<Self>, target: &str) {
         let Some(courier) = self.courier(target) else { return };
         if self.served().insert(target.to_owned(), true).is_some() {
@@ -89,7 +106,8 @@ impl Outbox {
         tokio::spawn(work(Arc::downgrade(self), target.to_owned(), courier));
     }
 
-    /// Whether there is something to look for. Where nothing came since the last look, the target's task ends.
+    /// Whether there is something to look for. Where nothing came since the last look, the target's
+    /// task ends.
     fn goes_on(&self, target: &str) -> bool {
         let mut served = self.served();
         let more = served.get_mut(target).is_some_and(std::mem::take);
@@ -106,21 +124,29 @@ impl Outbox {
     async fn carry_all(&self, target: &str, courier: &dyn Courier) -> Result<(), String> {
         for delivery in self.deliveries.owed(target).await.map_err(|error| error.to_string())? {
             crash::point("delivery_taken");
-            carry_one(&*self.deliveries, courier, &delivery).await.map_err(|error| error.to_string())??;
+            carry_one(&*self.deliveries, courier, &delivery)
+                .await
+                .map_err(|error| error.to_string())??;
         }
         Ok(())
     }
 }
 
 /// Carries one delivery, and notes what came of it; why it has to be carried later, where it has.
-async fn carry_one(deliveries: &dyn Deliveries, courier: &dyn Courier, delivery: &Delivery) -> Result<Result<(), String>, LogError> {
+async fn carry_one(
+    deliveries: &dyn Deliveries,
+    courier: &dyn Courier,
+    delivery: &Delivery,
+) -> Result<Result<(), String>, LogError> {
     let advance = async |to, evidence: &str, lasting| {
         let from = [DeliveryState::Pending, DeliveryState::Sending];
         deliveries.advance(delivery.id, &from, to, evidence, lasting).await
     };
     let outcome = match (delivery.state, courier.repeats()) {
         (_, true) => courier.carry(delivery).await,
-        (DeliveryState::Sending, false) => Outcome::Unknown("it was on its way when the server stopped".into()),
+        (DeliveryState::Sending, false) => {
+            Outcome::Unknown("it was on its way when the server stopped".into())
+        }
         (_, false) => {
             advance(DeliveryState::Sending, "", Lasting::Synced).await?;
             courier.carry(delivery).await
@@ -128,7 +154,9 @@ async fn carry_one(deliveries: &dyn Deliveries, courier: &dyn Courier, delivery:
     };
     crash::point("delivery_carried");
     match outcome {
-        Outcome::Done(evidence) => advance(DeliveryState::Done, &evidence, Lasting::Written).await?,
+        Outcome::Done(evidence) => {
+            advance(DeliveryState::Done, &evidence, Lasting::Written).await?
+        }
         Outcome::Failed(why) => advance(DeliveryState::Failed, &why, Lasting::Synced).await?,
         Outcome::Unknown(why) => advance(DeliveryState::Unknown, &why, Lasting::Synced).await?,
         Outcome::Later(why) => {

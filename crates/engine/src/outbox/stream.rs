@@ -12,7 +12,8 @@ use crate::hall::inner::Inner;
 use crate::ports::{COMMANDER, Delivery};
 use crate::stream::Owing;
 
-/// Submits the command of a delivery to its target, under a claim that lasts until the delivery is settled.
+/// Submits the command of a delivery to its target, under a claim that lasts until the delivery is
+/// settled.
 pub(crate) struct StreamCourier(pub(crate) Weak<Inner>);
 
 #[async_trait]
@@ -23,10 +24,14 @@ impl Courier for StreamCourier {
     }
 
     async fn carry(&self, delivery: &Delivery) -> Outcome {
-        let Some(hall) = self.0.upgrade() else { return Outcome::Later("the hall is closed".into()) };
+        let Some(hall) = self.0.upgrade() else {
+            return Outcome::Later("the hall is closed".into());
+        };
         let Carried::<StreamCommand> { hops, command } = match delivery.in_chain() {
             Ok(carried) => carried,
-            Err(error) => return Outcome::Failed(format!("this version cannot read the command: {error}")),
+            Err(error) => {
+                return Outcome::Failed(format!("this version cannot read the command: {error}"));
+            }
         };
         let target = delivery.target.split_once(':').map_or("", |(_, stream)| stream);
         let target = StreamId::new(target);
@@ -36,9 +41,15 @@ impl Courier for StreamCourier {
             Err(error) => return outcome(&error),
         };
         let fingerprint = format!("{}/{}", delivery.stream, delivery.through_seq);
-        let once = Idempotency { principal: COMMANDER.into(), key: delivery.id.to_string(), fingerprint };
-        match hall.submit_owing(&target, command, Some(once), Owing { hops, owed: Vec::new() }).await {
-            Ok(answer) => Outcome::Done(answer.event.map_or(String::new(), |event| format!("event {}", event.seq))),
+        let once =
+            Idempotency { principal: COMMANDER.into(), key: delivery.id.to_string(), fingerprint };
+        match hall
+            .submit_owing(&target, command, Some(once), Owing { hops, owed: Vec::new() })
+            .await
+        {
+            Ok(answer) => Outcome::Done(
+                answer.event.map_or(String::new(), |event| format!("event {}", event.seq)),
+            ),
             Err(error) => outcome(&error),
         }
     }
@@ -54,8 +65,10 @@ fn outcome(error: &HallError) -> Outcome {
         | HallError::ReadOnly { .. }
         | HallError::Broken { .. }
         | HallError::Damaged(_) => Outcome::Failed(error.to_string()),
-        HallError::Overloaded | HallError::DiskFull | HallError::Unreadable(_) | HallError::ShuttingDown | HallError::Failed(_) => {
-            Outcome::Later(error.to_string())
-        }
+        HallError::Overloaded
+        | HallError::DiskFull
+        | HallError::Unreadable(_)
+        | HallError::ShuttingDown
+        | HallError::Failed(_) => Outcome::Later(error.to_string()),
     }
 }

@@ -23,7 +23,8 @@ pub struct Claim {
 /// What an append does to claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimChange {
-    /// Take it, or fail the whole append. A lapsed claim (`expires` ≤ the append's newest `ts`) can be taken over.
+    /// Take it, or fail the whole append. A lapsed claim (`expires` ≤ the append's newest `ts`) can
+    /// be taken over.
     Take(Claim),
     /// Let it go, if this stream holds it.
     Release {

@@ -32,7 +32,10 @@ impl DeliveryState {
     /// Whether nothing is owed any more.
     pub fn is_settled(self) -> bool {
         match self {
-            DeliveryState::Pending | DeliveryState::Sending | DeliveryState::Sent | DeliveryState::Accepted => false,
+            DeliveryState::Pending
+            | DeliveryState::Sending
+            | DeliveryState::Sent
+            | DeliveryState::Accepted => false,
             DeliveryState::Done | DeliveryState::Failed | DeliveryState::Unknown => true,
         }
     }
@@ -41,7 +44,8 @@ impl DeliveryState {
 /// Whose idempotency keys those of commands from stream to stream are.
 pub const COMMANDER: &str = "moothall:outbox";
 
-/// The claim that a target stream takes with the command of a delivery: its namespace and its key. It does not lapse.
+/// The claim that a target stream takes with the command of a delivery: its namespace and its key.
+/// It does not lapse.
 pub fn command_claim(delivery: u64) -> (&'static str, String) {
     ("idem", format!("{COMMANDER}:{delivery}"))
 }
@@ -61,7 +65,8 @@ pub struct Delivery {
     pub attempt: u32,
     /// The newest event it covers.
     pub through_seq: Seq,
-    /// What the target shall do, where it is a stream; gone once that is settled, and its words with it.
+    /// What the target shall do, where it is a stream; gone once that is settled, and its words
+    /// with it.
     pub command: Option<String>,
     /// How far it has come.
     pub state: DeliveryState,
@@ -89,7 +94,8 @@ pub struct NewDelivery {
 pub enum Lasting {
     /// It survives a power cut.
     Synced,
-    /// It survives the process. A power cut may take it, and then everything after it too, until something later is synced.
+    /// It survives the process. A power cut may take it, and then everything after it too, until
+    /// something later is synced.
     Written,
 }
 
@@ -104,10 +110,18 @@ pub trait Deliveries: Send + Sync + 'static {
     async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError>;
     /// All deliveries of a stream, oldest first.
     async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError>;
-    /// Moves one from whichever of some states it is in to another, in one write; `false` when it was in none of them. Once it is settled,
-    /// its command is forgotten, and with it the claim that made it count once ([`command_claim`]).
-    async fn advance(&self, id: u64, from: &[DeliveryState], to: DeliveryState, evidence: &str, lasting: Lasting)
-    -> Result<bool, LogError>;
-    /// How many there are in each state that any is in. Those that are `done` are not counted: there is no end to them.
+    /// Moves one from whichever of some states it is in to another, in one write; `false` when it
+    /// was in none of them. Once it is settled, its command is forgotten, and with it the claim
+    /// that made it count once ([`command_claim`]).
+    async fn advance(
+        &self,
+        id: u64,
+        from: &[DeliveryState],
+        to: DeliveryState,
+        evidence: &str,
+        lasting: Lasting,
+    ) -> Result<bool, LogError>;
+    /// How many there are in each state that any is in. Those that are `done` are not counted:
+    /// there is no end to them.
     async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError>;
 }

@@ -8,7 +8,8 @@ use moothall_kernel::time::Timestamp;
 use super::error::LogError;
 use super::principals::AuditEntry;
 
-/// What turns have cost, in rows beside the log that could be made again from it: one for each hour, stream, agent and causer.
+/// What turns have cost, in rows beside the log that could be made again from it: one for each
+/// hour, stream, agent and causer.
 #[async_trait]
 pub trait Ledger: Send + Sync + 'static {
     /// What was charged from this hour on, summed over all streams.
@@ -16,7 +17,12 @@ pub trait Ledger: Send + Sync + 'static {
     /// Sums, those that cost or were called most first.
     async fn used(&self, wanted: &UsageWanted) -> Result<Vec<Used>, LogError>;
     /// Keeps what a purse may spend above its limit, in place of an earlier raise.
-    async fn keep_raise(&self, purse: &Purse, raise: &Raise, entry: &AuditEntry) -> Result<(), LogError>;
+    async fn keep_raise(
+        &self,
+        purse: &Purse,
+        raise: &Raise,
+        entry: &AuditEntry,
+    ) -> Result<(), LogError>;
     /// What purses may spend above their limits from this time on.
     async fn raises(&self, now: Timestamp) -> Result<Vec<(Purse, Raise)>, LogError>;
     /// Streams of which something was appended before there were rows, and how far that goes.

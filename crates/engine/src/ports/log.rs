@@ -17,8 +17,9 @@ use super::error::{AppendError, LogError};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Epoch(pub u64);
 
-/// The right of one process to write, as long as it lasts: a log has one for each server process, not for each stream. Who stops without
-/// giving it back keeps the others waiting until it is over, and no longer.
+/// The right of one process to write, as long as it lasts: a log has one for each server process,
+/// not for each stream. Who stops without giving it back keeps the others waiting until it is over,
+/// and no longer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// Who has it, as [`EventLog::acquire`] was told.
@@ -52,8 +53,8 @@ pub const DELETED: &str = "deleted";
 /// All that start-up reads about a stream, written in the same transaction as its events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalog {
-    /// What kind of stream it is, e.g. [`CONVERSATION`](moothall_kernel::aggregate::CONVERSATION). It does not change until the stream is
-    /// [`DELETED`].
+    /// What kind of stream it is, e.g. [`CONVERSATION`](moothall_kernel::aggregate::CONVERSATION).
+    /// It does not change until the stream is [`DELETED`].
     pub kind: String,
     /// The title.
     pub title: String,
@@ -67,7 +68,8 @@ pub struct Catalog {
     pub has_duties: bool,
     /// Whether it takes no more messages.
     pub archived: bool,
-    /// How much waits there for a person; nothing where a version wrote the row that did not note it.
+    /// How much waits there for a person; nothing where a version wrote the row that did not note
+    /// it.
     pub waits_for_people: Option<u32>,
 }
 
@@ -75,7 +77,9 @@ impl Catalog {
     /// What the row of a stream in this state says.
     pub fn of(state: &Aggregate) -> Self {
         match state {
-            Aggregate::Conversation(conversation) if conversation.is_deleted() => Self::of_deleted(conversation),
+            Aggregate::Conversation(conversation) if conversation.is_deleted() => {
+                Self::of_deleted(conversation)
+            }
             Aggregate::Conversation(conversation) => Self::of_conversation(conversation),
         }
     }
@@ -172,7 +176,8 @@ pub struct StreamBatch {
     pub catalog: Catalog,
 }
 
-/// Most bytes of envelopes and words in one page: what a reader holds at a time, however long the conversation is.
+/// Most bytes of envelopes and words in one page: what a reader holds at a time, however long the
+/// conversation is.
 pub const PAGE_BYTES_MAX: usize = 512 * 1024;
 
 /// Events in order.
@@ -189,10 +194,12 @@ pub struct Page {
 /// Largest snapshot, in bytes: a state beyond it is folded anew each time.
 pub const SNAPSHOT_BYTES_MAX: usize = 512 * 1024;
 
-/// How many events a stream may have after a snapshot that is put: whether any of them erases words has to be looked at.
+/// How many events a stream may have after a snapshot that is put: whether any of them erases words
+/// has to be looked at.
 pub const SNAPSHOT_BEHIND_MAX: u64 = 1000;
 
-/// A stream's state as it was at one event, kept so that it need not be folded from the beginning. A cache: losing it costs time.
+/// A stream's state as it was at one event, kept so that it need not be folded from the beginning.
+/// A cache: losing it costs time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// What the bytes mean: those of another version are worth nothing.
@@ -223,39 +230,59 @@ pub struct Opening {
     pub page: Page,
 }
 
-/// The log of everything. Appends are atomic over all their streams, and acknowledged only when they will survive a power cut.
+/// The log of everything. Appends are atomic over all their streams, and acknowledged only when
+/// they will survive a power cut.
 #[async_trait]
 pub trait EventLog: Send + Sync + 'static {
     /// Appends all batches, or nothing. Says what became of each, in their order.
     ///
-    /// A `Redacted` among the events erases, in the same breath, the words of the event that it names: whoever reads that one from
-    /// then on gets it with empty words. The words are gone from wherever the log keeps them once this returns.
+    /// A `Redacted` among the events erases, in the same breath, the words of the event that it
+    /// names: whoever reads that one from then on gets it with empty words. The words are gone from
+    /// wherever the log keeps them once this returns.
     ///
-    /// A `Deleted` takes all that the log keeps of its stream: from then on whoever asks for it gets [`LogError::Deleted`], its claims are
-    /// free, and it is in no listing. Its events are erased by [`EventLog::erase_deleted`].
+    /// A `Deleted` takes all that the log keeps of its stream: from then on whoever asks for it
+    /// gets [`LogError::Deleted`], its claims are free, and it is in no listing. Its events are
+    /// erased by [`EventLog::erase_deleted`].
     async fn append(&self, batches: Vec<StreamBatch>) -> Result<Vec<Appended>, AppendError>;
-    /// Erases what deleted streams hold, and returns when nothing is left of it anywhere in the log. What a crash interrupts is done when
-    /// it is called again; each stream's name, head and last link stay.
+    /// Erases what deleted streams hold, and returns when nothing is left of it anywhere in the
+    /// log. What a crash interrupts is done when it is called again; each stream's name, head and
+    /// last link stay.
     async fn erase_deleted(&self) -> Result<(), LogError>;
-    /// Reads at most `limit` events after a position, and no more than [`PAGE_BYTES_MAX`] of them unless the first alone is larger: a
-    /// page may be shorter than was asked for, so whoever wants more goes on after [`Page::through`] until nothing comes.
+    /// Reads at most `limit` events after a position, and no more than [`PAGE_BYTES_MAX`] of them
+    /// unless the first alone is larger: a page may be shorter than was asked for, so whoever wants
+    /// more goes on after [`Page::through`] until nothing comes.
     async fn read(&self, stream: &StreamId, after: Seq, limit: usize) -> Result<Page, LogError>;
-    /// Messages before a position, the newest first: at most `limit`, and no more than [`PAGE_BYTES_MAX`] of them unless the first alone is
-    /// larger. None where there are no more; go on before the last one. What else the stream holds is not read.
-    async fn messages_before(&self, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, LogError>;
-    /// Where loading a stream begins: with the snapshot of this version, if the log has one that is whole and belongs to the event at its
-    /// head, and with a page after it as [`EventLog::read`] gives it.
-    async fn load(&self, stream: &StreamId, version: u32, limit: usize) -> Result<Opening, LogError>;
-    /// Keeps a snapshot in place of the one there is, and says whether it did. It need not survive a power cut.
+    /// Messages before a position, the newest first: at most `limit`, and no more than
+    /// [`PAGE_BYTES_MAX`] of them unless the first alone is larger. None where there are no more;
+    /// go on before the last one. What else the stream holds is not read.
+    async fn messages_before(
+        &self,
+        stream: &StreamId,
+        before: Seq,
+        limit: usize,
+    ) -> Result<Vec<Recorded>, LogError>;
+    /// Where loading a stream begins: with the snapshot of this version, if the log has one that is
+    /// whole and belongs to the event at its head, and with a page after it as [`EventLog::read`]
+    /// gives it.
+    async fn load(
+        &self,
+        stream: &StreamId,
+        version: u32,
+        limit: usize,
+    ) -> Result<Opening, LogError>;
+    /// Keeps a snapshot in place of the one there is, and says whether it did. It need not survive
+    /// a power cut.
     ///
-    /// It is not kept where it is larger than [`SNAPSHOT_BYTES_MAX`]; where its head is not an event of the stream, or more than
-    /// [`SNAPSHOT_BEHIND_MAX`] behind; where a later event erased words at or before its head; or where the one there is is of the same
-    /// version and no older. An append that erases words lets go of every snapshot that may hold them.
+    /// It is not kept where it is larger than [`SNAPSHOT_BYTES_MAX`]; where its head is not an
+    /// event of the stream, or more than [`SNAPSHOT_BEHIND_MAX`] behind; where a later event erased
+    /// words at or before its head; or where the one there is is of the same version and no older.
+    /// An append that erases words lets go of every snapshot that may hold them.
     async fn put_snapshot(&self, stream: &StreamId, snapshot: Snapshot) -> Result<bool, LogError>;
     /// A stream's row.
     async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError>;
-    /// Makes `owner`, the name of one server process, the writer of a stream that exists or is about to begin: every earlier epoch is
-    /// fenced from now on. While another process has the log's [`Lease`] nothing is taken from it; one that is over can be taken.
+    /// Makes `owner`, the name of one server process, the writer of a stream that exists or is
+    /// about to begin: every earlier epoch is fenced from now on. While another process has the
+    /// log's [`Lease`] nothing is taken from it; one that is over can be taken.
     async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquired, LogError>;
     /// Streams with duties, or with a wake at or before `now`. Read from the catalog alone.
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError>;
@@ -264,7 +291,12 @@ pub trait EventLog: Send + Sync + 'static {
     /// Lists streams in creation order.
     async fn list(&self, filter: ListFilter) -> Result<ListPage, LogError>;
     /// Looks up a claim that has not lapsed at `now`.
-    async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError>;
+    async fn claim(
+        &self,
+        namespace: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<Claim>, LogError>;
     /// All claims of a namespace that have not lapsed at `now`, in the order of their keys.
     async fn claims(&self, namespace: &str, now: Timestamp) -> Result<Vec<Claim>, LogError>;
     /// Appends that wait to be written now.

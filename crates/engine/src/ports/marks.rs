@@ -17,9 +17,20 @@ pub struct Unread {
 /// How far readers have read. A reader is a participant's id, the same in all streams.
 #[async_trait]
 pub trait ReadMarks: Send + Sync {
-    /// Moves a reader's mark forward: never back, and never past the stream's head. Gives where it is then.
-    async fn mark(&self, reader: &ParticipantId, stream: &StreamId, seq: Seq) -> Result<Seq, LogError>;
-    /// What a reader has before them in each of these streams, in their order; counts no further than `most`. Nothing in a stream
-    /// that did not begin.
-    async fn unread(&self, reader: &ParticipantId, streams: &[StreamId], most: usize) -> Result<Vec<Unread>, LogError>;
+    /// Moves a reader's mark forward: never back, and never past the stream's head. Gives where it
+    /// is then.
+    async fn mark(
+        &self,
+        reader: &ParticipantId,
+        stream: &StreamId,
+        seq: Seq,
+    ) -> Result<Seq, LogError>;
+    /// What a reader has before them in each of these streams, in their order; counts no further
+    /// than `most`. Nothing in a stream that did not begin.
+    async fn unread(
+        &self,
+        reader: &ParticipantId,
+        streams: &[StreamId],
+        most: usize,
+    ) -> Result<Vec<Unread>, LogError>;
 }

@@ -1,5 +1,6 @@
-//! What the engine needs from the world: one port, one file, with the types that it speaks of. Each port has a memory implementation
-//! in [`crate::memory`], the reference for the real ones; [`Store`] holds those of them that keep something.
+//! What the engine needs from the world: one port, one file, with the types that it speaks of. Each
+//! port has a memory implementation in [`crate::memory`], the reference for the real ones;
+//! [`Store`] holds those of them that keep something.
 
 mod clock;
 mod error;
@@ -16,17 +17,19 @@ mod store;
 
 pub use claims::{Claim, ClaimChange};
 pub use clock::{Clock, SystemClock};
-pub use deliveries::{COMMANDER, Deliveries, Delivery, DeliveryState, Lasting, NewDelivery, command_claim};
+pub use deliveries::{
+    COMMANDER, Deliveries, Delivery, DeliveryState, Lasting, NewDelivery, command_claim,
+};
 pub use error::{AppendError, LogError};
 pub use ledger::{Ledger, UsageBy, UsageWanted, Used};
 pub use log::{
-    Acquired, Appended, Catalog, DELETED, Epoch, EventLog, Lease, ListFilter, ListPage, Listed, Opening, PAGE_BYTES_MAX, Page,
-    SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot, StreamBatch,
+    Acquired, Appended, Catalog, DELETED, Epoch, EventLog, Lease, ListFilter, ListPage, Listed,
+    Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot, StreamBatch,
 };
 pub use marks::{ReadMarks, Unread};
 pub use principals::{
-    AuditAction, AuditEntry, Audited, InsertOutcome, NoChance, Principal, Principals, Scope, Scopes, Secret, Token, TokenHash, TokenId,
-    TokenKind, reach_of,
+    AuditAction, AuditEntry, Audited, InsertOutcome, NoChance, Principal, Principals, Scope,
+    Scopes, Secret, Token, TokenHash, TokenId, TokenKind, reach_of,
 };
 pub use search::{Hit, Hits, Search, Wanted};
 pub use sessions::{Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};

@@ -38,12 +38,20 @@ pub struct Hits {
     pub lag: u64,
 }
 
-/// The index of what was said where everyone may see it. It follows the log at its own pace and never holds up an append.
+/// The index of what was said where everyone may see it. It follows the log at its own pace and
+/// never holds up an append.
 #[async_trait]
 pub trait Search: Send + Sync {
-    /// At most `limit` messages that the query finds, from where `cursor`, the last page's `next`, says.
-    async fn search(&self, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Result<Hits, LogError>;
-    /// Removes a message from the index for good, so that nothing of its words is left in it. The log is not touched.
+    /// At most `limit` messages that the query finds, from where `cursor`, the last page's `next`,
+    /// says.
+    async fn search(
+        &self,
+        wanted: &Wanted,
+        limit: usize,
+        cursor: Option<u64>,
+    ) -> Result<Hits, LogError>;
+    /// Removes a message from the index for good, so that nothing of its words is left in it. The
+    /// log is not touched.
     async fn forget(&self, stream: &StreamId, seq: Seq) -> Result<(), LogError>;
     /// The same for all messages of a stream that was deleted.
     async fn forget_stream(&self, stream: &StreamId) -> Result<(), LogError>;

@@ -12,8 +12,8 @@ use super::error::LogError;
 /// Names a session: the id of its home.
 pub type SessionId = StreamId;
 
-/// Where a session's program lives. All of it together names one run of one program: a pane that was given another one
-/// has another `pid`.
+/// Where a session's program lives. All of it together names one run of one program: a pane that
+/// was given another one has another `pid`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Pane {
     /// The multiplexer's own name for its socket; empty for the private one of this server.
@@ -91,7 +91,8 @@ pub struct Session {
 /// The sessions that ever were, and who wants to know when one finishes its turn.
 #[async_trait]
 pub trait SessionBook: Send + Sync + 'static {
-    /// Keeps a session, in place of what was kept of it before. It survives a power cut when this returns.
+    /// Keeps a session, in place of what was kept of it before. It survives a power cut when this
+    /// returns.
     async fn keep(&self, session: &Session) -> Result<(), LogError>;
     /// All sessions, in the order of their ids.
     async fn all(&self) -> Result<Vec<Session>, LogError>;

@@ -36,9 +36,15 @@ pub struct Store {
 }
 
 /// One value that keeps everything.
-pub trait KeepsAll: EventLog + Deliveries + SessionBook + Principals + ReadMarks + Ledger + Search + Upkeep {}
+pub trait KeepsAll:
+    EventLog + Deliveries + SessionBook + Principals + ReadMarks + Ledger + Search + Upkeep
+{
+}
 
-impl<T: EventLog + Deliveries + SessionBook + Principals + ReadMarks + Ledger + Search + Upkeep> KeepsAll for T {}
+impl<T: EventLog + Deliveries + SessionBook + Principals + ReadMarks + Ledger + Search + Upkeep>
+    KeepsAll for T
+{
+}
 
 impl Store {
     /// All parts from one value.

@@ -31,14 +31,15 @@ pub enum NoCopy {
 /// The upkeep of all that is kept, while it is open.
 #[async_trait]
 pub trait Upkeep: Send + Sync + 'static {
-    /// Walks everything, and folds each stream again. Takes as long as reading it all. What is damaged, also where that makes going on
-    /// impossible, is in [`Verified::faults`]; a stream that has only been acquired is not counted.
+    /// Walks everything, and folds each stream again. Takes as long as reading it all. What is
+    /// damaged, also where that makes going on impossible, is in [`Verified::faults`]; a stream
+    /// that has only been acquired is not counted.
     async fn verify(&self) -> Verified;
-    /// Copies one moment of it all to the new folder `dest`, while others write, and walks the copy. Nothing is overwritten, and nothing
-    /// bears the name `dest` unless it is whole.
+    /// Copies one moment of it all to the new folder `dest`, while others write, and walks the
+    /// copy. Nothing is overwritten, and nothing bears the name `dest` unless it is whole.
     async fn backup(&self, dest: &Path) -> Result<Verified, NoCopy>;
-    /// Writes what was asked for and gives free what is held. Later writes are refused as [`LogError::Fatal`] or its like; closing again does
-    /// nothing.
+    /// Writes what was asked for and gives free what is held. Later writes are refused as
+    /// [`LogError::Fatal`] or its like; closing again does nothing.
     ///
     /// # Errors
     /// The log had failed before, or cannot be written now.

@@ -130,7 +130,8 @@ pub const WINDOW_LEN: usize = 25;
 pub trait Agent: Send + Sync + 'static {
     /// How it runs, as a word for people.
     fn runtime(&self) -> Runtime;
-    /// What its participants can. Where nothing is said, they are asked, answer at once and remember nothing.
+    /// What its participants can. Where nothing is said, they are asked, answer at once and
+    /// remember nothing.
     fn abilities(&self) -> Abilities {
         Abilities::PLAIN
     }
@@ -138,7 +139,8 @@ pub trait Agent: Send + Sync + 'static {
     fn on_lost(&self) -> OnLost {
         OnLost::Rerun
     }
-    /// Whether a turn that waits for it is briefed again when it gets another cause. It then takes the newest job for a key.
+    /// Whether a turn that waits for it is briefed again when it gets another cause. It then takes
+    /// the newest job for a key.
     fn waits(&self) -> bool {
         false
     }
@@ -154,12 +156,14 @@ pub trait Agent: Send + Sync + 'static {
     fn timeout(&self) -> Option<Millis> {
         None
     }
-    /// How many programs may run at once, together with those of all others. Only for agents that start one for each turn.
+    /// How many programs may run at once, together with those of all others. Only for agents that
+    /// start one for each turn.
     fn share(&self, _places: &std::sync::Arc<Places>) {}
-    /// Makes sure that the turn runs. Reports `Started` first and `Finished` last, at once or later.
+    /// Makes sure that the turn runs. Reports `Started` first and `Finished` last, at once or
+    /// later.
     fn ensure(&self, job: Job, reporter: std::sync::Arc<dyn Reporter>);
-    /// The start is in the log: what must not happen twice may happen now. Its prompt may be a delivery, which is known by its id
-    /// to the process that inserted it.
+    /// The start is in the log: what must not happen twice may happen now. Its prompt may be a
+    /// delivery, which is known by its id to the process that inserted it.
     fn begun(&self, _key: &TurnKey, _delivery: Option<u64>) {}
     /// What it knows about a turn.
     async fn probe(&self, key: &TurnKey) -> Probe;

@@ -1,8 +1,10 @@
-//! Time while this process ran: what a stopped process, a frozen container or a paused computer missed is nobody's fault, and no limit
-//! of a turn counts it. (Section "Append first, then tell" of ARCHITECTURE.md: open deadlines move by the time that was lost.)
+//! Time while this process ran: what a stopped process, a frozen container or a paused computer
+//! missed is nobody's fault, and no limit of a turn counts it.
+//! (Section "Append first, then tell" of ARCHITECTURE.md: open deadlines move by the time that was
+//! lost.)
 //!
-//! The clocks of the system go on meanwhile. So whoever waits wakes every second: where that took much longer, the process stood still, and
-//! the surplus is not counted.
+//! The clocks of the system go on meanwhile. So whoever waits wakes every second: where that took
+//! much longer, the process stood still, and the surplus is not counted.
 
 use std::time::Duration;
 
@@ -26,7 +28,8 @@ impl Steady {
         Self { looked: now, counted: Duration::ZERO }
     }
 
-    /// The time now. Where somebody `beats`, what went beyond a beat since the last look is not counted.
+    /// The time now. Where somebody `beats`, what went beyond a beat since the last look is not
+    /// counted.
     pub(crate) fn read(&mut self, now: Instant, beats: bool) -> Millis {
         let gone = now.saturating_duration_since(self.looked);
         self.counted += if beats { gone.min(BEAT_MAX) } else { gone };
@@ -59,7 +62,8 @@ pub async fn within<T>(limit: Duration, wanted: impl Future<Output = T>) -> Opti
         if let Ok(came) = tokio::time::timeout(piece, &mut wanted).await {
             return Some(came);
         }
-        // Of a piece that took much longer nothing is counted: what came meanwhile has to be seen first.
+        // Of a piece that took much longer nothing is counted: what came meanwhile has to be seen
+        // first.
         if begun.elapsed() <= piece + BEAT_MAX {
             left -= piece;
         }
@@ -86,7 +90,11 @@ mod tests {
         assert_eq!(steady.read(Instant::now(), true), Millis(5000));
         assert_eq!(steady.when(Millis(6500)) - Instant::now(), Duration::from_millis(1500));
         tokio::time::advance(60 * SECOND).await;
-        assert_eq!(steady.read(Instant::now(), false), Millis(65_000), "nobody waited for anything");
+        assert_eq!(
+            steady.read(Instant::now(), false),
+            Millis(65_000),
+            "nobody waited for anything"
+        );
     }
 
     #[tokio::test(start_paused = true)]

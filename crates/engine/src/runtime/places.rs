@@ -56,7 +56,8 @@ impl Places {
         Arc::new(Self { number, free: Arc::new(Semaphore::new(most)), waiting: Mutex::default() })
     }
 
-    /// So many places from now on; at least one. Programs that run go on, and where there are too many, the next to end make no room.
+    /// So many places from now on; at least one. Programs that run go on, and where there are too
+    /// many, the next to end make no room.
     pub fn resize(&self, most: usize) {
         let most = most.clamp(1, Semaphore::MAX_PERMITS);
         let mut number = self.number();
@@ -109,7 +110,10 @@ impl Places {
     /// Programs that have a place, and turns that wait for one.
     pub fn counts(&self) -> (usize, usize) {
         let number = self.number();
-        ((number.most + number.surplus).saturating_sub(self.free.available_permits()), self.waiting().len())
+        (
+            (number.most + number.surplus).saturating_sub(self.free.available_permits()),
+            self.waiting().len(),
+        )
     }
 }
 

@@ -65,7 +65,13 @@ pub struct Hand {
 
 impl Hand {
     /// That of whoever lives in a session.
-    pub const RESIDENT: Hand = Hand { waits: true, on_lost: OnLost::Fail, room: TRANSCRIPT_BYTES, window: 0, outlives: true };
+    pub const RESIDENT: Hand = Hand {
+        waits: true,
+        on_lost: OnLost::Fail,
+        room: TRANSCRIPT_BYTES,
+        window: 0,
+        outlives: true,
+    };
 }
 
 /// The agents as facts, without what runs them.
@@ -82,7 +88,8 @@ struct Listed {
 }
 
 impl Roster {
-    /// Notes a client: what the kernel may know about it, and whether turns that wait for it are briefed again.
+    /// Notes a client: what the kernel may know about it, and whether turns that wait for it are
+    /// briefed again.
     pub fn insert(&mut self, client: String, facts: AgentFacts, waits: bool) {
         self.0.insert(client, Listed { facts, waits, room: TRANSCRIPT_BYTES, window: WINDOW_LEN });
     }
@@ -92,14 +99,21 @@ impl Roster {
         self.0.get(client).map_or_else(AgentFacts::external, |listed| listed.facts.clone())
     }
 
-    /// What runs a participant here; nothing when it runs elsewhere and comes by itself. (Ruling 5.)
+    /// What runs a participant here; nothing when it runs elsewhere and comes by itself.
+    /// (Ruling 5.)
     pub fn hand(&self, participant: &Participant) -> Option<Hand> {
         if participant.facts.abilities.lives_in_session {
             return Some(Hand::RESIDENT);
         }
         let runs_here = participant.facts.abilities.answers == Answers::ByReply;
         let listed = self.0.get(participant.profile.client.as_deref()?).filter(|_| runs_here)?;
-        Some(Hand { waits: listed.waits, on_lost: listed.facts.on_lost, room: listed.room, window: listed.window, outlives: false })
+        Some(Hand {
+            waits: listed.waits,
+            on_lost: listed.facts.on_lost,
+            room: listed.room,
+            window: listed.window,
+            outlives: false,
+        })
     }
 }
 
@@ -177,7 +191,10 @@ pub(crate) struct Agents {
 impl Said {
     fn new(registry: Registry, defaults: Policy) -> Self {
         let roster = Arc::new(registry.roster());
-        Self { agents: Agents { registry: Arc::new(registry), roster }, defaults: Arc::new(defaults) }
+        Self {
+            agents: Agents { registry: Arc::new(registry), roster },
+            defaults: Arc::new(defaults),
+        }
     }
 }
 

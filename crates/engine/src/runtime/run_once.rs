@@ -1,4 +1,5 @@
-//! For runtimes that do a turn's work in one future: asked twice they work once, cancelled they stop.
+//! For runtimes that do a turn's work in one future: asked twice they work once, cancelled they
+//! stop.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -19,14 +20,17 @@ use tokio::task::AbortHandle;
 use crate::runtime::agent::{Agent, Given, Job, Probe, Report, Reporter, TurnKey, WINDOW_LEN};
 use crate::runtime::places::{Place, Places};
 
-/// One turn's work as a future. It is dropped when the turn is cancelled: whatever must not outlive it belongs into drop guards.
+/// One turn's work as a future. It is dropped when the turn is cancelled: whatever must not outlive
+/// it belongs into drop guards.
 #[async_trait]
 pub trait Work: Send + Sync + 'static {
-    /// Does the work. `Started` and `Finished` are reported around it; deltas, progress and permissions go to `out`.
+    /// Does the work. `Started` and `Finished` are reported around it; deltas, progress and
+    /// permissions go to `out`.
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage);
     /// How it runs, as a word for people.
     fn runtime(&self) -> Runtime;
-    /// What its participants can. Where nothing is said, they are asked, answer at once and remember nothing.
+    /// What its participants can. Where nothing is said, they are asked, answer at once and
+    /// remember nothing.
     fn abilities(&self) -> Abilities {
         Abilities::PLAIN
     }
@@ -56,7 +60,8 @@ pub trait Work: Send + Sync + 'static {
 
 /// An [`Agent`] that does each turn's [`Work`] once.
 ///
-/// Work that never waits is over when `ensure` returns, without a task of its own. Dropping this ends all work.
+/// Work that never waits is over when `ensure` returns, without a task of its own. Dropping this
+/// ends all work.
 pub struct RunOnce<W: Work> {
     work: Arc<W>,
     going: Arc<ActiveTasks>,
@@ -92,14 +97,20 @@ impl ActiveTasks {
 
     /// Notes what a turn will do once there is a place for it.
     fn wait_with(&self, listed: &Listed, assignment: Assignment) {
-        if let Some(slot) = self.lock().get_mut(&listed.key).filter(|slot| Arc::ptr_eq(&slot.run, &listed.run)) {
+        if let Some(slot) =
+            self.lock().get_mut(&listed.key).filter(|slot| Arc::ptr_eq(&slot.run, &listed.run))
+        {
             slot.waits_with = Some(assignment);
         }
     }
 
     /// Takes it up.
     fn take_up(&self, listed: &Listed) -> Option<Assignment> {
-        self.lock().get_mut(&listed.key).filter(|slot| Arc::ptr_eq(&slot.run, &listed.run))?.waits_with.take()
+        self.lock()
+            .get_mut(&listed.key)
+            .filter(|slot| Arc::ptr_eq(&slot.run, &listed.run))?
+            .waits_with
+            .take()
     }
 
     /// Enters a turn, unless it runs already.
@@ -107,7 +118,10 @@ impl ActiveTasks {
         match self.lock().entry(key.clone()) {
             Entry::Occupied(_) => None,
             Entry::Vacant(slot) => {
-                let run = slot.insert(Slot { run: Arc::default(), abort: None, waits_with: None }).run.clone();
+                let run = slot
+                    .insert(Slot { run: Arc::default(), abort: None, waits_with: None })
+                    .run
+                    .clone();
                 Some(Listed { going: self.clone(), key: key.clone(), run })
             }
         }
@@ -131,7 +145,8 @@ impl Drop for Listed {
     }
 }
 
-/// Reports a fault in place of work that panicked, so that its turn does not wait for its time limit.
+/// Reports a fault in place of work that panicked, so that its turn does not wait for its time
+/// limit.
 struct Ending {
     reporter: Arc<dyn Reporter>,
     owed: bool,
@@ -164,7 +179,12 @@ impl<W: Work> RunOnce<W> {
         &self.work
     }
 
-    fn future(&self, job: Job, reporter: Arc<dyn Reporter>, listed: Listed) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn future(
+        &self,
+        job: Job,
+        reporter: Arc<dyn Reporter>,
+        listed: Listed,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let work = self.work.clone();
         let places = self.places.get().filter(|_| work.needs_a_place()).cloned();
         Box::pin(async move {
@@ -181,8 +201,13 @@ impl<W: Work> RunOnce<W> {
     }
 }
 
-/// Waits for a place where one is needed, and says so. Meanwhile what is to be done may be renewed. Nothing when nobody wants it any more.
-async fn seated(places: Option<Arc<Places>>, listed: &Listed, assignment: Assignment) -> Option<(Option<Place>, Assignment)> {
+/// Waits for a place where one is needed, and says so. Meanwhile what is to be done may be renewed.
+/// Nothing when nobody wants it any more.
+async fn seated(
+    places: Option<Arc<Places>>,
+    listed: &Listed,
+    assignment: Assignment,
+) -> Option<(Option<Place>, Assignment)> {
     let Some(places) = places else { return Some((None, assignment)) };
     if let Some(place) = places.free_one() {
         return Some((Some(place), assignment));
@@ -235,12 +260,16 @@ impl<W: Work> Agent for RunOnce<W> {
         let Some(listed) = self.going.enter(&key) else { return };
         let run = listed.run.clone();
         let mut future = self.future(job, reporter, listed);
-        // A panic was already reported by `Ending`, and must not take the conversation down with it.
-        let first = catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut Context::from_waker(Waker::noop()))));
+        // A panic was already reported by `Ending`, and must not take the conversation down with
+        // it.
+        let first = catch_unwind(AssertUnwindSafe(|| {
+            future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+        }));
         if !matches!(first, Ok(Poll::Pending)) {
             return;
         }
-        // The spawned task polls again, so that the waker it needs replaces the one of the first poll.
+        // The spawned task polls again, so that the waker it needs replaces the one of the first
+        // poll.
         let abort = tokio::spawn(future).abort_handle();
         match self.going.lock().get_mut(&key).filter(|slot| Arc::ptr_eq(&slot.run, &run)) {
             Some(slot) => slot.abort = Some(abort),
@@ -404,8 +433,16 @@ mod tests {
     #[tokio::test]
     async fn programs_beyond_their_number_wait_in_line_and_say_so() {
         let places = Places::new(1);
-        let agents: Vec<_> =
-            (0..2).map(|_| RunOnce::new(Actor { act: Act::Wait, begun: Arc::default(), dropped: Arc::default(), program: true })).collect();
+        let agents: Vec<_> = (0..2)
+            .map(|_| {
+                RunOnce::new(Actor {
+                    act: Act::Wait,
+                    begun: Arc::default(),
+                    dropped: Arc::default(),
+                    program: true,
+                })
+            })
+            .collect();
         agents.iter().for_each(|agent| agent.share(&places));
         let notes: Vec<Arc<Notes>> = (0..4).map(|_| Arc::default()).collect();
         agents[0].ensure(job_of(1, 1), notes[0].clone());
@@ -416,8 +453,13 @@ mod tests {
         assert_eq!(said(0), [Report::Started { through: Seq(1) }]);
         let waits = Report::Progress("waits for a free place: 1 program runs".into());
         assert_eq!((said(1), said(2)), (vec![waits.clone()], vec![waits.clone()]));
-        assert_eq!((agents[1].probe(&job_of(2, 2).key).await, places.counts()), (Probe::Waiting, (1, 2)));
-        assert!(places.is_waiting(&"s".into(), TurnNo(3)) && !places.is_waiting(&"s".into(), TurnNo(1)));
+        assert_eq!(
+            (agents[1].probe(&job_of(2, 2).key).await, places.counts()),
+            (Probe::Waiting, (1, 2))
+        );
+        assert!(
+            places.is_waiting(&"s".into(), TurnNo(3)) && !places.is_waiting(&"s".into(), TurnNo(1))
+        );
         // What it is to do is renewed while it waits.
         agents[1].ensure(job_of(2, 9), notes[3].clone());
 
@@ -426,13 +468,20 @@ mod tests {
         while said(3).is_empty() {
             tokio::task::yield_now().await;
         }
-        assert_eq!((said(3), said(1)), (vec![Report::Started { through: Seq(9) }], vec![waits.clone()]));
+        assert_eq!(
+            (said(3), said(1)),
+            (vec![Report::Started { through: Seq(9) }], vec![waits.clone()])
+        );
         assert_eq!(said(2), [waits], "it came later");
         agents[0].cancel(&job_of(3, 3).key);
         while places.counts() != (1, 0) {
             tokio::task::yield_now().await;
         }
-        assert_eq!(agents[0].work().begun.load(Ordering::SeqCst), 1, "it was cancelled before its time came");
+        assert_eq!(
+            agents[0].work().begun.load(Ordering::SeqCst),
+            1,
+            "it was cancelled before its time came"
+        );
     }
 
     #[tokio::test]
@@ -449,7 +498,9 @@ mod tests {
         let (agent, notes) = agent(Act::Panic);
         agent.ensure(job(), notes.clone());
         let notes = notes.0.lock().unwrap();
-        assert!(matches!(&notes[..], [Report::Started { .. }, Report::Finished { result: Err(fault), .. }] if fault.code == "panicked"));
+        assert!(
+            matches!(&notes[..], [Report::Started { .. }, Report::Finished { result: Err(fault), .. }] if fault.code == "panicked")
+        );
         assert!(agent.going.lock().is_empty());
     }
 }

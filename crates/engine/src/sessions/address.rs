@@ -9,7 +9,11 @@ pub const ADDRESS: &str = "session";
 
 /// Where a session is reached.
 pub fn address_of(session: &Session) -> Address {
-    Address { computer: session.computer.clone(), kind: ADDRESS.into(), local_id: session.id.to_string() }
+    Address {
+        computer: session.computer.clone(),
+        kind: ADDRESS.into(),
+        local_id: session.id.to_string(),
+    }
 }
 
 /// The session that an address names.
@@ -32,7 +36,8 @@ pub fn target(session: &SessionId) -> String {
     format!("{ADDRESS}:{session}")
 }
 
-/// The delivery target of a participant that is a session: what it is prompted with is a row in the log.
+/// The delivery target of a participant that is a session: what it is prompted with is a row in the
+/// log.
 pub fn target_of(participant: &Participant) -> Option<String> {
     session_of(participant).map(|session| target(&session))
 }

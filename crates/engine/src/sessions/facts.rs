@@ -90,7 +90,8 @@ pub struct FirstWords {
 pub struct ClientRights {
     /// Its sessions reach all conversations, and all sessions.
     pub reaches_all: bool,
-    /// Agents may start it without asking a person, without arguments, in the folders that the operator lists.
+    /// Agents may start it without asking a person, without arguments, in the folders that the
+    /// operator lists.
     pub startable_by_agents: bool,
 }
 

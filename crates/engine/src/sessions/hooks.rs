@@ -31,9 +31,11 @@ pub enum HookNews {
     Stopped {
         /// What it said at last; nothing when it said nothing.
         text: Option<String>,
-        /// Prompts it had taken, for programs that do not report them one by one: all of its session so far.
+        /// Prompts it had taken, for programs that do not report them one by one: all of its
+        /// session so far.
         inputs: Option<Vec<String>>,
-        /// The reports of this program hold only what ended normally: its next idle screen ends a turn too.
+        /// The reports of this program hold only what ended normally: its next idle screen ends a
+        /// turn too.
         interrupted: bool,
     },
     /// It gave a turn up: its model cannot be reached, say.

@@ -23,12 +23,13 @@ pub struct Launch {
     pub args: Vec<String>,
     /// The folder it works in.
     pub cwd: PathBuf,
-    /// `cwd` is a real path, and the program runs in that very folder or not at all: whoever had it started may put something else in the
-    /// folder's place meanwhile.
+    /// `cwd` is a real path, and the program runs in that very folder or not at all: whoever had it
+    /// started may put something else in the folder's place meanwhile.
     pub exact: bool,
     /// Variables for it, beside the few that the host lets through.
     pub env: BTreeMap<String, String>,
-    /// The user that it runs as, as [`SessionHost::runs_as`] said; the server's own where there is none.
+    /// The user that it runs as, as [`SessionHost::runs_as`] said; the server's own where there is
+    /// none.
     pub run_as: Option<UnixUser>,
 }
 
@@ -48,7 +49,8 @@ pub struct Adopt {
 pub struct View {
     /// Whether the program can be spoken to.
     pub state: PaneState,
-    /// What stands in the program's composer, as far as it can be seen; `None` when it cannot be told.
+    /// What stands in the program's composer, as far as it can be seen; `None` when it cannot be
+    /// told.
     pub composer: Option<String>,
     /// The question the program asks, when it waits for permission.
     pub dialog: Option<Dialog>,
@@ -80,11 +82,13 @@ pub struct Dialog {
     pub action: String,
     /// Not all of that stands there.
     pub partial: bool,
-    /// The answers it offers, in its own words and order. The id of each is the key that chooses it.
+    /// The answers it offers, in its own words and order. The id of each is the key that chooses
+    /// it.
     pub options: Vec<PermissionOption>,
     /// Where it takes words of one's own, if it does.
     pub field: Option<Field>,
-    /// The position of the option that its mark points to, from 0, where the arrow keys and Enter choose one and no digit does.
+    /// The position of the option that its mark points to, from 0, where the arrow keys and Enter
+    /// choose one and no digit does.
     pub pointer: Option<usize>,
 }
 
@@ -111,8 +115,9 @@ impl Dialog {
         self.content() == other.content()
     }
 
-    /// Whether it can be what a report says that the program asks: the beginning of its command, or else something that it names, stands
-    /// in it. That is not proof, so both are shown to whoever decides.
+    /// Whether it can be what a report says that the program asks: the beginning of its command, or
+    /// else something that it names, stands in it. That is not proof, so both are shown to whoever
+    /// decides.
     pub fn shows(&self, reported: &str) -> bool {
         const NAMED_CHARS: usize = 24;
         let shown = squeezed(&self.action);
@@ -120,7 +125,8 @@ impl Dialog {
             let words: String = squeezed(words).chars().take(NAMED_CHARS).collect();
             !words.is_empty() && shown.contains(&words)
         };
-        let json = reported.find('{').and_then(|at| serde_json::from_str::<Value>(&reported[at..]).ok());
+        let json =
+            reported.find('{').and_then(|at| serde_json::from_str::<Value>(&reported[at..]).ok());
         match json.as_ref().map(|json| (json, json.get("command").and_then(Value::as_str))) {
             Some((_, Some(command))) => named(command),
             Some((json, None)) => any_words(json, &named),
@@ -193,7 +199,8 @@ pub enum HostFault {
     /// No such pane, or it belongs to another process.
     #[error("{0}")]
     Gone(String),
-    /// The pane may not be typed into now: a shell shows, the composer is not empty, the program is busy.
+    /// The pane may not be typed into now: a shell shows, the composer is not empty, the program is
+    /// busy.
     #[error("{0}")]
     Refused(String),
     /// Anything else.
@@ -201,7 +208,8 @@ pub enum HostFault {
     Failed(String),
 }
 
-/// Terminals, and how to type into them. Every text goes in as data: nothing in it is a key, a command or the end of a paste.
+/// Terminals, and how to type into them. Every text goes in as data: nothing in it is a key, a
+/// command or the end of a paste.
 #[async_trait]
 pub trait SessionHost: Send + Sync + 'static {
     /// The programs that can be started, by client name, with one sentence each.
@@ -221,34 +229,51 @@ pub trait SessionHost: Send + Sync + 'static {
     fn runs_as(&self, _client: &str) -> Result<Option<UnixUser>, HostFault> {
         Ok(None)
     }
-    /// Starts a program. The answer comes when its process runs; [`View::state`] says when it takes input.
+    /// Starts a program. The answer comes when its process runs; [`View::state`] says when it takes
+    /// input.
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault>;
     /// Takes over a program that runs already.
     async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault>;
     /// Listens to a pane, again after a restart too. `client` says how its screen is read.
-    async fn watch(&self, pane: &Pane, client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault>;
+    async fn watch(
+        &self,
+        pane: &Pane,
+        client: &str,
+    ) -> Result<broadcast::Receiver<PaneNews>, HostFault>;
     /// What a pane shows.
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault>;
-    /// Puts text into the composer of an idle program and reads it back; sends nothing off. Looks first that the pane still
-    /// runs the program and that its composer is empty.
+    /// Puts text into the composer of an idle program and reads it back; sends nothing off. Looks
+    /// first that the pane still runs the program and that its composer is empty.
     async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault>;
     /// Presses a key.
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;
-    /// Chooses the option at this position of a dialog, counted from 0. Looks right before the key is pressed that this very dialog
-    /// stands there; [`HostFault::Refused`] where it does not, and then no key was pressed. Words of one's own go into the option's field,
-    /// are read back and sent off; after any other fault they may stand there, and the same words again are not typed a second time.
-    async fn choose(&self, pane: &Pane, client: &str, dialog: &Dialog, option: usize, text: Option<&str>) -> Result<(), HostFault>;
+    /// Chooses the option at this position of a dialog, counted from 0. Looks right before the key
+    /// is pressed that this very dialog stands there; [`HostFault::Refused`] where it does not, and
+    /// then no key was pressed. Words of one's own go into the option's field, are read back and
+    /// sent off; after any other fault they may stand there, and the same words again are not typed
+    /// a second time.
+    async fn choose(
+        &self,
+        pane: &Pane,
+        client: &str,
+        dialog: &Dialog,
+        option: usize,
+        text: Option<&str>,
+    ) -> Result<(), HostFault>;
     /// The newest lines, with the history above the screen.
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault>;
-    /// Ends the program and its pane; one that was adopted is only let go. One that is gone is ended already.
+    /// Ends the program and its pane; one that was adopted is only let go. One that is gone is
+    /// ended already.
     async fn end(&self, pane: &Pane) -> Result<(), HostFault>;
     /// How a program ended that is gone, and what it showed at last, as far as its terminal says.
     async fn last_words(&self, _pane: &Pane) -> Option<String> {
         None
     }
-    /// These sessions are over: what of their programs goes on without a terminal is killed, a moment later.
+    /// These sessions are over: what of their programs goes on without a terminal is killed, a
+    /// moment later.
     fn reap(&self, _left: Vec<(SessionId, Pane)>) {}
-    /// A session is over: nothing that was kept for its program, beside its pane, is needed any more.
+    /// A session is over: nothing that was kept for its program, beside its pane, is needed any
+    /// more.
     async fn forget(&self, _session: &SessionId) {}
     /// The command with which a person on this computer looks at the pane and types into it.
     async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault>;

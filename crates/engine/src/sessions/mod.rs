@@ -1,10 +1,11 @@
-//! Sessions, as the engine knows them: what a hall asks of those who live in it, what can be asked about them, and how their programs,
-//! terminals and reports are spoken of.
+//! Sessions, as the engine knows them: what a hall asks of those who live in it, what can be asked
+//! about them, and how their programs, terminals and reports are spoken of.
 //!
-//! A session is one live run of a program. It has a *home*, a conversation of its own whose id is the session's id: what people
-//! and other sessions send to it alone is said there, and what a person types in its terminal too. In every other conversation a
-//! session is a participant like any other, whose address names it. What sessions are, beside that, is the crate `terminals`, which
-//! stands behind [`Residents`]; another way to have programs live here would stand there too.
+//! A session is one live run of a program. It has a *home*, a conversation of its own whose id is
+//! the session's id: what people and other sessions send to it alone is said there, and what a
+//! person types in its terminal too. In every other conversation a session is a participant like
+//! any other, whose address names it. What sessions are, beside that, is the crate `terminals`,
+//! which stands behind [`Residents`]; another way to have programs live here would stand there too.
 
 mod address;
 mod facts;
@@ -15,11 +16,13 @@ mod residents;
 
 pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target, target_of};
 pub use facts::{
-    Asker, ClientRights, Doing, Excerpt, Eyes, FirstWords, Line, Link, LinkState, Member, Message, NewLink, NewObserved, NewSession, Sent,
-    SessionData, SessionError, Status,
+    Asker, ClientRights, Doing, Excerpt, Eyes, FirstWords, Line, Link, LinkState, Member, Message,
+    NewLink, NewObserved, NewSession, Sent, SessionData, SessionError, Status,
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
-pub use host::{Adopt, Dialog, Field, HostFault, Key, Launch, PaneNews, PaneState, Reports, SessionHost, View};
+pub use host::{
+    Adopt, Dialog, Field, HostFault, Key, Launch, PaneNews, PaneState, Reports, SessionHost, View,
+};
 pub use on_demand::{OnDemand, fail_turn};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};
 

@@ -34,7 +34,8 @@ impl Agent for OnDemand {
         self.timeout
     }
 
-    /// The hall gives the turns of its participants to their sessions, so this is asked where there are none.
+    /// The hall gives the turns of its participants to their sessions, so this is asked where there
+    /// are none.
     fn ensure(&self, _job: Job, reporter: Arc<dyn Reporter>) {
         fail_turn(&*reporter, "this server was started without terminals");
     }
@@ -48,5 +49,8 @@ impl Agent for OnDemand {
 
 /// A turn that no session takes is over.
 pub fn fail_turn(reporter: &dyn Reporter, why: &str) {
-    reporter.report(Report::Finished { result: Err(Fault::new("session_ended", why)), usage: Usage::default() });
+    reporter.report(Report::Finished {
+        result: Err(Fault::new("session_ended", why)),
+        usage: Usage::default(),
+    });
 }

@@ -1,4 +1,5 @@
-//! The port to those who live in a hall: sessions of programs, wherever these run. The engine knows of them what stands here.
+//! The port to those who live in a hall: sessions of programs, wherever these run. The engine knows
+//! of them what stands here.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use tokio::sync::broadcast;
 
 use super::SessionId;
 use super::facts::{
-    Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession, Sent, SessionData, SessionError, Status,
+    Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession,
+    Sent, SessionData, SessionError, Status,
 };
 use super::host::{PaneNews, View};
 use super::on_demand::OnDemand;
@@ -44,7 +46,8 @@ pub trait Residents: Send + Sync + 'static {
         None
     }
 
-    /// What takes the turns of a participant at this address; for one that has none yet, a session is begun.
+    /// What takes the turns of a participant at this address; for one that has none yet, a session
+    /// is begun.
     fn agent(&self, _address: Option<&Address>) -> Arc<dyn Agent> {
         Arc::new(OnDemand::default())
     }
@@ -53,17 +56,25 @@ pub trait Residents: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`LogError`]; nothing is committed then.
-    async fn before_commit(&self, _stream: &StreamId, _state: &Conversation, _events: &[Recorded]) -> Result<(), LogError> {
+    async fn before_commit(
+        &self,
+        _stream: &StreamId,
+        _state: &Conversation,
+        _events: &[Recorded],
+    ) -> Result<(), LogError> {
         Ok(())
     }
 
-    /// Hears what was committed, before anybody is answered; `state` is how the conversation was before.
+    /// Hears what was committed, before anybody is answered; `state` is how the conversation was
+    /// before.
     async fn after_commit(&self, _stream: &StreamId, _state: &Conversation, _events: &[Recorded]) {}
 
-    /// Sees whether what was asked is asked still, before somebody answers it: what is not is withdrawn when this returns.
+    /// Sees whether what was asked is asked still, before somebody answers it: what is not is
+    /// withdrawn when this returns.
     async fn see_question(&self, _stream: &StreamId, _permission: &PermissionId) {}
 
-    /// Carries out what a person allowed, once however often it is asked, and tells the conversation what came of it.
+    /// Carries out what a person allowed, once however often it is asked, and tells the
+    /// conversation what came of it.
     fn begin_start(&self, _stream: &StreamId, _start: &Start) {}
 
     /// Whose program holds this secret.
@@ -76,7 +87,8 @@ pub trait Residents: Send + Sync + 'static {
         false
     }
 
-    /// What keeps a conversation from being deleted, and the way forward: a session that lives in it, or a link that carries words.
+    /// What keeps a conversation from being deleted, and the way forward: a session that lives in
+    /// it, or a link that carries words.
     fn keeps(&self, _stream: &StreamId) -> Option<String> {
         None
     }
@@ -100,14 +112,19 @@ pub trait Residents: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`SessionError`] when that cannot be read.
-    async fn shares(&self, _participant: &ParticipantId, _session: &SessionId) -> Result<bool, SessionError> {
+    async fn shares(
+        &self,
+        _participant: &ParticipantId,
+        _session: &SessionId,
+    ) -> Result<bool, SessionError> {
         Ok(false)
     }
 
     /// Resolves when a session is over; at once where there is none.
     async fn over(&self, _session: &SessionId) {}
 
-    /// Resolves when a session that reached everything does so no more; at once where there is none.
+    /// Resolves when a session that reached everything does so no more; at once where there is
+    /// none.
     async fn reach_less(&self, _session: &SessionId) {}
 }
 
@@ -126,29 +143,40 @@ pub trait SessionDirectory: Send + Sync {
     /// All sessions that live, and those that ended too if wanted, oldest first.
     fn list(&self, include_ended: bool) -> Vec<Status>;
 
-    /// A session by its id, the beginning of it, or its name. Of several with a name, the one that lives, or lived last.
+    /// A session by its id, the beginning of it, or its name. Of several with a name, the one that
+    /// lives, or lived last.
     ///
     /// # Errors
     /// [`SessionError::NotFound`], or [`SessionError::Invalid`] when more than one is meant.
     fn find(&self, word: &str) -> Result<Status, SessionError>;
 
-    /// Starts a program with a home to talk to it in, once for a key. Of two at a time, the caller takes care.
+    /// Starts a program with a home to talk to it in, once for a key. Of two at a time, the caller
+    /// takes care.
     ///
     /// # Errors
     /// [`SessionError`]; nothing runs then.
-    async fn start_once(&self, new: NewSession, key: Option<Idempotency>) -> Result<Status, SessionError>;
+    async fn start_once(
+        &self,
+        new: NewSession,
+        key: Option<Idempotency>,
+    ) -> Result<Status, SessionError>;
 
     /// Makes a session of a program that runs already, once for a key.
     ///
     /// # Errors
     /// [`SessionError`]; the program is left alone then.
-    async fn observe_once(&self, new: NewObserved, key: Option<Idempotency>) -> Result<Status, SessionError>;
+    async fn observe_once(
+        &self,
+        new: NewObserved,
+        key: Option<Idempotency>,
+    ) -> Result<Status, SessionError>;
 
-    /// The folder in which an agent may start a program without asking anybody; nothing where it has to ask.
+    /// The folder in which an agent may start a program without asking anybody; nothing where it
+    /// has to ask.
     fn starts_alone(&self, new: &NewSession) -> Option<PathBuf>;
 
-    /// Asks people whether a program may be started, in the home of the session that asks, or in `thread`. The answer is the conversation
-    /// and the permission.
+    /// Asks people whether a program may be started, in the home of the session that asks, or in
+    /// `thread`. The answer is the conversation and the permission.
     ///
     /// # Errors
     /// [`SessionError`]; nothing is asked then.
@@ -199,13 +227,22 @@ pub trait SessionDirectory: Send + Sync {
     ///
     /// # Errors
     /// [`SessionError`]; nothing was said then.
-    async fn send_once(&self, message: Message, key: Option<Idempotency>) -> Result<Sent, SessionError>;
+    async fn send_once(
+        &self,
+        message: Message,
+        key: Option<Idempotency>,
+    ) -> Result<Sent, SessionError>;
 
     /// What a session was asked and said, as far as these eyes see.
     ///
     /// # Errors
     /// [`SessionError`] when it does not exist or cannot be read.
-    async fn data(&self, id: &SessionId, excerpt: Excerpt, eyes: &Eyes) -> Result<SessionData, SessionError>;
+    async fn data(
+        &self,
+        id: &SessionId,
+        excerpt: Excerpt,
+        eyes: &Eyes,
+    ) -> Result<SessionData, SessionError>;
 
     /// Makes a link, or finds the one that has just these members.
     ///

@@ -1,4 +1,5 @@
-//! The shell's part in asking somebody about a request: who can be asked, and the questions that are out.
+//! The shell's part in asking somebody about a request: who can be asked, and the questions that
+//! are out.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +14,8 @@ use super::io::{Condition, Consent, RequestId};
 /// Reaches those who have to agree to requests.
 #[async_trait]
 pub trait Asker: Send + Sync {
-    /// Asks somebody whether they agree. It may take as long as it likes: it is dropped when its answer would come too late.
+    /// Asks somebody whether they agree. It may take as long as it likes: it is dropped when its
+    /// answer would come too late.
     async fn ask(&self, principal: &str, request: &Command) -> Consent;
 }
 
@@ -41,7 +43,13 @@ impl Asking {
         Some(condition)
     }
 
-    pub(super) fn ask(&mut self, id: RequestId, principal: String, request: Box<Command>, until: Instant) {
+    pub(super) fn ask(
+        &mut self,
+        id: RequestId,
+        principal: String,
+        request: Box<Command>,
+        until: Instant,
+    ) {
         let Some(asker) = self.askers.remove(&id) else { return };
         self.questions.spawn(async move {
             let consent = timeout_at(until, asker.ask(&principal, &request)).await.ok()?;

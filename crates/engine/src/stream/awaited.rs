@@ -1,4 +1,5 @@
-//! Requests that wait until somebody agrees to them. They are in no log: after a crash whoever made one asks again.
+//! Requests that wait until somebody agrees to them. They are in no log: after a crash whoever made
+//! one asks again.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +40,9 @@ impl Awaited {
         if self.0.values().map(|question| question.items.len()).sum::<usize>() >= AWAITED_MAX {
             return Put::Full(Box::new(item));
         }
-        if let Some(question) = self.0.values_mut().find(|question| question.items[0].repeats(&item)) {
+        if let Some(question) =
+            self.0.values_mut().find(|question| question.items[0].repeats(&item))
+        {
             question.items.push(item);
             return Put::Joined;
         }
@@ -47,7 +50,8 @@ impl Awaited {
         Put::First
     }
 
-    /// What may be decided, or not, now that there is an answer. Nothing when it comes too late, or when nobody waits for it.
+    /// What may be decided, or not, now that there is an answer. Nothing when it comes too late, or
+    /// when nobody waits for it.
     pub(super) fn answered(&mut self, id: RequestId, now: Millis) -> Vec<Item> {
         match self.0.get(&id) {
             Some(question) if now < question.until => self.take([id]),
@@ -57,7 +61,12 @@ impl Awaited {
 
     /// What has waited long enough.
     pub(super) fn take_over(&mut self, now: Millis) -> Vec<Item> {
-        let over: Vec<_> = self.0.iter().filter(|(_, question)| question.until <= now).map(|(id, _)| *id).collect();
+        let over: Vec<_> = self
+            .0
+            .iter()
+            .filter(|(_, question)| question.until <= now)
+            .map(|(id, _)| *id)
+            .collect();
         self.take(over)
     }
 
@@ -83,11 +92,16 @@ impl Awaited {
 
 /// What is said where somebody did not agree.
 pub(super) fn refused(why: &str) -> HallError {
-    HallError::Rejected(Box::new(Rejection::new(Refusal::Forbidden, "not_agreed", format!("It was not agreed to: {why}"))))
+    HallError::Rejected(Box::new(Rejection::new(
+        Refusal::Forbidden,
+        "not_agreed",
+        format!("It was not agreed to: {why}"),
+    )))
 }
 
 /// What is said where nobody agreed in time.
 pub(super) fn unanswered() -> HallError {
-    let message = "Nobody agreed to it in time, so nothing was decided; send it again to ask again.";
+    let message =
+        "Nobody agreed to it in time, so nothing was decided; send it again to ask again.";
     HallError::Rejected(Box::new(Rejection::new(Refusal::Conflict, "unanswered", message)))
 }

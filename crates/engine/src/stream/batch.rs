@@ -1,4 +1,5 @@
-//! Deciding and appending: what was told together is decided together, appended at once, and answered only then.
+//! Deciding and appending: what was told together is decided together, appended at once, and
+//! answered only then.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +21,9 @@ use super::idempotency::{ANSWERED, IDEM, IDEM_TTL, claim_key};
 use super::io::{Around, Condition, Earlier, Output, RequestId, Verdict, Wanted, Why};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::copies;
-use crate::ports::{Acquired, AppendError, COMMANDER, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch};
+use crate::ports::{
+    Acquired, AppendError, COMMANDER, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch,
+};
 use crate::sessions::target_of;
 
 /// Pause before what found the log overloaded is tried again.
@@ -30,7 +33,8 @@ impl Host {
     /// Goes on with the first item that has no verdict yet.
     pub(super) fn decide(&mut self, mut deciding: Deciding, around: &Around<'_>) {
         while let Some(item) = deciding.items.get(deciding.verdicts.len()) {
-            let known = item.idempotency().and_then(|key| deciding.known(key)).or_else(|| item.too_far());
+            let known =
+                item.idempotency().and_then(|key| deciding.known(key)).or_else(|| item.too_far());
             if let Some(verdict) = known {
                 deciding.push(verdict);
                 continue;
@@ -38,11 +42,21 @@ impl Host {
             let command = match &item.wanted {
                 Wanted::Decision(command) => command.clone(),
                 Wanted::Owing => {
-                    self.accept(&mut deciding, Decision { events: Vec::new(), outcome: Ok(()), charges: Vec::new(), unkept: None });
+                    self.accept(
+                        &mut deciding,
+                        Decision {
+                            events: Vec::new(),
+                            outcome: Ok(()),
+                            charges: Vec::new(),
+                            unkept: None,
+                        },
+                    );
                     continue;
                 }
                 Wanted::Keeping(answer) => {
-                    let claim = item.key().map(|key| self.claim_of(ANSWERED, key, answer.clone(), deciding.now));
+                    let claim = item
+                        .key()
+                        .map(|key| self.claim_of(ANSWERED, key, answer.clone(), deciding.now));
                     deciding.keys.extend(claim.map(ClaimChange::Take));
                     deciding.push(Ok(self.nothing_new()));
                     continue;
@@ -71,10 +85,15 @@ impl Host {
 
     /// Asks whoever has to agree to a request. It leaves its batch, and comes back when they did.
     fn ask(&mut self, item: Item, command: Command, around: &Around<'_>) {
-        let (Some(id), Some(Condition { principal, within })) = (item.id(), item.condition.clone()) else { return };
+        let (Some(id), Some(Condition { principal, within })) = (item.id(), item.condition.clone())
+        else {
+            return;
+        };
         let until = Millis(around.now.steady.0.saturating_add(within.0));
         match self.awaited.put(id, item, until) {
-            Put::First => self.out.push(Output::Ask { id, principal, request: Box::new(command), until }),
+            Put::First => {
+                self.out.push(Output::Ask { id, principal, request: Box::new(command), until })
+            }
             Put::Joined => {}
             Put::Full(item) => self.refuse(vec![*item], &HallError::Overloaded),
         }
@@ -91,13 +110,23 @@ impl Host {
             budgets: deciding.found.budgets.clone(),
             unkept: self.unkept.clone(),
             shown: if command.stops_turns() { self.runs.shown() } else { BTreeMap::new() },
-            ..working.conversation().map(|state| deciding.found.here.facts(state)).unwrap_or_default()
+            ..working
+                .conversation()
+                .map(|state| deciding.found.here.facts(state))
+                .unwrap_or_default()
         };
         working.decide(deciding.now, command, &facts)
     }
 
-    /// The purses paid for a decision. When another conversation has spent the rest in between, it is made again, and knows.
-    pub(super) fn charged(&mut self, paying: Paying, paid: bool, budgets: Arc<Budgets>, around: &Around<'_>) {
+    /// The purses paid for a decision. When another conversation has spent the rest in between, it
+    /// is made again, and knows.
+    pub(super) fn charged(
+        &mut self,
+        paying: Paying,
+        paid: bool,
+        budgets: Arc<Budgets>,
+        around: &Around<'_>,
+    ) {
         let Paying { mut deciding, decision } = paying;
         deciding.found.budgets = budgets;
         if paid {
@@ -123,18 +152,23 @@ impl Host {
         let item = &deciding.items[deciding.verdicts.len()];
         if verdict.is_ok() {
             let last = deciding.events.last().map_or(self.committed.head(), |event| event.seq);
-            deciding.owed.extend(item.owing.owed.iter().map(|owed| owed.delivery(item.owing.hops, last)));
+            deciding
+                .owed
+                .extend(item.owing.owed.iter().map(|owed| owed.delivery(item.owing.hops, last)));
         }
         if let (Some(key), Ok(answer)) = (item.idempotency(), &verdict) {
-            let outcome = answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default();
+            let outcome =
+                answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default();
             deciding.keys.push(ClaimChange::Take(self.claim_of(IDEM, key, outcome, deciding.now)));
-            let earlier = Earlier { fingerprint: key.fingerprint.clone(), answer: Ok(answer.clone()) };
+            let earlier =
+                Earlier { fingerprint: key.fingerprint.clone(), answer: Ok(answer.clone()) };
             deciding.taken.insert(claim_key(key), earlier);
         }
         deciding.push(verdict);
     }
 
-    /// Notes words that nobody keeps, until an event tells of them. What a restart forgets of that is only how many there were.
+    /// Notes words that nobody keeps, until an event tells of them. What a restart forgets of that
+    /// is only how many there were.
     fn count_unkept(&mut self, unkept: Unkept) {
         let (count, sum) = self.unkept.entry(unkept.participant).or_default();
         *count += 1;
@@ -151,10 +185,21 @@ impl Host {
     }
 
     pub(super) fn nothing_new(&self) -> Answer {
-        Answer { stream: self.stream.clone(), event: None, head: self.working().head(), replayed: false }
+        Answer {
+            stream: self.stream.clone(),
+            event: None,
+            head: self.working().head(),
+            replayed: false,
+        }
     }
 
-    fn claim_of(&self, namespace: &str, idempotency: &Idempotency, outcome: String, now: Timestamp) -> Claim {
+    fn claim_of(
+        &self,
+        namespace: &str,
+        idempotency: &Idempotency,
+        outcome: String,
+        now: Timestamp,
+    ) -> Claim {
         Claim {
             namespace: namespace.into(),
             key: claim_key(idempotency),
@@ -162,7 +207,8 @@ impl Host {
             fingerprint: idempotency.fingerprint.clone(),
             outcome,
             expires: match idempotency.principal == COMMANDER {
-                // A command from another stream may be submitted again as long as its delivery is not settled.
+                // A command from another stream may be submitted again as long as its delivery is
+                // not settled.
                 true => planted::has(Bug::CommandClaimLapses).then_some(now),
                 false => Some(now + IDEM_TTL),
             },
@@ -173,7 +219,10 @@ impl Host {
         if deciding.events.is_empty() && deciding.keys.is_empty() && deciding.owed.is_empty() {
             return self.commit(deciding, &[], around);
         }
-        let checked = self.committed.check_next(&deciding.events).and_then(|()| self.working().check_invariants());
+        let checked = self
+            .committed
+            .check_next(&deciding.events)
+            .and_then(|()| self.working().check_invariants());
         if let Err(broken) = checked {
             return self.broken(deciding, broken);
         }
@@ -187,7 +236,12 @@ impl Host {
         }
     }
 
-    pub(super) fn acquired(&mut self, deciding: Box<Deciding>, result: Result<Acquired, LogError>, around: &Around<'_>) {
+    pub(super) fn acquired(
+        &mut self,
+        deciding: Box<Deciding>,
+        result: Result<Acquired, LogError>,
+        around: &Around<'_>,
+    ) {
         match result {
             Ok(Acquired::Epoch(epoch)) => {
                 self.epoch = Some(epoch);
@@ -211,7 +265,8 @@ impl Host {
         claims.extend(deciding.keys.iter().cloned());
         let mut deliveries = owed.deliveries;
         deliveries.append(&mut deciding.owed);
-        deciding.prompts = deliveries.iter().map(|delivery| Some((delivery.turn?, delivery.attempt))).collect();
+        deciding.prompts =
+            deliveries.iter().map(|delivery| Some((delivery.turn?, delivery.attempt))).collect();
         let batch = StreamBatch {
             stream: self.stream.clone(),
             epoch,
@@ -233,21 +288,32 @@ impl Host {
         self.stage = Stage::Appending(deciding);
     }
 
-    pub(super) fn appended(&mut self, deciding: Deciding, result: Result<Vec<u64>, AppendError>, around: &Around<'_>) {
+    pub(super) fn appended(
+        &mut self,
+        deciding: Deciding,
+        result: Result<Vec<u64>, AppendError>,
+        around: &Around<'_>,
+    ) {
         match result {
             Ok(deliveries) => self.commit(deciding, &deliveries, around),
-            Err(AppendError::Fenced { .. }) if planted::has(Bug::FencedWriterGoesOn) => self.commit(deciding, &[], around),
+            Err(AppendError::Fenced { .. }) if planted::has(Bug::FencedWriterGoesOn) => {
+                self.commit(deciding, &[], around)
+            }
             Err(error) => self.undo(deciding, error, around),
         }
     }
 
-    /// The batch is in the log, with these deliveries: now the state counts, and everybody may know.
+    /// The batch is in the log, with these deliveries: now the state counts, and everybody may
+    /// know.
     fn commit(&mut self, deciding: Deciding, deliveries: &[u64], around: &Around<'_>) {
         let Deciding { items, mut events, charges, verdicts, prompts, .. } = deciding;
         self.runs.inserted(&prompts, deliveries);
         events.iter().for_each(|event| self.committed.apply(event));
         copies::within(&mut events);
-        debug_assert!(self.working.as_ref().is_none_or(|working| *working == self.committed), "state is a fold of its events");
+        debug_assert!(
+            self.working.as_ref().is_none_or(|working| *working == self.committed),
+            "state is a fold of its events"
+        );
         self.told_of_unkept(&events);
         self.tail.push(&events);
         let answers = answers(&items, verdicts);
@@ -263,8 +329,9 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// The rules led to what no rule allows. Whichever item it was is refused, also one of the engine's own, which would only lead there
-    /// again; and the state is read anew, in case it was wrong before.
+    /// The rules led to what no rule allows. Whichever item it was is refused, also one of the
+    /// engine's own, which would only lead there again; and the state is read anew, in case it was
+    /// wrong before.
     fn broken(&mut self, deciding: Deciding, broken: Broken) {
         let items = self.forget_decided(deciding);
         self.out.push(Output::Broken(broken));
@@ -292,8 +359,12 @@ impl Host {
         let items = self.forget_decided(deciding);
         match error {
             AppendError::Claimed(claim) => self.claimed(items, &claim),
-            AppendError::Full => self.put_back(items, &HallError::DiskFull, around.now.steady, RETRY_FULL),
-            AppendError::Overloaded => self.put_back(items, &HallError::Overloaded, around.now.steady, RETRY),
+            AppendError::Full => {
+                self.put_back(items, &HallError::DiskFull, around.now.steady, RETRY_FULL)
+            }
+            AppendError::Overloaded => {
+                self.put_back(items, &HallError::Overloaded, around.now.steady, RETRY)
+            }
             AppendError::Conflict { .. } => {
                 self.put_back(items, &HallError::Overloaded, around.now.steady, RETRY);
                 self.out.push(Output::Reload);
@@ -306,8 +377,8 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// A key of the batch is held already. Its items are decided one at a time then, to see whose it is; and that one once more, to get
-    /// the answer of the request that was quicker.
+    /// A key of the batch is held already. Its items are decided one at a time then, to see whose
+    /// it is; and that one once more, to get the answer of the request that was quicker.
     fn claimed(&mut self, mut items: Vec<Item>, claim: &Claim) {
         if let [item] = &mut items[..] {
             let own = claim.namespace == IDEM && item.claim_key().as_ref() == Some(&claim.key);
@@ -315,7 +386,11 @@ impl Host {
                 item.again = true;
                 self.batches.push_front(items);
             } else {
-                let error = if own { HallError::Overloaded } else { HallError::Rejected(Box::new(taken(claim))) };
+                let error = if own {
+                    HallError::Overloaded
+                } else {
+                    HallError::Rejected(Box::new(taken(claim)))
+                };
                 self.refuse(items, &error);
             }
         } else {
@@ -323,9 +398,11 @@ impl Host {
         }
     }
 
-    /// Refuses what was asked, and keeps the engine's own commands for another try: an agent's answer must not be lost.
+    /// Refuses what was asked, and keeps the engine's own commands for another try: an agent's
+    /// answer must not be lost.
     fn put_back(&mut self, items: Vec<Item>, error: &HallError, now: Millis, pause: Millis) {
-        let (asked, own): (Vec<Item>, Vec<Item>) = items.into_iter().partition(|item| item.asked.is_some());
+        let (asked, own): (Vec<Item>, Vec<Item>) =
+            items.into_iter().partition(|item| item.asked.is_some());
         self.refuse(asked, error);
         let lost = *error == HallError::DiskFull && planted::has(Bug::RetryLostWhenFull);
         if !own.is_empty() && !lost {
@@ -336,7 +413,8 @@ impl Host {
 
     /// Answers that nothing was done.
     pub(super) fn refuse(&mut self, items: Vec<Item>, error: &HallError) {
-        let answers: Vec<_> = items.iter().filter_map(|item| Some((item.id()?, Err(error.clone())))).collect();
+        let answers: Vec<_> =
+            items.iter().filter_map(|item| Some((item.id()?, Err(error.clone())))).collect();
         if !answers.is_empty() {
             self.out.push(Output::Answer { answers });
         }
@@ -356,13 +434,18 @@ pub(super) fn unwritable(error: &LogError) -> AppendError {
     match error {
         LogError::Full => AppendError::Full,
         LogError::Fatal(reason) => AppendError::Fatal(reason.clone()),
-        LogError::NotFound(_) | LogError::Deleted(_) | LogError::Damaged { .. } | LogError::Unreadable(_) | LogError::Failed(_) => {
-            AppendError::Overloaded
-        }
+        LogError::NotFound(_)
+        | LogError::Deleted(_)
+        | LogError::Damaged { .. }
+        | LogError::Unreadable(_)
+        | LogError::Failed(_) => AppendError::Overloaded,
     }
 }
 
 fn taken(claim: &Claim) -> Rejection {
-    let message = format!("`{}:{}` belongs to conversation {}; unbind it there first.", claim.namespace, claim.key, claim.stream);
+    let message = format!(
+        "`{}:{}` belongs to conversation {}; unbind it there first.",
+        claim.namespace, claim.key, claim.stream
+    );
     Rejection::new(Refusal::Conflict, "taken", message)
 }

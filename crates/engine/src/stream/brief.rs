@@ -17,7 +17,8 @@ use super::tail::Wanted;
 use crate::ports::{EventLog, LogError, Page};
 use crate::runtime::agent::{Job, TurnKey};
 
-/// Events looked at before the range of a turn, so that what was queued among the newest messages stands where its time came.
+/// Events looked at before the range of a turn, so that what was queued among the newest messages
+/// stands where its time came.
 const WINDOW_SEQS: u64 = 128;
 /// Most events that are read for a turn. Beyond them only messages are.
 const RANGE_SEQS_MAX: u64 = 1000;
@@ -27,15 +28,26 @@ const MESSAGES_PAGE: usize = 256;
 const COUNTED_PAGE: usize = 1000;
 /// Most pages of them: a prompt says that there are more.
 const COUNTED_PAGES_MAX: usize = 10;
-/// Most messages of one prompt of which it is looked up what they reply to, where that is older than all of it.
+/// Most messages of one prompt of which it is looked up what they reply to, where that is older
+/// than all of it.
 const REPLIES_MAX: usize = 16;
 
 /// Events read at once where many are wanted.
 const SPAN_PAGE: usize = 1000;
 
-/// The events at so many positions after one, page after page. All of them are in memory then, so it is for spans that have an end.
-pub(crate) async fn read_span(log: &dyn EventLog, stream: &StreamId, after: Seq, count: usize) -> Result<Page, LogError> {
-    let left = |through: Seq| count.saturating_sub(usize::try_from(through.0 - after.0).unwrap_or(usize::MAX)).min(SPAN_PAGE);
+/// The events at so many positions after one, page after page. All of them are in memory then, so
+/// it is for spans that have an end.
+pub(crate) async fn read_span(
+    log: &dyn EventLog,
+    stream: &StreamId,
+    after: Seq,
+    count: usize,
+) -> Result<Page, LogError> {
+    let left = |through: Seq| {
+        count
+            .saturating_sub(usize::try_from(through.0 - after.0).unwrap_or(usize::MAX))
+            .min(SPAN_PAGE)
+    };
     let mut all = log.read(stream, after, left(after)).await?;
     let mut before = after;
     while all.through > before && left(all.through) > 0 {
@@ -53,7 +65,8 @@ pub(crate) struct Brief<'a> {
     pub(crate) state: &'a Conversation,
     pub(crate) turn: &'a Turn,
     pub(crate) participant: &'a Participant,
-    /// Bytes of what was said that its prompt has room for, where it is not only told what came since its last turn.
+    /// Bytes of what was said that its prompt has room for, where it is not only told what came
+    /// since its last turn.
     pub(crate) room: usize,
     /// Messages that its job carries.
     pub(crate) window: usize,
@@ -114,8 +127,14 @@ impl Drafting {
         let count = usize::try_from(range.until.0 - range.after.0).unwrap_or(usize::MAX);
         tail.reaches(count, range.wanted);
         if tail.range(range.after, range.until).is_none() {
-            if self.asked.replace(Requested::Range(range.after)) == Some(Requested::Range(range.after)) {
-                return Err(LogError::Failed(format!("stream {} has a gap after {}", of.state.stream(), range.after)));
+            if self.asked.replace(Requested::Range(range.after))
+                == Some(Requested::Range(range.after))
+            {
+                return Err(LogError::Failed(format!(
+                    "stream {} has a gap after {}",
+                    of.state.stream(),
+                    range.after
+                )));
             }
             return Ok(Drafted::Missing(Missing::Events { after: range.after, count }));
         }
@@ -123,20 +142,30 @@ impl Drafting {
             return Ok(Drafted::Missing(missing));
         }
         let (messages, events) = tail.range(range.after, range.until).unwrap_or_default();
-        let material = Material { messages, events, apart: &self.apart, unread: self.counted.unread };
+        let material =
+            Material { messages, events, apart: &self.apart, unread: self.counted.unread };
         if let Some((seq, needed)) = missing_single(of, &range, &material, &self.sought) {
             self.sought.insert(seq);
-            if self.asked.replace(Requested::Single(seq)) == Some(Requested::Single(seq)) && needed {
-                return Err(LogError::Failed(format!("stream {} has no event {seq}", of.state.stream())));
+            if self.asked.replace(Requested::Single(seq)) == Some(Requested::Single(seq)) && needed
+            {
+                return Err(LogError::Failed(format!(
+                    "stream {} has no event {seq}",
+                    of.state.stream()
+                )));
             }
-            return Ok(Drafted::Missing(Missing::Events { after: Seq(seq.0.saturating_sub(1)), count: 1 }));
+            return Ok(Drafted::Missing(Missing::Events {
+                after: Seq(seq.0.saturating_sub(1)),
+                count: 1,
+            }));
         }
         let trigger = material.find(of.turn.cause.seq).cloned();
-        let trigger = trigger.ok_or_else(|| LogError::Failed(format!("turn {} has no cause", of.turn.no)))?;
+        let trigger =
+            trigger.ok_or_else(|| LogError::Failed(format!("turn {} has no cause", of.turn.no)))?;
         Ok(Drafted::Job(Box::new(job(of, &range, material, trigger))))
     }
 
-    /// Messages that are to be read, or counted where there is no room for them. The state has counted those of the whole conversation.
+    /// Messages that are to be read, or counted where there is no room for them. The state has
+    /// counted those of the whole conversation.
     fn missing_messages(&mut self, range: &Range, tail: &Tail) -> Option<Missing> {
         let known = tail.messages_after();
         if known > range.floor && !tail.meets(range.wanted, range.through) {
@@ -161,7 +190,9 @@ impl Drafting {
             Some(Requested::Range(after)) => tail.replace(after, events),
             Some(Requested::Messages) => tail.put_before(events),
             Some(Requested::Count) => self.counted.add(of, &Range::of(of), &events),
-            Some(Requested::Single(seq)) => self.apart.extend(events.into_iter().filter(|event| event.seq == seq)),
+            Some(Requested::Single(seq)) => {
+                self.apart.extend(events.into_iter().filter(|event| event.seq == seq))
+            }
             None => {}
         }
     }
@@ -170,16 +201,24 @@ impl Drafting {
 impl Counted {
     fn add(&mut self, of: &Brief<'_>, range: &Range, messages: &[Recorded]) {
         let own = |recorded: &Recorded| recorded.event.from() == Some(&of.participant.id);
-        let wanted = |recorded: &&Recorded| recorded.seq > range.floor && recorded.event.is_told() && !own(recorded);
+        let wanted = |recorded: &&Recorded| {
+            recorded.seq > range.floor && recorded.event.is_told() && !own(recorded)
+        };
         self.unread.messages += messages.iter().filter(wanted).count() as u64;
-        self.after = Some(messages.first().map_or(Seq(0), |oldest| Seq(oldest.seq.0.saturating_sub(1))));
+        self.after =
+            Some(messages.first().map_or(Seq(0), |oldest| Seq(oldest.seq.0.saturating_sub(1))));
         self.pages += 1;
     }
 }
 
-/// An event that those of the range and the turn refer to, or that the participant remembers by, and that was not read; and whether
-/// there is no prompt without it.
-fn missing_single(of: &Brief<'_>, range: &Range, material: &Material<'_>, sought: &BTreeSet<Seq>) -> Option<(Seq, bool)> {
+/// An event that those of the range and the turn refer to, or that the participant remembers by,
+/// and that was not read; and whether there is no prompt without it.
+fn missing_single(
+    of: &Brief<'_>,
+    range: &Range,
+    material: &Material<'_>,
+    sought: &BTreeSet<Seq>,
+) -> Option<(Seq, bool)> {
     let taken = |recorded: &Recorded| match &recorded.event {
         Event::Taken { cause } if recorded.seq > range.after => Some(cause.seq),
         _ => None,
@@ -192,7 +231,12 @@ fn missing_single(of: &Brief<'_>, range: &Range, material: &Material<'_>, sought
     }
     let cause = material.find(of.turn.cause.seq);
     let heard = |recorded: &&Recorded| recorded.seq > range.from && recorded.seq <= range.through;
-    let chosen = material.events.iter().rev().filter(heard).filter_map(|recorded| reply_of(recorded).filter(|_| is_unasked(recorded)));
+    let chosen = material
+        .events
+        .iter()
+        .rev()
+        .filter(heard)
+        .filter_map(|recorded| reply_of(recorded).filter(|_| is_unasked(recorded)));
     let replies = cause.and_then(reply_of).into_iter().chain(chosen.take(REPLIES_MAX));
     replies.filter(|seq| unread(seq) && !sought.contains(seq)).max().map(|seq| (seq, false))
 }
@@ -226,7 +270,11 @@ pub(super) struct Briefing {
 fn job(of: &Brief<'_>, range: &Range, material: Material<'_>, trigger: Recorded) -> Job {
     let story = Story::of(of.state, material, &Viewer::Participant(of.participant.id.clone()));
     Job {
-        key: TurnKey { stream: of.state.stream().clone(), turn: of.turn.no, attempt: of.turn.attempt },
+        key: TurnKey {
+            stream: of.state.stream().clone(),
+            turn: of.turn.no,
+            attempt: of.turn.attempt,
+        },
         participant: of.participant.id.clone(),
         name: of.participant.name().to_owned(),
         profile: of.participant.profile.clone(),
@@ -246,7 +294,11 @@ fn job(of: &Brief<'_>, range: &Range, material: Material<'_>, trigger: Recorded)
 ///
 /// # Errors
 /// [`LogError`] when the events it covers cannot be read.
-pub(crate) async fn brief(of: Brief<'_>, log: &dyn EventLog, tail: &mut Tail) -> Result<Job, LogError> {
+pub(crate) async fn brief(
+    of: Brief<'_>,
+    log: &dyn EventLog,
+    tail: &mut Tail,
+) -> Result<Job, LogError> {
     let (mut drafting, stream) = (Drafting::default(), of.state.stream());
     loop {
         let missing = match drafting.draft(&of, tail)? {
@@ -255,14 +307,21 @@ pub(crate) async fn brief(of: Brief<'_>, log: &dyn EventLog, tail: &mut Tail) ->
         };
         let read = match missing {
             Missing::Events { after, count } => read_span(log, stream, after, count).await?,
-            Missing::Messages { before, limit } => read_messages(log, stream, before, limit).await?,
+            Missing::Messages { before, limit } => {
+                read_messages(log, stream, before, limit).await?
+            }
         };
         drafting.take(&of, read.events, tail);
     }
 }
 
 /// Messages before a position, oldest first.
-pub(crate) async fn read_messages(log: &dyn EventLog, stream: &StreamId, before: Seq, limit: usize) -> Result<Page, LogError> {
+pub(crate) async fn read_messages(
+    log: &dyn EventLog,
+    stream: &StreamId,
+    before: Seq,
+    limit: usize,
+) -> Result<Page, LogError> {
     let mut events = log.messages_before(stream, before, limit).await?;
     events.reverse();
     Ok(Page { through: Seq(before.0.saturating_sub(1)), events, newer: None })
@@ -288,7 +347,8 @@ impl Range {
             Some(running) => (running.from_seq, running.through_seq),
             None => (of.participant.cursor, head),
         };
-        let summed_up = of.state.summary_of(&of.participant.id).map_or(Seq(0), |summary| summary.through);
+        let summed_up =
+            of.state.summary_of(&of.participant.id).map_or(Seq(0), |summary| summary.through);
         let (floor, wanted) = match of.participant.facts.abilities.memory {
             Memory::None => (Seq(0), Wanted { bytes: of.room, count: of.window }),
             // More than there is room for, so that it can be summed up.
@@ -296,7 +356,11 @@ impl Range {
             Memory::Own => (from, Wanted { bytes: SINCE_BYTES_MAX, count: 1 }),
         };
         let window = through.0.saturating_sub(WINDOW_SEQS);
-        let oldest = if of.participant.facts.abilities.memory == Memory::Rebuilt { window.min(floor.0) } else { window.min(from.0) };
+        let oldest = if of.participant.facts.abilities.memory == Memory::Rebuilt {
+            window.min(floor.0)
+        } else {
+            window.min(from.0)
+        };
         let after = Seq(oldest.max(through.0.saturating_sub(RANGE_SEQS_MAX)));
         let until = Seq(head.0.min(through.0.saturating_add(RANGE_SEQS_MAX)));
         Self { after, until, from, through, floor, wanted }
@@ -304,13 +368,18 @@ impl Range {
 }
 
 /// One event of a stream.
-pub(crate) async fn read_one(log: &dyn EventLog, stream: &StreamId, seq: Seq) -> Result<Recorded, LogError> {
+pub(crate) async fn read_one(
+    log: &dyn EventLog,
+    stream: &StreamId,
+    seq: Seq,
+) -> Result<Recorded, LogError> {
     let page = log.read(stream, Seq(seq.0.saturating_sub(1)), 1).await?;
     let found = page.events.into_iter().find(|event| event.seq == seq);
     found.ok_or_else(|| LogError::Failed(format!("stream {stream} has no event {seq}")))
 }
 
-/// The newest messages, in the order in which they took effect: one that waits in the queue is not among them.
+/// The newest messages, in the order in which they took effect: one that waits in the queue is not
+/// among them.
 fn window(story: &Story<'_>, through: Seq, count: usize) -> Vec<Recorded> {
     let mut newest: Vec<Recorded> = story.messages(through).rev().take(count).cloned().collect();
     newest.reverse();

@@ -16,7 +16,8 @@ use crate::answers::{Answer, HallError, Idempotency};
 use crate::outbox::HOPS_MAX;
 use crate::ports::{ClaimChange, NewDelivery};
 
-/// A command to be decided, and who waits for the answer. The engine's own have nobody waiting, and are never lost.
+/// A command to be decided, and who waits for the answer. The engine's own have nobody waiting, and
+/// are never lost.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     pub(super) wanted: Wanted,
@@ -32,12 +33,28 @@ pub(super) struct Item {
 impl Item {
     /// A command of the engine itself.
     pub(super) fn internal(command: impl Into<Command>) -> Self {
-        Self { wanted: Wanted::Decision(command.into()), asked: None, condition: None, again: false, owing: Owing::default() }
+        Self {
+            wanted: Wanted::Decision(command.into()),
+            asked: None,
+            condition: None,
+            again: false,
+            owing: Owing::default(),
+        }
     }
 
     /// A request from outside.
-    pub(super) fn external(id: RequestId, wanted: Wanted, idempotency: Option<Idempotency>) -> Self {
-        Self { wanted, asked: Some((id, idempotency)), condition: None, again: false, owing: Owing::default() }
+    pub(super) fn external(
+        id: RequestId,
+        wanted: Wanted,
+        idempotency: Option<Idempotency>,
+    ) -> Self {
+        Self {
+            wanted,
+            asked: Some((id, idempotency)),
+            condition: None,
+            again: false,
+            owing: Owing::default(),
+        }
     }
 
     /// The same; this goes along.
@@ -57,7 +74,8 @@ impl Item {
 
     /// Whether it is the same request, asked about with the same words to the same person.
     pub(super) fn repeats(&self, other: &Item) -> bool {
-        let asked_of = |item: &Item| item.condition.as_ref().map(|condition| condition.principal.clone());
+        let asked_of =
+            |item: &Item| item.condition.as_ref().map(|condition| condition.principal.clone());
         self.key().is_some() && self.key() == other.key() && asked_of(self) == asked_of(other)
     }
 
@@ -69,8 +87,18 @@ impl Item {
     /// The refusal of what would make a chain of commands longer than one may be.
     pub(super) fn too_far(&self) -> Option<Verdict> {
         let too_far = self.owing.hops >= HOPS_MAX && !self.owing.owed.is_empty();
-        let why = || format!("It follows from {HOPS_MAX} commands that follow from each other, and must not lead to another.");
-        too_far.then(|| Err(HallError::Rejected(Box::new(Rejection::new(Refusal::Conflict, "chain_too_long", why())))))
+        let why = || {
+            format!(
+                "It follows from {HOPS_MAX} commands that follow from each other, and must not lead to another."
+            )
+        };
+        too_far.then(|| {
+            Err(HallError::Rejected(Box::new(Rejection::new(
+                Refusal::Conflict,
+                "chain_too_long",
+                why(),
+            ))))
+        })
     }
 
     pub(super) fn id(&self) -> Option<RequestId> {
@@ -128,7 +156,8 @@ impl Deciding {
         begins.zip(&self.ends).map(|(from, to)| self.events[from..*to].to_vec()).collect()
     }
 
-    /// The answer to a request whose key was used before; nothing when it is new, or when the one before was refused.
+    /// The answer to a request whose key was used before; nothing when it is new, or when the one
+    /// before was refused.
     pub(super) fn known(&self, idempotency: &Idempotency) -> Option<Verdict> {
         let key = claim_key(idempotency);
         let earlier = match &self.found.earlier {

@@ -29,8 +29,12 @@ impl Host {
         let duties = self.committed.duties();
         let ended = self.runs.keep_only(&duties.run, &self.stream);
         self.out.extend(ended);
-        // A hall that drains begins nothing: what runs here already may end, and is told that its start is kept.
-        let wanted = duties.run.into_iter().filter(|run| !around.draining || self.runs.has(&self.key_of(run)));
+        // A hall that drains begins nothing: what runs here already may end, and is told that its
+        // start is kept.
+        let wanted = duties
+            .run
+            .into_iter()
+            .filter(|run| !around.draining || self.runs.has(&self.key_of(run)));
         let runs: VecDeque<Run> = wanted.collect();
         let starts = if around.draining { Vec::new() } else { duties.start };
         self.brief(Briefing { runs, starts, wake_at: duties.wake_at, drafting: None }, around);
@@ -69,17 +73,23 @@ impl Host {
         self.rest(around.now);
     }
 
-    /// Takes a turn up that nobody has. Whether it, or one that is known, has to be given to its runtime now.
+    /// Takes a turn up that nobody has. Whether it, or one that is known, has to be given to its
+    /// runtime now.
     fn needs_job(&mut self, run: &Run, around: &Around<'_>) -> bool {
         let hand = match self.runs.get(run.turn) {
             None => self.take_up(run, around),
             Some(ActiveTurn { phase: Phase::Reattach, hand, .. }) => *hand,
             Some(ActiveTurn { phase: Phase::Running, hand: Some(hand), through, .. }) => {
                 // A turn that waits for its runtime got a cause that the job it has does not show.
-                let turn = self.conversation().and_then(|state| state.turn(run.turn)).filter(|_| hand.waits && !run.started);
+                let turn = self
+                    .conversation()
+                    .and_then(|state| state.turn(run.turn))
+                    .filter(|_| hand.waits && !run.started);
                 turn.is_some_and(|turn| turn.is_widened_after(*through)).then_some(*hand)
             }
-            Some(ActiveTurn { phase: Phase::Probing | Phase::Running | Phase::SessionAct, .. }) => None,
+            Some(ActiveTurn {
+                phase: Phase::Probing | Phase::Running | Phase::SessionAct, ..
+            }) => None,
         };
         if hand.is_some() {
             self.note_run(run, hand, Phase::Running);
@@ -87,8 +97,8 @@ impl Host {
         hand.is_some()
     }
 
-    /// What runs a turn here, if it has to be given to it. One that runs elsewhere comes by itself; one that an earlier process started is
-    /// asked about first. (Ruling 5.)
+    /// What runs a turn here, if it has to be given to it. One that runs elsewhere comes by itself;
+    /// one that an earlier process started is asked about first. (Ruling 5.)
     fn take_up(&mut self, run: &Run, around: &Around<'_>) -> Option<Hand> {
         let hand = around.agents.hand(self.conversation()?.participant(&run.participant)?);
         match hand {
@@ -96,13 +106,20 @@ impl Host {
                 self.note_run(run, None, Phase::Running);
                 if !run.started {
                     let through = self.committed.head();
-                    self.pending.push(Item::internal(EngineCommand::Started { turn: run.turn, attempt: run.attempt, through }));
+                    self.pending.push(Item::internal(EngineCommand::Started {
+                        turn: run.turn,
+                        attempt: run.attempt,
+                        through,
+                    }));
                 }
                 None
             }
             Some(_) if run.started => {
                 self.note_run(run, hand, Phase::Probing);
-                self.out.push(Output::Probe { key: self.key_of(run), participant: run.participant.clone() });
+                self.out.push(Output::Probe {
+                    key: self.key_of(run),
+                    participant: run.participant.clone(),
+                });
                 None
             }
             Some(_) => hand,
@@ -115,10 +132,15 @@ impl Host {
         }
     }
 
-    /// Makes the job of a turn and gives it to its runtime; or says what was not read yet, and asks for it.
+    /// Makes the job of a turn and gives it to its runtime; or says what was not read yet, and asks
+    /// for it.
     fn draft(&mut self, run: &Run, mut drafting: Drafting) -> Result<Option<Drafting>, LogError> {
         let Some(state) = self.committed.conversation() else { return Ok(None) };
-        let (Some(turn), Some(participant)) = (state.turn(run.turn), state.participant(&run.participant)) else { return Ok(None) };
+        let (Some(turn), Some(participant)) =
+            (state.turn(run.turn), state.participant(&run.participant))
+        else {
+            return Ok(None);
+        };
         let (room, window) = self.room_of(run.turn);
         match drafting.draft(&Brief { state, turn, participant, room, window }, &mut self.tail)? {
             Drafted::Job(job) => {
@@ -135,7 +157,8 @@ impl Host {
         }
     }
 
-    /// Bytes of what was said that the prompt of a turn has room for, and how many messages its job carries.
+    /// Bytes of what was said that the prompt of a turn has room for, and how many messages its job
+    /// carries.
     fn room_of(&self, turn: TurnNo) -> (usize, usize) {
         let hand = self.runs.get(turn).and_then(|going| going.hand);
         hand.map_or((TRANSCRIPT_BYTES, WINDOW_LEN), |hand| (hand.room, hand.window))
@@ -144,13 +167,22 @@ impl Host {
     /// Gives what was read to the prompt that it was read for.
     fn take_read(&mut self, run: &Run, drafting: &mut Drafting, events: Vec<Recorded>) {
         let Some(state) = self.committed.conversation() else { return };
-        let (Some(turn), Some(participant)) = (state.turn(run.turn), state.participant(&run.participant)) else { return };
+        let (Some(turn), Some(participant)) =
+            (state.turn(run.turn), state.participant(&run.participant))
+        else {
+            return;
+        };
         let (room, window) = self.room_of(run.turn);
         drafting.take(&Brief { state, turn, participant, room, window }, events, &mut self.tail);
     }
 
     /// Events for the prompt that is being made.
-    pub(super) fn read(&mut self, mut briefing: Briefing, result: Result<Page, LogError>, around: &Around<'_>) {
+    pub(super) fn read(
+        &mut self,
+        mut briefing: Briefing,
+        result: Result<Page, LogError>,
+        around: &Around<'_>,
+    ) {
         if let Some((run, mut drafting)) = briefing.drafting.take() {
             match result {
                 Ok(page) => {
@@ -168,7 +200,8 @@ impl Host {
 
     fn cannot_brief(&mut self, run: &Run, error: &LogError) {
         tracing::error!(stream = %self.stream, turn = %run.turn, %error, "no prompt can be made");
-        let result = Err(Fault::new("unreadable", "What the turn covers cannot be read from the log."));
+        let result =
+            Err(Fault::new("unreadable", "What the turn covers cannot be read from the log."));
         self.runs.end_here(run.turn);
         // A runtime that waits has had the turn since it was granted.
         self.out.push(Output::Cancel { key: self.key_of(run) });
@@ -190,7 +223,9 @@ impl Host {
     /// Whether somebody who comes by itself has a turn.
     fn awaits_client(&self) -> bool {
         let Some(state) = self.committed.conversation() else { return false };
-        state.open_turns().any(|turn| state.participant(&turn.participant).is_some_and(Participant::answers_by_posting))
+        state.open_turns().any(|turn| {
+            state.participant(&turn.participant).is_some_and(Participant::answers_by_posting)
+        })
     }
 
     fn key_of(&self, run: &Run) -> TurnKey {
@@ -200,7 +235,11 @@ impl Host {
     fn set_alarm(&mut self, wake_at: Option<Timestamp>, around: &Around<'_>) {
         let now = around.now;
         // Nobody tells a conversation that a client has gone: while one has a turn, the host looks.
-        let wake_at = if self.awaits_client() { wake_at.into_iter().chain([self.time(now) + LOOKS]).min() } else { wake_at };
+        let wake_at = if self.awaits_client() {
+            wake_at.into_iter().chain([self.time(now) + LOOKS]).min()
+        } else {
+            wake_at
+        };
         let rang = self.wake.is_some_and(|at| at <= now.steady);
         let lost = |at: &Timestamp| planted::has(Bug::LostWakeUp) && at.millis() % 5 == 0;
         self.wake = wake_at.filter(|at| !lost(at)).map(|at| {

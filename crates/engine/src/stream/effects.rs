@@ -36,32 +36,67 @@ pub(crate) fn effects<'a>(
     let mut effects = Effects::default();
     for recorded in events {
         match &recorded.event {
-            Event::Controlled { changes, .. } => changes.iter().for_each(|change| rebind(stream, &mut targets, change, &mut effects)),
-            Event::Archived { .. } => effects.claims.extend(targets.iter().map(|target| release(target))),
-            Event::Unarchived { .. } => effects.claims.extend(targets.iter().map(|target| take(stream, target))),
+            Event::Controlled { changes, .. } => {
+                changes.iter().for_each(|change| rebind(stream, &mut targets, change, &mut effects))
+            }
+            Event::Archived { .. } => {
+                effects.claims.extend(targets.iter().map(|target| release(target)))
+            }
+            Event::Unarchived { .. } => {
+                effects.claims.extend(targets.iter().map(|target| take(stream, target)))
+            }
             Event::TurnStarted { turn, attempt, through_seq, .. } => {
-                let typed = |target| NewDelivery { target, turn: Some(*turn), attempt: *attempt, through_seq: *through_seq, command: None };
+                let typed = |target| NewDelivery {
+                    target,
+                    turn: Some(*turn),
+                    attempt: *attempt,
+                    through_seq: *through_seq,
+                    command: None,
+                };
                 effects.deliveries.extend(terminal_of(*turn).map(typed));
             }
-            Event::Posted(posted) if visible(&recorded.event, &Viewer::Guest) => deliver(&targets, posted, recorded, &mut effects),
+            Event::Posted(posted) if visible(&recorded.event, &Viewer::Guest) => {
+                deliver(&targets, posted, recorded, &mut effects)
+            }
             _ => {}
         }
     }
     effects
 }
 
-fn rebind(stream: &StreamId, targets: &mut BTreeSet<String>, change: &Change, effects: &mut Effects) {
+fn rebind(
+    stream: &StreamId,
+    targets: &mut BTreeSet<String>,
+    change: &Change,
+    effects: &mut Effects,
+) {
     match change {
-        Change::Bound { target } if targets.insert(target.clone()) => effects.claims.push(take(stream, target)),
-        Change::Unbound { target } if targets.remove(target) => effects.claims.push(release(target)),
+        Change::Bound { target } if targets.insert(target.clone()) => {
+            effects.claims.push(take(stream, target))
+        }
+        Change::Unbound { target } if targets.remove(target) => {
+            effects.claims.push(release(target))
+        }
         _ => {}
     }
 }
 
-fn deliver(targets: &BTreeSet<String>, posted: &Posted, recorded: &Recorded, effects: &mut Effects) {
-    let owed = targets.iter().filter(|target| target.starts_with(CHAT) && !posted.tags.contains(&came_from(target)));
-    let delivery =
-        |target: &String| NewDelivery { target: target.clone(), turn: None, attempt: 0, through_seq: recorded.seq, command: None };
+fn deliver(
+    targets: &BTreeSet<String>,
+    posted: &Posted,
+    recorded: &Recorded,
+    effects: &mut Effects,
+) {
+    let owed = targets
+        .iter()
+        .filter(|target| target.starts_with(CHAT) && !posted.tags.contains(&came_from(target)));
+    let delivery = |target: &String| NewDelivery {
+        target: target.clone(),
+        turn: None,
+        attempt: 0,
+        through_seq: recorded.seq,
+        command: None,
+    };
     effects.deliveries.extend(owed.map(delivery));
 }
 
@@ -74,7 +109,14 @@ fn split(target: &str) -> (String, String) {
 fn take(stream: &StreamId, target: &str) -> ClaimChange {
     let (namespace, key) = split(target);
     let (fingerprint, outcome) = (String::new(), String::new());
-    ClaimChange::Take(Claim { namespace, key, stream: stream.clone(), fingerprint, outcome, expires: None })
+    ClaimChange::Take(Claim {
+        namespace,
+        key,
+        stream: stream.clone(),
+        fingerprint,
+        outcome,
+        expires: None,
+    })
 }
 
 fn release(target: &str) -> ClaimChange {
@@ -97,7 +139,10 @@ mod tests {
     }
 
     fn control(seq: u64, change: Change) -> Recorded {
-        at(seq, Event::Controlled { by: ParticipantId::user(), changes: vec![change], unproven: false })
+        at(
+            seq,
+            Event::Controlled { by: ParticipantId::user(), changes: vec![change], unproven: false },
+        )
     }
 
     fn post(seq: u64, tags: Vec<String>) -> Recorded {
@@ -134,10 +179,17 @@ mod tests {
     fn a_binding_holds_its_key_until_it_ends_or_the_conversation_is_archived() {
         let bound = owed(&[], &[control(1, Change::Bound { target: CHAT.into() })]);
         let [ClaimChange::Take(claim)] = &bound.claims[..] else { panic!("{bound:?}") };
-        assert_eq!((claim.namespace.as_str(), claim.key.as_str(), claim.expires), ("chat", "telegram:-100", None));
-        let release = ClaimChange::Release { namespace: "chat".into(), key: "telegram:-100".into() };
+        assert_eq!(
+            (claim.namespace.as_str(), claim.key.as_str(), claim.expires),
+            ("chat", "telegram:-100", None)
+        );
+        let release =
+            ClaimChange::Release { namespace: "chat".into(), key: "telegram:-100".into() };
         let by = ParticipantId::user();
-        for end in [control(2, Change::Unbound { target: CHAT.into() }), at(2, Event::Archived { by: by.clone() })] {
+        for end in [
+            control(2, Change::Unbound { target: CHAT.into() }),
+            at(2, Event::Archived { by: by.clone() }),
+        ] {
             assert_eq!(owed(&[CHAT], &[end]).claims, std::slice::from_ref(&release));
         }
         assert_eq!(owed(&[CHAT], &[at(3, Event::Unarchived { by })]).claims, bound.claims);
@@ -146,10 +198,17 @@ mod tests {
     #[test]
     fn words_go_to_every_target_but_the_one_they_came_from() {
         let targets = |events: &[Recorded]| -> Vec<String> {
-            owed(&[CHAT, "chat:discord:7"], events).deliveries.into_iter().map(|d| d.target).collect()
+            owed(&[CHAT, "chat:discord:7"], events)
+                .deliveries
+                .into_iter()
+                .map(|d| d.target)
+                .collect()
         };
         assert_eq!(targets(&[post(4, vec![])]), ["chat:discord:7", CHAT]);
         assert_eq!(targets(&[post(4, vec![came_from(CHAT)])]), ["chat:discord:7"]);
-        assert_eq!(targets(&[control(4, Change::Unbound { target: CHAT.into() }), post(5, vec![])]), ["chat:discord:7"]);
+        assert_eq!(
+            targets(&[control(4, Change::Unbound { target: CHAT.into() }), post(5, vec![])]),
+            ["chat:discord:7"]
+        );
     }
 }

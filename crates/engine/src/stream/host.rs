@@ -1,18 +1,21 @@
 //! The host of a live stream: a state machine that waits for nothing and asks for everything.
 //!
-//! It holds the committed state and the one that is being decided on, what waits to be decided, and the turns that run here. It is told
-//! things by [`Host::handle`], and what it wants comes back, in order. It has no clock, no chance and no order of a hash: the same inputs
-//! give the same outputs. Inputs may come in any order; what comes while an answer is outstanding waits for it, so that nothing is ever
-//! decided on a state that may turn out not to be kept.
+//! It holds the committed state and the one that is being decided on, what waits to be decided, and
+//! the turns that run here. It is told things by [`Host::handle`], and what it wants comes back, in
+//! order. It has no clock, no chance and no order of a hash: the same inputs give the same outputs.
+//! Inputs may come in any order; what comes while an answer is outstanding waits for it, so that
+//! nothing is ever decided on a state that may turn out not to be kept.
 //!
-//! Everything told before a look is decided together and appended at once: look up → decide and charge → append → apply → answer →
-//! publish → show → see what has to run. Until it is appended, nobody outside hears of any of it.
+//! Everything told before a look is decided together and appended at once: look up → decide and
+//! charge → append → apply → answer → publish → show → see what has to run. Until it is appended,
+//! nobody outside hears of any of it.
 //!
-//! Three things decisions depend on are not the stream's own. *Who is reachable* and *which keys were used* are facts that come once for
-//! each batch, with [`Input::Found`]: they may change at any time anyway. *Which agents there are* comes with every input, in [`Around`],
-//! because a turn that should run has to be given to somebody at once. *The purses* are shared by all streams, so what a decision spends
-//! is asked for by [`Output::Charge`] before the next one is made: two streams must not spend the same turn, and nothing is locked
-//! while the rules decide.
+//! Three things decisions depend on are not the stream's own. *Who is reachable* and *which keys
+//! were used* are facts that come once for each batch, with [`Input::Found`]: they may change at
+//! any time anyway. *Which agents there are* comes with every input, in [`Around`], because a turn
+//! that should run has to be given to somebody at once. *The purses* are shared by all streams, so
+//! what a decision spends is asked for by [`Output::Charge`] before the next one is made: two
+//! streams must not spend the same turn, and nothing is locked while the rules decide.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::iter;
@@ -28,7 +31,9 @@ use moothall_kernel::{Aggregate, Conversation};
 use super::awaited::{Awaited, refused, unanswered};
 use super::brief::{Briefing, Tail};
 use super::deciding::{Deciding, Item, Paying};
-use super::io::{Around, Begin, Consent, Input, Loaded, Now, Output, RequestId, Unwritable, Wanted, Why};
+use super::io::{
+    Around, Begin, Consent, Input, Loaded, Now, Output, RequestId, Unwritable, Wanted, Why,
+};
 use super::runs::Runs;
 use crate::answers::{HallError, Idempotency, Signal};
 use crate::ports::Epoch;
@@ -44,11 +49,13 @@ pub(crate) const RETRY_FULL: Millis = Millis::from_secs(1);
 #[derive(Clone, Debug)]
 pub struct Host {
     pub(super) stream: StreamId,
-    /// Which writer this is. A stream that is only read has none, so that it can be read when nothing can be written.
+    /// Which writer this is. A stream that is only read has none, so that it can be read when
+    /// nothing can be written.
     pub(super) epoch: Option<Epoch>,
     /// What the log says.
     pub(super) committed: Aggregate,
-    /// The same, and what was decided since. Made when something is to be decided, and kept while there is work.
+    /// The same, and what was decided since. Made when something is to be decided, and kept while
+    /// there is work.
     pub(super) working: Option<Aggregate>,
     /// Why it is only read, if it is.
     pub(super) unwritable: Option<Unwritable>,
@@ -67,7 +74,8 @@ pub struct Host {
     /// The pending ones wait until then, because the log had no room.
     pub(super) retry_at: Option<Millis>,
     pub(super) wake: Option<Millis>,
-    /// Refused contributions that were not kept and of which no event has told yet: how many of whom, and how many bytes.
+    /// Refused contributions that were not kept and of which no event has told yet: how many of
+    /// whom, and how many bytes.
     pub(super) unkept: BTreeMap<ParticipantId, (u64, u64)>,
     /// The conversation's own time when it last looked, and the steady clock then.
     clock: Now,
@@ -142,8 +150,13 @@ impl Host {
         if let Begin::Existing(opened_at) = begin
             && host.unwritable.is_none()
         {
-            // What a stream is told when it is loaded: how long nobody looked after it, and what the registry says now.
-            let downtime = if planted::has(Bug::DowntimeForgotten) { Millis(0) } else { opened_at.since(host.committed.last_ts()) };
+            // What a stream is told when it is loaded: how long nobody looked after it, and what
+            // the registry says now.
+            let downtime = if planted::has(Bug::DowntimeForgotten) {
+                Millis(0)
+            } else {
+                opened_at.since(host.committed.last_ts())
+            };
             host.pending.extend(host.stood_still(downtime));
             host.pending.extend(host.changed_facts(around.agents));
         }
@@ -154,17 +167,23 @@ impl Host {
     pub fn handle(&mut self, around: &Around<'_>, input: Input) -> Vec<Output> {
         match input {
             Input::Request { id, wanted, idempotency, condition, owing } => {
-                self.inbox.items.push(Item::external(id, wanted, idempotency).on(condition).owing(owing));
+                self.inbox
+                    .items
+                    .push(Item::external(id, wanted, idempotency).on(condition).owing(owing));
             }
             Input::Answered { id, consent } => self.answered(id, consent, around.now.steady),
             Input::View { id } => self.inbox.views.push(id),
-            Input::Report { key, report, receipt } => self.inbox.notices.push((key, Notice::Report(report, receipt))),
+            Input::Report { key, report, receipt } => {
+                self.inbox.notices.push((key, Notice::Report(report, receipt)))
+            }
             Input::Probed { key, probe } => self.inbox.notices.push((key, Notice::Probed(probe))),
             Input::Refresh => self.inbox.refresh = true,
             Input::Look => self.inbox.look = true,
             Input::Quiet => self.forget(),
             Input::Found(found) => match std::mem::take(&mut self.stage) {
-                Stage::Looking(items) => self.decide(Deciding::new(items, found, self.time(around.now)), around),
+                Stage::Looking(items) => {
+                    self.decide(Deciding::new(items, found, self.time(around.now)), around)
+                }
                 other => self.stage = other,
             },
             Input::Charged { paid, budgets } => match std::mem::take(&mut self.stage) {
@@ -204,7 +223,8 @@ impl Host {
         self.committed.conversation()
     }
 
-    /// The state that is decided on, where something was decided and is not appended. For those who watch the host.
+    /// The state that is decided on, where something was decided and is not appended. For those who
+    /// watch the host.
     pub fn working(&self) -> &Aggregate {
         self.working.as_ref().unwrap_or(&self.committed)
     }
@@ -226,11 +246,15 @@ impl Host {
 
     /// Whether nothing was told that it has not looked at, and nothing is outstanding.
     pub fn is_idle(&self) -> bool {
-        let told = !self.inbox.items.is_empty() || !self.inbox.views.is_empty() || !self.inbox.notices.is_empty() || self.inbox.refresh;
+        let told = !self.inbox.items.is_empty()
+            || !self.inbox.views.is_empty()
+            || !self.inbox.notices.is_empty()
+            || self.inbox.refresh;
         matches!(self.stage, Stage::Idle) && !told
     }
 
-    /// Whether everything it was told is decided and kept, or refused, but for what waits until somebody agrees.
+    /// Whether everything it was told is decided and kept, or refused, but for what waits until
+    /// somebody agrees.
     pub fn is_settled(&self) -> bool {
         self.is_idle() && self.pending.is_empty()
     }
@@ -251,10 +275,14 @@ impl Host {
 
     /// Whether it could be let go, and be loaded again when somebody asks.
     pub fn may_leave(&self) -> bool {
-        self.is_settled() && self.awaited.is_empty() && self.runs.is_empty() && (self.unwritable.is_some() || !self.has_timers())
+        self.is_settled()
+            && self.awaited.is_empty()
+            && self.runs.is_empty()
+            && (self.unwritable.is_some() || !self.has_timers())
     }
 
-    /// One look: everything that was told is decided, appended and told, and then it is seen what has to run.
+    /// One look: everything that was told is decided, appended and told, and then it is seen what
+    /// has to run.
     fn look(&mut self, around: &Around<'_>) {
         let now = around.now;
         self.refuse_unanswered(around);
@@ -268,8 +296,11 @@ impl Host {
             items.extend(self.changed_facts(around.agents));
         }
         items.extend(inbox.items);
-        // What was put back goes before everything else that is decided: deadlines have to be moved before anything looks at them.
-        let is_due = self.retry_at.is_none_or(|at| at <= now.steady) || stood_still.is_some() || !items.is_empty();
+        // What was put back goes before everything else that is decided: deadlines have to be moved
+        // before anything looks at them.
+        let is_due = self.retry_at.is_none_or(|at| at <= now.steady)
+            || stood_still.is_some()
+            || !items.is_empty();
         let put_back = if is_due { std::mem::take(&mut self.pending) } else { Vec::new() };
         if is_due {
             self.retry_at = None;
@@ -279,8 +310,9 @@ impl Host {
         self.next_batch(around);
     }
 
-    /// The conversation's own time: it is never behind the newest event, and goes on by the steady clock. Where the computer's clock was
-    /// set back, or the newest event lies ahead of it, nothing waits for it to catch up.
+    /// The conversation's own time: it is never behind the newest event, and goes on by the steady
+    /// clock. Where the computer's clock was set back, or the newest event lies ahead of it,
+    /// nothing waits for it to catch up.
     pub(super) fn time(&self, now: Now) -> Timestamp {
         if planted::has(Bug::TimeGoesBackwards) {
             return now.wall;
@@ -304,10 +336,12 @@ impl Host {
 
     /// Nobody looked at the clock for so long.
     fn stood_still(&self, downtime: Millis) -> Option<Item> {
-        (downtime > GAP && self.has_timers()).then(|| Item::internal(EngineCommand::ShiftClock { downtime }))
+        (downtime > GAP && self.has_timers())
+            .then(|| Item::internal(EngineCommand::ShiftClock { downtime }))
     }
 
-    /// What the registry says otherwise than the conversation remembers, and the end of what nobody is left to run.
+    /// What the registry says otherwise than the conversation remembers, and the end of what nobody
+    /// is left to run.
     fn changed_facts(&self, agents: &Roster) -> Vec<Item> {
         let open = self.conversation().filter(|conversation| !conversation.is_archived());
         let here = open.into_iter().flat_map(Conversation::agents);
@@ -315,28 +349,41 @@ impl Host {
             let listed = agents.facts(p.profile.client.as_deref()?);
             let facts = match p.address {
                 None => listed,
-                // What a session is does not change with the registry, but for how long it may take.
-                Some(_) if listed.abilities.lives_in_session => AgentFacts { timeout: listed.timeout, ..p.facts.clone() },
+                // What a session is does not change with the registry, but for how long it may
+                // take.
+                Some(_) if listed.abilities.lives_in_session => {
+                    AgentFacts { timeout: listed.timeout, ..p.facts.clone() }
+                }
                 Some(_) => return None,
             };
             (facts != p.facts).then_some((p, facts))
         });
         let told = changed.flat_map(|(p, facts)| {
-            let orphans = if p.facts.known && !facts.known { self.orphans(&p.id) } else { Vec::new() };
+            let orphans =
+                if p.facts.known && !facts.known { self.orphans(&p.id) } else { Vec::new() };
             let changed = EngineCommand::Facts { participant: p.id.clone(), facts };
-            // Who has nobody to run it is known before its turns end, so that none is granted to it again.
+            // Who has nobody to run it is known before its turns end, so that none is granted to it
+            // again.
             iter::once(changed).chain(orphans)
         });
         told.map(Item::internal).collect()
     }
 
-    /// Ends the turns of somebody whose client is gone, but for those that run here: they end as they began.
+    /// Ends the turns of somebody whose client is gone, but for those that run here: they end as
+    /// they began.
     fn orphans(&self, participant: &ParticipantId) -> Vec<EngineCommand> {
         let turns = self.conversation().into_iter().flat_map(Conversation::open_turns);
-        let lost = turns.filter(|turn| turn.participant == *participant && !self.runs.is_run_here(turn.no));
+        let lost = turns
+            .filter(|turn| turn.participant == *participant && !self.runs.is_run_here(turn.no));
         let ended = lost.map(|turn| {
-            let fault = Fault::new("client_removed", "Its client is not in the configuration any more.");
-            EngineCommand::Finished { turn: turn.no, attempt: turn.attempt, result: Err(fault), usage: Usage::default() }
+            let fault =
+                Fault::new("client_removed", "Its client is not in the configuration any more.");
+            EngineCommand::Finished {
+                turn: turn.no,
+                attempt: turn.attempt,
+                result: Err(fault),
+                usage: Usage::default(),
+            }
         });
         ended.collect()
     }
@@ -371,17 +418,29 @@ impl Host {
     fn hear(&mut self, key: &TurnKey, notice: Notice, items: &mut Vec<Item>) {
         match notice {
             // At once, so that a piece of an answer never follows the answer.
-            Notice::Report(report @ (Report::Delta(_) | Report::Progress(_) | Report::Used(_)), _) => {
-                let signal = self.committed.conversation().and_then(|conversation| self.runs.streamed(key, report, conversation));
+            Notice::Report(
+                report @ (Report::Delta(_) | Report::Progress(_) | Report::Used(_)),
+                _,
+            ) => {
+                let signal = self
+                    .committed
+                    .conversation()
+                    .and_then(|conversation| self.runs.streamed(key, report, conversation));
                 self.out.extend(signal.map(Output::Signal));
             }
             Notice::Report(report, receipt) => match (self.runs.reported(key, report), receipt) {
-                (Some(command), Some((id, once))) => items.push(Item::external(id, Wanted::Decision(command.into()), Some(once))),
+                (Some(command), Some((id, once))) => {
+                    items.push(Item::external(id, Wanted::Decision(command.into()), Some(once)))
+                }
                 (Some(command), None) => items.push(Item::internal(command)),
-                (None, Some((id, _))) => self.out.push(Output::Answer { answers: vec![(id, Ok(self.nothing_new()))] }),
+                (None, Some((id, _))) => {
+                    self.out.push(Output::Answer { answers: vec![(id, Ok(self.nothing_new()))] })
+                }
                 (None, None) => {}
             },
-            Notice::Probed(probe) => items.extend(self.runs.probed(key, &probe).map(Item::internal)),
+            Notice::Probed(probe) => {
+                items.extend(self.runs.probed(key, &probe).map(Item::internal))
+            }
         }
     }
 
@@ -404,7 +463,8 @@ impl Host {
     /// All of a look is decided, and what could be kept is.
     fn settled(&mut self, around: &Around<'_>) {
         if self.conversation().is_some_and(Conversation::is_deleted) {
-            // What runs is cancelled, and whoever wants to see it hears why there is nothing to see.
+            // What runs is cancelled, and whoever wants to see it hears why there is nothing to
+            // see.
             self.reconcile(around);
             return self.close(Why::Deleted);
         }
@@ -424,7 +484,9 @@ impl Host {
     /// Says when to look again.
     pub(super) fn rest(&mut self, now: Now) {
         let ready = (!self.pending.is_empty() && self.retry_at.is_none()).then_some(now.steady);
-        self.out.push(Output::Wake { at: [self.wake, self.retry_at, ready, self.awaited.until()].into_iter().flatten().min() });
+        self.out.push(Output::Wake {
+            at: [self.wake, self.retry_at, ready, self.awaited.until()].into_iter().flatten().min(),
+        });
     }
 
     pub(super) fn close(&mut self, why: Why) {

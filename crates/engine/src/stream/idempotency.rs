@@ -27,7 +27,11 @@ pub(crate) fn claim_key(idempotency: &Idempotency) -> String {
 ///
 /// # Errors
 /// [`HallError`] when nobody can tell.
-pub async fn look_up(log: &dyn EventLog, keys: &[String], now: Timestamp) -> Result<BTreeMap<String, Earlier>, HallError> {
+pub async fn look_up(
+    log: &dyn EventLog,
+    keys: &[String],
+    now: Timestamp,
+) -> Result<BTreeMap<String, Earlier>, HallError> {
     let mut earlier = BTreeMap::new();
     for claim in join_all(keys.iter().map(|key| log.claim(IDEM, key, now))).await {
         if let Some(claim) = claim? {
@@ -42,7 +46,11 @@ pub async fn look_up(log: &dyn EventLog, keys: &[String], now: Timestamp) -> Res
 ///
 /// # Errors
 /// [`HallError::KeyReused`] when it belongs to another request.
-pub(crate) async fn replay(log: &dyn EventLog, claim: &Claim, idempotency: &Idempotency) -> Verdict {
+pub(crate) async fn replay(
+    log: &dyn EventLog,
+    claim: &Claim,
+    idempotency: &Idempotency,
+) -> Verdict {
     if claim.fingerprint != idempotency.fingerprint {
         return Err(HallError::KeyReused);
     }
@@ -51,7 +59,11 @@ pub(crate) async fn replay(log: &dyn EventLog, claim: &Claim, idempotency: &Idem
 
 /// The answer that the holder of a claim got, read back from the log.
 async fn answer_of(log: &dyn EventLog, claim: &Claim) -> Verdict {
-    let head = log.find(&claim.stream).await?.ok_or_else(|| HallError::NotFound(claim.stream.clone()))?.head;
+    let head = log
+        .find(&claim.stream)
+        .await?
+        .ok_or_else(|| HallError::NotFound(claim.stream.clone()))?
+        .head;
     let event = match claim.outcome.parse() {
         Ok(seq) => Some(read_one(log, &claim.stream, Seq(seq)).await?),
         Err(_) => None,

@@ -54,7 +54,8 @@ pub enum Begin {
 pub enum Unwritable {
     /// Its first event that this version does not know: where, and of which kind.
     Newer(Seq, String),
-    /// Its events lead to a state that no rule allows. Whatever was decided on it would be wrong too.
+    /// Its events lead to a state that no rule allows. Whatever was decided on it would be wrong
+    /// too.
     Broken(Broken),
 }
 
@@ -62,8 +63,12 @@ impl Unwritable {
     /// What is said to those who want to write.
     pub(super) fn error(&self, stream: &StreamId) -> HallError {
         match self {
-            Unwritable::Newer(seq, kind) => HallError::ReadOnly { stream: stream.clone(), seq: *seq, kind: kind.clone() },
-            Unwritable::Broken(broken) => HallError::Broken { stream: stream.clone(), rule: *broken },
+            Unwritable::Newer(seq, kind) => {
+                HallError::ReadOnly { stream: stream.clone(), seq: *seq, kind: kind.clone() }
+            }
+            Unwritable::Broken(broken) => {
+                HallError::Broken { stream: stream.clone(), rule: *broken }
+            }
         }
     }
 }
@@ -168,14 +173,16 @@ pub enum Input {
         /// What goes along.
         owing: Owing,
     },
-    /// What was said to an [`Output::Ask`]. It may come late, twice or never: what comes when nobody waits for it changes nothing.
+    /// What was said to an [`Output::Ask`]. It may come late, twice or never: what comes when
+    /// nobody waits for it changes nothing.
     Answered {
         /// About which request.
         id: RequestId,
         /// What.
         consent: Consent,
     },
-    /// Somebody wants to see the committed state, after everything that came before; they may with [`Output::Show`].
+    /// Somebody wants to see the committed state, after everything that came before; they may with
+    /// [`Output::Show`].
     View {
         /// Which request.
         id: RequestId,
@@ -186,7 +193,8 @@ pub enum Input {
         key: TurnKey,
         /// What.
         report: Report,
-        /// Where it waits until that is kept: the request that is answered, and the key under which it takes effect once.
+        /// Where it waits until that is kept: the request that is answered, and the key under which
+        /// it takes effect once.
         receipt: Option<(RequestId, Idempotency)>,
     },
     /// What a runtime knows about a turn that an earlier process began.
@@ -198,8 +206,8 @@ pub enum Input {
     },
     /// The agents are other ones now.
     Refresh,
-    /// Nothing more waits to be told, or the time of an [`Output::Wake`] has come: see what is to be done. Whatever was told before is
-    /// decided together.
+    /// Nothing more waits to be told, or the time of an [`Output::Wake`] has come: see what is to
+    /// be done. Whatever was told before is decided together.
     Look,
     /// Nothing has happened for a while: forget what can be read again.
     Quiet,
@@ -214,7 +222,8 @@ pub enum Input {
     },
     /// The answer to [`Output::Acquire`].
     Acquired(Result<Acquired, LogError>),
-    /// The answer to [`Output::Append`]: it is synced, with these ids of its deliveries in their order, or the log is as it was.
+    /// The answer to [`Output::Append`]: it is synced, with these ids of its deliveries in their
+    /// order, or the log is as it was.
     Appended(Result<Vec<u64>, AppendError>),
     /// The answer to [`Output::Reload`].
     Loaded(Result<Box<Loaded>, HallError>),
@@ -222,7 +231,8 @@ pub enum Input {
     Read(Result<Page, LogError>),
 }
 
-/// Everything that a host wants. What comes of one call is carried out in its order; at most the last of it asks for an answer.
+/// Everything that a host wants. What comes of one call is carried out in its order; at most the
+/// last of it asks for an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// Find out what a decision has to know: these claims among others. Asks for [`Input::Found`].
@@ -230,7 +240,8 @@ pub enum Output {
         /// Claim keys.
         keys: Vec<String>,
     },
-    /// Ask somebody whether they agree to this request; nothing waits for [`Input::Answered`] but the request itself.
+    /// Ask somebody whether they agree to this request; nothing waits for [`Input::Answered`] but
+    /// the request itself.
     Ask {
         /// Which request.
         id: RequestId,
@@ -241,7 +252,8 @@ pub enum Output {
         /// Until then, on the steady clock: what is answered later comes too late.
         until: Millis,
     },
-    /// Take this from the purses that all streams share: all of it, or nothing. Asks for [`Input::Charged`].
+    /// Take this from the purses that all streams share: all of it, or nothing. Asks for
+    /// [`Input::Charged`].
     Charge {
         /// What.
         charges: Vec<Charge>,
@@ -281,7 +293,8 @@ pub enum Output {
         /// What they cost.
         charges: Vec<Charge>,
     },
-    /// What was decided led to a state that no rule allows, and is not appended. Somebody has to know of this fault.
+    /// What was decided led to a state that no rule allows, and is not appended. Somebody has to
+    /// know of this fault.
     Broken(Broken),
     /// These requests are done.
     Answer {
@@ -314,7 +327,8 @@ pub enum Output {
         /// What.
         job: Box<Job>,
     },
-    /// Ask what became of a turn that an earlier process began. [`Input::Probed`] comes when it comes.
+    /// Ask what became of a turn that an earlier process began. [`Input::Probed`] comes when it
+    /// comes.
     Probe {
         /// Which.
         key: TurnKey,
@@ -335,7 +349,8 @@ pub enum Output {
     Begun {
         /// Which.
         key: TurnKey,
-        /// The delivery that its prompt is; nothing where it is none, or where an earlier process inserted it.
+        /// The delivery that its prompt is; nothing where it is none, or where an earlier process
+        /// inserted it.
         delivery: Option<u64>,
     },
     /// A person answered a permission, or nobody did in time.
@@ -352,7 +367,8 @@ pub enum Output {
         /// What.
         start: Box<Start>,
     },
-    /// Give [`Input::Look`] at this time of the steady clock, in place of every earlier wish; never where unset.
+    /// Give [`Input::Look`] at this time of the steady clock, in place of every earlier wish; never
+    /// where unset.
     Wake {
         /// When.
         at: Option<Millis>,

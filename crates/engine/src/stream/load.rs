@@ -13,14 +13,16 @@ use crate::ports::{EventLog, Opening, Page};
 /// Events read at once.
 const LOAD_PAGE: usize = 1000;
 
-/// The state of a stream, up to the first event that this version does not know, and where the snapshot was that it was made from.
-/// What is folded goes no further back than that.
+/// The state of a stream, up to the first event that this version does not know, and where the
+/// snapshot was that it was made from. What is folded goes no further back than that.
 ///
 /// # Errors
 /// [`HallError`] when there is no such stream, or it cannot be read.
 pub async fn load(log: &dyn EventLog, stream: &StreamId) -> Result<(Loaded, Seq), HallError> {
     let Opening { kind, snapshot, page } = log.load(stream, STATE_VERSION, LOAD_PAGE).await?;
-    let Some(snapshot) = snapshot else { return Ok((go_on(log, new(&kind, stream)?, page).await?, Seq(0))) };
+    let Some(snapshot) = snapshot else {
+        return Ok((go_on(log, new(&kind, stream)?, page).await?, Seq(0)));
+    };
     match snapshot.state(&kind, stream) {
         Some(state) => Ok((go_on(log, state, page).await?, snapshot.head)),
         None => Ok((fold(log, &kind, stream).await?, Seq(0))),
@@ -37,17 +39,27 @@ pub async fn fold(log: &dyn EventLog, kind: &str, stream: &StreamId) -> Result<L
 
 /// A stream in which nothing has happened yet. What kind it is, a newer version may know.
 fn new(kind: &str, stream: &StreamId) -> Result<Aggregate, HallError> {
-    let unknown = || HallError::ReadOnly { stream: stream.clone(), seq: Seq(1), kind: kind.to_owned() };
+    let unknown =
+        || HallError::ReadOnly { stream: stream.clone(), seq: Seq(1), kind: kind.to_owned() };
     Aggregate::new(kind, stream.clone()).ok_or_else(unknown)
 }
 
 /// The state after a page that follows it, and all that come after.
-async fn go_on(log: &dyn EventLog, mut state: Aggregate, mut page: Page) -> Result<Loaded, HallError> {
+async fn go_on(
+    log: &dyn EventLog,
+    mut state: Aggregate,
+    mut page: Page,
+) -> Result<Loaded, HallError> {
     let stream = state.stream().clone();
     loop {
         let known = |seq: Seq| page.newer.as_ref().is_none_or(|(newer, _)| seq < *newer);
-        let forgotten = |event: &Event| planted::has(Bug::GuardNotRestored) && matches!(event, Event::GuardTripped { .. });
-        let read = page.events.iter().filter(|recorded| known(recorded.seq) && !forgotten(&recorded.event));
+        let forgotten = |event: &Event| {
+            planted::has(Bug::GuardNotRestored) && matches!(event, Event::GuardTripped { .. })
+        };
+        let read = page
+            .events
+            .iter()
+            .filter(|recorded| known(recorded.seq) && !forgotten(&recorded.event));
         read.for_each(|recorded| state.apply(recorded));
         if page.newer.is_some() {
             return Ok(Loaded::new(state, page.newer));
@@ -60,13 +72,19 @@ async fn go_on(log: &dyn EventLog, mut state: Aggregate, mut page: Page) -> Resu
     }
 }
 
-/// What a stream's turns cost up to a position, or to the first event that this version does not know.
-pub(crate) async fn charges_up_to(log: &dyn EventLog, stream: &StreamId, through: Seq) -> Result<Vec<Charge>, HallError> {
+/// What a stream's turns cost up to a position, or to the first event that this version does not
+/// know.
+pub(crate) async fn charges_up_to(
+    log: &dyn EventLog,
+    stream: &StreamId,
+    through: Seq,
+) -> Result<Vec<Charge>, HallError> {
     let mut state = Conversation::new(stream.clone());
     let (mut charges, mut after) = (Vec::new(), Seq(0));
     loop {
         let page = log.read(stream, after, LOAD_PAGE).await?;
-        let known = |seq: Seq| seq <= through && page.newer.as_ref().is_none_or(|(newer, _)| seq < *newer);
+        let known =
+            |seq: Seq| seq <= through && page.newer.as_ref().is_none_or(|(newer, _)| seq < *newer);
         for event in page.events.iter().filter(|event| known(event.seq)) {
             charges.extend(state.charge_of(event.ts, &event.event));
             state.apply(event);

@@ -1,8 +1,8 @@
 //! A live stream: the state machine that is its only writer, and the task around it.
 //!
-//! [`host`] decides, and lists in [`io`] everything that it is told and everything that it wants. `shell` is the task: it brings what
-//! comes in, carries out what is wanted, and waits. Whoever drives a [`Host`] some other way, as the simulator does, gets the same
-//! conversation.
+//! [`host`] decides, and lists in [`io`] everything that it is told and everything that it wants.
+//! `shell` is the task: it brings what comes in, carries out what is wanted, and waits. Whoever
+//! drives a [`Host`] some other way, as the simulator does, gets the same conversation.
 
 pub mod io;
 pub mod host;
@@ -32,5 +32,6 @@ mod tests;
 pub use asking::Asker;
 pub use host::Host;
 pub use io::{
-    Around, Begin, Condition, Consent, Earlier, Found, Input, Loaded, Now, Output, Owing, RequestId, Unwritable, Verdict, Wanted, Why,
+    Around, Begin, Condition, Consent, Earlier, Found, Input, Loaded, Now, Output, Owing,
+    RequestId, Unwritable, Verdict, Wanted, Why,
 };

@@ -12,7 +12,8 @@ use super::io::Output;
 use crate::runtime::agent::Given;
 
 impl Host {
-    /// What committed events mean for those who are run here: their presence, and answers to their permissions.
+    /// What committed events mean for those who are run here: their presence, and answers to their
+    /// permissions.
     pub(super) fn take_note(&mut self, events: &[Recorded]) {
         let mut states: BTreeMap<ParticipantId, &'static str> = BTreeMap::new();
         for recorded in events {
@@ -24,19 +25,24 @@ impl Host {
                 Event::TurnEnded { turn, participant, outcome, .. } => {
                     if let Some(going) = self.runs.going.get_mut(turn) {
                         going.lapsed = *outcome == Outcome::Expired;
-                        states.extend(going.hand.is_some().then(|| (participant.clone(), "listening")));
+                        states.extend(
+                            going.hand.is_some().then(|| (participant.clone(), "listening")),
+                        );
                     }
                 }
                 Event::PermissionAnswered { permission, option, text, .. } => {
                     let given = Given { option: option.clone(), text: text.clone() };
                     self.out.extend(self.runs.permit(&self.stream, permission, Some(&given)));
                 }
-                Event::PermissionExpired { permission } => self.out.extend(self.runs.permit(&self.stream, permission, None)),
+                Event::PermissionExpired { permission } => {
+                    self.out.extend(self.runs.permit(&self.stream, permission, None))
+                }
                 _ => {}
             }
         }
         for (participant, state) in states {
-            let details = self.conversation().and_then(|state| state.participant(&participant)).map(details);
+            let details =
+                self.conversation().and_then(|state| state.participant(&participant)).map(details);
             self.out.push(Output::Presence { participant, state, details });
         }
     }
@@ -47,6 +53,8 @@ fn details(participant: &Participant) -> Map<String, Value> {
     let profile = serde_json::to_value(&participant.profile).unwrap_or_default();
     match profile {
         Value::Object(details) => details,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            Map::new()
+        }
     }
 }

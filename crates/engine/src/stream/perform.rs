@@ -1,4 +1,5 @@
-//! Carries out what a stream's host wants: on the log, the purses, the agents, and to everybody who waits or listens.
+//! Carries out what a stream's host wants: on the log, the purses, the agents, and to everybody who
+//! waits or listens.
 
 use std::sync::Arc;
 
@@ -26,7 +27,9 @@ impl Shell {
     pub(super) async fn perform(&mut self, output: Output) -> Result<Option<Input>, Why> {
         match output {
             Output::Lookup { keys } => return Ok(Some(Input::Found(self.look_up(keys).await))),
-            Output::Ask { id, principal, request, until } => self.asking.ask(id, principal, request, self.at(until)),
+            Output::Ask { id, principal, request, until } => {
+                self.asking.ask(id, principal, request, self.at(until))
+            }
             Output::Charge { charges } => {
                 let paid = self.hall.purses.charge(&charges, self.hall.now());
                 return Ok(Some(Input::Charged { paid, budgets: self.hall.purses.facts() }));
@@ -43,18 +46,25 @@ impl Shell {
                 }
                 return Ok(Some(Input::Acquired(acquired)));
             }
-            Output::Append { batch } => return Ok(Some(Input::Appended(self.append(*batch).await))),
+            Output::Append { batch } => {
+                return Ok(Some(Input::Appended(self.append(*batch).await)));
+            }
             Output::Reload => {
                 tracing::warn!(stream = %self.stream, "it is not where its writer thought; read again");
-                // Boxed, because it is seldom needed, and every wish that is carried out would be moved with room for it.
+                // Boxed, because it is seldom needed, and every wish that is carried out would be
+                // moved with room for it.
                 let loaded = Box::pin(load(&*self.hall.store.log, &self.stream)).await;
                 return Ok(Some(Input::Loaded(loaded.map(|(loaded, _)| Box::new(loaded)))));
             }
             Output::Read { after, count } => {
-                return Ok(Some(Input::Read(read_span(&*self.hall.store.log, &self.stream, after, count).await)));
+                return Ok(Some(Input::Read(
+                    read_span(&*self.hall.store.log, &self.stream, after, count).await,
+                )));
             }
             Output::ReadMessages { before, limit } => {
-                return Ok(Some(Input::Read(read_messages(&*self.hall.store.log, &self.stream, before, limit).await)));
+                return Ok(Some(Input::Read(
+                    read_messages(&*self.hall.store.log, &self.stream, before, limit).await,
+                )));
             }
             Output::Count { events, charges } => {
                 if let Some(state) = self.host.conversation() {
@@ -70,9 +80,14 @@ impl Shell {
             Output::Publish { events } => {
                 crash::point("before_publish");
                 self.seat.updates.events(&events);
-                let waits_for_people = self.host.conversation().map_or(0, Conversation::waits_for_people);
+                let waits_for_people =
+                    self.host.conversation().map_or(0, Conversation::waits_for_people);
                 let head = self.host.committed().head();
-                let _ = self.hall.changes.send(Changed::Head { stream: self.stream.clone(), head, waits_for_people });
+                let _ = self.hall.changes.send(Changed::Head {
+                    stream: self.stream.clone(),
+                    head,
+                    waits_for_people,
+                });
                 crash::point("after_publish");
             }
             Output::Signal(signal) => self.seat.updates.signal(|| signal),
@@ -89,7 +104,9 @@ impl Shell {
             }
             Output::Cancel { key } => self.with_hand(&key, |agent| agent.cancel(&key)),
             Output::Lapse { key } => self.with_hand(&key, |agent| agent.lapsed(&key)),
-            Output::Begun { key, delivery } => self.with_hand(&key, |agent| agent.begun(&key, delivery)),
+            Output::Begun { key, delivery } => {
+                self.with_hand(&key, |agent| agent.begun(&key, delivery))
+            }
             Output::Permit { key, permission, given } => {
                 self.with_hand(&key, |agent| agent.permit(&key, &permission, given.as_ref()));
             }
@@ -128,7 +145,8 @@ impl Shell {
         }
         crash::point("before_append");
         crash::before_append(&events);
-        let owed: Vec<String> = batch.deliveries.iter().map(|delivery| delivery.target.clone()).collect();
+        let owed: Vec<String> =
+            batch.deliveries.iter().map(|delivery| delivery.target.clone()).collect();
         let begun = std::time::Instant::now();
         let appended = self.hall.store.log.append(vec![batch]).await;
         self.hall.meters.appended(events.len(), begun.elapsed(), appended.as_ref().map(drop));
@@ -163,11 +181,19 @@ impl Shell {
     fn show(&mut self, id: RequestId) {
         match self.waiting.remove(&id) {
             Some(Waiting::Question(question)) => {
-                question(self.host.conversation().ok_or_else(|| HallError::NotFound(self.stream.clone())));
+                question(
+                    self.host
+                        .conversation()
+                        .ok_or_else(|| HallError::NotFound(self.stream.clone())),
+                );
             }
             Some(Waiting::Subscriber(subscriber)) => {
                 let (head, partials) = (self.host.committed().head(), self.host.partials());
-                let _ = subscriber.send(Ok(Subscription { head, partials, updates: self.seat.updates.subscribe() }));
+                let _ = subscriber.send(Ok(Subscription {
+                    head,
+                    partials,
+                    updates: self.seat.updates.subscribe(),
+                }));
             }
             Some(Waiting::Drained(done)) => self.leaving.push(done),
             Some(Waiting::Answer(_)) | None => {}
@@ -183,7 +209,8 @@ impl Shell {
         crash::point("agent_started");
     }
 
-    /// What runs a turn: as it was when the turn was taken up, or as the registry has it that the host was told of.
+    /// What runs a turn: as it was when the turn was taken up, or as the registry has it that the
+    /// host was told of.
     fn hand(&mut self, key: &TurnKey, participant: &ParticipantId) -> Option<Arc<dyn Agent>> {
         if let Some(agent) = self.hands.get(key) {
             return Some(agent.clone());
@@ -191,7 +218,9 @@ impl Shell {
         let participant = self.host.conversation()?.participant(participant)?;
         let agent = match participant.facts.abilities.lives_in_session {
             true => self.hall.residents.agent(participant.address.as_ref()),
-            false => self.agents.registry.get(participant.profile.client.as_deref()?)?.agent.clone(),
+            false => {
+                self.agents.registry.get(participant.profile.client.as_deref()?)?.agent.clone()
+            }
         };
         self.hands.insert(key.clone(), agent.clone());
         Some(agent)

@@ -35,7 +35,8 @@ impl Reporter for TurnReporter {
             }
         }
         if let Some(streams) = self.streams.upgrade() {
-            streams.tell(&self.key.stream, Box::new(Notice::Report(self.key.clone(), report, None)));
+            streams
+                .tell(&self.key.stream, Box::new(Notice::Report(self.key.clone(), report, None)));
         }
     }
 }

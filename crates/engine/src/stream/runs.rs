@@ -1,4 +1,5 @@
-//! The turns that this process runs: what their runtimes report, and what listeners and runtimes hear of them.
+//! The turns that this process runs: what their runtimes report, and what listeners and runtimes
+//! hear of them.
 
 use std::collections::BTreeMap;
 
@@ -65,10 +66,13 @@ impl Runs {
         self.going.is_empty()
     }
 
-    /// Whether a turn would be lost if the process ended now. What lives in a session or elsewhere goes on without it, and nobody knows
-    /// yet of a turn that an earlier process began whether it runs at all.
+    /// Whether a turn would be lost if the process ended now. What lives in a session or elsewhere
+    /// goes on without it, and nobody knows yet of a turn that an earlier process began whether it
+    /// runs at all.
     pub(super) fn would_lose(&self) -> bool {
-        let lost = |going: &ActiveTurn| going.hand.is_some_and(|hand| !hand.outlives) && going.phase != Phase::Probing;
+        let lost = |going: &ActiveTurn| {
+            going.hand.is_some_and(|hand| !hand.outlives) && going.phase != Phase::Probing
+        };
         self.going.values().any(lost)
     }
 
@@ -90,7 +94,13 @@ impl Runs {
     }
 
     /// Notes that a turn is run here from now on.
-    pub(super) fn note(&mut self, run: &Run, hand: Option<Hand>, phase: Phase, state: &Conversation) {
+    pub(super) fn note(
+        &mut self,
+        run: &Run,
+        hand: Option<Hand>,
+        phase: Phase,
+        state: &Conversation,
+    ) {
         let Some(turn) = state.turn(run.turn) else { return };
         let going = ActiveTurn {
             attempt: run.attempt,
@@ -123,7 +133,13 @@ impl Runs {
     pub(super) fn partials(&self) -> Vec<Signal> {
         let shown = |(turn, going): (&TurnNo, &ActiveTurn)| {
             let text = going.partial.shown()?.to_owned();
-            Some(Signal::Delta { turn: *turn, attempt: going.attempt, participant: going.participant.clone(), offset: 0, text })
+            Some(Signal::Delta {
+                turn: *turn,
+                attempt: going.attempt,
+                participant: going.participant.clone(),
+                offset: 0,
+                text,
+            })
         };
         self.going.iter().filter_map(shown).collect()
     }
@@ -133,10 +149,16 @@ impl Runs {
         let mut ended = Vec::new();
         self.going.retain(|turn, going| {
             let keep = wanted.iter().any(|run| run.turn == *turn && run.attempt == going.attempt);
-            let told = going.phase != Phase::SessionAct && going.hand.is_some() && !planted::has(Bug::CancelForgotten);
+            let told = going.phase != Phase::SessionAct
+                && going.hand.is_some()
+                && !planted::has(Bug::CancelForgotten);
             if !keep && told {
                 let key = TurnKey { stream: stream.clone(), turn: *turn, attempt: going.attempt };
-                ended.push(if going.lapsed { Output::Lapse { key } } else { Output::Cancel { key } });
+                ended.push(if going.lapsed {
+                    Output::Lapse { key }
+                } else {
+                    Output::Cancel { key }
+                });
             }
             keep
         });
@@ -146,12 +168,15 @@ impl Runs {
     /// Notes under which ids prompts were inserted as deliveries.
     pub(super) fn inserted(&mut self, prompts: &[Option<(TurnNo, u32)>], ids: &[u64]) {
         for (prompt, id) in prompts.iter().zip(ids) {
-            let going = prompt.and_then(|(turn, attempt)| self.going.get_mut(&turn).filter(|going| going.attempt == attempt));
+            let going = prompt.and_then(|(turn, attempt)| {
+                self.going.get_mut(&turn).filter(|going| going.attempt == attempt)
+            });
             going.into_iter().for_each(|going| going.delivery = Some(*id));
         }
     }
 
-    /// What a runtime has to be told, this once: the start of its turn is kept, and its prompt is this delivery.
+    /// What a runtime has to be told, this once: the start of its turn is kept, and its prompt is
+    /// this delivery.
     pub(super) fn begin(&mut self, run: &Run) -> Option<Option<u64>> {
         let going = self.going.get_mut(&run.turn)?;
         let begins = run.started && !going.begun && going.phase == Phase::Running;
@@ -182,19 +207,30 @@ impl Runs {
             (Probe::Unknown | Probe::Lost, OnLost::Fail) => {
                 going.phase = Phase::SessionAct;
                 let fault = Fault::new("interrupted", "A restart interrupted it.");
-                Some(EngineCommand::Finished { turn: key.turn, attempt: key.attempt, result: Err(fault), usage: Usage::default() })
+                Some(EngineCommand::Finished {
+                    turn: key.turn,
+                    attempt: key.attempt,
+                    result: Err(fault),
+                    usage: Usage::default(),
+                })
             }
         }
     }
 
     /// The command that a report asks for. The kernel judges reports of other attempts.
     pub(super) fn reported(&mut self, key: &TurnKey, report: Report) -> Option<EngineCommand> {
-        let any = self.going.get(&key.turn).filter(|_| planted::has(Bug::NoAttemptFencing)).map(|going| going.attempt);
+        let any = self
+            .going
+            .get(&key.turn)
+            .filter(|_| planted::has(Bug::NoAttemptFencing))
+            .map(|going| going.attempt);
         let (turn, attempt) = (key.turn, any.unwrap_or(key.attempt));
         let going = self.current(key);
         match report {
             Report::Delta(_) | Report::Progress(_) | Report::Used(_) => None,
-            Report::Started { through } => going.map(|_| EngineCommand::Started { turn, attempt, through }),
+            Report::Started { through } => {
+                going.map(|_| EngineCommand::Started { turn, attempt, through })
+            }
             Report::Summarised { through, text, usage } => {
                 let read_at = going?.read_at;
                 Some(EngineCommand::Summarise { turn, attempt, through, read_at, text, usage })
@@ -221,10 +257,18 @@ impl Runs {
         }
     }
 
-    /// What listeners are shown of a running turn. What a listener-only turn says stays in the trace.
-    pub(super) fn streamed(&mut self, key: &TurnKey, report: Report, state: &Conversation) -> Option<Signal> {
+    /// What listeners are shown of a running turn. What a listener-only turn says stays in the
+    /// trace.
+    pub(super) fn streamed(
+        &mut self,
+        key: &TurnKey,
+        report: Report,
+        state: &Conversation,
+    ) -> Option<Signal> {
         let going = self.current(key).filter(|going| going.phase == Phase::Running)?;
-        let shown = going.kind == TurnKind::Reply && !state.is_paused() && !state.muted().any(|id| *id == going.participant);
+        let shown = going.kind == TurnKind::Reply
+            && !state.is_paused()
+            && !state.muted().any(|id| *id == going.participant);
         let (turn, participant) = (key.turn, going.participant.clone());
         match report {
             Report::Delta(piece) if shown => {
@@ -247,14 +291,23 @@ impl Runs {
     }
 
     /// The turn that waits for this permission hears of it.
-    pub(super) fn permit(&mut self, stream: &StreamId, permission: &PermissionId, given: Option<&Given>) -> Vec<Output> {
+    pub(super) fn permit(
+        &mut self,
+        stream: &StreamId,
+        permission: &PermissionId,
+        given: Option<&Given>,
+    ) -> Vec<Output> {
         let mut permits = Vec::new();
         for (turn, going) in &mut self.going {
             let asked = going.permissions.iter().position(|known| known == permission);
             if let (Some(at), Some(_)) = (asked, going.hand) {
                 going.permissions.swap_remove(at);
                 let key = TurnKey { stream: stream.clone(), turn: *turn, attempt: going.attempt };
-                permits.push(Output::Permit { key, permission: permission.clone(), given: given.cloned() });
+                permits.push(Output::Permit {
+                    key,
+                    permission: permission.clone(),
+                    given: given.cloned(),
+                });
             }
         }
         permits

@@ -1,4 +1,5 @@
-//! The task of a live stream: it tells the host what comes in, carries out what the host wants, and waits.
+//! The task of a live stream: it tells the host what comes in, carries out what the host wants, and
+//! waits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -67,7 +68,13 @@ enum Woken {
 }
 
 /// The task of a live stream, from loading to leaving.
-pub(crate) async fn run(hall: Arc<Services>, streams: Weak<dyn Streams>, stream: StreamId, seat: StreamHandle, begin: Begin) {
+pub(crate) async fn run(
+    hall: Arc<Services>,
+    streams: Weak<dyn Streams>,
+    stream: StreamId,
+    seat: StreamHandle,
+    begin: Begin,
+) {
     let loaded = match begin {
         Begin::New => Ok((Loaded::new(Conversation::new(stream.clone()), None), Seq(0))),
         Begin::Existing(_) => load(&*hall.store.log, &stream).await,
@@ -77,7 +84,9 @@ pub(crate) async fn run(hall: Arc<Services>, streams: Weak<dyn Streams>, stream:
             if begin != Begin::New {
                 crash::point("stream_loaded");
             }
-            Shell::new(hall, streams, stream, seat, loaded, Snapshots::at(snapshot), begin).live().await;
+            Shell::new(hall, streams, stream, seat, loaded, Snapshots::at(snapshot), begin)
+                .live()
+                .await;
         }
         Err(error) => leave(&hall, &stream, seat, &error),
     }
@@ -103,7 +112,12 @@ impl Shell {
     ) -> Self {
         let (begun, agents) = (Instant::now(), hall.standing().agents());
         let now = Now { wall: hall.now(), steady: Millis(0) };
-        let host = Host::new(stream.clone(), loaded, begin, &Around { now, draining: hall.is_draining(), agents: &agents.roster });
+        let host = Host::new(
+            stream.clone(),
+            loaded,
+            begin,
+            &Around { now, draining: hall.is_draining(), agents: &agents.roster },
+        );
         let open_turns = OpenTurns::new(hall.meters.clone());
         let (waiting, asking, hands) = <_>::default();
         Self {
@@ -228,7 +242,11 @@ impl Shell {
     /// First the time to forget events, then, again and again, the time to leave.
     fn quiet_at(&self) -> Instant {
         let quiet = self.active + QUIET;
-        if quiet > Instant::now() { quiet } else { (self.active + IDLE).max(Instant::now() + QUIET) }
+        if quiet > Instant::now() {
+            quiet
+        } else {
+            (self.active + IDLE).max(Instant::now() + QUIET)
+        }
     }
 
     async fn hear(&mut self, notice: Notice) -> Result<(), Why> {
@@ -237,7 +255,9 @@ impl Shell {
                 if matches!(report, Report::Finished { .. }) {
                     crash::point("agent_finished");
                 }
-                let receipt = receipt.map(|Receipt { idempotency, reply }| (self.wait_for(Waiting::Answer(reply)), idempotency));
+                let receipt = receipt.map(|Receipt { idempotency, reply }| {
+                    (self.wait_for(Waiting::Answer(reply)), idempotency)
+                });
                 self.tell(Input::Report { key, report, receipt }).await
             }
             Notice::Probed(key, probe) => {
@@ -259,10 +279,20 @@ impl Shell {
             Request::Submit(submitted) => {
                 let Submitted { wanted, idempotency, asked, owing, reply } = *submitted;
                 let id = self.wait_for(Waiting::Answer(reply));
-                Input::Request { id, wanted, idempotency, condition: self.asking.note(id, asked), owing }
+                Input::Request {
+                    id,
+                    wanted,
+                    idempotency,
+                    condition: self.asking.note(id, asked),
+                    owing,
+                }
             }
-            Request::Ask(question) => Input::View { id: self.wait_for(Waiting::Question(question)) },
-            Request::Subscribe(reply) => Input::View { id: self.wait_for(Waiting::Subscriber(reply)) },
+            Request::Ask(question) => {
+                Input::View { id: self.wait_for(Waiting::Question(question)) }
+            }
+            Request::Subscribe(reply) => {
+                Input::View { id: self.wait_for(Waiting::Subscriber(reply)) }
+            }
             Request::Drain(done) => Input::View { id: self.wait_for(Waiting::Drained(done)) },
             Request::Wake => return Ok(()),
             Request::Refresh => Input::Refresh,
@@ -275,7 +305,11 @@ impl Shell {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
             self.agents = self.hall.standing().agents();
-            let around = Around { now: self.now(), draining: self.hall.is_draining(), agents: &self.agents.roster };
+            let around = Around {
+                now: self.now(),
+                draining: self.hall.is_draining(),
+                agents: &self.agents.roster,
+            };
             let reads = matches!(input, Input::Appended(_) | Input::Loaded(_));
             let outputs = self.host.handle(&around, input);
             if reads {

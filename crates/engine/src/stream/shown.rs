@@ -1,6 +1,8 @@
-//! What a live conversation shows without being asked: what decides whether somebody without a credential may speak there.
+//! What a live conversation shows without being asked: what decides whether somebody without a
+//! credential may speak there.
 //!
-//! Its task shows it before it answers whoever changed it, so nobody who was answered is judged by what was so before.
+//! Its task shows it before it answers whoever changed it, so nobody who was answered is judged by
+//! what was so before.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -17,7 +19,8 @@ pub(crate) struct Shown {
 
 impl Shown {
     pub(crate) fn of(state: &Conversation) -> Self {
-        let runs_programs = state.participants().iter().any(|one| one.facts.abilities.runs_programs);
+        let runs_programs =
+            state.participants().iter().any(|one| one.facts.abilities.runs_programs);
         Self { is_link: state.is_link(), runs_programs }
     }
 }
@@ -41,6 +44,9 @@ impl Board {
     /// Nothing before the conversation is loaded.
     pub(crate) fn read(&self) -> Option<Shown> {
         let bits = self.0.load(Ordering::Acquire);
-        (bits & SET != 0).then_some(Shown { is_link: bits & IS_LINK != 0, runs_programs: bits & RUNS_PROGRAMS != 0 })
+        (bits & SET != 0).then_some(Shown {
+            is_link: bits & IS_LINK != 0,
+            runs_programs: bits & RUNS_PROGRAMS != 0,
+        })
     }
 }

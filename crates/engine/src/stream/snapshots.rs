@@ -1,4 +1,5 @@
-//! When a live stream's state is kept, so that loading it costs what its state costs. Beside its work: nobody waits for it.
+//! When a live stream's state is kept, so that loading it costs what its state costs. Beside its
+//! work: nobody waits for it.
 
 use std::sync::Arc;
 
@@ -44,7 +45,10 @@ impl Snapshots {
 
     /// These events were appended. What erases words takes the snapshots that may hold them along.
     pub(super) fn hear(&mut self, events: &[Recorded]) {
-        if events.iter().any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some()) {
+        if events
+            .iter()
+            .any(|recorded| recorded.event.erases_all() || recorded.event.erases().next().is_some())
+        {
             self.newest = Seq(0);
         }
     }
@@ -60,7 +64,9 @@ impl Snapshots {
             return;
         }
         self.newest = state.head();
-        let Some(bytes) = state.to_bytes().filter(|bytes| bytes.len() <= SNAPSHOT_BYTES_MAX) else { return };
+        let Some(bytes) = state.to_bytes().filter(|bytes| bytes.len() <= SNAPSHOT_BYTES_MAX) else {
+            return;
+        };
         let (log, stream) = (log.clone(), state.stream().clone());
         let snapshot = Snapshot { version: STATE_VERSION, head: self.newest, bytes };
         self.writing = Some(Writing(tokio::spawn(put(log, stream, snapshot))));

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
 
-/// Newest events of a live stream kept in memory, at least. Of what lies further back a prompt does not know when a queued message had its
-/// turn.
+/// Newest events of a live stream kept in memory, at least. Of what lies further back a prompt does
+/// not know when a queued message had its turn.
 pub(super) const TAIL_LEN: usize = 256;
 /// What a label and the end of its line take at least.
 const LABEL_BYTES: usize = 5;
 
-/// The newest events of a stream, as many as its turns look back, and as many of the messages before them as prompts had room for: what
-/// one turn has read, the next one does not read again.
+/// The newest events of a stream, as many as its turns look back, and as many of the messages
+/// before them as prompts had room for: what one turn has read, the next one does not read again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tail {
     events: VecDeque<Recorded>,
@@ -55,7 +55,12 @@ fn weight(message: &Recorded) -> usize {
 
 impl Tail {
     pub(crate) fn push(&mut self, events: &[Recorded]) {
-        if self.events.back().zip(events.first()).is_some_and(|(last, next)| next.seq != last.seq.next()) {
+        if self
+            .events
+            .back()
+            .zip(events.first())
+            .is_some_and(|(last, next)| next.seq != last.seq.next())
+        {
             self.events.clear();
         }
         if let (true, Some(first)) = (self.events.is_empty(), events.first()) {
@@ -64,7 +69,8 @@ impl Tail {
         }
         for recorded in events {
             for seq in recorded.event.erases() {
-                let kept = self.events.iter_mut().chain(&mut self.messages).filter(|kept| kept.seq == seq);
+                let kept =
+                    self.events.iter_mut().chain(&mut self.messages).filter(|kept| kept.seq == seq);
                 kept.for_each(|kept| kept.event.erase());
             }
             self.events.push_back(recorded.clone());
@@ -95,13 +101,17 @@ impl Tail {
     /// Notes how far back a turn looks.
     pub(super) fn reaches(&mut self, events: usize, wanted: Wanted) {
         self.reach = self.reach.max(events);
-        self.wanted = Wanted { bytes: self.wanted.bytes.max(wanted.bytes), count: self.wanted.count.max(wanted.count) };
+        self.wanted = Wanted {
+            bytes: self.wanted.bytes.max(wanted.bytes),
+            count: self.wanted.count.max(wanted.count),
+        };
     }
 
     /// Has these events in place of those it had: all after a position.
     pub(super) fn replace(&mut self, after: Seq, events: Vec<Recorded>) {
         let before = self.events.front().map_or(Seq(0), |first| first.seq);
-        // What is known of the messages before the earlier events holds, as far as it lies before the new ones too.
+        // What is known of the messages before the earlier events holds, as far as it lies before
+        // the new ones too.
         if after < before && self.messages_after <= after {
             self.messages.retain(|message| message.seq <= after);
         } else {
@@ -114,7 +124,8 @@ impl Tail {
     /// Has messages from before those it had, oldest first; where there are none, it has all.
     pub(super) fn put_before(&mut self, mut earlier: Vec<Recorded>) {
         earlier.retain(|message| message.seq <= self.messages_after);
-        self.messages_after = earlier.first().map_or(Seq(0), |oldest| Seq(oldest.seq.0.saturating_sub(1)));
+        self.messages_after =
+            earlier.first().map_or(Seq(0), |oldest| Seq(oldest.seq.0.saturating_sub(1)));
         earlier.into_iter().rev().for_each(|message| self.messages.push_front(message));
     }
 
@@ -125,10 +136,13 @@ impl Tail {
 
     /// Whether it has as much of what was said up to a position as is wanted.
     pub(super) fn meets(&self, wanted: Wanted, through: Seq) -> bool {
-        wanted.met_by(self.messages.iter().chain(&self.events).filter(|recorded| recorded.seq <= through))
+        wanted.met_by(
+            self.messages.iter().chain(&self.events).filter(|recorded| recorded.seq <= through),
+        )
     }
 
-    /// The messages, and the events in `(after, until]`, if it has them all: messages from between are events here.
+    /// The messages, and the events in `(after, until]`, if it has them all: messages from between
+    /// are events here.
     pub(super) fn range(&mut self, after: Seq, until: Seq) -> Option<(&[Recorded], &[Recorded])> {
         let first = self.events.front()?.seq;
         let at = |seq: Seq| usize::try_from((seq.0 + 1).checked_sub(first.0)?).ok();
@@ -145,7 +159,11 @@ mod tests {
     use super::*;
 
     fn closed(seq: u64) -> Recorded {
-        Recorded { seq: Seq(seq), ts: Timestamp::from_millis(seq as i64), event: Event::RoundClosed }
+        Recorded {
+            seq: Seq(seq),
+            ts: Timestamp::from_millis(seq as i64),
+            event: Event::RoundClosed,
+        }
     }
 
     fn posted(seq: u64, words: &str) -> Recorded {
@@ -189,7 +207,10 @@ mod tests {
         tail.push(&[posted(1, "first")]);
         tail.reaches(0, wanted);
         (2..=2_000).for_each(|seq| tail.push(&[closed(seq)]));
-        assert_eq!((seqs(tail.range(Seq(1_900), Seq(2_000)).unwrap().0), tail.messages_after()), (vec![1], Seq(0)));
+        assert_eq!(
+            (seqs(tail.range(Seq(1_900), Seq(2_000)).unwrap().0), tail.messages_after()),
+            (vec![1], Seq(0))
+        );
         tail.push(&(2_001..=4_000).map(|seq| posted(seq, "word")).collect::<Vec<_>>());
         assert!(tail.meets(wanted, Seq(4_000)));
         assert!((100..200).contains(&tail.messages.len()), "{}", tail.messages.len());
@@ -215,8 +236,16 @@ mod tests {
         let mut tail = Tail::default();
         tail.push(&[posted(9, "secret")]);
         tail.put_before(vec![posted(3, "secret")]);
-        let erased = |seq| Event::Redacted { seq: Seq(seq), by: "user".into(), message: true, summaries: vec![] };
-        tail.push(&[Recorded { event: erased(3), ..closed(10) }, Recorded { event: erased(9), ..closed(11) }]);
+        let erased = |seq| Event::Redacted {
+            seq: Seq(seq),
+            by: "user".into(),
+            message: true,
+            summaries: vec![],
+        };
+        tail.push(&[
+            Recorded { event: erased(3), ..closed(10) },
+            Recorded { event: erased(9), ..closed(11) },
+        ]);
         let (messages, events) = tail.range(Seq(8), Seq(11)).unwrap();
         assert!(messages[0].event.is_erased() && events[0].event.is_erased());
     }

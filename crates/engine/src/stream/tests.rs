@@ -13,7 +13,9 @@ use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
 
-use super::{Around, Begin, Found, Host, Input, Loaded, Now, Output, Owing, RequestId, Wanted, Why};
+use super::{
+    Around, Begin, Found, Host, Input, Loaded, Now, Output, Owing, RequestId, Wanted, Why,
+};
 use crate::answers::{HallError, Idempotency};
 use crate::outbox::{HOPS_MAX, Owed, StreamCommand};
 use crate::ports::{Acquired, AppendError, Epoch, LogError, Page, StreamBatch};
@@ -38,7 +40,14 @@ impl Bench {
         roster.insert("demo".into(), facts, false);
         let loaded = Loaded { state: Conversation::new("s".into()).into(), unwritable: None };
         let around = Around { now: now(0), draining: false, agents: &roster };
-        Self { host: Host::new("s".into(), loaded, Begin::New, &around), roster, steady: 0, back: 0, requests: 0, log: Vec::new() }
+        Self {
+            host: Host::new("s".into(), loaded, Begin::New, &around),
+            roster,
+            steady: 0,
+            back: 0,
+            requests: 0,
+            log: Vec::new(),
+        }
     }
 
     /// A conversation with one agent.
@@ -48,7 +57,11 @@ impl Bench {
         let mut policy = Policy::named(PolicyName::Hybrid);
         policy.cooldown = Millis(0);
         bench.ask(ClientCommand::Create { name: "Lunch".into(), policy, by: by.clone() });
-        let profile = Profile { client: Some("demo".into()), model: Some("m-1".into()), ..Profile::default() };
+        let profile = Profile {
+            client: Some("demo".into()),
+            model: Some("m-1".into()),
+            ..Profile::default()
+        };
         let invite = Control::Invite(Invite::new("ann", profile, bench.roster.facts("demo")));
         bench.ask(ClientCommand::Control { by, controls: vec![invite] });
         let appended = bench.look();
@@ -76,7 +89,13 @@ impl Bench {
         self.requests += 1;
         let id = RequestId(self.requests);
         let wanted = Wanted::Decision(command.into());
-        let outputs = self.tell(Input::Request { id, wanted, idempotency: None, condition: None, owing: <_>::default() });
+        let outputs = self.tell(Input::Request {
+            id,
+            wanted,
+            idempotency: None,
+            condition: None,
+            owing: <_>::default(),
+        });
         assert_eq!(outputs, [], "what was told is only taken down");
         id
     }
@@ -106,9 +125,14 @@ impl Bench {
 
     fn read(&self, wish: &Output) -> Vec<Recorded> {
         match wish {
-            Output::Read { after, count } => self.log.iter().skip(after.0 as usize).take(*count).cloned().collect(),
+            Output::Read { after, count } => {
+                self.log.iter().skip(after.0 as usize).take(*count).cloned().collect()
+            }
             Output::ReadMessages { before, limit } => {
-                let messages = self.log.iter().filter(|event| event.seq < *before && matches!(event.event, Event::Posted(_)));
+                let messages = self
+                    .log
+                    .iter()
+                    .filter(|event| event.seq < *before && matches!(event.event, Event::Posted(_)));
                 let mut newest: Vec<_> = messages.rev().take(*limit).cloned().collect();
                 newest.reverse();
                 newest
@@ -118,12 +142,17 @@ impl Bench {
     }
 
     /// Answers an append, and whatever is read afterwards.
-    fn append(&mut self, batch: Box<StreamBatch>, result: Result<Vec<u64>, AppendError>) -> Vec<Output> {
+    fn append(
+        &mut self,
+        batch: Box<StreamBatch>,
+        result: Result<Vec<u64>, AppendError>,
+    ) -> Vec<Output> {
         if result.is_ok() {
             self.log.extend(batch.events);
         }
         let mut outputs = self.tell(Input::Appended(result));
-        while let Some(read @ (Output::Read { .. } | Output::ReadMessages { .. })) = outputs.last() {
+        while let Some(read @ (Output::Read { .. } | Output::ReadMessages { .. })) = outputs.last()
+        {
             let events = self.read(read);
             let through = events.last().map_or(Seq(0), |last| last.seq);
             outputs.extend(self.tell(Input::Read(Ok(Page { events, through, newer: None }))));
@@ -133,7 +162,11 @@ impl Bench {
 }
 
 fn found() -> Input {
-    Input::Found(Found { earlier: Ok(BTreeMap::new()), here: <_>::default(), budgets: <_>::default() })
+    Input::Found(Found {
+        earlier: Ok(BTreeMap::new()),
+        here: <_>::default(),
+        budgets: <_>::default(),
+    })
 }
 
 fn now(steady: u64) -> Now {
@@ -141,7 +174,13 @@ fn now(steady: u64) -> Now {
 }
 
 fn answers(outputs: &[Output]) -> Vec<RequestId> {
-    let ids = |output: &Output| if let Output::Answer { answers } = output { answers.iter().map(|(id, _)| *id).collect() } else { vec![] };
+    let ids = |output: &Output| {
+        if let Output::Answer { answers } = output {
+            answers.iter().map(|(id, _)| *id).collect()
+        } else {
+            vec![]
+        }
+    };
     outputs.iter().flat_map(ids).collect()
 }
 
@@ -157,10 +196,18 @@ fn what_was_told_before_a_look_is_one_append_and_is_answered_after_it() {
     assert_eq!(batch.events.iter().filter(|event| event.event.kind() == "posted").count(), 2);
     let outputs = bench.append(batch, Ok(vec![]));
     assert_eq!(answers(&outputs), asked);
-    let (answered, published) =
-        (place(&outputs, |o| matches!(o, Output::Answer { .. })), place(&outputs, |o| matches!(o, Output::Publish { .. })));
+    let (answered, published) = (
+        place(&outputs, |o| matches!(o, Output::Answer { .. })),
+        place(&outputs, |o| matches!(o, Output::Publish { .. })),
+    );
     assert!(answered < published);
-    assert!(published < place(&outputs, |o| matches!(o, Output::Read { .. } | Output::Start { .. } | Output::Wake { .. })));
+    assert!(
+        published
+            < place(&outputs, |o| matches!(
+                o,
+                Output::Read { .. } | Output::Start { .. } | Output::Wake { .. }
+            ))
+    );
 }
 
 #[test]
@@ -172,7 +219,10 @@ fn what_comes_while_an_append_is_outstanding_waits_for_it() {
     assert_eq!(bench.tell(Input::Look), [], "nothing is decided on what may not be kept");
     let outputs = bench.append(batch, Err(AppendError::Full));
     assert_eq!(answers(&outputs), [first]);
-    assert!(matches!(outputs.last(), Some(Output::Lookup { .. })), "the look that was wanted meanwhile: {outputs:?}");
+    assert!(
+        matches!(outputs.last(), Some(Output::Lookup { .. })),
+        "the look that was wanted meanwhile: {outputs:?}"
+    );
     let batch = bench.go_on(outputs);
     assert_eq!(answers(&bench.append(batch, Ok(vec![]))), [second]);
 }
@@ -246,7 +296,11 @@ fn an_answer_that_nobody_asked_for_changes_nothing() {
     let mut bench = Bench::begun();
     let before = bench.host.committed().clone();
     assert!(before.head() > Seq(0));
-    for input in [Input::Appended(Ok(vec![])), found(), Input::Charged { paid: false, budgets: <_>::default() }] {
+    for input in [
+        Input::Appended(Ok(vec![])),
+        found(),
+        Input::Charged { paid: false, budgets: <_>::default() },
+    ] {
         assert_eq!(bench.tell(input), []);
     }
     assert_eq!(*bench.host.committed(), before);
@@ -255,9 +309,25 @@ fn an_answer_that_nobody_asked_for_changes_nothing() {
 /// A state to which no rules lead: a turn is open for somebody who is not there.
 fn haunted(bench: &Bench) -> Conversation {
     let mut state = bench.host.conversation().unwrap().clone();
-    let cause = Cause { seq: Seq(1), id: bench.log[0].id(state.stream()), from: "user".into(), depth: 0, unproven: false };
-    let (turn, participant, why, kind) = (state.last_turn().next(), "ghost".into(), Reason::Forced, TurnKind::Reply);
-    let event = Event::TurnGranted { turn, participant, why, kind, may_pass: false, cause, expires: now(9_000).wall, patience: None };
+    let cause = Cause {
+        seq: Seq(1),
+        id: bench.log[0].id(state.stream()),
+        from: "user".into(),
+        depth: 0,
+        unproven: false,
+    };
+    let (turn, participant, why, kind) =
+        (state.last_turn().next(), "ghost".into(), Reason::Forced, TurnKind::Reply);
+    let event = Event::TurnGranted {
+        turn,
+        participant,
+        why,
+        kind,
+        may_pass: false,
+        cause,
+        expires: now(9_000).wall,
+        patience: None,
+    };
     state.apply(&Recorded { seq: state.head().next(), ts: state.last_ts(), event });
     state
 }
@@ -277,7 +347,13 @@ fn what_leads_to_a_state_that_no_rule_allows_is_refused_and_the_stream_is_read_a
     bench.tell(Input::Look);
     assert!(matches!(bench.tell(found())[..], [Output::Charge { .. }]));
     let outputs = bench.tell(Input::Charged { paid: true, budgets: <_>::default() });
-    let [Output::GiveBack { .. }, Output::Broken(broken), Output::Answer { answers: told }, Output::Reload] = &outputs[..] else {
+    let [
+        Output::GiveBack { .. },
+        Output::Broken(broken),
+        Output::Answer { answers: told },
+        Output::Reload,
+    ] = &outputs[..]
+    else {
         panic!("{outputs:?}")
     };
     assert_eq!(broken.rule, "turn_owners");
@@ -297,8 +373,15 @@ fn a_stream_whose_events_lead_to_such_a_state_can_be_read_and_not_written() {
     let id = RequestId(99);
     bench.tell(Input::View { id });
     let outputs = bench.tell(Input::Look);
-    let [Output::Answer { answers: told }, Output::Show { ids }, Output::Wake { at: None }] = &outputs[..] else { panic!("{outputs:?}") };
-    assert!(matches!(&told[..], [(refused, Err(HallError::Broken { .. }))] if *refused == asked), "{told:?}");
+    let [Output::Answer { answers: told }, Output::Show { ids }, Output::Wake { at: None }] =
+        &outputs[..]
+    else {
+        panic!("{outputs:?}")
+    };
+    assert!(
+        matches!(&told[..], [(refused, Err(HallError::Broken { .. }))] if *refused == asked),
+        "{told:?}"
+    );
     assert_eq!(ids[..], [id]);
 }
 
@@ -317,26 +400,49 @@ fn events_that_do_not_follow_the_log_are_never_appended() {
 #[test]
 fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
     let mut bench = Bench::begun();
-    let owed = Owed::to_stream(&"t".into(), &StreamCommand::Tell { from: "a".into(), to: "b".into(), text: "hello".into() });
+    let owed = Owed::to_stream(
+        &"t".into(),
+        &StreamCommand::Tell { from: "a".into(), to: "b".into(), text: "hello".into() },
+    );
     let (last, beyond) = (RequestId(101), RequestId(102));
     for (id, hops) in [(last, HOPS_MAX - 1), (beyond, HOPS_MAX)] {
-        let once = Idempotency { principal: "p".into(), key: hops.to_string(), fingerprint: String::new() };
+        let once = Idempotency {
+            principal: "p".into(),
+            key: hops.to_string(),
+            fingerprint: String::new(),
+        };
         let owing = Owing { hops, owed: vec![owed.clone()] };
-        bench.tell(Input::Request { id, wanted: Wanted::Owing, idempotency: Some(once), condition: None, owing });
+        bench.tell(Input::Request {
+            id,
+            wanted: Wanted::Owing,
+            idempotency: Some(once),
+            condition: None,
+            owing,
+        });
     }
     let batch = bench.look();
     assert_eq!(batch.events, []);
     let [delivery] = &batch.deliveries[..] else { panic!("{:?}", batch.deliveries) };
-    assert_eq!((delivery.target.as_str(), delivery.through_seq), ("stream:t", bench.host.committed().head()));
-    let carried: serde_json::Value = serde_json::from_str(delivery.command.as_deref().unwrap()).unwrap();
-    assert_eq!(carried, serde_json::json!({"hops": 8, "command": {"do": "tell", "from": "a", "to": "b", "text": "hello"}}));
+    assert_eq!(
+        (delivery.target.as_str(), delivery.through_seq),
+        ("stream:t", bench.host.committed().head())
+    );
+    let carried: serde_json::Value =
+        serde_json::from_str(delivery.command.as_deref().unwrap()).unwrap();
+    assert_eq!(
+        carried,
+        serde_json::json!({"hops": 8, "command": {"do": "tell", "from": "a", "to": "b", "text": "hello"}})
+    );
     let outputs = bench.append(batch, Ok(vec![1]));
     let Some(Output::Answer { answers }) = outputs.first() else { panic!("{outputs:?}") };
-    let [(first, Ok(_)), (second, Err(HallError::Rejected(why)))] = &answers[..] else { panic!("{answers:?}") };
+    let [(first, Ok(_)), (second, Err(HallError::Rejected(why)))] = &answers[..] else {
+        panic!("{answers:?}")
+    };
     assert_eq!((*first, *second, why.code), (last, beyond, "chain_too_long"));
 }
 
-/// It has the turn since it was granted, and waits to be told what came since; which nobody can read.
+/// It has the turn since it was granted, and waits to be told what came since; which nobody can
+/// read.
 #[test]
 fn a_runtime_that_has_a_turn_hears_that_its_prompt_cannot_be_made() {
     let mut bench = Bench::begun();

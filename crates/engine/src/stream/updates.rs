@@ -16,7 +16,8 @@ use crate::ports::PAGE_BYTES_MAX;
 pub(crate) const UPDATES_LEN: usize = 1024;
 /// Events that wait for the slowest listener, at most.
 pub(crate) const WAITING_EVENTS_MAX: usize = 1024;
-/// The same in bytes. However many listeners are slow, a stream keeps no more than this for all of them.
+/// The same in bytes. However many listeners are slow, a stream keeps no more than this for all of
+/// them.
 pub(crate) const WAITING_BYTES_MAX: usize = 4 << 20;
 
 /// A listener's end of a conversation.
@@ -69,7 +70,9 @@ impl Updates {
     }
 
     pub(crate) fn subscribe(&self) -> Listener {
-        Listener(self.lock().sender.get_or_insert_with(|| broadcast::channel(UPDATES_LEN).0).subscribe())
+        Listener(
+            self.lock().sender.get_or_insert_with(|| broadcast::channel(UPDATES_LEN).0).subscribe(),
+        )
     }
 
     /// Tells everyone who listens; the signal is made only when somebody does.
@@ -79,13 +82,15 @@ impl Updates {
         }
     }
 
-    /// Tells everyone who listens of a batch; a long one in pieces, so that none of them weighs more than a page.
+    /// Tells everyone who listens of a batch; a long one in pieces, so that none of them weighs
+    /// more than a page.
     pub(crate) fn events(&self, events: &Arc<Vec<Recorded>>) {
         let mut told = self.lock();
         if told.heard().is_none() {
             return;
         }
-        let weights: Vec<usize> = events.iter().map(|recorded| codec::weight(&recorded.event)).collect();
+        let weights: Vec<usize> =
+            events.iter().map(|recorded| codec::weight(&recorded.event)).collect();
         let all: usize = weights.iter().sum();
         if all <= PAGE_BYTES_MAX {
             return told.tell(events.clone(), all);
@@ -131,8 +136,11 @@ impl Told {
         while self.waiting.front().is_some_and(|kept| kept.slot.strong_count() == 0) {
             self.waiting.pop_front();
         }
-        let sum = |of: fn(&Queued) -> usize, waiting: &VecDeque<Queued>| waiting.iter().map(of).sum::<usize>();
-        let (mut events, mut bytes) = (sum(|kept| kept.events, &self.waiting), sum(|kept| kept.bytes, &self.waiting));
+        let sum = |of: fn(&Queued) -> usize, waiting: &VecDeque<Queued>| {
+            waiting.iter().map(of).sum::<usize>()
+        };
+        let (mut events, mut bytes) =
+            (sum(|kept| kept.events, &self.waiting), sum(|kept| kept.bytes, &self.waiting));
         while (events > WAITING_EVENTS_MAX || bytes > WAITING_BYTES_MAX) && self.waiting.len() > 1 {
             let Some(oldest) = self.waiting.pop_front() else { return };
             events -= oldest.events;
@@ -144,19 +152,22 @@ impl Told {
     }
 }
 
-/// A listener's end of a stream. What it has not heard waits in a ring that all listeners share; too much of it is let go, and whoever
-/// had not heard that is told so by [`RecvError::Lagged`].
+/// A listener's end of a stream. What it has not heard waits in a ring that all listeners share;
+/// too much of it is let go, and whoever had not heard that is told so by [`RecvError::Lagged`].
 pub struct Listener(broadcast::Receiver<Waiting>);
 
 impl Listener {
     /// What comes next.
     ///
     /// # Errors
-    /// `Lagged` when this listener was too slow and has to read the log again; `Closed` when the stream's task ended.
+    /// `Lagged` when this listener was too slow and has to read the log again; `Closed` when the
+    /// stream's task ended.
     pub async fn recv(&mut self) -> Result<Update, RecvError> {
         match self.0.recv().await? {
             Waiting::Signal(signal) => Ok(Update::Signal(signal)),
-            Waiting::Events(slot) => slot.lock().clone().map(Update::Events).ok_or(RecvError::Lagged(1)),
+            Waiting::Events(slot) => {
+                slot.lock().clone().map(Update::Events).ok_or(RecvError::Lagged(1))
+            }
         }
     }
 
@@ -167,7 +178,9 @@ impl Listener {
     pub fn try_recv(&mut self) -> Result<Update, TryRecvError> {
         match self.0.try_recv()? {
             Waiting::Signal(signal) => Ok(Update::Signal(signal)),
-            Waiting::Events(slot) => slot.lock().clone().map(Update::Events).ok_or(TryRecvError::Lagged(1)),
+            Waiting::Events(slot) => {
+                slot.lock().clone().map(Update::Events).ok_or(TryRecvError::Lagged(1))
+            }
         }
     }
 }
@@ -188,7 +201,11 @@ mod tests {
             counted: 0,
             body: "x".repeat(*bytes),
         };
-        let place = |(n, bytes)| Recorded { seq: Seq(seq + n as u64), ts: Timestamp::from_millis(0), event: event(bytes) };
+        let place = |(n, bytes)| Recorded {
+            seq: Seq(seq + n as u64),
+            ts: Timestamp::from_millis(0),
+            event: event(bytes),
+        };
         Arc::new(bodies.iter().enumerate().map(place).collect())
     }
 
@@ -200,7 +217,10 @@ mod tests {
     }
 
     fn weighs(of: &[Weak<Vec<Recorded>>]) -> usize {
-        of.iter().filter_map(Weak::upgrade).flat_map(|batch| batch.iter().map(|one| codec::weight(&one.event)).collect::<Vec<_>>()).sum()
+        of.iter()
+            .filter_map(Weak::upgrade)
+            .flat_map(|batch| batch.iter().map(|one| codec::weight(&one.event)).collect::<Vec<_>>())
+            .sum()
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Budgets over many conversations: what is spent in one is missing in the others, and nothing is spent twice.
+//! Budgets over many conversations: what is spent in one is missing in the others, and nothing is
+//! spent twice.
 
 use std::sync::Arc;
 
@@ -50,15 +51,26 @@ impl House {
     /// A conversation that an agent begins, with so many of one model in it.
     async fn room_of(&self, by: &str, policy: PolicyName, clones: usize) -> StreamId {
         let policy = Policy { cooldown: Millis(0), ..Policy::named(policy) };
-        let stream = self.hall.create("a room".into(), policy, Actor::named(by), None).await.unwrap().stream;
-        let profile = Profile { client: Some("parrot".into()), model: Some("m".into()), ..Profile::default() };
+        let stream =
+            self.hall.create("a room".into(), policy, Actor::named(by), None).await.unwrap().stream;
+        let profile = Profile {
+            client: Some("parrot".into()),
+            model: Some("m".into()),
+            ..Profile::default()
+        };
         let facts = self.hall.registry().facts("parrot");
-        let controls = (0..clones).map(|n| Control::Invite(Invite::new(format!("p{n}"), profile.clone(), facts.clone()))).collect();
-        self.hall.submit(&stream, ClientCommand::Control { by: Actor::named(by), controls }, None).await.unwrap();
+        let controls = (0..clones)
+            .map(|n| Control::Invite(Invite::new(format!("p{n}"), profile.clone(), facts.clone())))
+            .collect();
+        self.hall
+            .submit(&stream, ClientCommand::Control { by: Actor::named(by), controls }, None)
+            .await
+            .unwrap();
         stream
     }
 
-    /// Says something, and waits until what it set off is over: more words for a turn that waits would cost nothing.
+    /// Says something, and waits until what it set off is over: more words for a turn that waits
+    /// would cost nothing.
     async fn says(&self, stream: &StreamId, by: &str, words: &str) -> Result<(), HallError> {
         self.hall.submit(stream, post_by(by, words), None).await?;
         self.rest(std::slice::from_ref(stream)).await;
@@ -68,7 +80,10 @@ impl House {
     /// Waits until nobody works: a turn that a restart finds open is paid a second time.
     async fn rest(&self, rooms: &[StreamId]) {
         for room in rooms {
-            let quiet = async || (self.hall.view(room, |state| state.open_turns().count()).await.unwrap() == 0).then_some(());
+            let quiet = async || {
+                (self.hall.view(room, |state| state.open_turns().count()).await.unwrap() == 0)
+                    .then_some(())
+            };
             crate::common::eventually(quiet).await;
         }
     }
@@ -76,15 +91,18 @@ impl House {
     async fn count(&self, streams: &[StreamId], wanted: impl Fn(&Event) -> bool + Copy) -> usize {
         let mut found = 0;
         for stream in streams {
-            let events = self.hall.read(stream, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+            let events =
+                self.hall.read(stream, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
             found += events.iter().filter(|recorded| wanted(&recorded.event)).count();
         }
         found
     }
 
-    /// Turns granted, agents that were not asked for want of a budget, and how often people were told.
+    /// Turns granted, agents that were not asked for want of a budget, and how often people were
+    /// told.
     async fn tally(&self, streams: &[StreamId]) -> [usize; 3] {
-        let over = |event: &Event| matches!(event, Event::Skipped { why_not: WhyNot::OverBudget, .. });
+        let over =
+            |event: &Event| matches!(event, Event::Skipped { why_not: WhyNot::OverBudget, .. });
         [
             self.count(streams, |event| matches!(event, Event::TurnGranted { .. })).await,
             self.count(streams, over).await,
@@ -110,8 +128,15 @@ async fn open(log: &Arc<TestLog>, clock: &Arc<TestClock>, budgets: &BudgetsConfi
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_agent_that_opens_conversations_stops_at_its_budget_and_at_that_of_the_hall() {
-    let house = House::new(BudgetsConfig { principal: unattended(6), hall: unattended(8), ..BudgetsConfig::default() }).await;
-    let rooms = async |by: &'static str| join_all((0..10).map(|_| house.room_of(by, PolicyName::MentionOnly, 3))).await;
+    let house = House::new(BudgetsConfig {
+        principal: unattended(6),
+        hall: unattended(8),
+        ..BudgetsConfig::default()
+    })
+    .await;
+    let rooms = async |by: &'static str| {
+        join_all((0..10).map(|_| house.room_of(by, PolicyName::MentionOnly, 3))).await
+    };
     // Somebody who answers is called by `to`; that is one turn for each message, in each room.
     let all_at_once = async |rooms: &[StreamId], by: &'static str| {
         let post = |room: StreamId| {
@@ -119,7 +144,13 @@ async fn an_agent_that_opens_conversations_stops_at_its_budget_and_at_that_of_th
             let to = moothall_kernel::event::To::One("p0".into());
             let hall = house.hall.clone();
             tokio::spawn(async move {
-                hall.submit(&room, ClientCommand::Post(moothall_kernel::command::Post { to, ..post }), None).await.unwrap()
+                hall.submit(
+                    &room,
+                    ClientCommand::Post(moothall_kernel::command::Post { to, ..post }),
+                    None,
+                )
+                .await
+                .unwrap()
             })
         };
         join_all(rooms.iter().cloned().map(post)).await;
@@ -146,8 +177,15 @@ async fn clones_of_one_model_share_its_budget() {
     let [granted, over, told] = house.tally(std::slice::from_ref(&room)).await;
     assert_eq!((granted, told), (20, 1));
     assert!(over >= 40, "{over} were not asked");
-    let sums = house.hall.used(&UsageWanted { by: Some(UsageBy::Agent), limit: 9, ..UsageWanted::default() }).await.unwrap();
-    assert_eq!(sums.iter().map(|sum| (sum.agent.as_deref(), sum.turns)).collect::<Vec<_>>(), [(Some("parrot"), 20)]);
+    let sums = house
+        .hall
+        .used(&UsageWanted { by: Some(UsageBy::Agent), limit: 9, ..UsageWanted::default() })
+        .await
+        .unwrap();
+    assert_eq!(
+        sums.iter().map(|sum| (sum.agent.as_deref(), sum.turns)).collect::<Vec<_>>(),
+        [(Some("parrot"), 20)]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -160,7 +198,9 @@ async fn a_restart_forgets_nothing_that_was_spent_and_no_raise() {
     assert_eq!(house.tally(&rooms).await, [1, 1, 1]);
     let by = Access::new(house.hall.clone(), Mode::Local, None).anonymous();
     let nothing = house.hall.raise_budget(&by, &Purse::Hall, 0, 1, HOUR).await;
-    assert!(matches!(nothing, Err(HallError::Rejected(rejection)) if rejection.code == "no_budget"));
+    assert!(
+        matches!(nothing, Err(HallError::Rejected(rejection)) if rejection.code == "no_budget")
+    );
     house.hall.raise_budget(&by, &Purse::Hall, 1, 0, HOUR).await.unwrap();
     let house = house.restart().await;
     house.says(&rooms[0], "x", "three").await.unwrap();

@@ -35,7 +35,8 @@ async fn what_waits_together_is_one_append() {
     world.log.close_gate();
     let first = tokio::spawn(submit(&world, &stream, "0"));
     world.log.waiting.notified().await;
-    let rest: Vec<_> = (1..=50).map(|n| tokio::spawn(submit(&world, &stream, &n.to_string()))).collect();
+    let rest: Vec<_> =
+        (1..=50).map(|n| tokio::spawn(submit(&world, &stream, &n.to_string()))).collect();
     tokio::task::yield_now().await;
     let before = world.log.appended();
     world.log.open_gate();
@@ -47,7 +48,11 @@ async fn what_waits_together_is_one_append() {
     assert_eq!(world.said(&stream).await.len(), 51);
 }
 
-fn submit(world: &World, stream: &StreamId, body: &str) -> impl Future<Output = Result<Answer, HallError>> + use<> {
+fn submit(
+    world: &World,
+    stream: &StreamId,
+    body: &str,
+) -> impl Future<Output = Result<Answer, HallError>> + use<> {
     let (hall, stream, body) = (world.hall.clone(), stream.clone(), body.to_owned());
     async move { hall.submit(&stream, post(&body), None).await }
 }
@@ -58,7 +63,9 @@ async fn one_key_gives_one_event_however_many_ask() {
     let stream = world.create().await;
     let ask = || {
         let (hall, stream) = (world.hall.clone(), stream.clone());
-        tokio::spawn(async move { hall.submit(&stream, post("once"), key("k", "f")).await.unwrap() })
+        tokio::spawn(
+            async move { hall.submit(&stream, post("once"), key("k", "f")).await.unwrap() },
+        )
     };
     let asked: Vec<_> = (0..100).map(|_| ask()).collect();
     let mut answers = Vec::new();
@@ -66,7 +73,9 @@ async fn one_key_gives_one_event_however_many_ask() {
         answers.push(asked.await.unwrap());
     }
     assert_eq!(answers.iter().filter(|answer| !answer.replayed).count(), 1);
-    assert!(answers.iter().all(|answer| answer.event == answers[0].event && answer.event.is_some()));
+    assert!(
+        answers.iter().all(|answer| answer.event == answers[0].event && answer.event.is_some())
+    );
     assert_eq!(world.said(&stream).await.len(), 1);
 }
 
@@ -78,9 +87,15 @@ async fn a_replay_survives_a_restart_and_another_request_is_refused() {
     let world = world.restart(&[]).await;
     let again = world.hall.submit(&stream, post("once"), key("k", "f")).await.unwrap();
     assert_eq!((again.event, again.replayed), (first.event, true));
-    assert_eq!(world.hall.submit(&stream, post("else"), key("k", "g")).await, Err(HallError::KeyReused));
+    assert_eq!(
+        world.hall.submit(&stream, post("else"), key("k", "g")).await,
+        Err(HallError::KeyReused)
+    );
     let other = world.create().await;
-    assert_eq!(world.hall.submit(&other, post("else"), key("k", "g")).await, Err(HallError::KeyReused));
+    assert_eq!(
+        world.hall.submit(&other, post("else"), key("k", "g")).await,
+        Err(HallError::KeyReused)
+    );
     assert_eq!(world.said(&stream).await.len(), 1);
 }
 
@@ -100,7 +115,11 @@ async fn a_key_creates_one_conversation_however_many_ask() {
     let create = || {
         let hall = world.hall.clone();
         let idempotency = key("new", "f");
-        tokio::spawn(async move { hall.create("one".into(), Policy::default(), Actor::human("user"), idempotency).await.unwrap() })
+        tokio::spawn(async move {
+            hall.create("one".into(), Policy::default(), Actor::human("user"), idempotency)
+                .await
+                .unwrap()
+        })
     };
     let asked: Vec<_> = (0..20).map(|_| create()).collect();
     let mut streams = Vec::new();
@@ -119,12 +138,15 @@ async fn a_key_that_is_taken_in_the_meantime_spoils_only_its_own_command() {
     let (one, two) = (world.create().await, world.create().await);
     let keyed = |stream: &StreamId, fingerprint: &'static str| {
         let (hall, stream) = (world.hall.clone(), stream.clone());
-        tokio::spawn(async move { hall.submit(&stream, post("keyed"), key("k", fingerprint)).await })
+        tokio::spawn(
+            async move { hall.submit(&stream, post("keyed"), key("k", fingerprint)).await },
+        )
     };
     world.log.close_gate();
     let first = keyed(&one, "f");
     world.log.waiting.notified().await;
-    let (second, same, plain) = (keyed(&two, "g"), keyed(&two, "f"), tokio::spawn(submit(&world, &two, "plain")));
+    let (second, same, plain) =
+        (keyed(&two, "g"), keyed(&two, "f"), tokio::spawn(submit(&world, &two, "plain")));
     world.log.waiting.notified().await;
     world.log.open_gate();
     let first = first.await.unwrap().unwrap();
@@ -148,15 +170,22 @@ async fn a_refusal_is_not_remembered_and_keeps_words_in_the_trace() {
     let world = World::with(&[("parrot", agent(Parrot("[PASS]")))]).await;
     let stream = world.create().await;
     world.invite(&stream, "p", "parrot").await;
-    let mute = ClientCommand::Control { by: Actor::human("user"), controls: vec![Control::Mute(vec!["p".into()])] };
+    let mute = ClientCommand::Control {
+        by: Actor::human("user"),
+        controls: vec![Control::Mute(vec!["p".into()])],
+    };
     world.hall.submit(&stream, mute, None).await.unwrap();
     let refused = world.hall.submit(&stream, post_by("p", "let me speak"), key("k", "f")).await;
     let Err(HallError::Rejected(rejection)) = refused else { panic!("{refused:?}") };
     assert_eq!(rejection.code, "participant_muted");
     assert!(has(&world.events(&stream).await, |event| event.kind() == "kept"));
-    let unmute = ClientCommand::Control { by: Actor::human("user"), controls: vec![Control::Unmute(vec!["p".into()])] };
+    let unmute = ClientCommand::Control {
+        by: Actor::human("user"),
+        controls: vec![Control::Unmute(vec!["p".into()])],
+    };
     world.hall.submit(&stream, unmute, None).await.unwrap();
-    let answer = world.hall.submit(&stream, post_by("p", "let me speak"), key("k", "f")).await.unwrap();
+    let answer =
+        world.hall.submit(&stream, post_by("p", "let me speak"), key("k", "f")).await.unwrap();
     assert_eq!(answer.event.as_ref().and_then(words).unwrap().1, "let me speak");
 }
 
@@ -167,7 +196,8 @@ async fn too_much_is_refused_before_anything_is_decided() {
     world.log.close_gate();
     let stuck = tokio::spawn(submit(&world, &stream, "stuck"));
     world.log.waiting.notified().await;
-    let waiting: Vec<_> = (0..2000).map(|n| tokio::spawn(submit(&world, &stream, &n.to_string()))).collect();
+    let waiting: Vec<_> =
+        (0..2000).map(|n| tokio::spawn(submit(&world, &stream, &n.to_string()))).collect();
     tokio::task::yield_now().await;
     world.log.open_gate();
     stuck.await.unwrap().unwrap();
@@ -192,7 +222,10 @@ async fn an_unknown_conversation_leaves_nothing_behind() {
     assert_eq!(world.post(&unknown, "hello").await, Err(not_found.clone()));
     assert_eq!(world.hall.view(&unknown, |state| state.head()).await, Err(not_found.clone()));
     assert_eq!(world.hall.subscribe(&unknown).await.err(), Some(not_found.clone()));
-    assert_eq!(world.hall.set_presence(&unknown, "a".into(), "idle".into(), None).await, Err(not_found.clone()));
+    assert_eq!(
+        world.hall.set_presence(&unknown, "a".into(), "idle".into(), None).await,
+        Err(not_found.clone())
+    );
     assert_eq!(world.hall.presence(&unknown).await, Err(not_found.clone()));
     assert_eq!(world.hall.connect(&unknown, "a".into(), true).await.err(), Some(not_found.clone()));
     assert_eq!(world.hall.read(&unknown, Seq(0), None).await, Err(not_found.clone()));
@@ -203,7 +236,8 @@ async fn an_unknown_conversation_leaves_nothing_behind() {
 #[tokio::test(start_paused = true)]
 async fn a_refused_creation_leaves_nothing_behind() {
     let world = World::new().await;
-    let refused = world.hall.create("x".repeat(1000), Policy::default(), Actor::human("user"), None).await;
+    let refused =
+        world.hall.create("x".repeat(1000), Policy::default(), Actor::human("user"), None).await;
     assert!(matches!(refused, Err(HallError::Rejected(_))), "{refused:?}");
     eventually(async || (world.hall.live_streams() == 0).then_some(())).await;
     assert_eq!(world.hall.list(Default::default()).await.unwrap().streams, []);
@@ -239,8 +273,11 @@ async fn a_writer_that_is_late_finds_out_and_reads_again() {
     let stream = world.create().await;
     let world = world.restart(&[]).await;
     assert_eq!(world.hall.view(&stream, |state| state.head()).await, Ok(Seq(1)));
-    let other =
-        World { hall: open(&world.log, &world.clock, &Default::default()).await, log: world.log.clone(), clock: world.clock.clone() };
+    let other = World {
+        hall: open(&world.log, &world.clock, &Default::default()).await,
+        log: world.log.clone(),
+        clock: world.clock.clone(),
+    };
     other.post(&stream, "first").await.unwrap();
     assert_eq!(world.post(&stream, "late").await, Err(HallError::Overloaded));
     assert_eq!(world.post(&stream, "second").await.unwrap().head, Seq(3));
@@ -263,7 +300,10 @@ async fn an_answer_of_an_agent_waits_until_the_disk_has_room() {
     world.log.fail_next(AppendError::Overloaded);
     world.log.open_gate();
     let events = world.until(&stream, |events| events.iter().filter_map(words).count() == 2).await;
-    assert_eq!(events.iter().filter_map(words).next_back().unwrap(), ("p".into(), "here I am".into()));
+    assert_eq!(
+        events.iter().filter_map(words).next_back().unwrap(),
+        ("p".into(), "here I am".into())
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -304,7 +344,10 @@ async fn a_log_that_another_process_holds_is_read_and_not_written() {
 async fn an_outside_target_belongs_to_one_conversation() {
     let world = World::new().await;
     let (one, two) = (world.create().await, world.create().await);
-    let bind = || ClientCommand::Control { by: Actor::human("user"), controls: vec![Control::Bind("chat:telegram:-100".into())] };
+    let bind = || ClientCommand::Control {
+        by: Actor::human("user"),
+        controls: vec![Control::Bind("chat:telegram:-100".into())],
+    };
     world.hall.submit(&one, bind(), None).await.unwrap();
     let refused = world.hall.submit(&two, bind(), None).await;
     let Err(HallError::Rejected(rejection)) = refused else { panic!("{refused:?}") };
@@ -313,7 +356,11 @@ async fn an_outside_target_belongs_to_one_conversation() {
     world.post(&one, "hello").await.unwrap();
     let owed = world.log.inner.of_stream(&one).await.unwrap();
     assert_eq!(owed.iter().map(|delivery| delivery.through_seq).collect::<Vec<_>>(), [Seq(3)]);
-    world.hall.submit(&one, ClientCommand::Archive { on: true, by: Actor::human("user") }, None).await.unwrap();
+    world
+        .hall
+        .submit(&one, ClientCommand::Archive { on: true, by: Actor::human("user") }, None)
+        .await
+        .unwrap();
     world.hall.submit(&two, bind(), None).await.unwrap();
 }
 
@@ -322,7 +369,8 @@ async fn draining_commits_what_is_queued_and_takes_no_more() {
     let world = World::new().await;
     let stream = world.create().await;
     world.log.close_gate();
-    let queued: Vec<_> = (0..10).map(|n| tokio::spawn(submit(&world, &stream, &n.to_string()))).collect();
+    let queued: Vec<_> =
+        (0..10).map(|n| tokio::spawn(submit(&world, &stream, &n.to_string()))).collect();
     world.log.waiting.notified().await;
     let hall = world.hall.clone();
     let drained = tokio::spawn(async move { hall.drain(Millis::from_secs(10)).await });
@@ -341,18 +389,31 @@ async fn what_is_refused_again_and_again_is_counted_and_told_within_the_hour() {
     let world = World::with(&[("parrot", agent(Parrot("[PASS]")))]).await;
     let stream = world.create().await;
     world.invite(&stream, "p", "parrot").await;
-    let mute = ClientCommand::Control { by: Actor::human("user"), controls: vec![Control::Mute(vec!["p".into()])] };
+    let mute = ClientCommand::Control {
+        by: Actor::human("user"),
+        controls: vec![Control::Mute(vec!["p".into()])],
+    };
     world.hall.submit(&stream, mute, None).await.unwrap();
     for _ in 0..100 {
         world.hall.submit(&stream, post_by("p", "let me speak"), None).await.unwrap_err();
     }
-    let kept = |events: &[moothall_kernel::event::Recorded]| events.iter().filter(|event| event.event.kind() == "kept").count();
+    let kept = |events: &[moothall_kernel::event::Recorded]| {
+        events.iter().filter(|event| event.event.kind() == "kept").count()
+    };
     let events = world.events(&stream).await;
-    assert_eq!((kept(&events), has(&events, |event| matches!(event, Event::Discarded { until: Some(_), .. }))), (20, true));
+    assert_eq!(
+        (
+            kept(&events),
+            has(&events, |event| matches!(event, Event::Discarded { until: Some(_), .. }))
+        ),
+        (20, true)
+    );
     let appends = world.log.appended();
     world.hall.submit(&stream, post_by("p", "let me speak"), None).await.unwrap_err();
     assert_eq!(world.log.appended(), appends, "what is only counted writes nothing");
     tokio::time::sleep(std::time::Duration::from_secs(3600)).await;
-    let told = |event: &Event| matches!(event, Event::Discarded { count: 80, bytes: 960, until: None, .. });
+    let told = |event: &Event| {
+        matches!(event, Event::Discarded { count: 80, bytes: 960, until: None, .. })
+    };
     world.until(&stream, |events| has(events, told)).await;
 }

@@ -1,4 +1,5 @@
-//! What the tests of the hall share: a clock that follows tokio's, scripted agents, and a log that can be told to fail.
+//! What the tests of the hall share: a clock that follows tokio's, scripted agents, and a log that
+//! can be told to fail.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,8 +11,9 @@ use moothall_engine::MemoryLog;
 use moothall_engine::agent::{Agent, Given, Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{
-    Acquired, AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState, EventLog, Lasting, Lease, ListFilter, ListPage,
-    Listed, LogError, Opening, Page, Snapshot, Store, StreamBatch,
+    Acquired, AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState, EventLog,
+    Lasting, Lease, ListFilter, ListPage, Listed, LogError, Opening, Page, Snapshot, Store,
+    StreamBatch,
 };
 use moothall_engine::registry::{AgentSpec, Registry};
 use moothall_engine::run_once::{RunOnce, Work};
@@ -25,7 +27,8 @@ use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::Instant;
 
-/// Tokio's clock, which tests can pause, as the hall's. It can be set forward, as a computer's that has slept.
+/// Tokio's clock, which tests can pause, as the hall's. It can be set forward, as a computer's that
+/// has slept.
 pub struct TestClock {
     start: Instant,
     base: Mutex<i64>,
@@ -141,10 +144,20 @@ impl EventLog for TestLog {
         self.read.fetch_add(page.events.len(), Ordering::SeqCst);
         Ok(page)
     }
-    async fn messages_before(&self, stream: &StreamId, before: Seq, limit: usize) -> Result<Vec<Recorded>, LogError> {
+    async fn messages_before(
+        &self,
+        stream: &StreamId,
+        before: Seq,
+        limit: usize,
+    ) -> Result<Vec<Recorded>, LogError> {
         self.inner.messages_before(stream, before, limit).await
     }
-    async fn load(&self, stream: &StreamId, version: u32, limit: usize) -> Result<Opening, LogError> {
+    async fn load(
+        &self,
+        stream: &StreamId,
+        version: u32,
+        limit: usize,
+    ) -> Result<Opening, LogError> {
         let opening = self.inner.load(stream, version, limit).await?;
         self.read.fetch_add(opening.page.events.len(), Ordering::SeqCst);
         Ok(opening)
@@ -176,7 +189,12 @@ impl EventLog for TestLog {
     async fn claims(&self, namespace: &str, now: Timestamp) -> Result<Vec<Claim>, LogError> {
         self.inner.claims(namespace, now).await
     }
-    async fn claim(&self, namespace: &str, key: &str, now: Timestamp) -> Result<Option<Claim>, LogError> {
+    async fn claim(
+        &self,
+        namespace: &str,
+        key: &str,
+        now: Timestamp,
+    ) -> Result<Option<Claim>, LogError> {
         self.inner.claim(namespace, key, now).await
     }
 }
@@ -338,7 +356,10 @@ impl Work for Dawdler {
             out.report(Report::Delta("word ".into()));
             tokio::time::sleep(Duration::from_millis(7)).await;
         }
-        (Ok(if job.may_pass { "[PASS]".into() } else { format!("answer {}", job.key.turn) }), Usage::default())
+        (
+            Ok(if job.may_pass { "[PASS]".into() } else { format!("answer {}", job.key.turn) }),
+            Usage::default(),
+        )
     }
     fn runtime(&self) -> Runtime {
         Runtime::SCRIPT
@@ -361,7 +382,14 @@ impl Work for Flood {
 }
 
 pub fn spec(client: &str, agent: Arc<dyn Agent>) -> AgentSpec {
-    AgentSpec { client: client.into(), summary: "A test.".into(), profile: Profile::default(), origin: "built-in", run_as: None, agent }
+    AgentSpec {
+        client: client.into(),
+        summary: "A test.".into(),
+        profile: Profile::default(),
+        origin: "built-in",
+        run_as: None,
+        agent,
+    }
 }
 
 pub struct World {
@@ -411,9 +439,13 @@ impl World {
 
     pub async fn invite(&self, stream: &StreamId, id: &str, client: &str) {
         let facts: AgentFacts = self.hall.registry().facts(client);
-        let profile = Profile { client: Some(client.into()), model: Some("m".into()), ..Profile::default() };
+        let profile =
+            Profile { client: Some(client.into()), model: Some("m".into()), ..Profile::default() };
         let controls = vec![Control::Invite(Invite::new(id, profile, facts))];
-        self.hall.submit(stream, ClientCommand::Control { by: Actor::human("user"), controls }, None).await.unwrap();
+        self.hall
+            .submit(stream, ClientCommand::Control { by: Actor::human("user"), controls }, None)
+            .await
+            .unwrap();
     }
 
     pub async fn post(&self, stream: &StreamId, body: &str) -> Result<Answer, HallError> {
@@ -429,7 +461,11 @@ impl World {
     }
 
     /// Waits until the log of a stream is as wanted.
-    pub async fn until(&self, stream: &StreamId, wanted: impl Fn(&[Recorded]) -> bool) -> Vec<Recorded> {
+    pub async fn until(
+        &self,
+        stream: &StreamId,
+        wanted: impl Fn(&[Recorded]) -> bool,
+    ) -> Vec<Recorded> {
         eventually(async || Some(self.events(stream).await).filter(|events| wanted(events))).await
     }
 }

@@ -44,9 +44,12 @@ impl Bench {
     }
 
     fn propose(&self, words: &'static str) -> tokio::task::JoinHandle<Result<Answer, HallError>> {
-        let (hall, stream, boss) = (self.world.hall.clone(), self.stream.clone(), self.boss.clone());
+        let (hall, stream, boss) =
+            (self.world.hall.clone(), self.stream.clone(), self.boss.clone());
         let condition = Condition { principal: "boss".into(), within: Millis::from_secs(60) };
-        tokio::spawn(async move { hall.submit_if_agreed(&stream, post(words), key("k", "f"), condition, boss).await })
+        tokio::spawn(async move {
+            hall.submit_if_agreed(&stream, post(words), key("k", "f"), condition, boss).await
+        })
     }
 
     async fn question(&self) -> (String, oneshot::Sender<Consent>) {
@@ -75,7 +78,10 @@ async fn whoever_says_nothing_has_not_agreed() {
     let proposed = bench.propose("first");
     let (_, unsaid) = bench.question().await;
     let refused = proposed.await.unwrap().unwrap_err();
-    assert_eq!(refused.to_string(), "Nobody agreed to it in time, so nothing was decided; send it again to ask again.");
+    assert_eq!(
+        refused.to_string(),
+        "Nobody agreed to it in time, so nothing was decided; send it again to ask again."
+    );
     assert!(unsaid.is_closed(), "nobody waits for the answer");
     let again = bench.propose("first");
     bench.question().await.1.send(Consent::Given).unwrap();

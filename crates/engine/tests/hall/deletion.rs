@@ -20,7 +20,8 @@ fn user() -> Actor {
     Actor::human("user")
 }
 
-/// What runs is cancelled, whoever listens hears it and then nothing more, and nothing of it is live any more.
+/// What runs is cancelled, whoever listens hears it and then nothing more, and nothing of it is
+/// live any more.
 #[tokio::test(start_paused = true)]
 async fn what_runs_is_cancelled_and_whoever_listens_is_told() {
     let slow = Arc::new(Slow::default());
@@ -35,13 +36,20 @@ async fn what_runs_is_cancelled_and_whoever_listens_is_told() {
     let mut heard = Vec::new();
     let over = loop {
         match listening.updates.recv().await {
-            Ok(Update::Events(events)) => heard.extend(events.iter().map(|recorded| recorded.event.clone())),
+            Ok(Update::Events(events)) => {
+                heard.extend(events.iter().map(|recorded| recorded.event.clone()))
+            }
             Ok(Update::Signal(_)) => {}
             Err(error) => break error,
         }
     };
     assert_eq!(over, RecvError::Closed);
-    assert!(heard.iter().any(|event| matches!(event, Event::TurnEnded { outcome: Outcome::Cancelled, .. })), "{heard:?}");
+    assert!(
+        heard
+            .iter()
+            .any(|event| matches!(event, Event::TurnEnded { outcome: Outcome::Cancelled, .. })),
+        "{heard:?}"
+    );
     assert!(matches!(heard.last(), Some(Event::Deleted { .. })), "{heard:?}");
     eventually(async || (slow.dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
 
@@ -68,7 +76,10 @@ async fn what_is_asked_meanwhile_is_refused_and_not_left_waiting() {
         hall.delete(&stream, user())
     );
     assert_eq!((deleted, again), (Ok(true), Ok(true)));
-    assert!(!matches!(said, Err(HallError::Failed(_))) && !matches!(seen, Err(HallError::Failed(_))), "{said:?} {seen:?}");
+    assert!(
+        !matches!(said, Err(HallError::Failed(_))) && !matches!(seen, Err(HallError::Failed(_))),
+        "{said:?} {seen:?}"
+    );
 }
 
 /// Of the paused clock.
@@ -77,7 +88,15 @@ async fn hours(hours: u64) {
 }
 
 async fn listed(world: &World) -> Vec<StreamId> {
-    world.hall.list(ListFilter::default()).await.unwrap().streams.into_iter().map(|listed| listed.stream).collect()
+    world
+        .hall
+        .list(ListFilter::default())
+        .await
+        .unwrap()
+        .streams
+        .into_iter()
+        .map(|listed| listed.stream)
+        .collect()
 }
 
 /// By the age of the newest event, archived ones alone, whenever that is looked at.
@@ -86,7 +105,11 @@ async fn archived_conversations_go_when_their_time_is_over() {
     let world = World::new().await;
     let (old, open, young) = (world.create().await, world.create().await, world.create().await);
     let archive = async |stream: &StreamId| {
-        world.hall.submit(stream, ClientCommand::Archive { on: true, by: user() }, None).await.unwrap();
+        world
+            .hall
+            .submit(stream, ClientCommand::Archive { on: true, by: user() }, None)
+            .await
+            .unwrap();
     };
     archive(&old).await;
     world.clock.sleep_through(DAY);
@@ -112,7 +135,11 @@ async fn archived_conversations_go_when_their_time_is_over() {
 async fn a_clock_that_is_set_wrong_deletes_nothing_for_a_day() {
     let world = World::new().await;
     let stream = world.create().await;
-    world.hall.submit(&stream, ClientCommand::Archive { on: true, by: user() }, None).await.unwrap();
+    world
+        .hall
+        .submit(&stream, ClientCommand::Archive { on: true, by: user() }, None)
+        .await
+        .unwrap();
     world.hall.set_retention(Some(Millis(DAY.0 * 4)));
     hours(2).await;
     world.clock.sleep_through(Millis(DAY.0 * 400));

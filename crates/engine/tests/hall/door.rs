@@ -15,7 +15,8 @@ use crate::common::{Shared, Slow, World, agent};
 
 /// Somebody without a credential who has just this and reaches just these.
 fn holding(scopes: &[Scope], streams: &[&StreamId]) -> Caller {
-    let reach = Reach::Only(streams.iter().map(|stream| (*stream).clone()).collect::<BTreeSet<_>>().into());
+    let reach =
+        Reach::Only(streams.iter().map(|stream| (*stream).clone()).collect::<BTreeSet<_>>().into());
     Caller { scopes: Scopes::of(scopes), reach, ..Caller::anonymous(Mode::Local) }
 }
 
@@ -27,14 +28,37 @@ async fn answers(door: &Door, stream: &StreamId) -> Vec<(Action, Option<AccessEr
     let draft = Draft { body: "hello".into(), ..Draft::default() };
     vec![
         (Action::ReadThread, door.view(Action::ReadThread, stream, |_| ()).await.err()),
-        (Action::ReadThread, door.pages(Action::ReadThread, stream, Viewer::Operator, Seq(0)..Seq(9)).next().await.err()),
-        (Action::ReadThread, door.messages(Action::ReadThread, stream, &Viewer::Operator, Seq(9)).next(9).await.err()),
-        (Action::ReadThread, door.newest(Action::ReadThread, stream, &Viewer::Operator.into(), Seq(0)..Seq(9), 9).await.err()),
+        (
+            Action::ReadThread,
+            door.pages(Action::ReadThread, stream, Viewer::Operator, Seq(0)..Seq(9))
+                .next()
+                .await
+                .err(),
+        ),
+        (
+            Action::ReadThread,
+            door.messages(Action::ReadThread, stream, &Viewer::Operator, Seq(9))
+                .next(9)
+                .await
+                .err(),
+        ),
+        (
+            Action::ReadThread,
+            door.newest(Action::ReadThread, stream, &Viewer::Operator.into(), Seq(0)..Seq(9), 9)
+                .await
+                .err(),
+        ),
         (Action::ReadThread, door.follow(stream, Viewer::Operator, Seq(0)).await.err()),
-        (Action::ReadThread, door.follow(stream, Viewer::Participant("ann".into()), Seq(0)).await.err()),
+        (
+            Action::ReadThread,
+            door.follow(stream, Viewer::Participant("ann".into()), Seq(0)).await.err(),
+        ),
         (Action::ReadThread, door.position_at(stream, Seq(1), door_now()).await.err()),
         (Action::ReadPresence, door.presence(stream).await.err()),
-        (Action::TellPresence, door.set_presence(stream, "ann".into(), "idle".into(), None).await.err()),
+        (
+            Action::TellPresence,
+            door.set_presence(stream, "ann".into(), "idle".into(), None).await.err(),
+        ),
         (Action::MarkRead, door.mark_read(stream, &"ann".into(), Seq(1)).await.err()),
         (Action::Preview, door.preview(stream, "ann".into(), draft).await.err()),
         (Action::ReadContext, door.context(stream, TurnNo(1), &Viewer::Operator).await.err()),
@@ -57,10 +81,17 @@ async fn what_is_out_of_reach_does_not_exist_whatever_is_done_with_it() {
     let (own, other) = (world.create().await, world.create().await);
     let door = world.hall.as_(holding(&CONVERSING, &[&own]));
     for (action, error) in answers(&door, &other).await {
-        assert_eq!(error, Some(AccessError::Hall(HallError::NotFound(other.clone()))), "{action:?}");
+        assert_eq!(
+            error,
+            Some(AccessError::Hall(HallError::NotFound(other.clone()))),
+            "{action:?}"
+        );
     }
     for (action, error) in answers(&door, &own).await {
-        let here = !matches!(error, Some(AccessError::Hall(HallError::NotFound(_)) | AccessError::Denied(_)));
+        let here = !matches!(
+            error,
+            Some(AccessError::Hall(HallError::NotFound(_)) | AccessError::Denied(_))
+        );
         assert!(here, "{action:?}: {error:?}");
     }
 }

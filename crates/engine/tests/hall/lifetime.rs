@@ -81,7 +81,10 @@ async fn a_slow_listener_is_told_that_it_missed_something() {
     for n in 0..1100 {
         world.post(&stream, &n.to_string()).await.unwrap();
     }
-    assert!(matches!(subscription.updates.recv().await, Err(broadcast::error::RecvError::Lagged(_))));
+    assert!(matches!(
+        subscription.updates.recv().await,
+        Err(broadcast::error::RecvError::Lagged(_))
+    ));
 }
 
 #[tokio::test(start_paused = true)]
@@ -90,8 +93,13 @@ async fn the_hall_rings_for_every_conversation() {
     let mut changes = world.hall.changes();
     let stream = world.create().await;
     world.hall.set_presence(&stream, "a".into(), "idle".into(), None).await.unwrap();
-    assert_eq!(changes.recv().await.unwrap(), Changed::Head { stream: stream.clone(), head: Seq(1), waits_for_people: 0 });
-    assert!(matches!(changes.recv().await.unwrap(), Changed::Presence { presence, .. } if presence.state == "idle"));
+    assert_eq!(
+        changes.recv().await.unwrap(),
+        Changed::Head { stream: stream.clone(), head: Seq(1), waits_for_people: 0 }
+    );
+    assert!(
+        matches!(changes.recv().await.unwrap(), Changed::Presence { presence, .. } if presence.state == "idle")
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -153,7 +161,10 @@ async fn a_newer_versions_conversation_can_be_read_and_not_written() {
     idle().await;
     world.log.inner.append_newer(&stream, world.clock.now(), "hologram");
     let refused = world.post(&stream, "after").await;
-    assert_eq!(refused, Err(HallError::ReadOnly { stream: stream.clone(), seq: Seq(3), kind: "hologram".into() }));
+    assert_eq!(
+        refused,
+        Err(HallError::ReadOnly { stream: stream.clone(), seq: Seq(3), kind: "hologram".into() })
+    );
     assert_eq!(world.hall.view(&stream, |state| state.head()).await, Ok(Seq(2)));
     assert_eq!(world.events(&stream).await.len(), 2);
 }
@@ -165,7 +176,14 @@ async fn a_registry_that_changed_is_noted_when_the_stream_is_loaded() {
     world.invite(&stream, "p", "parrot").await;
     let world = world.restart(&[("parrot", agent(Parrot("now I am here")))]).await;
     world.post(&stream, "@p hello").await.unwrap();
-    let events = world.until(&stream, |events| events.iter().filter_map(crate::common::words).count() == 2).await;
-    let known = |event: &Event| matches!(event, Event::FactsChanged { facts, .. } if facts.known && facts.runtime == Runtime::SCRIPT);
+    let events = world
+        .until(&stream, |events| events.iter().filter_map(crate::common::words).count() == 2)
+        .await;
+    let known = |event: &Event| {
+        matches!(
+            event,
+            Event::FactsChanged { facts, .. } if facts.known && facts.runtime == Runtime::SCRIPT
+        )
+    };
     assert!(has(&events, known));
 }

@@ -1,4 +1,5 @@
-//! The hall as surfaces see it, on a memory log, with agents that are scripted and a clock that is tokio's.
+//! The hall as surfaces see it, on a memory log, with agents that are scripted and a clock that is
+//! tokio's.
 #![allow(clippy::unwrap_used)]
 
 mod common;

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use moothall_engine::hall::Idempotency;
 use moothall_engine::outbox::{Courier, Outcome, Owed, StreamCommand};
-use moothall_engine::ports::{AppendError, Deliveries, Delivery, DeliveryState, EventLog, command_claim};
+use moothall_engine::ports::{
+    AppendError, Deliveries, Delivery, DeliveryState, EventLog, command_claim,
+};
 use moothall_kernel::command::{Actor, ClientCommand};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Address;
@@ -15,7 +17,10 @@ use moothall_kernel::time::Millis;
 use super::common::*;
 
 fn tell(to: &StreamId, text: &str) -> Owed {
-    Owed::to_stream(to, &StreamCommand::Tell { from: "courier".into(), to: "user".into(), text: text.into() })
+    Owed::to_stream(
+        to,
+        &StreamCommand::Tell { from: "courier".into(), to: "user".into(), text: text.into() },
+    )
 }
 
 fn owing(key: &str) -> Idempotency {
@@ -60,7 +65,11 @@ async fn commands_are_carried_out_in_the_order_in_which_they_were_owed() {
     settled(&world, &from, words.len()).await;
     assert_eq!(world.said(&to).await, told(&words.iter().map(String::as_str).collect::<Vec<_>>()));
     let first = &world.log.of_stream(&from).await.unwrap()[0];
-    assert_eq!((first.through_seq.0, first.command.as_deref()), (2, None), "it names the event that caused it, and keeps no words");
+    assert_eq!(
+        (first.through_seq.0, first.command.as_deref()),
+        (2, None),
+        "it names the event that caused it, and keeps no words"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -93,14 +102,18 @@ async fn what_cannot_be_done_is_noted_and_does_not_hold_up_the_next() {
     let world = World::new().await;
     let (from, to) = (world.create().await, world.create().await);
     let nowhere = StreamId::new("nowhere");
-    let unreadable = Owed { target: format!("stream:{to}"), command: serde_json::json!({"do": "somersault"}) };
+    let unreadable =
+        Owed { target: format!("stream:{to}"), command: serde_json::json!({"do": "somersault"}) };
     let at = Address { computer: String::new(), kind: "session".into(), local_id: "gone".into() };
     let gone = Owed::to_stream(&to, &StreamCommand::Leave { at });
     let owed = vec![tell(&nowhere, "lost"), unreadable, gone, tell(&to, "found")];
     world.hall.owe(&from, owed, owing("all")).await.unwrap();
     let ends = settled(&world, &from, 4).await;
     let states: Vec<_> = ends.iter().map(|(state, _)| *state).collect();
-    assert_eq!(states, [DeliveryState::Failed, DeliveryState::Failed, DeliveryState::Done, DeliveryState::Done]);
+    assert_eq!(
+        states,
+        [DeliveryState::Failed, DeliveryState::Failed, DeliveryState::Done, DeliveryState::Done]
+    );
     assert_eq!(ends[0].1, "there is no conversation nowhere");
     assert!(ends[1].1.contains("somersault"), "{}", ends[1].1);
     assert_eq!(ends[2].1, "whom it is about is not there");
@@ -135,7 +148,11 @@ async fn a_command_that_was_carried_out_is_not_carried_out_again() {
     world.hall.owe(&from, vec![tell(&to, "then this")], owing("two")).await.unwrap();
     settled(&world, &from, 2).await;
     assert_eq!(world.said(&to).await, told(&["once", "then this"]));
-    assert_eq!(world.log.claim(namespace, &key, world.hall.now()).await, Ok(None), "nobody asks for it any more");
+    assert_eq!(
+        world.log.claim(namespace, &key, world.hall.now()).await,
+        Ok(None),
+        "nobody asks for it any more"
+    );
 }
 
 /// Carries as it is told, and remembers what.
@@ -167,16 +184,38 @@ async fn what_may_have_arrived_is_not_sent_again_and_holds_up_nothing() {
     let from = world.create().await;
     let porter = Arc::new(Porter::default());
     let (busy, failed) = (Outcome::Later("busy".into()), Outcome::Failed("blocked".into()));
-    porter.outcomes.lock().unwrap().extend([busy, Outcome::Unknown("no answer".into()), failed, Outcome::Done("7".into())]);
-    world.hall.owe(&from, ["one", "two", "three", "four"].map(parcel).into(), owing("four")).await.unwrap();
+    porter.outcomes.lock().unwrap().extend([
+        busy,
+        Outcome::Unknown("no answer".into()),
+        failed,
+        Outcome::Done("7".into()),
+    ]);
+    world
+        .hall
+        .owe(&from, ["one", "two", "three", "four"].map(parcel).into(), owing("four"))
+        .await
+        .unwrap();
     world.hall.register_courier("chat", porter.clone()).await.unwrap();
     eventually(async || Some(()).filter(|()| porter.carried.lock().unwrap().len() == 5)).await;
     let world = world.restart(&[]).await;
-    let next = Arc::new(Porter { outcomes: Mutex::new([Outcome::Done("8".into())].into()), ..Porter::default() });
+    let next = Arc::new(Porter {
+        outcomes: Mutex::new([Outcome::Done("8".into())].into()),
+        ..Porter::default()
+    });
     world.hall.owe(&from, vec![parcel("five")], owing("five")).await.unwrap();
     world.hall.register_courier("chat", next.clone()).await.unwrap();
-    let states: Vec<_> = settled(&world, &from, 5).await.into_iter().map(|(state, _)| state).collect();
+    let states: Vec<_> =
+        settled(&world, &from, 5).await.into_iter().map(|(state, _)| state).collect();
     let on_its_way = DeliveryState::Unknown;
-    assert_eq!(states, [DeliveryState::Unknown, DeliveryState::Failed, DeliveryState::Done, on_its_way, DeliveryState::Done]);
+    assert_eq!(
+        states,
+        [
+            DeliveryState::Unknown,
+            DeliveryState::Failed,
+            DeliveryState::Done,
+            on_its_way,
+            DeliveryState::Done
+        ]
+    );
     assert_eq!(next.carried.lock().unwrap().len(), 1, "only what was not begun");
 }

@@ -1,4 +1,5 @@
-//! Reading at the door: what a reader of a conversation gets, in which order, and how the log is paged for a viewer.
+//! Reading at the door: what a reader of a conversation gets, in which order, and how the log is
+//! paged for a viewer.
 
 use std::sync::Arc;
 
@@ -16,7 +17,12 @@ fn door(world: &World) -> Door {
     world.hall.as_(Caller::anonymous(Mode::Local))
 }
 
-async fn follow(world: &World, stream: &StreamId, viewer: impl Into<EventFilter>, after: u64) -> Reader {
+async fn follow(
+    world: &World,
+    stream: &StreamId,
+    viewer: impl Into<EventFilter>,
+    after: u64,
+) -> Reader {
     door(world).follow(stream, viewer, Seq(after)).await.unwrap()
 }
 
@@ -42,7 +48,9 @@ async fn a_reader_gets_what_the_log_has_and_then_what_comes_each_event_once() {
         world.post(&stream, &format!("message {n}")).await.unwrap();
     }
     let mut reader = follow(&world, &stream, Viewer::Operator, 1).await;
-    let Some(ReaderItem::Page(first)) = reader.next().await.unwrap() else { panic!("the log comes first") };
+    let Some(ReaderItem::Page(first)) = reader.next().await.unwrap() else {
+        panic!("the log comes first")
+    };
     assert!(first.len() < 600, "a page at a time");
     world.post(&stream, "while it reads").await.unwrap();
     let rest = read(&mut reader).await;
@@ -67,7 +75,14 @@ async fn a_reader_gets_what_its_viewer_may_see_and_passes_the_rest() {
     guest.listen().await;
     operator.listen().await;
     let (seen, all) = (read(&mut guest).await, read(&mut operator).await);
-    let skipped = world.events(&stream).await.iter().find(|one| matches!(one.event, Event::Skipped { .. })).unwrap().seq.0;
+    let skipped = world
+        .events(&stream)
+        .await
+        .iter()
+        .find(|one| matches!(one.event, Event::Skipped { .. }))
+        .unwrap()
+        .seq
+        .0;
     assert!(all.contains(&skipped) && !seen.contains(&skipped), "{seen:?} of {all:?}");
     assert_eq!(guest.passed(), operator.passed());
 }
@@ -104,7 +119,10 @@ async fn whoever_follows_as_a_participant_is_connected_and_is_told_its_turns_onc
     drop((reader, again));
     world.hall.submit(&stream, post_by("r", "here"), None).await.unwrap();
     world.post(&stream, "@r still?").await.unwrap();
-    assert!(world.events(&stream).await.iter().any(|one| matches!(one.event, Event::Skipped { .. })), "nobody is connected any more");
+    assert!(
+        world.events(&stream).await.iter().any(|one| matches!(one.event, Event::Skipped { .. })),
+        "nobody is connected any more"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -116,7 +134,9 @@ async fn a_reader_that_was_too_slow_hears_where_it_is_and_can_go_on_from_there()
     for n in 0..1100 {
         world.post(&stream, &format!("message {n}")).await.unwrap();
     }
-    let Some(ReaderItem::Lagged(Seq(1))) = reader.next().await.unwrap() else { panic!("it was too slow") };
+    let Some(ReaderItem::Lagged(Seq(1))) = reader.next().await.unwrap() else {
+        panic!("it was too slow")
+    };
     assert_eq!(read(&mut reader).await, (2..=1101).collect::<Vec<_>>());
 }
 
@@ -146,13 +166,24 @@ async fn the_newest_events_and_messages_are_found_for_each_viewer() {
     let stream = world.create().await;
     for n in 0..300 {
         world.post(&stream, &format!("message {n}")).await.unwrap();
-        world.hall.submit(&stream, ClientCommand::Rename { name: format!("n{n}"), by: Actor::human("user") }, None).await.unwrap();
+        world
+            .hall
+            .submit(
+                &stream,
+                ClientCommand::Rename { name: format!("n{n}"), by: Actor::human("user") },
+                None,
+            )
+            .await
+            .unwrap();
     }
     let (door, head) = (door(&world), Seq(601));
     let guest = EventFilter::from(Viewer::Guest);
     let begin = door.newest(Action::ReadThread, &stream, &guest, Seq(0)..head, 400).await.unwrap();
     assert_eq!(begin, Seq(201));
-    assert_eq!(door.newest(Action::ReadThread, &stream, &guest, Seq(500)..head, 400).await.unwrap(), Seq(500));
+    assert_eq!(
+        door.newest(Action::ReadThread, &stream, &guest, Seq(500)..head, 400).await.unwrap(),
+        Seq(500)
+    );
     let mut pages = door.pages(Action::ReadThread, &stream, guest, begin..head);
     let mut seen = Vec::new();
     while let Some(events) = pages.next().await.unwrap() {

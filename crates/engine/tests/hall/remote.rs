@@ -29,7 +29,8 @@ async fn a_remote_participant_is_offline_until_it_connects_and_answers_by_postin
 
     drop(connected);
     world.post(&stream, "@r still?").await.unwrap();
-    let skipped = world.events(&stream).await.iter().filter(|recorded| offline(&recorded.event)).count();
+    let skipped =
+        world.events(&stream).await.iter().filter(|recorded| offline(&recorded.event)).count();
     assert_eq!(skipped, 2);
 }
 
@@ -40,15 +41,25 @@ async fn a_remote_participant_that_is_present_counts_until_its_presence_lapses()
     world.invite(&stream, "r", "somebody-elses").await;
     world.hall.set_presence(&stream, "r".into(), "listening".into(), None).await.unwrap();
     world.post(&stream, "@r do you only read?").await.unwrap();
-    assert!(has(&world.events(&stream).await, |event| matches!(event, Event::Skipped { why_not: WhyNot::ReadsOnly, .. })));
+    assert!(has(&world.events(&stream).await, |event| matches!(
+        event,
+        Event::Skipped { why_not: WhyNot::ReadsOnly, .. }
+    )));
     let takes = serde_json::Map::from_iter([("takes_turns".to_owned(), true.into())]);
     world.hall.set_presence(&stream, "r".into(), "listening".into(), Some(takes)).await.unwrap();
     world.post(&stream, "@r are you there?").await.unwrap();
     assert!(has(&world.events(&stream).await, |event| event.kind() == "turn_granted"));
-    world.hall.submit(&stream, ClientCommand::Stop { by: Actor::human("user") }, None).await.unwrap();
+    world
+        .hall
+        .submit(&stream, ClientCommand::Stop { by: Actor::human("user") }, None)
+        .await
+        .unwrap();
     tokio::time::sleep(Duration::from_secs(120)).await;
     world.post(&stream, "@r and now?").await.unwrap();
-    assert!(has(&world.events(&stream).await, |event| matches!(event, Event::Skipped { why_not: WhyNot::Offline, .. })));
+    assert!(has(&world.events(&stream).await, |event| matches!(
+        event,
+        Event::Skipped { why_not: WhyNot::Offline, .. }
+    )));
 }
 
 #[tokio::test(start_paused = true)]
@@ -70,7 +81,9 @@ async fn the_turn_of_a_client_that_went_away_ends_and_the_next_goes_on() {
     world.until(&stream, |events| has(events, is_over)).await;
     let events = world.events(&stream).await;
     let why = events.iter().find_map(|recorded| match &recorded.event {
-        Event::TurnEnded { outcome, fault, .. } => Some((*outcome, fault.as_ref().map(|fault| fault.code.clone()))),
+        Event::TurnEnded { outcome, fault, .. } => {
+            Some((*outcome, fault.as_ref().map(|fault| fault.code.clone())))
+        }
         _ => None,
     });
     assert_eq!(why, Some((Outcome::Failed, Some("offline".into()))));

@@ -1,4 +1,5 @@
-//! Those who live in a hall, as it asks them. They are no terminals here: whoever is behind the port is asked the same.
+//! Those who live in a hall, as it asks them. They are no terminals here: whoever is behind the
+//! port is asked the same.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, OnceLock};
@@ -42,7 +43,12 @@ impl Residents for Guests {
         agent(Shared(self.mouth.clone()))
     }
 
-    async fn before_commit(&self, _stream: &StreamId, _state: &Conversation, events: &[Recorded]) -> Result<(), LogError> {
+    async fn before_commit(
+        &self,
+        _stream: &StreamId,
+        _state: &Conversation,
+        events: &[Recorded],
+    ) -> Result<(), LogError> {
         if self.is_full.load(SeqCst) {
             return Err(LogError::Full);
         }
@@ -56,7 +62,12 @@ impl Residents for Guests {
 
     fn by_token(&self, token: &str) -> Option<Resident> {
         let reach = Reach::Session(Arc::new(Rooms::of(&guest())));
-        (token == "key of the house").then(|| Resident { session: guest(), name: "guest".into(), reach, run_as: None })
+        (token == "key of the house").then(|| Resident {
+            session: guest(),
+            name: "guest".into(),
+            reach,
+            run_as: None,
+        })
     }
 }
 
@@ -85,10 +96,18 @@ async fn house() -> (World, Arc<Guests>) {
 /// A conversation with the guest in it.
 async fn parlour(world: &World) -> StreamId {
     let stream = world.create().await;
-    let address = Address { computer: String::new(), kind: ADDRESS.into(), local_id: guest().to_string() };
-    let profile = Profile { client: Some("visitor".into()), model: Some("m".into()), ..Profile::default() };
-    let invite = Invite { address: Some(address), ..Invite::new("guest", profile, AgentFacts::of_runtime(Runtime::TERMINAL)) };
-    let control = ClientCommand::Control { by: Actor::human("user"), controls: vec![Control::Invite(invite)] };
+    let address =
+        Address { computer: String::new(), kind: ADDRESS.into(), local_id: guest().to_string() };
+    let profile =
+        Profile { client: Some("visitor".into()), model: Some("m".into()), ..Profile::default() };
+    let invite = Invite {
+        address: Some(address),
+        ..Invite::new("guest", profile, AgentFacts::of_runtime(Runtime::TERMINAL))
+    };
+    let control = ClientCommand::Control {
+        by: Actor::human("user"),
+        controls: vec![Control::Invite(invite)],
+    };
     world.hall.submit(&stream, control, None).await.unwrap();
     stream
 }
@@ -98,14 +117,30 @@ async fn a_turn_goes_to_whoever_lives_at_its_address_and_its_prompt_is_a_deliver
     let (world, guests) = house().await;
     let stream = parlour(&world).await;
     world.post(&stream, "@guest how was the journey?").await.unwrap();
-    world.until(&stream, |events| has(events, |event| matches!(event, Event::TurnStarted { .. }))).await;
+    world
+        .until(&stream, |events| has(events, |event| matches!(event, Event::TurnStarted { .. })))
+        .await;
     guests.mouth.say("good evening");
-    let events = world.until(&stream, |events| has(events, |event| matches!(event, Event::TurnEnded { .. }))).await;
-    assert_eq!(events.iter().filter_map(words).next_back(), Some(("guest".to_owned(), "good evening".to_owned())));
+    let events = world
+        .until(&stream, |events| has(events, |event| matches!(event, Event::TurnEnded { .. })))
+        .await;
+    assert_eq!(
+        events.iter().filter_map(words).next_back(),
+        Some(("guest".to_owned(), "good evening".to_owned()))
+    );
     let rows = world.log.inner.of_target("session:guest", 9).await.unwrap();
-    assert_eq!(rows.iter().map(|row| (&row.stream, row.state)).collect::<Vec<_>>(), [(&stream, DeliveryState::Pending)]);
+    assert_eq!(
+        rows.iter().map(|row| (&row.stream, row.state)).collect::<Vec<_>>(),
+        [(&stream, DeliveryState::Pending)]
+    );
     let noted = guests.noted.lock().unwrap().clone();
-    let sizes = |wanted| noted.iter().filter(|(when, _)| *when == wanted).map(|(_, events)| *events).collect::<Vec<_>>();
+    let sizes = |wanted| {
+        noted
+            .iter()
+            .filter(|(when, _)| *when == wanted)
+            .map(|(_, events)| *events)
+            .collect::<Vec<_>>()
+    };
     assert!(sizes("before").len() > 3);
     assert_eq!(sizes("before"), sizes("after"), "each batch, before it is committed and after it");
 }
@@ -150,6 +185,11 @@ async fn where_nobody_lives_their_turns_fail_and_there_is_nothing_to_ask() {
     let stream = world.create().await;
     world.invite(&stream, "somebody", "housed").await;
     world.hall.submit(&stream, post("@somebody hello"), None).await.unwrap();
-    let events = world.until(&stream, |events| has(events, |event| matches!(event, Event::TurnEnded { .. }))).await;
-    assert!(has(&events, |event| matches!(event, Event::TurnEnded { outcome: Outcome::Failed, .. })), "{events:?}");
+    let events = world
+        .until(&stream, |events| has(events, |event| matches!(event, Event::TurnEnded { .. })))
+        .await;
+    assert!(
+        has(&events, |event| matches!(event, Event::TurnEnded { outcome: Outcome::Failed, .. })),
+        "{events:?}"
+    );
 }

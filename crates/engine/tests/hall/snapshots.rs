@@ -22,7 +22,11 @@ async fn a_long_conversation_is_loaded_from_its_snapshot() {
     let world = world.restart(&[]).await;
     let read = world.log.read_events();
     let after = world.hall.view(&stream, Clone::clone).await.unwrap();
-    assert!(world.log.read_events() - read < 600, "{} events were read", world.log.read_events() - read);
+    assert!(
+        world.log.read_events() - read < 600,
+        "{} events were read",
+        world.log.read_events() - read
+    );
     assert_eq!(after.head(), before.head());
     assert_eq!(after, before, "the state is what it was");
 }

@@ -14,7 +14,11 @@ use moothall_kernel::participant::OnLost;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 
-use crate::common::{Careful, Dawdler, Flood, Parrot, Rebuilt, Shared, Slow, World, agent, eventually, has, words};
+use crate::common::{
+    Careful, Dawdler, Flood, Parrot, Rebuilt, Shared, Slow, World, agent, eventually, has, words,
+};
+
+mod draining;
 
 fn slow() -> (Arc<Slow>, Arc<dyn Agent>) {
     let slow = Arc::new(Slow::default());
@@ -34,7 +38,8 @@ async fn an_agent_that_answers_at_once_costs_one_append_for_each_turn() {
     }
     let before = world.log.appended();
     world.post(&stream, "@a @b @c hello").await.unwrap();
-    let events = world.until(&stream, |events| has(events, |event| *event == Event::RoundClosed)).await;
+    let events =
+        world.until(&stream, |events| has(events, |event| *event == Event::RoundClosed)).await;
     let turns = events.iter().filter(|recorded| ended(&recorded.event).is_some()).count();
     assert!(turns >= 3, "{events:#?}");
     assert_eq!(world.log.appended() - before, 1 + turns, "the post, and one for each turn");
@@ -53,7 +58,10 @@ async fn an_agent_is_told_what_was_said() {
     let job = slow.jobs.lock().unwrap()[0].clone();
     assert!(job.prompt.text.contains("the weather is fine"), "{}", job.prompt.text);
     assert_eq!(words(&job.trigger).unwrap().1, "@s is it?");
-    assert_eq!(job.window.iter().filter_map(words).map(|(_, body)| body).collect::<Vec<_>>(), ["the weather is fine", "@s is it?"]);
+    assert_eq!(
+        job.window.iter().filter_map(words).map(|(_, body)| body).collect::<Vec<_>>(),
+        ["the weather is fine", "@s is it?"]
+    );
     assert_eq!(job.limit, Millis::from_secs(600));
 }
 
@@ -84,7 +92,10 @@ async fn a_turn_that_a_restart_lost_runs_again_and_its_late_result_is_not_shown(
     world.hall.tell(&stream, late, None).await.unwrap();
     let events = world.events(&stream).await;
     assert_eq!(events.iter().filter_map(words).count(), 2);
-    assert!(has(&events, |event| matches!(event, Event::Suppressed { because: SuppressedBecause::Late, .. })));
+    assert!(has(&events, |event| matches!(
+        event,
+        Event::Suppressed { because: SuppressedBecause::Late, .. }
+    )));
     drop(runs);
 }
 
@@ -132,7 +143,13 @@ async fn time_that_nobody_ran_does_not_count_against_a_turn() {
     eventually(async || (!second.asked().is_empty()).then_some(())).await;
     second.say("good morning");
     let events = world.until(&stream, |events| has(events, |event| ended(event).is_some())).await;
-    assert!(has(&events, |event| matches!(event, Event::ClockShifted { downtime } if *downtime > Millis::from_secs(23 * 3600))));
+    let shifted = |event: &Event| {
+        matches!(
+            event,
+            Event::ClockShifted { downtime } if *downtime > Millis::from_secs(23 * 3600)
+        )
+    };
+    assert!(has(&events, shifted));
     assert!(has(&events, |event| ended(event) == Some(Outcome::Spoke)));
 }
 
@@ -158,7 +175,9 @@ async fn a_turn_that_takes_too_long_expires_and_its_work_is_dropped() {
     let stream = world.create().await;
     world.invite(&stream, "s", "slow").await;
     world.post(&stream, "@s hello").await.unwrap();
-    let events = world.until(&stream, |events| has(events, |event| ended(event) == Some(Outcome::Expired))).await;
+    let events = world
+        .until(&stream, |events| has(events, |event| ended(event) == Some(Outcome::Expired)))
+        .await;
     assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "[s encountered an error]");
     eventually(async || (slow.dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
 }
@@ -171,7 +190,11 @@ async fn a_stop_drops_the_work() {
     world.invite(&stream, "s", "slow").await;
     world.post(&stream, "@s hello").await.unwrap();
     world.until(&stream, |events| has(events, |event| event.kind() == "turn_started")).await;
-    world.hall.submit(&stream, ClientCommand::Stop { by: Actor::human("user") }, None).await.unwrap();
+    world
+        .hall
+        .submit(&stream, ClientCommand::Stop { by: Actor::human("user") }, None)
+        .await
+        .unwrap();
     eventually(async || (slow.dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
     assert!(has(&world.events(&stream).await, |event| ended(event) == Some(Outcome::Cancelled)));
 }
@@ -199,7 +222,9 @@ async fn an_answer_streams_once_it_cannot_be_a_pass_any_more() {
         }
     }
     let late = world.hall.subscribe(&stream).await.unwrap();
-    let [Signal::Delta { offset: 0, text, .. }] = &late.partials[..] else { panic!("{:?}", late.partials) };
+    let [Signal::Delta { offset: 0, text, .. }] = &late.partials[..] else {
+        panic!("{:?}", late.partials)
+    };
     assert_eq!(text, "[PARTY] tonight");
 }
 
@@ -210,7 +235,8 @@ async fn those_that_the_server_runs_are_seen_thinking_and_listening() {
     let stream = world.create().await;
     world.invite(&stream, "s", "slow").await;
     world.post(&stream, "@s hello").await.unwrap();
-    let state = async || world.hall.presence(&stream).await.unwrap().pop().map(|presence| presence.state);
+    let state =
+        async || world.hall.presence(&stream).await.unwrap().pop().map(|presence| presence.state);
     eventually(async || state().await.filter(|state| state == "thinking")).await;
     slow.say("done");
     eventually(async || state().await.filter(|state| state == "listening")).await;
@@ -229,7 +255,9 @@ async fn a_result_that_nobody_waits_for_any_more_is_kept() {
     let hall = world.hall.clone();
     let at = stream.clone();
     world.log.close_gate();
-    let stopped = tokio::spawn(async move { hall.submit(&at, ClientCommand::Stop { by: Actor::human("user") }, None).await });
+    let stopped = tokio::spawn(async move {
+        hall.submit(&at, ClientCommand::Stop { by: Actor::human("user") }, None).await
+    });
     world.log.waiting.notified().await;
     slow.say("too late");
     eventually(async || (slow.dropped.load(Ordering::SeqCst) == 1).then_some(())).await;
@@ -257,10 +285,13 @@ async fn a_participant_that_was_silent_for_long_is_told_the_newest_and_its_cause
     assert_eq!(words(&job.trigger).unwrap().1, "@s hello");
 }
 
-/// Events that are read from the log for the turns of two agents in a conversation that was so long before them.
+/// Events that are read from the log for the turns of two agents in a conversation that was so long
+/// before them.
 async fn read_for_turns(messages: usize) -> usize {
     const ROUNDS: usize = 300;
-    let world = World::with(&[("parrot", agent(Parrot("here"))), ("rebuilt", agent(Rebuilt("there")))]).await;
+    let world =
+        World::with(&[("parrot", agent(Parrot("here"))), ("rebuilt", agent(Rebuilt("there")))])
+            .await;
     let stream = world.create().await;
     for n in 0..messages {
         world.post(&stream, &format!("message {n}")).await.unwrap();
@@ -275,7 +306,10 @@ async fn read_for_turns(messages: usize) -> usize {
         let mut answers = 0;
         while answers < 2 {
             if let Update::Events(events) = heard.recv().await.unwrap() {
-                answers += events.iter().filter(|recorded| ended(&recorded.event) == Some(Outcome::Spoke)).count();
+                answers += events
+                    .iter()
+                    .filter(|recorded| ended(&recorded.event) == Some(Outcome::Spoke))
+                    .count();
             }
         }
         first = if round == 0 { world.log.read_events() } else { first };
@@ -294,8 +328,15 @@ async fn a_permission_goes_to_a_person_and_the_choice_to_the_agent() {
     let stream = world.create().await;
     world.invite(&stream, "c", "careful").await;
     world.post(&stream, "@c go").await.unwrap();
-    world.until(&stream, |events| has(events, |event| event.kind() == "permission_requested")).await;
-    let answer = ClientCommand::AnswerPermission { permission: "p1".into(), option: "no".into(), text: None, by: Actor::human("user") };
+    world
+        .until(&stream, |events| has(events, |event| event.kind() == "permission_requested"))
+        .await;
+    let answer = ClientCommand::AnswerPermission {
+        permission: "p1".into(),
+        option: "no".into(),
+        text: None,
+        by: Actor::human("user"),
+    };
     world.hall.submit(&stream, answer, None).await.unwrap();
     let events = world.until(&stream, |events| has(events, |event| ended(event).is_some())).await;
     assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "Some(\"no\")");
@@ -343,12 +384,18 @@ async fn a_turn_that_cools_down_is_granted_when_its_time_comes() {
 /// Each turn ended once, each has one visible answer at most, and nothing is left open.
 fn assert_settled(events: &[Recorded]) {
     assert!(events.iter().map(|recorded| recorded.seq.0).eq(1..=events.len() as u64));
-    let count =
-        |turn: u64, wanted: fn(&Event) -> Option<u64>| events.iter().filter(|recorded| wanted(&recorded.event) == Some(turn)).count();
-    let granted = events.iter().filter(|recorded| recorded.event.kind() == "turn_granted").count() as u64;
+    let count = |turn: u64, wanted: fn(&Event) -> Option<u64>| {
+        events.iter().filter(|recorded| wanted(&recorded.event) == Some(turn)).count()
+    };
+    let granted =
+        events.iter().filter(|recorded| recorded.event.kind() == "turn_granted").count() as u64;
     for turn in 1..=granted {
-        let ends = count(turn, |event| if let Event::TurnEnded { turn, .. } = event { Some(turn.0) } else { None });
-        let answers = count(turn, |event| if let Event::Posted(posted) = event { posted.turn.map(|turn| turn.0) } else { None });
+        let ends = count(turn, |event| {
+            if let Event::TurnEnded { turn, .. } = event { Some(turn.0) } else { None }
+        });
+        let answers = count(turn, |event| {
+            if let Event::Posted(posted) = event { posted.turn.map(|turn| turn.0) } else { None }
+        });
         assert_eq!(ends, 1, "turn {turn} of {granted}");
         assert!(answers <= 1, "turn {turn} was answered {answers} times");
     }
@@ -371,13 +418,18 @@ async fn a_process_that_dies_again_and_again_answers_everything_once() {
         world = world.restart(&agents()).await;
     }
     let idle = async || {
-        let idle = |state: &Conversation| state.open_turns().next().is_none() && state.queued().next().is_none();
+        let idle = |state: &Conversation| {
+            state.open_turns().next().is_none() && state.queued().next().is_none()
+        };
         world.hall.view(&stream, idle).await.unwrap().then_some(())
     };
     eventually(idle).await;
     let events = world.events(&stream).await;
     assert_settled(&events);
-    assert!(has(&events, |event| event.kind() == "turn_lost"), "no life ended in the middle of a turn");
+    assert!(
+        has(&events, |event| event.kind() == "turn_lost"),
+        "no life ended in the middle of a turn"
+    );
     assert_eq!(events.iter().filter_map(words).filter(|(from, _)| from != "user").count(), 120);
 }
 
@@ -403,9 +455,14 @@ async fn many_at_once_leave_no_gap_and_every_listener_hears_all() {
             tokio::spawn(async move {
                 let mut heard: Vec<Recorded> = Vec::new();
                 let quiet = |heard: &[Recorded]| {
-                    let asked = heard.iter().filter_map(words).filter(|(from, _)| from == "user").count();
-                    let granted = heard.iter().filter(|recorded| recorded.event.kind() == "turn_granted").count();
-                    let ended = heard.iter().filter(|recorded| ended(&recorded.event).is_some()).count();
+                    let asked =
+                        heard.iter().filter_map(words).filter(|(from, _)| from == "user").count();
+                    let granted = heard
+                        .iter()
+                        .filter(|recorded| recorded.event.kind() == "turn_granted")
+                        .count();
+                    let ended =
+                        heard.iter().filter(|recorded| ended(&recorded.event).is_some()).count();
                     asked == 80 && granted == ended
                 };
                 while !quiet(&heard) {
@@ -444,73 +501,27 @@ async fn turns_of_a_client_that_a_restart_does_not_know_end_and_block_nobody() {
     let world = world.restart(&[("parrot", agent(Parrot("here I am")))]).await;
     let removed = |event: &Event| matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.code == "client_removed");
     let begun = tokio::time::Instant::now();
-    world.until(&stream, |events| has(events, removed) && events.iter().filter_map(words).any(|said| said.0 == "p")).await;
+    world
+        .until(&stream, |events| {
+            has(events, removed) && events.iter().filter_map(words).any(|said| said.0 == "p")
+        })
+        .await;
     assert!(begun.elapsed() < Duration::from_secs(5), "it waited for {:?}", begun.elapsed());
 }
 
-/// Whether the hall is still waiting after everything that could happen has happened.
-async fn still_waits(drained: &tokio::task::JoinHandle<()>) -> bool {
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    !drained.is_finished()
-}
-
-#[tokio::test(start_paused = true)]
-async fn draining_lets_running_turns_end_and_begins_none() {
-    let (slow, agent) = slow();
-    let world = World::with(&[("slow", agent.clone())]).await;
-    let stream = world.create().await;
-    for id in ["one", "two"] {
-        world.invite(&stream, id, "slow").await;
-    }
-    world.post(&stream, "@one work").await.unwrap();
-    eventually(async || (slow.asked().len() == 1).then_some(())).await;
-    world.post(&stream, "@one again").await.unwrap();
-    let hall = world.hall.clone();
-    let drained = tokio::spawn(async move { hall.drain(Millis::from_secs(10)).await });
-    assert!(still_waits(&drained).await);
-    slow.say("done");
-    drained.await.unwrap();
-    assert_eq!(world.said(&stream).await.last().unwrap(), &("one".to_owned(), "done".to_owned()));
-    assert_eq!(slow.asked().len(), 1, "what waited was not begun");
-    let world = world.restart(&[("slow", agent)]).await;
-    eventually(async || (slow.asked().len() == 2).then_some(())).await;
-    assert_eq!(slow.asked()[1].1, 1, "it is begun for the first time");
-    drop(world);
-}
-
-#[tokio::test(start_paused = true)]
-async fn draining_waits_no_longer_than_it_may() {
-    let (slow, agent) = slow();
-    let world = World::with(&[("slow", agent)]).await;
-    let stream = world.create().await;
-    world.invite(&stream, "s", "slow").await;
-    world.post(&stream, "@s work").await.unwrap();
-    eventually(async || (!slow.asked().is_empty()).then_some(())).await;
-    let begun = tokio::time::Instant::now();
-    world.hall.drain(Millis::from_secs(10)).await;
-    assert_eq!(begun.elapsed().as_secs(), 10);
-    assert!(!has(&world.events(&stream).await, |event| ended(event).is_some()), "it is left open");
-}
-
-#[tokio::test(start_paused = true)]
-async fn draining_waits_for_nobody_who_runs_elsewhere() {
-    let world = World::new().await;
-    let stream = world.create().await;
-    world.invite(&stream, "r", "remote").await;
-    let _connected = world.hall.connect(&stream, "r".into(), true).await.unwrap();
-    world.post(&stream, "@r hello").await.unwrap();
-    let begun = tokio::time::Instant::now();
-    world.hall.drain(Millis::from_secs(10)).await;
-    assert_eq!(begun.elapsed(), Duration::ZERO);
-}
-
-/// A process that was stopped, as by SIGSTOP, a debugger or a frozen container, sees both of its clocks far ahead when it goes on.
+/// A process that was stopped, as by SIGSTOP, a debugger or a frozen container, sees both of its
+/// clocks far ahead when it goes on.
 #[tokio::test(start_paused = true)]
 async fn an_agent_is_not_late_because_the_server_stood_still() {
     for stood in [12, 60, 3600] {
         let slow = Arc::new(Slow::default());
         let world = World::with(&[("slow", agent(Shared(slow.clone())))]).await;
-        let stream = world.create_with(Policy { agent_reply_timeout: Some(Millis::from_secs(10)), ..Policy::default() }).await;
+        let stream = world
+            .create_with(Policy {
+                agent_reply_timeout: Some(Millis::from_secs(10)),
+                ..Policy::default()
+            })
+            .await;
         world.invite(&stream, "s", "slow").await;
         world.post(&stream, "@s hello").await.unwrap();
         eventually(async || (!slow.jobs.lock().unwrap().is_empty()).then_some(())).await;
@@ -519,10 +530,16 @@ async fn an_agent_is_not_late_because_the_server_stood_still() {
         // What the clocks did is seen before what came meanwhile.
         tokio::time::sleep(Duration::from_millis(10)).await;
         slow.say("in time");
-        let events = world.until(&stream, |events| has(events, |event| matches!(event, Event::TurnEnded { .. }))).await;
-        let outcome = |event: &Event| matches!(event, Event::TurnEnded { outcome: Outcome::Spoke, .. });
+        let events = world
+            .until(&stream, |events| has(events, |event| matches!(event, Event::TurnEnded { .. })))
+            .await;
+        let outcome =
+            |event: &Event| matches!(event, Event::TurnEnded { outcome: Outcome::Spoke, .. });
         assert!(has(&events, outcome), "after {stood} s: {events:?}");
-        assert!(has(&events, |event| matches!(event, Event::ClockShifted { .. })), "after {stood} s");
+        assert!(
+            has(&events, |event| matches!(event, Event::ClockShifted { .. })),
+            "after {stood} s"
+        );
     }
 }
 
@@ -531,11 +548,20 @@ async fn an_agent_is_not_late_because_the_server_stood_still() {
 async fn an_agent_that_says_nothing_is_late_after_its_own_time() {
     let slow = Arc::new(Slow::default());
     let world = World::with(&[("slow", agent(Shared(slow.clone())))]).await;
-    let stream = world.create_with(Policy { agent_reply_timeout: Some(Millis::from_secs(10)), ..Policy::default() }).await;
+    let stream = world
+        .create_with(Policy {
+            agent_reply_timeout: Some(Millis::from_secs(10)),
+            ..Policy::default()
+        })
+        .await;
     world.invite(&stream, "s", "slow").await;
     world.post(&stream, "@s hello").await.unwrap();
     eventually(async || (!slow.jobs.lock().unwrap().is_empty()).then_some(())).await;
     let begun = tokio::time::Instant::now();
-    world.until(&stream, |events| has(events, |event| matches!(event, Event::TurnEnded { outcome: Outcome::Expired, .. }))).await;
+    world
+        .until(&stream, |events| {
+            has(events, |event| matches!(event, Event::TurnEnded { outcome: Outcome::Expired, .. }))
+        })
+        .await;
     assert_eq!(begun.elapsed().as_secs(), 10);
 }

@@ -16,18 +16,25 @@ impl Decider<'_> {
         self.state.used_up(&self.facts.budgets, &self.charges, account, self.now)
     }
 
-    /// Whether one more turn may be called for; if not, people are told once and the reason is recorded.
+    /// Whether one more turn may be called for; if not, people are told once and the reason is
+    /// recorded.
     pub(crate) fn can_afford(&mut self, participant: &ParticipantId, cause: &Cause) -> bool {
         let account = self.state.account_of(participant, cause);
         let Some(spent) = self.used_up(&account) else { return true };
         self.tell_spent(&spent, participant, cause);
-        let detail = format!("{} until {}", spent.sentence(&self.facts.budgets.currency), spent.until);
+        let detail =
+            format!("{} until {}", spent.sentence(&self.facts.budgets.currency), spent.until);
         self.skip(participant, WhyNot::OverBudget, cause, Some(&detail));
         false
     }
 
     /// Whether a turn that was lost may be called for again; the sentence if not.
-    pub(crate) fn cannot_rerun(&mut self, account: &Account, participant: &ParticipantId, cause: &Cause) -> Option<String> {
+    pub(crate) fn cannot_rerun(
+        &mut self,
+        account: &Account,
+        participant: &ParticipantId,
+        cause: &Cause,
+    ) -> Option<String> {
         let spent = self.used_up(account)?;
         self.tell_spent(&spent, participant, cause);
         Some(format!(
@@ -40,12 +47,22 @@ impl Decider<'_> {
     fn tell_spent(&mut self, spent: &Spent, participant: &ParticipantId, cause: &Cause) {
         if !self.state.spending.told.contains(spent) {
             let currency = self.facts.budgets.currency.clone();
-            self.emit(Event::BudgetSpent { spent: spent.clone(), currency, about: participant.clone(), cause: cause.clone() });
+            self.emit(Event::BudgetSpent {
+                spent: spent.clone(),
+                currency,
+                about: participant.clone(),
+                cause: cause.clone(),
+            });
         }
     }
 
     /// The change that raises this conversation's budget.
-    pub(crate) fn raise(&self, turns: u64, micros: u64, within: Millis) -> Result<Change, Rejection> {
+    pub(crate) fn raise(
+        &self,
+        turns: u64,
+        micros: u64,
+        within: Millis,
+    ) -> Result<Change, Rejection> {
         check_raise(&self.facts.budgets.limits.conversation, turns, micros, within)?;
         Ok(Change::BudgetRaised(Raise { turns, micros, until: self.now + within }))
     }
@@ -55,7 +72,12 @@ impl Decider<'_> {
 ///
 /// # Errors
 /// `invalid_raise` when it makes no sense, `no_budget` when there is no limit of that kind.
-pub fn check_raise(limit: &Limit, turns: u64, micros: u64, within: Millis) -> Result<(), Rejection> {
+pub fn check_raise(
+    limit: &Limit,
+    turns: u64,
+    micros: u64,
+    within: Millis,
+) -> Result<(), Rejection> {
     let invalid = |message: &str| Err(Rejection::new(Refusal::Invalid, "invalid_raise", message));
     if turns == 0 && micros == 0 {
         return invalid("A raise says by how much: `turns`, `cost`, or both, above 0.");

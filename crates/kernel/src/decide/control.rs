@@ -34,14 +34,24 @@ impl Decider<'_> {
             changes.extend(change);
         }
         if changes.is_empty() {
-            return Err(Rejection::new(Refusal::Invalid, "empty_control", "This control asks for nothing. Give at least one known key."));
+            return Err(Rejection::new(
+                Refusal::Invalid,
+                "empty_control",
+                "This control asks for nothing. Give at least one known key.",
+            ));
         }
         let ends = |change: &Change| match change {
-            Change::PolicySet { policy, patch } => patch.is_none() || !policy::rules(policy.name).gathers,
+            Change::PolicySet { policy, patch } => {
+                patch.is_none() || !policy::rules(policy.name).gathers
+            }
             _ => false,
         };
         let gathering_ends = self.state.gathering.is_some() && changes.iter().any(ends);
-        let cause = self.emit(Event::Controlled { by: by.id.clone(), changes: changes.clone(), unproven: !by.proven });
+        let cause = self.emit(Event::Controlled {
+            by: by.id.clone(),
+            changes: changes.clone(),
+            unproven: !by.proven,
+        });
         if gathering_ends {
             self.end_gathering("ended");
         }
@@ -51,10 +61,17 @@ impl Decider<'_> {
         Ok(())
     }
 
-    fn change(&self, by: &Actor, control: Control, before: &[Change]) -> Result<Vec<Change>, Rejection> {
+    fn change(
+        &self,
+        by: &Actor,
+        control: Control,
+        before: &[Change],
+    ) -> Result<Vec<Change>, Rejection> {
         Ok(match control {
             Control::Invite(invite) => vec![self.invite(by, invite, before)?],
-            Control::Uninvite(id) => vec![Change::Uninvited { participant: self.leaving(by, &id, before)? }],
+            Control::Uninvite(id) => {
+                vec![Change::Uninvited { participant: self.leaving(by, &id, before)? }]
+            }
             Control::Mute(ids) => vec![Change::Muted { targets: self.targets(ids, true)? }],
             Control::Unmute(ids) => vec![Change::Unmuted { targets: self.unmuted(by, ids)? }],
             Control::Pause(on) => {
@@ -62,23 +79,33 @@ impl Decider<'_> {
                 vec![Change::Paused { on }]
             }
             Control::Resume => self.resumed(by)?,
-            Control::Discussion { on, allow_agent_mentions } => vec![Change::Discussion { on, allow_agent_mentions }],
+            Control::Discussion { on, allow_agent_mentions } => {
+                vec![Change::Discussion { on, allow_agent_mentions }]
+            }
             Control::InvitedAuto(on) => vec![Change::InvitedAuto { on }],
             Control::Prod(ids) => {
-                let targets: Result<Vec<_>, _> = ids.iter().map(|id| self.invited(id, before)).collect();
+                let targets: Result<Vec<_>, _> =
+                    ids.iter().map(|id| self.invited(id, before)).collect();
                 vec![Change::Prodded { targets: targets? }]
             }
-            // Without proof the settings stay: the limits among them are raised by people who can prove it.
+            // Without proof the settings stay: the limits among them are raised by people who can
+            // prove it.
             Control::Policy(given) if !by.proven => {
                 self.check_may_replace(given.name)?;
-                vec![Change::PolicySet { policy: Policy { name: given.name, ..self.policy_after(before).clone() }, patch: None }]
+                vec![Change::PolicySet {
+                    policy: Policy { name: given.name, ..self.policy_after(before).clone() },
+                    patch: None,
+                }]
             }
             Control::Policy(policy) => vec![Change::PolicySet { policy, patch: None }],
             Control::PolicyNamed(name) => {
                 if !by.proven {
                     self.check_may_replace(name)?;
                 }
-                vec![Change::PolicySet { policy: Policy { name, ..self.policy_after(before).clone() }, patch: None }]
+                vec![Change::PolicySet {
+                    policy: Policy { name, ..self.policy_after(before).clone() },
+                    patch: None,
+                }]
             }
             Control::Config(keys) => {
                 let current = self.policy_after(before);
@@ -93,15 +120,21 @@ impl Decider<'_> {
             }
             Control::Bind(target) => vec![Change::Bound { target: check_target(target)? }],
             Control::Unbind(target) => vec![Change::Unbound { target }],
-            Control::RaiseBudget { .. } if !by.proven => return Err(needs_proof("Raising a budget")),
-            Control::RaiseBudget { turns, micros, within } => vec![self.raise(turns, micros, within)?],
+            Control::RaiseBudget { .. } if !by.proven => {
+                return Err(needs_proof("Raising a budget"));
+            }
+            Control::RaiseBudget { turns, micros, within } => {
+                vec![self.raise(turns, micros, within)?]
+            }
         })
     }
 
     /// Rules under which nobody speaks without a gathering are a gathering's to bring.
     fn check_gathers(&self, changes: &[Change]) -> Result<(), Rejection> {
         let chosen = |change: &Change| match change {
-            Change::PolicySet { policy, .. } => policy.name != self.state.policy.name && policy.is_of_gatherings(),
+            Change::PolicySet { policy, .. } => {
+                policy.name != self.state.policy.name && policy.is_of_gatherings()
+            }
             _ => false,
         };
         if self.state.gathering.is_none() && changes.iter().any(chosen) {
@@ -110,8 +143,9 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// A guard's hold, and a pause that a proven person began, end by proof. Where neither is, without it a pause ends and nothing else:
-    /// a guard that begins to hold in the same moment goes on holding.
+    /// A guard's hold, and a pause that a proven person began, end by proof. Where neither is,
+    /// without it a pause ends and nothing else: a guard that begins to hold in the same moment
+    /// goes on holding.
     fn resumed(&self, by: &Actor) -> Result<Vec<Change>, Rejection> {
         if by.proven {
             return Ok(vec![Change::GuardLifted, Change::Paused { on: false }]);
@@ -142,7 +176,10 @@ impl Decider<'_> {
         let targets = self.targets(ids, false)?;
         match targets.iter().find(|id| !by.proven && self.state.muted_by_proof.contains(*id)) {
             None => Ok(targets),
-            Some(id) => Err(needs_proof(&format!("Unmuting {id}, whom a person muted who could prove it,")).about(id)),
+            Some(id) => {
+                Err(needs_proof(&format!("Unmuting {id}, whom a person muted who could prove it,"))
+                    .about(id))
+            }
         }
     }
 
@@ -166,11 +203,14 @@ impl Decider<'_> {
 
     fn invited(&self, id: &str, before: &[Change]) -> Result<ParticipantId, Rejection> {
         let id = ParticipantId::new(id.trim());
-        let just_now = before.iter().any(|change| matches!(change, Change::Invited { participant, .. } if *participant == id));
+        let just_now = before.iter().any(
+            |change| matches!(change, Change::Invited { participant, .. } if *participant == id),
+        );
         if just_now || self.state.participant(&id).is_some() {
             return Ok(id);
         }
-        Err(Rejection::new(Refusal::NotFound, "not_invited", format!("{id} is not invited here.")).about(&id))
+        Err(Rejection::new(Refusal::NotFound, "not_invited", format!("{id} is not invited here."))
+            .about(&id))
     }
 
     fn targets(&self, ids: Vec<String>, silencing: bool) -> Result<Vec<ParticipantId>, Rejection> {
@@ -178,13 +218,22 @@ impl Decider<'_> {
         for id in ids {
             let id = ParticipantId::new(id.trim());
             if silencing && self.state.is_human(&id) {
-                return Err(Rejection::new(Refusal::Invalid, "cannot_mute_human", "People cannot be muted.").about(&id));
+                return Err(Rejection::new(
+                    Refusal::Invalid,
+                    "cannot_mute_human",
+                    "People cannot be muted.",
+                )
+                .about(&id));
             }
             self.check_named(&id, true)?;
             targets.push(id);
         }
         if targets.is_empty() {
-            return Err(Rejection::new(Refusal::Invalid, "no_targets", "`targets` has to name at least one participant."));
+            return Err(Rejection::new(
+                Refusal::Invalid,
+                "no_targets",
+                "`targets` has to name at least one participant.",
+            ));
         }
         Ok(targets)
     }
@@ -193,10 +242,12 @@ impl Decider<'_> {
         let id = invite.participant.trim();
         let known = self.state.participant(&ParticipantId::new(id));
         let is_known = known.is_some() || invite.principal == Some(Kind::Human);
-        names::check_name_of(id, is_known).map_err(|fault| name_fault("participant_id", id, fault))?;
+        names::check_name_of(id, is_known)
+            .map_err(|fault| name_fault("participant_id", id, fault))?;
         let id = ParticipantId::new(id);
         let given = self.checked_profile(invite.profile, &id)?;
-        let mut profile = known.map_or_else(Profile::default, |known| known.profile.clone()).merged(&given);
+        let mut profile =
+            known.map_or_else(Profile::default, |known| known.profile.clone()).merged(&given);
         let kind = self.kind_of(by, &id, &given, &profile, invite.principal)?;
         if kind == Kind::Human {
             profile.client = Some(HUMAN.into());
@@ -204,8 +255,12 @@ impl Decider<'_> {
         }
         self.check_complete(&profile, &id)?;
         if known.is_none() && self.count_after(before) >= PARTICIPANTS_MAX {
-            let message = format!("A conversation has at most {PARTICIPANTS_MAX} participants. Uninvite somebody first.");
-            return Err(Rejection::new(Refusal::Conflict, "too_many_participants", message).about(&id));
+            let message = format!(
+                "A conversation has at most {PARTICIPANTS_MAX} participants. Uninvite somebody first."
+            );
+            return Err(
+                Rejection::new(Refusal::Conflict, "too_many_participants", message).about(&id)
+            );
         }
         let name = profile.nickname.as_deref().unwrap_or(id.as_str());
         self.check_unlike(&id, name, before)?;
@@ -223,8 +278,9 @@ impl Decider<'_> {
         })
     }
 
-    /// What an invitation makes somebody. A principal is what the server knows, and whoever was a person here stays one; an agent
-    /// neither gives nor takes that, and makes nobody else a client of another kind.
+    /// What an invitation makes somebody. A principal is what the server knows, and whoever was a
+    /// person here stays one; an agent neither gives nor takes that, and makes nobody else a client
+    /// of another kind.
     fn kind_of(
         &self,
         by: &Actor,
@@ -235,11 +291,22 @@ impl Decider<'_> {
     ) -> Result<Kind, Rejection> {
         let was_person = self.state.is_human(id);
         let fixed = principal.or(was_person.then_some(Kind::Human));
-        let says = given.client.as_deref().map(|client| if client == HUMAN { Kind::Human } else { Kind::Agent });
-        let refused = |message: String| Err(Rejection::new(Refusal::Forbidden, "kind_is_the_servers", message).about(id));
+        let says = given
+            .client
+            .as_deref()
+            .map(|client| if client == HUMAN { Kind::Human } else { Kind::Agent });
+        let refused = |message: String| {
+            Err(Rejection::new(Refusal::Forbidden, "kind_is_the_servers", message).about(id))
+        };
         match (fixed, says) {
-            (Some(Kind::Human), Some(Kind::Agent)) => return refused(format!("{id} is a person, and stays one here. Choose another id.")),
-            (Some(Kind::Agent), Some(Kind::Human)) => return refused(format!("The server knows {id} as an agent. Choose another id.")),
+            (Some(Kind::Human), Some(Kind::Agent)) => {
+                return refused(format!(
+                    "{id} is a person, and stays one here. Choose another id."
+                ));
+            }
+            (Some(Kind::Agent), Some(Kind::Human)) => {
+                return refused(format!("The server knows {id} as an agent. Choose another id."));
+            }
             (Some(_) | None, Some(_) | None) => {}
         }
         let merged = if after.client.as_deref() == Some(HUMAN) { Kind::Human } else { Kind::Agent };
@@ -248,15 +315,27 @@ impl Decider<'_> {
             return Ok(kind);
         }
         if says == Some(Kind::Human) {
-            return refused("Only people say who is a person: invite with the name of an agent as `client`.".into());
+            return refused(
+                "Only people say who is a person: invite with the name of an agent as `client`."
+                    .into(),
+            );
         }
         let known = self.state.participant(id).filter(|_| *id != by.id);
-        let is_other = |client: &String| known.is_some_and(|known| known.profile.client.as_ref() != Some(client));
+        let is_other = |client: &String| {
+            known.is_some_and(|known| known.profile.client.as_ref() != Some(client))
+        };
         if known.is_some() && was_person {
-            return Err(Rejection::new(Refusal::Forbidden, "humans_only", "Only people change what is said about people.").about(id));
+            return Err(Rejection::new(
+                Refusal::Forbidden,
+                "humans_only",
+                "Only people change what is said about people.",
+            )
+            .about(id));
         }
         if given.client.as_ref().is_some_and(is_other) {
-            let message = format!("Only people invite {id} again under another client. Uninvite it first, or choose another id.");
+            let message = format!(
+                "Only people invite {id} again under another client. Uninvite it first, or choose another id."
+            );
             return Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(id));
         }
         Ok(kind)
@@ -273,18 +352,38 @@ impl Decider<'_> {
     fn checked_profile(&self, given: Profile, id: &ParticipantId) -> Result<Profile, Rejection> {
         let nickname = match given.nickname {
             Some(nickname) if nickname.is_empty() => Some(nickname),
-            Some(nickname) => Some(names::nickname(&nickname).map_err(|fault| name_fault("nickname", &nickname, fault).about(id))?),
+            Some(nickname) => Some(
+                names::nickname(&nickname)
+                    .map_err(|fault| name_fault("nickname", &nickname, fault).about(id))?,
+            ),
             None => None,
         };
         let roles = match given.roles {
             Some(roles) if roles.len() > ROLES_MAX => {
-                return Err(Rejection::new(Refusal::Invalid, "too_many_roles", format!("At most {ROLES_MAX} roles are taken.")).about(id));
+                return Err(Rejection::new(
+                    Refusal::Invalid,
+                    "too_many_roles",
+                    format!("At most {ROLES_MAX} roles are taken."),
+                )
+                .about(id));
             }
-            Some(roles) => Some(roles.iter().map(|role| checked_word("roles", role, id)).collect::<Result<_, _>>()?),
+            Some(roles) => Some(
+                roles
+                    .iter()
+                    .map(|role| checked_word("roles", role, id))
+                    .collect::<Result<_, _>>()?,
+            ),
             None => None,
         };
-        let word = |key, given: Option<String>| given.map(|given| checked_word(key, &given, id)).transpose();
-        Ok(Profile { client: word("client", given.client)?, model: word("model", given.model)?, roles, nickname })
+        let word = |key, given: Option<String>| {
+            given.map(|given| checked_word(key, &given, id)).transpose()
+        };
+        Ok(Profile {
+            client: word("client", given.client)?,
+            model: word("model", given.model)?,
+            roles,
+            nickname,
+        })
     }
 
     fn check_complete(&self, profile: &Profile, id: &ParticipantId) -> Result<(), Rejection> {
@@ -298,7 +397,12 @@ impl Decider<'_> {
     }
 
     /// No two participants may look alike, by nickname or by id. (Ruling 6.)
-    fn check_unlike(&self, id: &ParticipantId, name: &str, before: &[Change]) -> Result<(), Rejection> {
+    fn check_unlike(
+        &self,
+        id: &ParticipantId,
+        name: &str,
+        before: &[Change],
+    ) -> Result<(), Rejection> {
         let here = self.state.participants.iter().map(|p| (&p.id, p.name()));
         let new = before.iter().filter_map(|change| match change {
             Change::Invited { participant, profile, .. } => {
@@ -308,9 +412,15 @@ impl Decider<'_> {
         });
         for (other, taken) in here.chain(new).filter(|(other, _)| *other != id) {
             for own in [name, id.as_str()] {
-                if let Some(like) = [taken, other.as_str()].into_iter().find(|like| names::are_alike(own, like)) {
-                    let message = format!("The name {own:?} looks like {like:?}, which is {other}'s. Choose another id or nickname.");
-                    return Err(Rejection::new(Refusal::Conflict, "name_taken", message).about(other));
+                if let Some(like) =
+                    [taken, other.as_str()].into_iter().find(|like| names::are_alike(own, like))
+                {
+                    let message = format!(
+                        "The name {own:?} looks like {like:?}, which is {other}'s. Choose another id or nickname."
+                    );
+                    return Err(
+                        Rejection::new(Refusal::Conflict, "name_taken", message).about(other)
+                    );
                 }
             }
         }
@@ -334,7 +444,9 @@ impl Decider<'_> {
     /// What a change brings about besides itself.
     fn follow(&mut self, change: Change, cause: &crate::model::event::Cause) {
         match change {
-            Change::Uninvited { participant } => self.lose_agent(&participant, "uninvited", "it was uninvited"),
+            Change::Uninvited { participant } => {
+                self.lose_agent(&participant, "uninvited", "it was uninvited")
+            }
             // What its runtime still says would otherwise be taken for a person's words.
             Change::Invited { participant, kind: Kind::Human, .. } => {
                 self.lose_agent(&participant, "became_person", "it is a person's name now");
@@ -349,7 +461,12 @@ impl Decider<'_> {
                     if cause.unproven && self.state.guards.held.is_some() {
                         self.skip(target, WhyNot::Held, cause, Some(HELD_FOR_PROOF));
                     } else if self.has_no_piece(target) {
-                        self.skip(target, WhyNot::Held, cause, Some("somebody else holds the talking piece"));
+                        self.skip(
+                            target,
+                            WhyNot::Held,
+                            cause,
+                            Some("somebody else holds the talking piece"),
+                        );
                     } else if self.can_take_turns(target, cause) {
                         self.grant(target, Why::Prod, TurnKind::Reply, false, cause);
                     }
@@ -388,11 +505,18 @@ fn checked_word(key: &str, given: &str, id: &ParticipantId) -> Result<String, Re
 }
 
 fn check_target(target: String) -> Result<String, Rejection> {
-    let plain = !target.is_empty() && target.len() <= 256 && target.chars().all(|c| c.is_ascii_graphic()) && target.contains(':');
+    let plain = !target.is_empty()
+        && target.len() <= 256
+        && target.chars().all(|c| c.is_ascii_graphic())
+        && target.contains(':');
     if plain {
         return Ok(target);
     }
-    Err(Rejection::new(Refusal::Invalid, "invalid_target", "A target looks like `chat:telegram:-100123`, at most 256 plain characters."))
+    Err(Rejection::new(
+        Refusal::Invalid,
+        "invalid_target",
+        "A target looks like `chat:telegram:-100123`, at most 256 plain characters.",
+    ))
 }
 
 fn name_fault(key: &str, name: &str, fault: NameFault) -> Rejection {
@@ -401,17 +525,28 @@ fn name_fault(key: &str, name: &str, fault: NameFault) -> Rejection {
         NameFault::Empty | NameFault::TooLong | NameFault::Character(_) => "invalid_name",
     };
     let shown = text::cut(name, 80);
-    Rejection::new(Refusal::Invalid, code, format!("`{key}` {shown:?} {}. Choose another.", fault.explain()))
+    Rejection::new(
+        Refusal::Invalid,
+        code,
+        format!("`{key}` {shown:?} {}. Choose another.", fault.explain()),
+    )
 }
 
 /// The no to whoever chooses rules under which, without a gathering, nobody would ever answer.
 pub fn needs_gathering() -> Rejection {
     let names: Vec<_> = PolicyName::chosen().map(PolicyName::as_str).collect();
-    let message = format!("Without a gathering nobody would ever answer under this policy. Choose {}.", names.join(", "));
+    let message = format!(
+        "Without a gathering nobody would ever answer under this policy. Choose {}.",
+        names.join(", ")
+    );
     Rejection::new(Refusal::Conflict, "needs_gathering", message)
 }
 
 /// The rejection that a refused policy setting becomes.
 pub fn policy_fault(fault: PolicyFault) -> Rejection {
-    Rejection::new(Refusal::Invalid, "invalid_policy", format!("`{}` takes {}.", fault.key, fault.expected))
+    Rejection::new(
+        Refusal::Invalid,
+        "invalid_policy",
+        format!("`{}` takes {}.", fault.key, fault.expected),
+    )
 }

@@ -1,5 +1,6 @@
-//! The floor moves on: queued messages are taken up, rounds are stepped through, guards are watched.
-//! Who is nominated, and what a step is, says the policy's row; here is what policies share.
+//! The floor moves on: queued messages are taken up, rounds are stepped through, guards are
+//! watched. Who is nominated, and what a step is, says the policy's row; here is what policies
+//! share.
 
 use crate::decide::Decider;
 use crate::model::event::{Cause, Event, Guard, TurnKind, Why, WhyNot};
@@ -10,13 +11,18 @@ use crate::model::time::Timestamp;
 /// The same words so often within the repeat detector's window trip it.
 const REPEATS_MAX: usize = 3;
 /// Why words without proof wake nobody while a guard holds the floor.
-pub(crate) const HELD_FOR_PROOF: &str = "a guard holds the floor until a person who can prove it goes on";
+pub(crate) const HELD_FOR_PROOF: &str =
+    "a guard holds the floor until a person who can prove it goes on";
 
 impl Decider<'_> {
     /// Moves the floor until it has to wait for somebody.
     pub(crate) fn settle(&mut self) {
         while !self.state.archived && !self.state.paused {
-            let moves = if self.state.floor.round.is_some() { self.step_round() } else { (self.state.rules().step)(self) };
+            let moves = if self.state.floor.round.is_some() {
+                self.step_round()
+            } else {
+                (self.state.rules().step)(self)
+            };
             if !moves {
                 return;
             }
@@ -64,11 +70,15 @@ impl Decider<'_> {
 
     /// Whether somebody who comes by itself is given no turn.
     pub(crate) fn is_away(&self, id: &ParticipantId) -> bool {
-        self.state.participant(id).is_some_and(|participant| self.facts.keeps_from_turns(participant).is_some())
+        self.state
+            .participant(id)
+            .is_some_and(|participant| self.facts.keeps_from_turns(participant).is_some())
     }
 
     pub(crate) fn unable(&self, id: &ParticipantId) -> Option<WhyNot> {
-        let Some(participant) = self.state.participant(id).filter(|participant| participant.takes_turns()) else {
+        let Some(participant) =
+            self.state.participant(id).filter(|participant| participant.takes_turns())
+        else {
             return Some(WhyNot::Skipped);
         };
         if self.state.muted.contains(id) {
@@ -80,8 +90,8 @@ impl Decider<'_> {
         self.facts.keeps_from_turns(participant)
     }
 
-    /// Whether these words may wake this participant: an agent's are bounded by the guards (Ruling 16.), and so are a person's without
-    /// proof while one holds.
+    /// Whether these words may wake this participant: an agent's are bounded by the guards
+    /// (Ruling 16.), and so are a person's without proof while one holds.
     pub(crate) fn may_wake(&mut self, spoken: &Spoken, woken: &ParticipantId) -> bool {
         if spoken.human && !(spoken.cause.unproven && self.state.guards.held.is_some()) {
             return true;
@@ -108,7 +118,9 @@ impl Decider<'_> {
             return Some(Guard::Exchanges);
         }
         let since = self.now - PAIR_WINDOW;
-        let recent = |times: &std::collections::VecDeque<Timestamp>| times.iter().filter(|at| **at > since).count() >= PAIR_MAX;
+        let recent = |times: &std::collections::VecDeque<Timestamp>| {
+            times.iter().filter(|at| **at > since).count() >= PAIR_MAX
+        };
         guards.pairs.get(&(by.clone(), woken.clone())).is_some_and(recent).then_some(Guard::Pair)
     }
 
@@ -123,10 +135,13 @@ impl Decider<'_> {
             return;
         }
         let guards = &self.state.guards;
-        let repeated = guards.recent.back().is_some_and(|last| guards.recent.iter().filter(|hash| *hash == last).count() >= REPEATS_MAX);
+        let repeated = guards.recent.back().is_some_and(|last| {
+            guards.recent.iter().filter(|hash| *hash == last).count() >= REPEATS_MAX
+        });
         let pairs: Vec<_> = guards.pairs.keys().cloned().collect();
         let tripped = pairs.iter().find_map(|(by, woken)| self.tripped(by, woken));
-        let exchanges = (guards.exchanges >= self.state.policy.max_exchanges_without_human).then_some(Guard::Exchanges);
+        let exchanges = (guards.exchanges >= self.state.policy.max_exchanges_without_human)
+            .then_some(Guard::Exchanges);
         if let Some(guard) = exchanges.or(repeated.then_some(Guard::Repeat)).or(tripped) {
             self.hold(guard);
         }

@@ -1,5 +1,6 @@
-//! Patience: the floor waits so long for a turn and then goes on without it. Here is what is remembered of messages whose rounds are over
-//! while somebody still works on them. (Rulings 9 and 12.)
+//! Patience: the floor waits so long for a turn and then goes on without it. Here is what is
+//! remembered of messages whose rounds are over while somebody still works on them.
+//! (Rulings 9 and 12.)
 
 use crate::decide::Decider;
 use crate::model::event::{Cause, Event, TurnKind};
@@ -16,7 +17,8 @@ impl Floor {
         rounds.into_iter().find(|round| round.is_about(cause)).map(|round| round.cause.seq)
     }
 
-    /// Whether the replies to the newest message are used up, counting those that are spoken for by turns that the floor does not wait for.
+    /// Whether the replies to the newest message are used up, counting those that are spoken for by
+    /// turns that the floor does not wait for.
     pub(crate) fn is_used_up(&self) -> bool {
         self.spent + self.reserved() >= self.cap
     }
@@ -24,7 +26,8 @@ impl Floor {
     /// The same of a message that somebody still works on.
     pub(crate) fn is_used_up_for(&self, message: Seq) -> bool {
         let earlier = self.earlier.iter().find(|earlier| earlier.round.cause.seq == message);
-        let (spent, cap) = earlier.map_or((self.spent, self.cap), |earlier| (earlier.spent, earlier.cap));
+        let (spent, cap) =
+            earlier.map_or((self.spent, self.cap), |earlier| (earlier.spent, earlier.cap));
         spent + self.reserved_for(Some(message)) >= cap
     }
 
@@ -35,31 +38,51 @@ impl Floor {
 
     /// One reply for each turn that was released and is about a message.
     fn reserved_for(&self, message: Option<Seq>) -> u32 {
-        let reserves = |turn: &&Turn| turn.released && turn.kind == TurnKind::Reply && turn.message.is_some() && turn.message == message;
+        let reserves = |turn: &&Turn| {
+            turn.released
+                && turn.kind == TurnKind::Reply
+                && turn.message.is_some()
+                && turn.message == message
+        };
         u32::try_from(self.turns.values().filter(reserves).count()).unwrap_or(u32::MAX)
     }
 
-    /// Counts a reply to its message; to the newest one where it belongs to none that is remembered.
+    /// Counts a reply to its message; to the newest one where it belongs to none that is
+    /// remembered.
     pub(crate) fn charge(&mut self, message: Option<Seq>) {
-        let known = message.filter(|message| self.message == Some(*message) || self.earlier.iter().any(|e| e.round.cause.seq == *message));
-        let message = known.filter(|_| !planted::has(Bug::LateAnswerChargedToNewest)).or(self.message);
+        let known = message.filter(|message| {
+            self.message == Some(*message)
+                || self.earlier.iter().any(|e| e.round.cause.seq == *message)
+        });
+        let message =
+            known.filter(|_| !planted::has(Bug::LateAnswerChargedToNewest)).or(self.message);
         if message == self.message {
             self.spent += 1;
         }
-        let earlier = self.earlier.iter_mut().find(|earlier| Some(earlier.round.cause.seq) == message);
+        let earlier =
+            self.earlier.iter_mut().find(|earlier| Some(earlier.round.cause.seq) == message);
         earlier.into_iter().for_each(|earlier| earlier.spent += 1);
     }
 
-    /// Where a reply counts among the others: in the round of its message, or in the one that goes on.
+    /// Where a reply counts among the others: in the round of its message, or in the one that goes
+    /// on.
     pub(crate) fn round_of(&mut self, message: Option<Seq>) -> Option<&mut Round> {
         let is_earlier = |earlier: &&mut Earlier| Some(earlier.round.cause.seq) == message;
-        self.earlier.iter_mut().find(is_earlier).map(|earlier| &mut earlier.round).or(self.round.as_mut())
+        self.earlier
+            .iter_mut()
+            .find(is_earlier)
+            .map(|earlier| &mut earlier.round)
+            .or(self.round.as_mut())
     }
 
     /// The round is over. It is remembered while there is somebody who still works on its message.
     pub(crate) fn close_round(&mut self) {
         if let Some(round) = self.round.take() {
-            self.earlier.push(Earlier { round: Round { current: None, ..round }, spent: self.spent, cap: self.cap });
+            self.earlier.push(Earlier {
+                round: Round { current: None, ..round },
+                spent: self.spent,
+                cap: self.cap,
+            });
             self.forget_earlier();
         }
     }
@@ -67,7 +90,10 @@ impl Floor {
     /// The time of a late answer has come: those who have not reacted to its message may.
     pub(crate) fn reopen_round(&mut self, message: Seq, reply: Seq) {
         self.queue.retain(|waiting| waiting.cause.seq != reply);
-        let Some(at) = self.earlier.iter().position(|earlier| earlier.round.cause.seq == message) else { return };
+        let Some(at) = self.earlier.iter().position(|earlier| earlier.round.cause.seq == message)
+        else {
+            return;
+        };
         let Earlier { round, spent, cap } = self.earlier.remove(at);
         (self.message, self.spent, self.cap) = (Some(message), spent, cap);
         self.round = Some(Round { forced: [].into(), polled: [].into(), reacting: false, ..round });
@@ -77,7 +103,8 @@ impl Floor {
     pub(crate) fn forget_earlier(&mut self) {
         let (turns, queue) = (&self.turns, &self.queue);
         let is_open = |message: Seq| {
-            turns.values().any(|turn| turn.message == Some(message)) || queue.iter().any(|waiting| waiting.late == Some(message))
+            turns.values().any(|turn| turn.message == Some(message))
+                || queue.iter().any(|waiting| waiting.late == Some(message))
         };
         self.earlier.retain(|earlier| is_open(earlier.round.cause.seq));
     }
@@ -92,7 +119,9 @@ impl Floor {
 impl Round {
     /// Whether it waits for a turn that asks somebody about this.
     pub(crate) fn asks(&self, participant: &ParticipantId, cause: &Cause) -> bool {
-        self.current.is_none() && self.is_about(cause) && (self.forced.contains(participant) || self.polled.contains(participant))
+        self.current.is_none()
+            && self.is_about(cause)
+            && (self.forced.contains(participant) || self.polled.contains(participant))
     }
 
     /// An agent's visible reply.
@@ -103,10 +132,20 @@ impl Round {
 }
 
 impl Conversation {
-    /// Until when the floor waits for a turn that is granted now; nothing where no round waits for it.
-    pub(crate) fn patience_for(&self, participant: &ParticipantId, cause: &Cause, now: Timestamp) -> Option<Timestamp> {
+    /// Until when the floor waits for a turn that is granted now; nothing where no round waits for
+    /// it.
+    pub(crate) fn patience_for(
+        &self,
+        participant: &ParticipantId,
+        cause: &Cause,
+        now: Timestamp,
+    ) -> Option<Timestamp> {
         let Policy { patience, .. } = self.policy;
-        self.floor.round.as_ref().filter(|round| round.asks(participant, cause)).map(|_| now + patience)
+        self.floor
+            .round
+            .as_ref()
+            .filter(|round| round.asks(participant, cause))
+            .map(|_| now + patience)
     }
 
     /// The turn that the round waits for, and until when.
@@ -115,13 +154,19 @@ impl Conversation {
         turn.patience.map(|until| (turn.no, until))
     }
 
-    /// The message that an answer comes late for: its round is over, or at a place where nobody is asked about it any more. Where nobody
-    /// reacts in rounds, nothing is late.
+    /// The message that an answer comes late for: its round is over, or at a place where nobody is
+    /// asked about it any more. Where nobody reacts in rounds, nothing is late.
     pub(crate) fn is_late_for(&self, turn: &Turn) -> Option<Seq> {
         let message = turn.message.filter(|_| self.counts_replies())?;
-        let is_current = |round: &Round| round.cause.seq == message && (!round.reacting || round.current == Some(turn.no));
+        let is_current = |round: &Round| {
+            round.cause.seq == message && (!round.reacting || round.current == Some(turn.no))
+        };
         let remembered = || {
-            let rounds = self.floor.round.iter().chain(self.floor.earlier.iter().map(|earlier| &earlier.round));
+            let rounds = self
+                .floor
+                .round
+                .iter()
+                .chain(self.floor.earlier.iter().map(|earlier| &earlier.round));
             rounds.into_iter().any(|round| round.cause.seq == message)
         };
         (!self.floor.round.as_ref().is_some_and(is_current) && remembered()).then_some(message)
@@ -138,9 +183,11 @@ impl Decider<'_> {
 
     /// The time of a late answer has come.
     pub(crate) fn reopen_round(&mut self, message: Seq, reply: Seq) {
-        let earlier = self.state.floor.earlier.iter().find(|earlier| earlier.round.cause.seq == message);
+        let earlier =
+            self.state.floor.earlier.iter().find(|earlier| earlier.round.cause.seq == message);
         let waiting = self.state.floor.queue.iter().find(|waiting| waiting.cause.seq == reply);
-        let cause = earlier.map(|earlier| &earlier.round.cause).or(waiting.map(|waiting| &waiting.cause));
+        let cause =
+            earlier.map(|earlier| &earlier.round.cause).or(waiting.map(|waiting| &waiting.cause));
         if let Some(cause) = cause.cloned() {
             self.emit(Event::RoundReopened { cause, reply });
         }

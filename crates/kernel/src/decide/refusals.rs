@@ -11,7 +11,13 @@ const PARTICIPANTS_MAX: usize = 400;
 
 impl Decider<'_> {
     /// Refuses words for a reason, and keeps them as long as there is room for them.
-    pub(crate) fn refuse(&mut self, post: &Post, because: SuppressedBecause, code: &'static str, reason: &str) -> Rejection {
+    pub(crate) fn refuse(
+        &mut self,
+        post: &Post,
+        because: SuppressedBecause,
+        code: &'static str,
+        reason: &str,
+    ) -> Rejection {
         let after = if self.keep_refused(&post.by.id, &post.body, because) {
             "The message was kept in the trace."
         } else {
@@ -25,12 +31,23 @@ impl Decider<'_> {
         let (now, bytes) = (self.now, body.len() as u64);
         let known = self.state.refused.0.get(by).filter(|refused| refused.until() > now);
         let room = match known {
-            Some(refused) => refused.kept < KEPT_MAX && refused.bytes + bytes <= KEPT_BYTES_MAX && !refused.over,
-            None => self.state.refused.0.len() < PARTICIPANTS_MAX || self.state.refused.0.contains_key(by),
+            Some(refused) => {
+                refused.kept < KEPT_MAX && refused.bytes + bytes <= KEPT_BYTES_MAX && !refused.over
+            }
+            None => {
+                self.state.refused.0.len() < PARTICIPANTS_MAX
+                    || self.state.refused.0.contains_key(by)
+            }
         };
         let begins = known.filter(|refused| !refused.over).map(Refused::until);
         if room {
-            self.emit(Event::Suppressed { participant: by.clone(), turn: None, because, counted: bytes, body: body.to_owned() });
+            self.emit(Event::Suppressed {
+                participant: by.clone(),
+                turn: None,
+                because,
+                counted: bytes,
+                body: body.to_owned(),
+            });
         } else if begins.is_some() {
             self.emit(Event::Discarded { participant: by.clone(), count: 1, bytes, until: begins });
         } else {
@@ -54,7 +71,9 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    use crate::model::command::{Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite};
+    use crate::model::command::{
+        Actor, ClientCommand, Command, Control, EngineCommand, Facts, Invite,
+    };
     use crate::model::event::Recorded;
     use crate::model::participant::{AgentFacts, Profile};
     use crate::model::state::Conversation;
@@ -72,12 +91,25 @@ mod tests {
     impl Room {
         /// With agents who are muted.
         fn with_muted(agents: &[&str]) -> Self {
-            let mut room =
-                Self { state: Conversation::new("r".into()), log: Vec::new(), now: Timestamp::from_millis(1_000), counted: false };
+            let mut room = Self {
+                state: Conversation::new("r".into()),
+                log: Vec::new(),
+                now: Timestamp::from_millis(1_000),
+                counted: false,
+            };
             let user = || Actor::human("user");
-            room.give(ClientCommand::Create { name: "r".into(), policy: Policy::default(), by: user() }).unwrap();
+            room.give(ClientCommand::Create {
+                name: "r".into(),
+                policy: Policy::default(),
+                by: user(),
+            })
+            .unwrap();
             for agent in agents {
-                let profile = Profile { client: Some((*agent).into()), model: Some("m".into()), ..Profile::default() };
+                let profile = Profile {
+                    client: Some((*agent).into()),
+                    model: Some("m".into()),
+                    ..Profile::default()
+                };
                 let invite = Control::Invite(Invite::new(*agent, profile, AgentFacts::external()));
                 room.give(ClientCommand::Control { by: user(), controls: vec![invite] }).unwrap();
             }
@@ -90,7 +122,11 @@ mod tests {
             self.give_with(command, &Facts::default())
         }
 
-        fn give_with(&mut self, command: impl Into<Command>, facts: &Facts) -> Result<(), Rejection> {
+        fn give_with(
+            &mut self,
+            command: impl Into<Command>,
+            facts: &Facts,
+        ) -> Result<(), Rejection> {
             let decision = self.state.decide(self.now, command, facts);
             self.log.extend(decision.events);
             self.counted = decision.unkept.is_some();
@@ -98,12 +134,15 @@ mod tests {
         }
 
         fn says(&mut self, agent: &str, bytes: usize) -> Rejection {
-            self.give(ClientCommand::Post(Post::new(Actor::named(agent), "x".repeat(bytes)))).unwrap_err()
+            self.give(ClientCommand::Post(Post::new(Actor::named(agent), "x".repeat(bytes))))
+                .unwrap_err()
         }
 
         fn kept(&self, agent: &str) -> (usize, usize) {
             let bodies = self.log.iter().filter_map(|recorded| match &recorded.event {
-                Event::Suppressed { participant, body, .. } if participant.as_str() == agent => Some(body.len()),
+                Event::Suppressed { participant, body, .. } if participant.as_str() == agent => {
+                    Some(body.len())
+                }
                 _ => None,
             });
             bodies.fold((0, 0), |(count, bytes), body| (count + 1, bytes + body))
@@ -124,7 +163,12 @@ mod tests {
         for n in 0..50 {
             let refused = room.says("a", 10);
             assert_eq!((refused.code, room.counted), ("participant_muted", n > 20), "{n}");
-            assert_eq!(refused.message.contains("kept in the trace"), n < 20, "{}", refused.message);
+            assert_eq!(
+                refused.message.contains("kept in the trace"),
+                n < 20,
+                "{}",
+                refused.message
+            );
         }
         let events = room.log.len();
         room.says("b", 10);
@@ -153,6 +197,10 @@ mod tests {
         }
         assert_eq!(room.kept("a"), (4, 1_000_000));
         assert_eq!(room.unkept().len(), 1);
-        assert!(room.log.iter().all(|recorded| recorded.event.body().is_none_or(|body| !body.is_empty())));
+        assert!(
+            room.log
+                .iter()
+                .all(|recorded| recorded.event.body().is_none_or(|body| !body.is_empty()))
+        );
     }
 }

@@ -4,14 +4,18 @@ use std::collections::BTreeSet;
 
 use crate::decide::Decider;
 use crate::model::command::{Actor, Post, Refusal, Rejection};
-use crate::model::event::{Cause, Event, Fault, Outcome, Posted, Recorded, SuppressedBecause, To, TurnKind, Usage};
-use crate::model::ids::{ParticipantId, Seq, TurnNo};
+use crate::model::event::{
+    Cause, Event, Fault, Outcome, Posted, SuppressedBecause, To, TurnKind, Usage,
+};
+use crate::model::ids::{ParticipantId, TurnNo};
 use crate::model::participant::{Kind, Participant};
 use crate::model::state::{Round, Spoken, Turn};
 use crate::policy::{EmptyReply, Unsolicited};
 use crate::text;
 use crate::text::mentions::{self, Named};
 use crate::text::pass::is_pass;
+
+mod kept;
 
 /// Longest message of a person, in bytes.
 pub const HUMAN_BYTES_MAX: usize = 64 * 1024;
@@ -25,15 +29,24 @@ impl Decider<'_> {
         let human = self.is_human(&post.by);
         let limit = if human { HUMAN_BYTES_MAX } else { AGENT_BYTES_MAX };
         if post.body.len() > limit {
-            let message = format!("This message has {} bytes; at most {limit} are taken. Split it.", post.body.len());
-            return Err(Rejection::new(Refusal::TooLarge, "message_too_large", message).about(&post.by.id));
+            let message = format!(
+                "This message has {} bytes; at most {limit} are taken. Split it.",
+                post.body.len()
+            );
+            return Err(
+                Rejection::new(Refusal::TooLarge, "message_too_large", message).about(&post.by.id)
+            );
         }
         let mut post = Post { body: text::clean(&post.body), ..post };
         let mut seen = BTreeSet::new();
         post.asks.retain(|id| seen.insert(id.clone()));
         if text::is_empty_looking(&post.body) {
-            return Err(Rejection::new(Refusal::Invalid, "empty_message", "A message needs `content` with some text that can be seen.")
-                .about(&post.by.id));
+            return Err(Rejection::new(
+                Refusal::Invalid,
+                "empty_message",
+                "A message needs `content` with some text that can be seen.",
+            )
+            .about(&post.by.id));
         }
         self.check_asks(&post, human)?;
         if human {
@@ -55,10 +68,18 @@ impl Decider<'_> {
         }
         for id in &post.asks {
             let Some(asked) = self.state.participant(id) else {
-                return Err(Rejection::new(Refusal::NotFound, "not_invited", format!("{id} is not invited here.")).about(id));
+                return Err(Rejection::new(
+                    Refusal::NotFound,
+                    "not_invited",
+                    format!("{id} is not invited here."),
+                )
+                .about(id));
             };
             if !asked.takes_turns() {
-                let message = format!("{} is a person and is asked nothing: address them with `to`, or by name.", asked.name());
+                let message = format!(
+                    "{} is a person and is asked nothing: address them with `to`, or by name.",
+                    asked.name()
+                );
                 return Err(Rejection::new(Refusal::Invalid, "takes_no_turns", message).about(id));
             }
         }
@@ -70,7 +91,8 @@ impl Decider<'_> {
         if id.as_str() == ParticipantId::USER || self.state.participant(id).is_some() {
             return Ok(());
         }
-        let message = format!("`to` names {id}, who is not invited here. Invite {id} first, or use \"all\".");
+        let message =
+            format!("`to` names {id}, who is not invited here. Invite {id} first, or use \"all\".");
         Err(Rejection::new(Refusal::Invalid, "unknown_recipient", message).about(id))
     }
 
@@ -131,19 +153,44 @@ impl Decider<'_> {
             self.tell(&text, cause);
         }
         for (word, ids) in &named.ambiguous {
-            let lines: Vec<_> = ids.iter().map(|id| format!("@{id} ({})", self.state.name_of(id))).collect();
-            self.tell(&format!("More than one participant answers to @{word}. Whom do you mean: {}?", lines.join(", ")), cause);
+            let lines: Vec<_> =
+                ids.iter().map(|id| format!("@{id} ({})", self.state.name_of(id))).collect();
+            self.tell(
+                &format!(
+                    "More than one participant answers to @{word}. Whom do you mean: {}?",
+                    lines.join(", ")
+                ),
+                cause,
+            );
         }
     }
 
     /// A message of the server to whoever spoke.
     fn tell(&mut self, text: &str, cause: &Cause) {
-        let posted = self.server_words(text.to_owned(), To::One(cause.from.clone()), cause, vec!["coordinator".into()]);
+        let posted = self.server_words(
+            text.to_owned(),
+            To::One(cause.from.clone()),
+            cause,
+            vec!["coordinator".into()],
+        );
         self.emit(Event::Posted(posted));
     }
 
-    pub(crate) fn server_words(&self, body: String, to: To, cause: &Cause, tags: Vec<String>) -> Posted {
-        Posted { to, depth: cause.depth, unasked: cause.unproven, reply_to: Some(cause.clone()), tags, ..Posted::of_server(body) }
+    pub(crate) fn server_words(
+        &self,
+        body: String,
+        to: To,
+        cause: &Cause,
+        tags: Vec<String>,
+    ) -> Posted {
+        Posted {
+            to,
+            depth: cause.depth,
+            unasked: cause.unproven,
+            reply_to: Some(cause.clone()),
+            tags,
+            ..Posted::of_server(body)
+        }
     }
 
     fn post_as_agent(&mut self, post: Post) -> Result<(), Rejection> {
@@ -169,14 +216,16 @@ impl Decider<'_> {
         self.state.front_turn(id).map(|turn| turn.no)
     }
 
-    /// The open turn that a client's words answer: the one of which they name a cause, or the oldest where they name nothing. (Ruling 5.)
+    /// The open turn that a client's words answer: the one of which they name a cause, or the
+    /// oldest where they name nothing. (Ruling 5.)
     fn turn_answered(&self, by: &ParticipantId, reply_to: Option<&Cause>) -> Option<TurnNo> {
         let Some(replied) = reply_to else { return self.own_turn(by) };
         let mut own = self.state.open_turns().filter(|turn| turn.participant == *by);
         own.find(|turn| turn.causes.contains(&replied.seq)).map(|turn| turn.no)
     }
 
-    /// Muted participants and paused conversations take no words of agents; the words are kept. (Ruling 20.)
+    /// Muted participants and paused conversations take no words of agents; the words are kept.
+    /// (Ruling 20.)
     fn check_may_speak(&mut self, post: &Post) -> Result<(), Rejection> {
         match self.silence_of(&post.by.id) {
             Some((because, code, reason)) => Err(self.refuse(post, because, code, reason)),
@@ -184,12 +233,23 @@ impl Decider<'_> {
         }
     }
 
-    pub(crate) fn silence_of(&self, id: &ParticipantId) -> Option<(SuppressedBecause, &'static str, &'static str)> {
+    pub(crate) fn silence_of(
+        &self,
+        id: &ParticipantId,
+    ) -> Option<(SuppressedBecause, &'static str, &'static str)> {
         if self.state.archived {
-            return Some((SuppressedBecause::Archived, "thread_archived", "This conversation is archived."));
+            return Some((
+                SuppressedBecause::Archived,
+                "thread_archived",
+                "This conversation is archived.",
+            ));
         }
         if self.state.muted.contains(id) {
-            return Some((SuppressedBecause::Muted, "participant_muted", "Participant is muted for this thread."));
+            return Some((
+                SuppressedBecause::Muted,
+                "participant_muted",
+                "Participant is muted for this thread.",
+            ));
         }
         if self.state.paused {
             let message = "Thread is paused for non-user participants.";
@@ -203,7 +263,9 @@ impl Decider<'_> {
         let round_cause = self.state.floor.round.as_ref().map(|round| &round.cause);
         let unsolicited = self.state.rules().unsolicited;
         let near = match unsolicited {
-            Unsolicited::Charged => round_cause.or(self.state.latest.as_ref().map(|latest| &latest.cause)),
+            Unsolicited::Charged => {
+                round_cause.or(self.state.latest.as_ref().map(|latest| &latest.cause))
+            }
             Unsolicited::Free => None,
         };
         let depth = post.reply_to.as_ref().or(near).map_or(1, |cause| cause.depth + 1);
@@ -221,7 +283,10 @@ impl Decider<'_> {
         // The one who was asked may still answer: that reply is spoken for.
         let promised = floor.round.as_ref().map_or(0, Round::promised) + floor.reserved();
         let (code, message) = if depth > self.state.policy.max_depth {
-            ("depth_limit", "Nobody reacts to a reaction to a reaction here; a person has to say something first.")
+            (
+                "depth_limit",
+                "Nobody reacts to a reaction to a reaction here; a person has to say something first.",
+            )
         } else if floor.spent + promised >= floor.cap {
             ("turn_limit", "The agents have used their replies to the last human message.")
         } else {
@@ -238,9 +303,19 @@ impl Decider<'_> {
 
     /// Whoever answers a newer turn answers no older one any more.
     fn end_older(&mut self, by: &ParticipantId, turn: TurnNo) {
-        let older: Vec<_> = self.state.open_turns().filter(|open| open.participant == *by && open.no < turn).map(|open| open.no).collect();
+        let older: Vec<_> = self
+            .state
+            .open_turns()
+            .filter(|open| open.participant == *by && open.no < turn)
+            .map(|open| open.no)
+            .collect();
         for no in older {
-            self.end(no, Outcome::Cancelled, Some(Fault::new("covered", "a newer turn was answered in its place")), Usage::default());
+            self.end(
+                no,
+                Outcome::Cancelled,
+                Some(Fault::new("covered", "a newer turn was answered in its place")),
+                Usage::default(),
+            );
         }
     }
 
@@ -253,50 +328,29 @@ impl Decider<'_> {
     }
 
     /// The runtime is done with a turn.
-    pub(crate) fn finished(&mut self, no: TurnNo, attempt: u32, result: Result<String, Fault>, usage: Usage) {
-        let current = self.state.turn(no).is_some_and(|turn| turn.attempt == attempt && self.state.is_front(turn));
+    pub(crate) fn finished(
+        &mut self,
+        no: TurnNo,
+        attempt: u32,
+        result: Result<String, Fault>,
+        usage: Usage,
+    ) {
+        let current = self
+            .state
+            .turn(no)
+            .is_some_and(|turn| turn.attempt == attempt && self.state.is_front(turn));
         match result {
             Ok(text) if current => {
                 self.ensure_started(no);
-                let Some(speaker) = self.state.turn(no).map(|turn| turn.participant.clone()) else { return };
+                let Some(speaker) = self.state.turn(no).map(|turn| turn.participant.clone()) else {
+                    return;
+                };
                 self.finish(no, Post::new(Actor::named(speaker), text::clean(&text)), usage);
             }
             Ok(text) => self.keep_late(no, &text),
             Err(fault) if current => self.fail(no, Outcome::Failed, fault, usage),
             Err(_) => {}
         }
-    }
-
-    /// A result of a turn, or attempt, that is over: shown to operators, who can publish it.
-    fn keep_late(&mut self, no: TurnNo, text: &str) {
-        let body = text::clean(text);
-        if body.trim().is_empty() || is_pass(&body) || no > self.state.floor.last_turn {
-            return;
-        }
-        let Some(participant) = self.state.turn(no).map(|turn| turn.participant.clone()).or_else(|| self.state.floor.recent_owner(no))
-        else {
-            return;
-        };
-        let because = if self.state.floor.was_stopped(no) { SuppressedBecause::Stopped } else { SuppressedBecause::Late };
-        self.emit(Event::Suppressed { participant, turn: Some(no), because, counted: 0, body });
-    }
-
-    /// What people were shown of the answer of a turn that is stopped stays, as its reply. It wakes nobody. (Ruling 14.)
-    pub(crate) fn keep_shown(&mut self, no: TurnNo) -> Usage {
-        let elapsed = self.elapsed(no);
-        let Some(turn) = self.state.turn(no).filter(|turn| turn.running.is_some() && turn.kind == TurnKind::Reply).cloned() else {
-            return elapsed;
-        };
-        let Some(shown) = self.facts.shown.get(&no).filter(|shown| shown.attempt == turn.attempt) else { return elapsed };
-        let usage = Usage { ms: elapsed.ms, ..shown.usage };
-        let text = text::clean(&shown.text);
-        if is_pass(&text) || text::is_empty_looking(&text) || self.silence_of(&turn.participant).is_some() {
-            return usage;
-        }
-        let post = Post::new(Actor::named(turn.participant.clone()), text);
-        let posted = self.reply_of(&turn, Post { reply_to: Some(turn.cause.clone()), ..post });
-        self.emit(Event::Posted(Posted { stopped: true, late: None, ..posted }));
-        usage
     }
 
     fn finish(&mut self, no: TurnNo, post: Post, usage: Usage) {
@@ -316,7 +370,12 @@ impl Decider<'_> {
         if text::is_empty_looking(&text) {
             return match self.state.rules().empty_reply {
                 EmptyReply::Passes => self.end(no, Outcome::Passed, None, usage),
-                EmptyReply::Fails => self.fail(no, Outcome::Failed, Fault::new("empty_output", "it answered with nothing"), usage),
+                EmptyReply::Fails => self.fail(
+                    no,
+                    Outcome::Failed,
+                    Fault::new("empty_output", "it answered with nothing"),
+                    usage,
+                ),
             };
         }
         let reply_to = post.reply_to.or(Some(turn.cause.clone()));
@@ -327,13 +386,19 @@ impl Decider<'_> {
     /// The words that answer a turn, as they are shown.
     fn reply_of(&self, turn: &Turn, post: Post) -> Posted {
         let whole = post.body.len() <= AGENT_BYTES_MAX;
-        let body = if whole { post.body } else { format!("{}\n\n[truncated]", text::cut(&post.body, AGENT_BYTES_MAX - 32)) };
+        let body = if whole {
+            post.body
+        } else {
+            format!("{}\n\n[truncated]", text::cut(&post.body, AGENT_BYTES_MAX - 32))
+        };
         let named = mentions::named(&body, &self.state.participants, &turn.participant);
-        let mut posted = self.words(Post { body, ..post }, Kind::Agent, turn.cause.depth + 1, &named);
+        let mut posted =
+            self.words(Post { body, ..post }, Kind::Agent, turn.cause.depth + 1, &named);
         posted.turn = Some(turn.no);
         posted.late = self.state.is_late_for(turn);
         posted.unasked = turn.cause.unproven;
-        let by_server = self.state.participant(&turn.participant).is_some_and(|p| !p.answers_by_posting());
+        let by_server =
+            self.state.participant(&turn.participant).is_some_and(|p| !p.answers_by_posting());
         if by_server {
             posted.via = true;
             posted.tags.push("coordinator".into());
@@ -354,12 +419,6 @@ impl Decider<'_> {
         (self.state.rules().on_reply)(self, spoken);
     }
 
-    fn keep(&mut self, participant: &ParticipantId, turn: TurnNo, because: SuppressedBecause, body: String) {
-        if !body.trim().is_empty() {
-            self.emit(Event::Suppressed { participant: participant.clone(), turn: Some(turn), because, counted: 0, body });
-        }
-    }
-
     pub(crate) fn pass_turn(&mut self, no: TurnNo, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
         self.end(no, Outcome::Passed, None, usage);
@@ -368,65 +427,68 @@ impl Decider<'_> {
         }
         if !turn.may_pass && turn.kind == TurnKind::Reply {
             let name = self.state.name_of(&turn.participant).to_owned();
-            self.notice("passed", format!("{name} was addressed and passed."), Some(&turn.participant), Some(&turn.cause));
+            self.notice(
+                "passed",
+                format!("{name} was addressed and passed."),
+                Some(&turn.participant),
+                Some(&turn.cause),
+            );
         }
     }
 
     /// A typed pass.
-    pub(crate) fn pass(&mut self, by: &Actor, to: Option<&str>, reply_to: Option<&Cause>) -> Result<(), Rejection> {
+    pub(crate) fn pass(
+        &mut self,
+        by: &Actor,
+        to: Option<&str>,
+        reply_to: Option<&Cause>,
+    ) -> Result<(), Rejection> {
         self.check_speaker(by)?;
         self.check_open()?;
         if self.holds_piece(&by.id) {
-            if let Some(turn) = self.state.front_turn(&by.id).filter(|turn| turn.running.is_some()).map(|turn| turn.no) {
+            if let Some(turn) = self
+                .state
+                .front_turn(&by.id)
+                .filter(|turn| turn.running.is_some())
+                .map(|turn| turn.no)
+            {
                 let usage = self.elapsed(turn);
                 self.end(turn, Outcome::Passed, None, usage);
             }
             self.hand_over(&by.id, to);
             return Ok(());
         }
-        let Some(turn) = self.turn_answered(&by.id, reply_to) else { return Err(nothing_to_pass(&by.id)) };
+        let Some(turn) = self.turn_answered(&by.id, reply_to) else {
+            return Err(nothing_to_pass(&by.id));
+        };
         self.end_older(&by.id, turn);
         self.ensure_started(turn);
         let usage = self.elapsed(turn);
         self.pass_turn(turn, usage);
         Ok(())
     }
-
-    /// Makes kept text visible.
-    pub(crate) fn publish(&mut self, seq: Seq, kept: &Recorded, by: &Actor) -> Result<(), Rejection> {
-        self.check_human(by)?;
-        self.check_open()?;
-        let Event::Suppressed { participant, body, turn, because, .. } = &kept.event else {
-            return Err(Rejection::new(Refusal::Invalid, "not_kept", "Only text that was kept can be published."));
-        };
-        if *because == SuppressedBecause::Stopped {
-            let message = "A person stopped this turn, and what it had said by then was shown; what came later is not.";
-            return Err(Rejection::new(Refusal::Conflict, "turn_stopped", message));
-        }
-        if kept.event.is_erased() {
-            return Err(Rejection::new(Refusal::Conflict, "erased", "The words were erased; there is nothing left to publish."));
-        }
-        let post = Post { tags: vec!["published".into()], ..Post::new(Actor::named(participant.clone()), body.clone()) };
-        let mut posted = self.words(post, Kind::Agent, 1, &Named::default());
-        posted.turn = *turn;
-        posted.published = Some(seq);
-        posted.unasked = !by.proven;
-        posted.via = true;
-        self.emit(Event::Posted(posted));
-        Ok(())
-    }
 }
 
 fn nothing_to_pass(id: &ParticipantId) -> Rejection {
-    Rejection::new(Refusal::Conflict, "no_open_turn", "There is no turn to pass: nobody asked this participant.").about(id)
+    Rejection::new(
+        Refusal::Conflict,
+        "no_open_turn",
+        "There is no turn to pass: nobody asked this participant.",
+    )
+    .about(id)
 }
 
-/// Hash of the folded words: letters and digits in lower case, so that punctuation and spacing do not hide a repetition.
+/// Hash of the folded words: letters and digits in lower case, so that punctuation and spacing do
+/// not hide a repetition.
 fn fingerprint(body: &str) -> u32 {
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    body.chars().filter(|c| c.is_alphanumeric()).fold(0x811c_9dc5, |hash, c| match u8::try_from(c) {
-        Ok(byte) if byte.is_ascii() => mix(hash, byte.to_ascii_lowercase()),
-        _ => c.to_lowercase().fold(hash, |hash, c| c.encode_utf8(&mut [0; 4]).bytes().fold(hash, mix)),
+    body.chars().filter(|c| c.is_alphanumeric()).fold(0x811c_9dc5, |hash, c| {
+        match u8::try_from(c) {
+            Ok(byte) if byte.is_ascii() => mix(hash, byte.to_ascii_lowercase()),
+            _ => c
+                .to_lowercase()
+                .fold(hash, |hash, c| c.encode_utf8(&mut [0; 4]).bytes().fold(hash, mix)),
+        }
     })
 }
 
@@ -437,8 +499,12 @@ mod tests {
     /// Logs hold these: they stay what they are.
     #[test]
     fn a_repetition_is_known_whatever_its_case_and_punctuation() {
-        for (said, hash) in [("Hello, World 7!", 0x31de_5b62), ("hello world7", 0x31de_5b62), ("Straße İ", 0xc3e8_ec0e), ("", 0x811c_9dc5)]
-        {
+        for (said, hash) in [
+            ("Hello, World 7!", 0x31de_5b62),
+            ("hello world7", 0x31de_5b62),
+            ("Straße İ", 0xc3e8_ec0e),
+            ("", 0x811c_9dc5),
+        ] {
             assert_eq!(fingerprint(said), hash, "{said}");
         }
     }

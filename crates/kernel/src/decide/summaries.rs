@@ -8,11 +8,24 @@ use crate::model::summary::SUMMARY_BYTES_MAX;
 use crate::text;
 
 impl Decider<'_> {
-    /// Keeps a summary for the turns to come. One that nobody needs is no fault: the turn goes on without it.
+    /// Keeps a summary for the turns to come. One that nobody needs is no fault: the turn goes on
+    /// without it.
     ///
-    /// What was erased after the words were read may be in the summary, so then it is not kept, and the next turn makes another.
-    pub(crate) fn summarise(&mut self, no: TurnNo, attempt: u32, through: Seq, read_at: Seq, words: &str, usage: Usage) {
-        let current = self.state.turn(no).is_some_and(|turn| turn.attempt == attempt && self.state.is_front(turn));
+    /// What was erased after the words were read may be in the summary, so then it is not kept, and
+    /// the next turn makes another.
+    pub(crate) fn summarise(
+        &mut self,
+        no: TurnNo,
+        attempt: u32,
+        through: Seq,
+        read_at: Seq,
+        words: &str,
+        usage: Usage,
+    ) {
+        let current = self
+            .state
+            .turn(no)
+            .is_some_and(|turn| turn.attempt == attempt && self.state.is_front(turn));
         if !current || self.state.summaries.redacted_at > read_at {
             return;
         }
@@ -28,6 +41,13 @@ impl Decider<'_> {
         }
         let replaces = self.state.summaries.oldest_too_many(&participant);
         let usage = bounded(usage);
-        self.emit(Event::Summarised { participant, turn: no, through_seq: through, replaces, usage, body });
+        self.emit(Event::Summarised {
+            participant,
+            turn: no,
+            through_seq: through,
+            replaces,
+            usage,
+            body,
+        });
     }
 }

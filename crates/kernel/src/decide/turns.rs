@@ -11,14 +11,28 @@ use crate::model::time::Millis;
 use crate::planted::{self, Bug};
 use crate::text;
 
-/// How long a turn may wait for a runtime to accept it. A busy terminal accepts late, so this is generous.
+/// How long a turn may wait for a runtime to accept it. A busy terminal accepts late, so this is
+/// generous.
 const WAIT_MAX: Millis = Millis::from_secs(3600);
 
 impl Decider<'_> {
-    /// Grants a turn, or widens the one that waits. Every turn passes here, so this is where the depth limit and the budgets stop one.
-    pub(crate) fn grant(&mut self, participant: &ParticipantId, why: Why, kind: TurnKind, may_pass: bool, cause: &Cause) {
+    /// Grants a turn, or widens the one that waits. Every turn passes here, so this is where the
+    /// depth limit and the budgets stop one.
+    pub(crate) fn grant(
+        &mut self,
+        participant: &ParticipantId,
+        why: Why,
+        kind: TurnKind,
+        may_pass: bool,
+        cause: &Cause,
+    ) {
         if self.too_deep(cause) {
-            return self.skip(participant, WhyNot::Capped, cause, Some("the depth limit is reached"));
+            return self.skip(
+                participant,
+                WhyNot::Capped,
+                cause,
+                Some("the depth limit is reached"),
+            );
         }
         // A turn that is widened was paid for.
         if self.state.waiting_turn(participant).is_none() && !self.can_afford(participant, cause) {
@@ -40,31 +54,59 @@ impl Decider<'_> {
                 if !waiting.may_pass {
                     return;
                 }
-                Event::TurnWidened { turn: waiting.no, why, kind, may_pass, cause: waiting.cause.clone() }
+                Event::TurnWidened {
+                    turn: waiting.no,
+                    why,
+                    kind,
+                    may_pass,
+                    cause: waiting.cause.clone(),
+                }
             }
             // A turn that somebody must answer stays one, whoever else asks.
             Some(waiting) if waiting.kind == TurnKind::Reply && !waiting.may_pass => {
-                Event::TurnWidened { turn: waiting.no, why: waiting.why, kind: TurnKind::Reply, may_pass: false, cause: cause.clone() }
+                Event::TurnWidened {
+                    turn: waiting.no,
+                    why: waiting.why,
+                    kind: TurnKind::Reply,
+                    may_pass: false,
+                    cause: cause.clone(),
+                }
             }
-            Some(waiting) if waiting.kind == TurnKind::Reply && kind == TurnKind::Listen => Event::TurnWidened {
-                turn: waiting.no,
-                why: waiting.why,
-                kind: TurnKind::Reply,
-                may_pass: waiting.may_pass,
-                cause: cause.clone(),
-            },
-            Some(waiting) => Event::TurnWidened { turn: waiting.no, why, kind, may_pass, cause: cause.clone() },
+            Some(waiting) if waiting.kind == TurnKind::Reply && kind == TurnKind::Listen => {
+                Event::TurnWidened {
+                    turn: waiting.no,
+                    why: waiting.why,
+                    kind: TurnKind::Reply,
+                    may_pass: waiting.may_pass,
+                    cause: cause.clone(),
+                }
+            }
+            Some(waiting) => {
+                Event::TurnWidened { turn: waiting.no, why, kind, may_pass, cause: cause.clone() }
+            }
         };
         self.emit(event);
     }
 
-    /// Links and gatherings have limits of their own; elsewhere replies end at the depth limit. (Ruling 10.)
+    /// Links and gatherings have limits of their own; elsewhere replies end at the depth limit.
+    /// (Ruling 10.)
     fn too_deep(&self, cause: &Cause) -> bool {
         self.state.rules().counts_depth && cause.depth >= self.state.policy.max_depth
     }
 
-    pub(crate) fn skip(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause, detail: Option<&str>) {
-        self.emit(Event::Skipped { participant: participant.clone(), why_not, cause: cause.clone(), detail: detail.map(str::to_owned) });
+    pub(crate) fn skip(
+        &mut self,
+        participant: &ParticipantId,
+        why_not: WhyNot,
+        cause: &Cause,
+        detail: Option<&str>,
+    ) {
+        self.emit(Event::Skipped {
+            participant: participant.clone(),
+            why_not,
+            cause: cause.clone(),
+            detail: detail.map(str::to_owned),
+        });
     }
 
     pub(crate) fn started(&mut self, no: TurnNo, attempt: u32, through: Seq) {
@@ -80,14 +122,28 @@ impl Decider<'_> {
         }
     }
 
-    /// A turn began without what it was widened with: that is asked in a turn of its own, if its message has a reply left.
+    /// A turn began without what it was widened with: that is asked in a turn of its own, if its
+    /// message has a reply left.
     fn ask_about_the_rest(&mut self, turn: &Turn) {
-        let message = self.state.floor.message_of(&turn.cause).filter(|_| turn.released && self.state.counts_replies());
+        let message = self
+            .state
+            .floor
+            .message_of(&turn.cause)
+            .filter(|_| turn.released && self.state.counts_replies());
         if message.is_some_and(|message| self.state.floor.is_used_up_for(message)) {
-            return self.skip(&turn.participant, WhyNot::Capped, &turn.cause, Some("its other turn has the last reply to the message"));
+            return self.skip(
+                &turn.participant,
+                WhyNot::Capped,
+                &turn.cause,
+                Some("its other turn has the last reply to the message"),
+            );
         }
         self.grant(&turn.participant, turn.why, turn.kind, turn.may_pass, &turn.cause);
-        let next = self.state.waiting_turn(&turn.participant).filter(|_| turn.released).map(|next| next.no);
+        let next = self
+            .state
+            .waiting_turn(&turn.participant)
+            .filter(|_| turn.released)
+            .map(|next| next.no);
         next.into_iter().for_each(|turn| drop(self.emit(Event::TurnReleased { turn })));
     }
 
@@ -97,11 +153,17 @@ impl Decider<'_> {
         let from_seq = if planted::has(Bug::CauseCoveredTwice) { Seq(0) } else { cursor };
         let deadline = self.now + self.state.limit_of(turn);
         let attempt = turn.attempt;
-        self.emit(Event::TurnStarted { turn: no, attempt, from_seq: from_seq.min(through), through_seq: through, deadline });
+        self.emit(Event::TurnStarted {
+            turn: no,
+            attempt,
+            from_seq: from_seq.min(through),
+            through_seq: through,
+            deadline,
+        });
     }
 
-    /// A result can outrun the news of its start. It covers what its participant was told with the turn; a cause that was
-    /// queued took effect after it was said.
+    /// A result can outrun the news of its start. It covers what its participant was told with the
+    /// turn; a cause that was queued took effect after it was said.
     pub(crate) fn ensure_started(&mut self, no: TurnNo) {
         let waiting = self.state.turn(no).filter(|turn| turn.running.is_none());
         if let Some(through) = waiting.map(|turn| turn.asked_at) {
@@ -117,59 +179,93 @@ impl Decider<'_> {
     pub(crate) fn end(&mut self, no: TurnNo, outcome: Outcome, fault: Option<Fault>, usage: Usage) {
         let Some(turn) = self.state.turn(no) else { return };
         let (participant, attempt, kind) = (turn.participant.clone(), turn.attempt, turn.kind);
-        let delivered = matches!(outcome, Outcome::Cancelled | Outcome::Expired) && self.prompt_was_delivered(turn);
-        let fault = fault.map(|fault| Fault { prompt_delivered: fault.prompt_delivered || delivered, ..fault });
+        let delivered = matches!(outcome, Outcome::Cancelled | Outcome::Expired)
+            && self.prompt_was_delivered(turn);
+        let fault = fault
+            .map(|fault| Fault { prompt_delivered: fault.prompt_delivered || delivered, ..fault });
         let usage = bounded(usage);
-        self.emit(Event::TurnEnded { turn: no, participant: participant.clone(), attempt, outcome, fault, usage });
+        self.emit(Event::TurnEnded {
+            turn: no,
+            participant: participant.clone(),
+            attempt,
+            outcome,
+            fault,
+            usage,
+        });
         if kind == TurnKind::Reply && matches!(outcome, Outcome::Spoke | Outcome::Passed) {
             self.end_covered(&participant);
         }
     }
 
-    /// Whether a turn that began has told its participant, for good, what it covers: whoever has a memory of its own heard it as soon as
-    /// the turn had begun; all others are told anew what they have not answered. Whoever only listens loses nothing by hearing it twice.
+    /// Whether a turn that began has told its participant, for good, what it covers: whoever has a
+    /// memory of its own heard it as soon as the turn had begun; all others are told anew what they
+    /// have not answered. Whoever only listens loses nothing by hearing it twice.
     fn prompt_was_delivered(&self, turn: &Turn) -> bool {
-        let remembers = |participant: &Participant| participant.facts.abilities.memory == Memory::Own;
-        turn.kind == TurnKind::Reply && turn.running.is_some() && self.state.participant(&turn.participant).is_some_and(remembers)
+        let remembers =
+            |participant: &Participant| participant.facts.abilities.memory == Memory::Own;
+        turn.kind == TurnKind::Reply
+            && turn.running.is_some()
+            && self.state.participant(&turn.participant).is_some_and(remembers)
     }
 
-    /// What waits for an answer to something that was just answered need not be asked: each cause is covered once.
+    /// What waits for an answer to something that was just answered need not be asked: each cause
+    /// is covered once.
     fn end_covered(&mut self, id: &ParticipantId) {
-        let Some(cursor) = self.state.participant(id).map(|participant| participant.cursor) else { return };
-        let covered = self.state.waiting_turn(id).filter(|turn| turn.cause_at <= cursor).map(|turn| turn.no);
+        let Some(cursor) = self.state.participant(id).map(|participant| participant.cursor) else {
+            return;
+        };
+        let covered =
+            self.state.waiting_turn(id).filter(|turn| turn.cause_at <= cursor).map(|turn| turn.no);
         if let Some(no) = covered {
             let fault = Fault::new("covered", "the turn before it has covered this already");
             self.end(no, Outcome::Cancelled, Some(fault), Usage::default());
         }
     }
 
-    /// A turn could not be answered: it ends, people see that it did, and the next agent goes on. (Ruling 13.)
+    /// A turn could not be answered: it ends, people see that it did, and the next agent goes on.
+    /// (Ruling 13.)
     pub(crate) fn fail(&mut self, no: TurnNo, outcome: Outcome, fault: Fault, usage: Usage) {
         let Some(turn) = self.state.turn(no).cloned() else { return };
-        let fault = Fault { message: text::cut(&text::clean(&fault.message), 4096).to_owned(), ..fault };
+        let fault =
+            Fault { message: text::cut(&text::clean(&fault.message), 4096).to_owned(), ..fault };
         self.end(no, outcome, Some(fault.clone()), usage);
         if turn.kind == TurnKind::Listen || self.state.archived || self.fails_unseen(&turn) {
             return;
         }
         let body = format!("[{} encountered an error]", self.state.name_of(&turn.participant));
-        let words = self.server_words(body, To::All, &turn.cause, vec!["coordinator".into(), "error".into()]);
+        let words = self.server_words(
+            body,
+            To::All,
+            &turn.cause,
+            vec!["coordinator".into(), "error".into()],
+        );
         self.emit(Event::Posted(Posted { turn: Some(no), error: Some(fault), ..words }));
     }
 
     /// Nobody waits for a client that has gone. (Ruling 5.)
     pub(crate) fn end_turns_of_the_gone(&mut self) {
         let gone = |turn: &&Turn| self.facts.gone.contains(&turn.participant);
-        let comes_itself = |turn: &&Turn| self.state.participant(&turn.participant).is_some_and(Participant::answers_by_posting);
-        let left: Vec<_> = self.state.open_turns().filter(gone).filter(comes_itself).map(|turn| turn.no).collect();
+        let comes_itself = |turn: &&Turn| {
+            self.state.participant(&turn.participant).is_some_and(Participant::answers_by_posting)
+        };
+        let left: Vec<_> =
+            self.state.open_turns().filter(gone).filter(comes_itself).map(|turn| turn.no).collect();
         for turn in left {
             let usage = self.elapsed(turn);
-            self.fail(turn, Outcome::Failed, Fault::new("offline", "its client went away before it answered"), usage);
+            self.fail(
+                turn,
+                Outcome::Failed,
+                Fault::new("offline", "its client went away before it answered"),
+                usage,
+            );
         }
     }
 
-    /// Whether nobody waited for what failed: somebody who might have spoken, and whom the floor had left behind, or who never took it up.
+    /// Whether nobody waited for what failed: somebody who might have spoken, and whom the floor
+    /// had left behind, or who never took it up.
     fn fails_unseen(&self, turn: &Turn) -> bool {
-        let comes_itself = self.state.participant(&turn.participant).is_some_and(Participant::answers_by_posting);
+        let comes_itself =
+            self.state.participant(&turn.participant).is_some_and(Participant::answers_by_posting);
         turn.may_pass && (turn.released || (comes_itself && turn.running.is_none()))
     }
 
@@ -185,10 +281,12 @@ impl Decider<'_> {
         self.fail(no, Outcome::Expired, fault, usage);
     }
 
-    /// A restart lost a running turn: it waits to be run again. Where another waits behind it, that one takes over its causes
-    /// and what was owed to them: nobody has two waiting turns, and no cause is answered twice.
+    /// A restart lost a running turn: it waits to be run again. Where another waits behind it, that
+    /// one takes over its causes and what was owed to them: nobody has two waiting turns, and no
+    /// cause is answered twice.
     pub(crate) fn lost(&mut self, no: TurnNo, attempt: u32) {
-        let running = self.state.turn(no).filter(|turn| turn.attempt == attempt && turn.running.is_some());
+        let running =
+            self.state.turn(no).filter(|turn| turn.attempt == attempt && turn.running.is_some());
         let Some(turn) = running.cloned() else { return };
         let usage = self.elapsed(no);
         let behind = self.state.waiting_turn(&turn.participant).cloned();
@@ -200,10 +298,17 @@ impl Decider<'_> {
         let expires = Some(self.now + WAIT_MAX);
         self.emit(Event::TurnLost { turn: no, attempt, expires });
         let Some(behind) = behind else { return };
-        let owes_more = turn.kind == TurnKind::Reply && (behind.kind == TurnKind::Listen || (behind.may_pass && !turn.may_pass));
+        let owes_more = turn.kind == TurnKind::Reply
+            && (behind.kind == TurnKind::Listen || (behind.may_pass && !turn.may_pass));
         if owes_more {
             let (why, kind, may_pass) = (turn.why, turn.kind, turn.may_pass);
-            self.emit(Event::TurnWidened { turn: behind.no, why, kind, may_pass, cause: behind.cause });
+            self.emit(Event::TurnWidened {
+                turn: behind.no,
+                why,
+                kind,
+                may_pass,
+                cause: behind.cause,
+            });
         }
         let message = format!("a restart lost it, and turn {} covers what it was asked", behind.no);
         self.end(no, Outcome::Cancelled, Some(Fault::new("merged", message)), usage);
@@ -233,7 +338,11 @@ impl Decider<'_> {
         within: Millis,
     ) -> Result<(), Rejection> {
         let Some(open) = self.state.turn(turn).filter(|turn| turn.running.is_some()) else {
-            return Err(Rejection::new(Refusal::Conflict, "no_open_turn", "Only a running turn can ask for permission."));
+            return Err(Rejection::new(
+                Refusal::Conflict,
+                "no_open_turn",
+                "Only a running turn can ask for permission.",
+            ));
         };
         // After a restart, what stands open already is asked once more, and is the same question.
         if open.permissions.contains_key(&permission) {
@@ -245,7 +354,17 @@ impl Decider<'_> {
         let participant = open.participant.clone();
         let Question { action, partial, options, folder, look } = question.shown();
         let expires = self.now + within;
-        self.emit(Event::PermissionRequested { permission, turn, participant, action, options, expires, partial, folder, look });
+        self.emit(Event::PermissionRequested {
+            permission,
+            turn,
+            participant,
+            action,
+            options,
+            expires,
+            partial,
+            folder,
+            look,
+        });
         Ok(())
     }
 
@@ -266,29 +385,43 @@ impl Decider<'_> {
         let (chosen, text) = answered(options, given, text).map_err(|fault| no_answer(&fault))?;
         let label = Some(chosen.label.clone()).filter(|label| *label != chosen.id);
         let option = chosen.id.clone();
-        self.emit(Event::PermissionAnswered { permission: permission.clone(), by: by.id.clone(), option, label, text });
+        self.emit(Event::PermissionAnswered {
+            permission: permission.clone(),
+            by: by.id.clone(),
+            option,
+            label,
+            text,
+        });
         self.settle_refused_start(permission, Some(&by.id));
         Ok(())
     }
 
     /// An answer that comes too late hears what came of the question.
     pub(crate) fn settled(&self, permission: &PermissionId) -> Rejection {
-        let known = self.state.floor.settled.iter().rev().find(|settled| settled.permission == *permission);
-        let closed = |message: String| Rejection::new(Refusal::Conflict, "permission_closed", message);
-        let withdrawn = |message: &str| Rejection::new(Refusal::Conflict, "permission_withdrawn", message);
+        let known =
+            self.state.floor.settled.iter().rev().find(|settled| settled.permission == *permission);
+        let closed =
+            |message: String| Rejection::new(Refusal::Conflict, "permission_closed", message);
+        let withdrawn =
+            |message: &str| Rejection::new(Refusal::Conflict, "permission_withdrawn", message);
         let Some(Settled { at, how, .. }) = known else {
-            return closed("No such permission is open here; it was answered already, or its time is over.".to_owned());
+            return closed(
+                "No such permission is open here; it was answered already, or its time is over."
+                    .to_owned(),
+            );
         };
         match how {
-            Settlement::Answered { by, label, .. } => closed(format!("{} answered “{label}” already, at {at}.", self.state.name_of(by))),
+            Settlement::Answered { by, label, .. } => {
+                closed(format!("{} answered “{label}” already, at {at}.", self.state.name_of(by)))
+            }
             Settlement::Expired => closed(format!("Nobody answered in time: it ran out at {at}.")),
             Settlement::TurnOver => closed(format!("The turn that asked was over at {at}.")),
-            Settlement::Withdrawn(Withdrawn::Gone) => {
-                withdrawn("This is not asked any more: it was answered at the agent's own terminal, or given up. Nothing was done now.")
-            }
-            Settlement::Withdrawn(Withdrawn::Replaced | Withdrawn::NotGiven) => {
-                withdrawn("This is not asked any more; something else is asked in its place. Nothing was done now: look at what is asked.")
-            }
+            Settlement::Withdrawn(Withdrawn::Gone) => withdrawn(
+                "This is not asked any more: it was answered at the agent's own terminal, or given up. Nothing was done now.",
+            ),
+            Settlement::Withdrawn(Withdrawn::Replaced | Withdrawn::NotGiven) => withdrawn(
+                "This is not asked any more; something else is asked in its place. Nothing was done now: look at what is asked.",
+            ),
         }
     }
 
@@ -298,7 +431,8 @@ impl Decider<'_> {
         let open = of_turn || self.state.floor.questions.contains_key(permission);
         let answered = |settled: &&Settled| settled.permission == *permission;
         let latest = self.state.floor.settled.iter().rev().find(answered);
-        let given = latest.is_some_and(|settled| matches!(settled.how, Settlement::Answered { .. }));
+        let given =
+            latest.is_some_and(|settled| matches!(settled.how, Settlement::Answered { .. }));
         if open || (given && because == Withdrawn::NotGiven) {
             self.emit(Event::PermissionWithdrawn { permission: permission.clone(), because });
         }
@@ -308,14 +442,16 @@ impl Decider<'_> {
 fn no_answer(fault: &ChoiceFault) -> Rejection {
     let kind = match fault {
         ChoiceFault::TextTooLong { .. } => Refusal::TooLarge,
-        ChoiceFault::Unknown { .. } | ChoiceFault::Ambiguous { .. } | ChoiceFault::TakesNoText { .. } | ChoiceFault::TextMissing { .. } => {
-            Refusal::Invalid
-        }
+        ChoiceFault::Unknown { .. }
+        | ChoiceFault::Ambiguous { .. }
+        | ChoiceFault::TakesNoText { .. }
+        | ChoiceFault::TextMissing { .. } => Refusal::Invalid,
     };
     Rejection::new(kind, fault.code(), format!("{fault}."))
 }
 
-/// No provider's arithmetic may break a ledger: each figure is kept below what a single turn can reach.
+/// No provider's arithmetic may break a ledger: each figure is kept below what a single turn can
+/// reach.
 pub(crate) fn bounded(usage: Usage) -> Usage {
     const TOKENS_MAX: u64 = 1_000_000_000;
     const MICROS_MAX: u64 = 1_000_000_000_000;

@@ -1,5 +1,6 @@
-//! What a participant can: whether turns are given to it, what it remembers, how it answers and what it hears. The rules ask this, and never
-//! how something runs. (`docs/decisions/0027-policies-are-rows-runtimes-are-abilities.md`)
+//! What a participant can: whether turns are given to it, what it remembers, how it answers and
+//! what it hears. The rules ask this, and never how something runs.
+//! (`docs/decisions/0027-policies-are-rows-runtimes-are-abilities.md`)
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::time::Millis;
 
-/// How an agent runs: a word for people, in the log, on the wire and in the configuration. What it means is in [`Abilities`].
+/// How an agent runs: a word for people, in the log, on the wire and in the configuration. What it
+/// means is in [`Abilities`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Runtime(Cow<'static, str>);
@@ -91,7 +93,8 @@ pub struct Abilities {
     pub hears: Hears,
     /// How long a turn may take where neither the conversation nor the agent says.
     pub limit: Millis,
-    /// Whether it lives in a session: its turns are typed there, and one is started with the first where it has none.
+    /// Whether it lives in a session: its turns are typed there, and one is started with the first
+    /// where it has none.
     pub lives_in_session: bool,
     /// Whether a turn of it is work of a program on this computer.
     pub runs_programs: bool,
@@ -113,10 +116,12 @@ impl Abilities {
     };
 
     /// Of a program that is run once for each turn.
-    pub const COMMAND: Abilities = Abilities { limit: Millis::from_secs(600), runs_programs: true, ..Self::PLAIN };
+    pub const COMMAND: Abilities =
+        Abilities { limit: Millis::from_secs(600), runs_programs: true, ..Self::PLAIN };
 
     /// Of a model that is called for each turn.
-    pub const LLM: Abilities = Abilities { memory: Memory::Rebuilt, limit: Millis::from_secs(60), ..Self::PLAIN };
+    pub const LLM: Abilities =
+        Abilities { memory: Memory::Rebuilt, limit: Millis::from_secs(60), ..Self::PLAIN };
 
     /// Of a program that lives in a terminal.
     pub const TERMINAL: Abilities = Abilities {
@@ -129,12 +134,15 @@ impl Abilities {
     };
 
     /// Of a client that comes by itself.
-    pub const REMOTE: Abilities = Abilities { answers: Answers::ByPosting, limit: Millis::from_secs(600), ..Self::PLAIN };
+    pub const REMOTE: Abilities =
+        Abilities { answers: Answers::ByPosting, limit: Millis::from_secs(600), ..Self::PLAIN };
 
     /// Of a person, who is asked nothing and speaks at will.
-    pub const PERSON: Abilities = Abilities { takes_turns: false, answers: Answers::ByPosting, ..Self::PLAIN };
+    pub const PERSON: Abilities =
+        Abilities { takes_turns: false, answers: Answers::ByPosting, ..Self::PLAIN };
 
-    /// What the word for a runtime meant in logs that say nothing else. What no version wrote runs nowhere here.
+    /// What the word for a runtime meant in logs that say nothing else. What no version wrote runs
+    /// nowhere here.
     pub fn meant_by(runtime: &Runtime) -> Abilities {
         let words = [
             (Runtime::SCRIPT, Self::PLAIN),
@@ -142,7 +150,10 @@ impl Abilities {
             (Runtime::LLM, Self::LLM),
             (Runtime::TERMINAL, Self::TERMINAL),
         ];
-        words.into_iter().find(|(word, _)| word == runtime).map_or(Self::REMOTE, |(_, abilities)| abilities)
+        words
+            .into_iter()
+            .find(|(word, _)| word == runtime)
+            .map_or(Self::REMOTE, |(_, abilities)| abilities)
     }
 }
 
@@ -162,7 +173,8 @@ pub enum OnLost {
     Fail,
 }
 
-/// What the operator's registry says about a participant's client: a fact, recorded when it is used.
+/// What the operator's registry says about a participant's client: a fact, recorded when it is
+/// used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredFacts")]
 pub struct AgentFacts {
@@ -208,7 +220,13 @@ impl AgentFacts {
 
     /// The facts of a client that no registry knows: it runs nowhere and has to come by itself.
     pub const fn external() -> Self {
-        Self { runtime: Runtime::REMOTE, known: false, timeout: None, on_lost: OnLost::Rerun, abilities: Abilities::REMOTE }
+        Self {
+            runtime: Runtime::REMOTE,
+            known: false,
+            timeout: None,
+            on_lost: OnLost::Rerun,
+            abilities: Abilities::REMOTE,
+        }
     }
 
     /// How long a turn may take where the conversation does not say.
@@ -227,8 +245,13 @@ mod tests {
         let read = |json: &str| serde_json::from_str::<AgentFacts>(json).unwrap();
         let old = read(r#"{"runtime": "terminal", "known": true, "on_lost": "fail"}"#);
         assert_eq!(old.abilities, Abilities::TERMINAL);
-        let new = read(r#"{"runtime": "acp", "known": true, "on_lost": "rerun", "abilities": {"memory": "own", "limit": 600000}}"#);
-        assert_eq!(new.abilities, Abilities { memory: Memory::Own, limit: Millis::from_secs(600), ..Abilities::PLAIN });
+        let new = read(
+            r#"{"runtime": "acp", "known": true, "on_lost": "rerun", "abilities": {"memory": "own", "limit": 600000}}"#,
+        );
+        assert_eq!(
+            new.abilities,
+            Abilities { memory: Memory::Own, limit: Millis::from_secs(600), ..Abilities::PLAIN }
+        );
         for facts in [old, new, AgentFacts::external()] {
             assert_eq!(read(&serde_json::to_string(&facts).unwrap()), facts);
         }
@@ -236,7 +259,13 @@ mod tests {
 
     #[test]
     fn no_runtime_has_a_limit_below_the_shortest() {
-        for abilities in [Abilities::PLAIN, Abilities::COMMAND, Abilities::LLM, Abilities::TERMINAL, Abilities::REMOTE] {
+        for abilities in [
+            Abilities::PLAIN,
+            Abilities::COMMAND,
+            Abilities::LLM,
+            Abilities::TERMINAL,
+            Abilities::REMOTE,
+        ] {
             assert!(abilities.limit >= SHORTEST_LIMIT);
         }
     }

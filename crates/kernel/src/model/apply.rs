@@ -1,17 +1,19 @@
 //! How events change a conversation: [`Conversation::apply`], and nothing else.
 
-use crate::model::event::{Cause, Change, Event, Fault, Outcome, Posted, Recorded, TurnKind, Usage, WhyNot};
-use crate::model::fold::{CAUSES_KEPT, ENDED_KEPT, FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WOKEN_KEPT};
+use crate::model::event::{Cause, Change, Event, Posted, Recorded, WhyNot};
+use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::participant::{Kind, Participant};
 use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
 use crate::model::start::{OpenStart, Stage};
-use crate::model::state::{Contribution, Conversation, Discussion, Ended, Guards, Reply, Round, Running, Spoken, Turn};
+use crate::model::state::{
+    Contribution, Conversation, Discussion, Guards, Reply, Round, Running, Spoken, Turn,
+};
 use crate::model::summary::Summary;
 use crate::model::time::{Millis, Timestamp};
-use crate::planted::{self, Bug};
-use std::collections::BTreeMap;
+
+mod turns;
 
 impl Conversation {
     /// Lets an event happen. Total: an event that makes no sense here changes as little as it can.
@@ -73,11 +75,20 @@ impl Conversation {
             }
             Event::RoundClosed => self.floor.close_round(),
             Event::RoundReopened { cause, reply } => self.floor.reopen_round(cause.seq, *reply),
-            Event::Skipped { participant, why_not, cause, .. } => self.apply_skipped(participant, *why_not, cause),
-            Event::TurnGranted { .. } | Event::TurnWidened { .. } => self.apply_granted(&recorded.event, ts),
+            Event::Skipped { participant, why_not, cause, .. } => {
+                self.apply_skipped(participant, *why_not, cause)
+            }
+            Event::TurnGranted { .. } | Event::TurnWidened { .. } => {
+                self.apply_granted(&recorded.event, ts)
+            }
             Event::TurnReleased { turn } => self.apply_released(*turn),
             Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
-                self.apply_started(*turn, *attempt, Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts }, *deadline);
+                self.apply_started(
+                    *turn,
+                    *attempt,
+                    Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts },
+                    *deadline,
+                );
             }
             Event::TurnLost { turn, attempt, expires } => {
                 self.apply_lost(*turn, *attempt, expires.unwrap_or(ts + LOST_WAITS), ts);
@@ -89,26 +100,44 @@ impl Conversation {
             }
             Event::PermissionRequested { permission, turn, options, expires, .. } => {
                 if let Some(turn) = self.floor.turns.get_mut(turn) {
-                    turn.permissions.insert(permission.clone(), Waiting { expires: *expires, options: options.clone() });
+                    turn.permissions.insert(
+                        permission.clone(),
+                        Waiting { expires: *expires, options: options.clone() },
+                    );
                     turn.frozen_since.get_or_insert(ts);
                 }
             }
             Event::QuestionAsked { permission, participant, options, .. } => {
-                let open = OpenQuestion { at: recorded.seq, participant: participant.clone(), options: options.clone() };
+                let open = OpenQuestion {
+                    at: recorded.seq,
+                    participant: participant.clone(),
+                    options: options.clone(),
+                };
                 self.floor.questions.insert(permission.clone(), open);
             }
             Event::StartRequested { permission, participant, start, options, expires, .. } => {
                 let stage = Stage::Asked(Waiting { expires: *expires, options: options.clone() });
-                let open = OpenStart { at: recorded.seq, participant: participant.clone(), start: start.clone(), stage };
+                let open = OpenStart {
+                    at: recorded.seq,
+                    participant: participant.clone(),
+                    start: start.clone(),
+                    stage,
+                };
                 self.floor.starts.insert(permission.clone(), open);
             }
             Event::StartSettled { permission, .. } => drop(self.floor.starts.remove(permission)),
             Event::PermissionAnswered { permission, by, option, label, .. } => {
                 self.apply_start_answered(permission, option);
                 let label = label.as_ref().unwrap_or(option).clone();
-                self.apply_permission_closed(permission, ts, Settlement::Answered { by: by.clone(), option: option.clone(), label });
+                self.apply_permission_closed(
+                    permission,
+                    ts,
+                    Settlement::Answered { by: by.clone(), option: option.clone(), label },
+                );
             }
-            Event::PermissionExpired { permission } => self.apply_permission_closed(permission, ts, Settlement::Expired),
+            Event::PermissionExpired { permission } => {
+                self.apply_permission_closed(permission, ts, Settlement::Expired)
+            }
             Event::PermissionWithdrawn { permission, because } => {
                 self.floor.starts.remove(permission);
                 self.apply_permission_closed(permission, ts, Settlement::Withdrawn(*because));
@@ -127,7 +156,9 @@ impl Conversation {
                     participant.facts = participant.kind.facts(facts);
                 }
             }
-            Event::Gathering(step) => self.gathering = Gathering::applied(self.gathering.take(), step, ts),
+            Event::Gathering(step) => {
+                self.gathering = Gathering::applied(self.gathering.take(), step, ts)
+            }
             Event::Redacted { seq, message, summaries, .. } => {
                 self.summaries.apply_redacted(recorded.seq, *seq, summaries);
                 self.said.apply_redacted(*seq, *message);
@@ -139,8 +170,12 @@ impl Conversation {
                 let summary = Summary { seq: recorded.seq, through: *through_seq };
                 self.summaries.apply_summarised(participant, summary, *replaces);
             }
-            Event::Suppressed { participant, counted, .. } => self.refused.apply_kept(participant, *counted, ts),
-            Event::Discarded { participant, until, .. } => self.refused.apply_unkept(participant, *until),
+            Event::Suppressed { participant, counted, .. } => {
+                self.refused.apply_kept(participant, *counted, ts)
+            }
+            Event::Discarded { participant, until, .. } => {
+                self.refused.apply_unkept(participant, *until)
+            }
             Event::Custom { .. } | Event::Noticed { .. } => {}
         }
     }
@@ -171,7 +206,8 @@ impl Conversation {
                 self.paused_by_proof = *on && (proven || self.paused_by_proof);
             }
             Change::Discussion { on, allow_agent_mentions } => {
-                self.discussion = Discussion { on: *on, allow_agent_mentions: *allow_agent_mentions };
+                self.discussion =
+                    Discussion { on: *on, allow_agent_mentions: *allow_agent_mentions };
             }
             Change::InvitedAuto { on } => self.invited_auto = *on,
             Change::Prodded { .. } => {}
@@ -197,7 +233,20 @@ impl Conversation {
     }
 
     fn apply_invited(&mut self, by: &ParticipantId, change: &Change, ts: Timestamp) {
-        let Change::Invited { participant, kind, profile, facts, skeleton, address, number, part, .. } = change else { return };
+        let Change::Invited {
+            participant,
+            kind,
+            profile,
+            facts,
+            skeleton,
+            address,
+            number,
+            part,
+            ..
+        } = change
+        else {
+            return;
+        };
         self.tombstones.remove(participant);
         if *kind == Kind::Human {
             self.people.insert(participant.clone());
@@ -235,7 +284,13 @@ impl Conversation {
     fn apply_posted(&mut self, posted: &Posted, recorded: &Recorded) {
         self.said.apply_posted(posted);
         let (from, unproven) = (posted.from.clone(), posted.lacks_person());
-        let cause = Cause { seq: recorded.seq, id: recorded.id(&self.stream), from, depth: posted.depth, unproven };
+        let cause = Cause {
+            seq: recorded.seq,
+            id: recorded.id(&self.stream),
+            from,
+            depth: posted.depth,
+            unproven,
+        };
         if posted.from.as_str() == ParticipantId::MOOTHALL || posted.published.is_some() {
             return;
         }
@@ -255,7 +310,8 @@ impl Conversation {
             }
         }
         if posted.kind == Kind::Human {
-            // Words that anybody could have said reset nothing: an agent could otherwise lift what was meant to stop it.
+            // Words that anybody could have said reset nothing: an agent could otherwise lift what
+            // was meant to stop it.
             if !unproven {
                 self.guards = Guards::default();
             }
@@ -267,7 +323,8 @@ impl Conversation {
         self.apply_agent_spoke(posted, cause, recorded.ts);
     }
 
-    /// What somebody had said when a person stopped it counts as its reply, and gives nobody a turn.
+    /// What somebody had said when a person stopped it counts as its reply, and gives nobody a
+    /// turn.
     fn apply_stopped_speaking(&mut self, posted: &Posted, ts: Timestamp) {
         self.guards.exchanges += 1;
         if let Some(participant) = self.participant_mut(&posted.from) {
@@ -291,7 +348,8 @@ impl Conversation {
             participant.passes_in_a_row = 0;
         }
         let turn = posted.turn.and_then(|no| self.floor.turns.get(&no));
-        let (voluntary, message) = (turn.is_some_and(|turn| turn.may_pass), turn.and_then(|turn| turn.message));
+        let (voluntary, message) =
+            (turn.is_some_and(|turn| turn.may_pass), turn.and_then(|turn| turn.message));
         self.floor.charge(message);
         if posted.late.is_some() {
             self.floor.queue.push_back(Spoken::of(posted, cause.clone()));
@@ -303,7 +361,8 @@ impl Conversation {
 
     fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
         let used_up = why_not == WhyNot::Capped && self.floor.is_used_up();
-        // Only a refusal about this round's message takes somebody out of the round; one about a prod does not.
+        // Only a refusal about this round's message takes somebody out of the round; one about a
+        // prod does not.
         if let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause)) {
             round.forced.retain(|id| id != participant);
             round.polled.retain(|id| id != participant);
@@ -324,180 +383,23 @@ impl Conversation {
         }
     }
 
-    fn apply_granted(&mut self, event: &Event, ts: Timestamp) {
-        match event {
-            Event::TurnGranted { turn, participant, why, kind, may_pass, cause, expires, patience } => {
-                self.floor.last_turn = *turn;
-                let account = self.account_of(participant, cause);
-                let granted = Turn {
-                    no: *turn,
-                    participant: participant.clone(),
-                    why: *why,
-                    kind: *kind,
-                    may_pass: *may_pass,
-                    cause: cause.clone(),
-                    first_cause: cause.clone(),
-                    causes: [cause.seq].into(),
-                    message: self.floor.message_of(cause),
-                    patience: *patience,
-                    released: false,
-                    stopped: false,
-                    cause_at: self.floor.effect_of(cause),
-                    asked_at: self.head,
-                    attempt: 1,
-                    granted_at: ts,
-                    deadline: *expires,
-                    running: None,
-                    frozen_since: None,
-                    permissions: BTreeMap::new(),
-                    account,
-                    summed: Usage::default(),
-                };
-                self.floor.turns.insert(*turn, granted);
-                self.note_woken(&cause.from, participant, ts);
-                self.ask_in_round(*turn, participant, *may_pass, cause);
-                if *may_pass && let Some(participant) = self.participant_mut(participant) {
-                    participant.polls_skipped = 0;
-                }
-            }
-            Event::TurnWidened { turn: no, why, kind, may_pass, cause } => {
-                let (head, cause_at, message) = (self.head, self.floor.effect_of(cause), self.floor.message_of(cause));
-                let Some(turn) = self.floor.turns.get_mut(no) else { return };
-                turn.why = *why;
-                turn.kind = *kind;
-                turn.may_pass = *may_pass;
-                // Only the promise changes where it is asked about nothing more.
-                let asks_more = turn.cause.seq != cause.seq;
-                if asks_more {
-                    turn.cause = cause.clone();
-                    turn.causes.push_back(cause.seq);
-                    if turn.causes.len() > CAUSES_KEPT {
-                        turn.causes.pop_front();
-                    }
-                }
-                turn.message = message.or(turn.message);
-                turn.cause_at = cause_at;
-                turn.asked_at = head;
-                let woken = turn.participant.clone();
-                if asks_more {
-                    self.note_woken(&cause.from, &woken, ts);
-                }
-                self.ask_in_round(*no, &woken, *may_pass, cause);
-            }
-            _ => {}
-        }
-    }
-
-    /// The round waits for a turn that asks somebody on its list about its message or a reply to it. What a person's prod
-    /// grants, or what goes over from a turn of earlier rules, is not its turn.
-    fn ask_in_round(&mut self, no: TurnNo, participant: &ParticipantId, may_pass: bool, cause: &Cause) {
-        let Some(round) = self.floor.round.as_mut().filter(|round| round.asks(participant, cause)) else { return };
-        round.current = Some(no);
-        round.polls += u32::from(may_pass);
-        round.forced.retain(|id| id != participant);
-        round.polled.retain(|id| id != participant);
-        if round.reacting && !planted::has(Bug::ReactsTwice) {
-            round.reacted.push(participant.clone());
-        }
-    }
-
-    /// The floor goes on. Its round counts the reply that may still come.
-    fn apply_released(&mut self, no: TurnNo) {
-        if let Some(turn) = self.floor.turns.get_mut(&no) {
-            turn.released = true;
-        }
-        if let Some(round) = &mut self.floor.round {
-            round.current.take_if(|current| *current == no);
-        }
-    }
-
-    /// Remembers for the pair guard that one agent's words woke another.
-    fn note_woken(&mut self, by: &ParticipantId, woken: &ParticipantId, ts: Timestamp) {
-        if self.is_human(by) || by.as_str() == ParticipantId::MOOTHALL {
-            return;
-        }
-        let times = self.guards.pairs.entry((by.clone(), woken.clone())).or_default();
-        times.push_back(ts);
-        if times.len() > WOKEN_KEPT {
-            times.pop_front();
-        }
-    }
-
-    fn apply_started(&mut self, no: TurnNo, attempt: u32, running: Running, deadline: Timestamp) {
-        let first = self.floor.turns.get(&no).and_then(|turn| self.floor.message_of(&turn.first_cause));
-        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
-        turn.attempt = attempt;
-        turn.running = Some(running);
-        let (id, may_pass) = (turn.participant.clone(), turn.may_pass);
-        let parts = turn.is_widened_after(running.through_seq);
-        if parts {
-            turn.cause = turn.first_cause.clone();
-            turn.message = first;
-        }
-        turn.deadline = deadline;
-        let about = turn.cause.clone();
-        if let Some(round) = self.floor.round.as_mut().filter(|round| parts && round.current == Some(no) && !round.is_about(&about)) {
-            round.ask_again(id.clone(), may_pass);
-        }
-        if let Some(participant) = self.participant_mut(&id) {
-            participant.shown = participant.shown.max(running.through_seq);
-        }
-    }
-
-    fn apply_ended(&mut self, no: TurnNo, outcome: Outcome, fault: Option<&Fault>) {
-        let Some(turn) = self.floor.turns.remove(&no) else { return };
-        self.floor.forget_earlier();
-        self.floor.ended.push_back(Ended { turn: no, participant: turn.participant.clone(), stopped: turn.stopped });
-        if self.floor.ended.len() > ENDED_KEPT {
-            self.floor.ended.pop_front();
-        }
-        let finished = turn.stopped || matches!(outcome, Outcome::Spoke | Outcome::Passed);
-        let in_round = self.floor.round.as_mut().is_some_and(|round| round.current.take_if(|current| *current == no).is_some());
-        if outcome == Outcome::Spoke && turn.kind == TurnKind::Reply && in_round {
-            self.floor.last_speaker = Some(turn.participant.clone());
-        }
-        let by_person = outcome == Outcome::Cancelled && fault.is_some_and(|fault| fault.code == Fault::CANCELLED);
-        let by_person = by_person && !planted::has(Bug::CancelledIsAskedAgain);
-        let broke_off = matches!(outcome, Outcome::Failed | Outcome::Expired) || by_person;
-        let round = self.floor.round.as_mut().filter(|round| in_round || round.is_worked_on_in(&turn));
-        let earlier = self.floor.earlier.iter_mut().map(|earlier| &mut earlier.round).filter(|round| round.is_worked_on_in(&turn));
-        for round in round.into_iter().chain(earlier).filter(|_| broke_off) {
-            round.left_out.push(turn.participant.clone());
-        }
-        let Some(participant) = self.participant_mut(&turn.participant) else { return };
-        participant.answered |= finished;
-        // A turn that ended before it began was asked all the same: a link must not ask again for the same words.
-        participant.shown = participant.shown.max(turn.cause.seq);
-        let delivered = fault.is_some_and(|fault| fault.prompt_delivered);
-        if let (true, Some(running)) = (finished || delivered, turn.running) {
-            participant.cursor = participant.cursor.max(running.through_seq);
-        }
-        if outcome == Outcome::Passed && turn.kind == TurnKind::Reply {
-            participant.passes_in_a_row += 1;
-        }
-    }
-
     /// What was said so far gives nobody a turn any more.
     fn nothing_is_owed(&mut self) {
         let head = self.head;
         self.participants.iter_mut().for_each(|participant| participant.shown = head);
     }
 
-    /// It waits again, with the whole limit of waiting before it: what was left of its time to answer says nothing about that.
-    fn apply_lost(&mut self, no: TurnNo, attempt: u32, expires: Timestamp, ts: Timestamp) {
-        self.thaw(no, ts);
-        self.settle_all(no, ts);
-        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
-        turn.attempt = attempt + 1;
-        turn.summed = Usage::default();
-        turn.running = None;
-        turn.deadline = expires;
-    }
-
-    fn apply_permission_closed(&mut self, permission: &PermissionId, ts: Timestamp, how: Settlement) {
+    fn apply_permission_closed(
+        &mut self,
+        permission: &PermissionId,
+        ts: Timestamp,
+        how: Settlement,
+    ) {
         self.settle(Settled { permission: permission.clone(), at: ts, how });
         self.floor.questions.remove(permission);
-        let closes = |turn: &mut Turn| turn.permissions.remove(permission).is_some() && turn.permissions.is_empty();
+        let closes = |turn: &mut Turn| {
+            turn.permissions.remove(permission).is_some() && turn.permissions.is_empty()
+        };
         let free = self.floor.turns.values_mut().find_map(|turn| closes(turn).then_some(turn.no));
         if let Some(no) = free {
             self.thaw(no, ts);
@@ -506,7 +408,12 @@ impl Conversation {
 
     /// What a turn that is over had asked needs no answer.
     fn settle_all(&mut self, no: TurnNo, ts: Timestamp) {
-        let permissions = self.floor.turns.get_mut(&no).map(|turn| std::mem::take(&mut turn.permissions)).unwrap_or_default();
+        let permissions = self
+            .floor
+            .turns
+            .get_mut(&no)
+            .map(|turn| std::mem::take(&mut turn.permissions))
+            .unwrap_or_default();
         for permission in permissions.into_keys() {
             self.settle(Settled { permission, at: ts, how: Settlement::TurnOver });
         }
@@ -520,7 +427,8 @@ impl Conversation {
         self.floor.settled.push_back(settled);
     }
 
-    /// The clock of a turn goes on, and that of the hold it belongs to: both stood still while a permission was open.
+    /// The clock of a turn goes on, and that of the hold it belongs to: both stood still while a
+    /// permission was open.
     fn thaw(&mut self, no: TurnNo, ts: Timestamp) {
         let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         let Some(since) = turn.frozen_since.take() else { return };
@@ -551,7 +459,9 @@ impl Conversation {
                 waiting.expires = waiting.expires + downtime;
             }
         }
-        if let Some(tenure) = self.gathering.as_mut().and_then(|gathering| gathering.tenure.as_mut()) {
+        if let Some(tenure) =
+            self.gathering.as_mut().and_then(|gathering| gathering.tenure.as_mut())
+        {
             tenure.next_at = tenure.next_at + downtime;
         }
     }

@@ -1,8 +1,10 @@
-//! Budgets: how many turns an hour and how much money a day may be spent, and on whose account a turn goes.
+//! Budgets: how many turns an hour and how much money a day may be spent, and on whose account a
+//! turn goes.
 //!
-//! A turn is charged to the hall, to its conversation, to the agent that runs it, and to whoever caused it. Unattended turns have a
-//! limit of their own: those that agents cause among each other, and those caused by words that no credential proves to be a person's.
-//! Windows are clock hours and days in UTC, by the time of the stream. (`docs/decisions/0016-budgets.md`)
+//! A turn is charged to the hall, to its conversation, to the agent that runs it, and to whoever
+//! caused it. Unattended turns have a limit of their own: those that agents cause among each other,
+//! and those caused by words that no credential proves to be a person's. Windows are clock hours
+//! and days in UTC, by the time of the stream. (`docs/decisions/0016-budgets.md`)
 
 use std::collections::BTreeMap;
 
@@ -131,7 +133,11 @@ pub struct Charge {
 impl Charge {
     /// The purses beside its conversation's that it is taken from.
     pub fn purses(&self) -> [Purse; 3] {
-        [Purse::Hall, Purse::Agent(self.account.agent.clone()), Purse::Principal(self.account.by.clone())]
+        [
+            Purse::Hall,
+            Purse::Agent(self.account.agent.clone()),
+            Purse::Principal(self.account.by.clone()),
+        ]
     }
 
     fn is_from(&self, purse: &Purse) -> bool {
@@ -180,7 +186,8 @@ pub struct Spent {
 }
 
 impl Standing {
-    /// Takes a charge into account. One of an earlier window counts in the present one: a clock that went back makes nothing cheaper.
+    /// Takes a charge into account. One of an earlier window counts in the present one: a clock
+    /// that went back makes nothing cheaper.
     pub fn charge(&mut self, charge: &Charge) {
         if charge.hour > self.hour {
             (self.hour, self.turns, self.unattended) = (charge.hour, 0, 0);
@@ -235,8 +242,15 @@ impl Standing {
     }
 
     /// The first measure of which nothing is left for one more turn.
-    pub(crate) fn used_up(&self, limit: &Limit, attended: bool, now: Timestamp) -> Option<(Measure, u64, Timestamp)> {
-        let mut counted = Measure::ALL.into_iter().filter(|measure| !(attended && *measure == Measure::Unattended));
+    pub(crate) fn used_up(
+        &self,
+        limit: &Limit,
+        attended: bool,
+        now: Timestamp,
+    ) -> Option<(Measure, u64, Timestamp)> {
+        let mut counted = Measure::ALL
+            .into_iter()
+            .filter(|measure| !(attended && *measure == Measure::Unattended));
         counted.find_map(|measure| {
             let (spent, until) = self.spent(measure, now);
             let limit = self.limit(limit, measure, now).filter(|limit| spent >= *limit)?;
@@ -265,7 +279,10 @@ impl Budgets {
     /// What was spent from a purse, and what these charges spend from it.
     pub(crate) fn standing_after(&self, purse: &Purse, charges: &[Charge]) -> Standing {
         let mut standing = self.standing(purse);
-        charges.iter().filter(|charge| charge.is_from(purse)).for_each(|charge| standing.charge(charge));
+        charges
+            .iter()
+            .filter(|charge| charge.is_from(purse))
+            .for_each(|charge| standing.charge(charge));
         standing
     }
 
@@ -275,7 +292,9 @@ impl Budgets {
             let (before, charge) = (&charges[..at], &charges[at]);
             let pays = |purse: &Purse| {
                 let standing = self.standing_after(purse, before);
-                standing.used_up(self.limits.of(purse), charge.account.attended, now.max(charge.hour)).is_none()
+                standing
+                    .used_up(self.limits.of(purse), charge.account.attended, now.max(charge.hour))
+                    .is_none()
             };
             charge.turns == 0 || charge.purses().iter().all(pays)
         })
@@ -345,14 +364,19 @@ mod tests {
         standing.charge(&charge(26, 1, 1, true));
         assert_eq!(standing.spent(Measure::Turns, at(26)), (1, hour(27)));
         standing.charge(&charge(25, 1, 1, true));
-        assert_eq!(standing.spent(Measure::Turns, at(25)), (2, hour(27)), "a clock that goes back makes nothing cheaper");
+        assert_eq!(
+            standing.spent(Measure::Turns, at(25)),
+            (2, hour(27)),
+            "a clock that goes back makes nothing cheaper"
+        );
     }
 
     #[test]
     fn a_raise_holds_until_its_time() {
         let limit = Limit { turns: Some(2), unattended: None, micros: None };
         let until = Timestamp::from_millis(1000);
-        let standing = Standing { raise: Raise { turns: 3, micros: 0, until }, ..Standing::default() };
+        let standing =
+            Standing { raise: Raise { turns: 3, micros: 0, until }, ..Standing::default() };
         assert_eq!(standing.limit(&limit, Measure::Turns, Timestamp::from_millis(999)), Some(5));
         assert_eq!(standing.limit(&limit, Measure::Turns, until), Some(2));
         assert_eq!(standing.limit(&limit, Measure::Money, Timestamp::from_millis(0)), None);
@@ -360,6 +384,9 @@ mod tests {
 
     #[test]
     fn money_is_written_as_people_write_it() {
-        assert_eq!([money(0), money(1_500_000), money(135), money(2_000_010)], ["0.00", "1.50", "0.000135", "2.00001"]);
+        assert_eq!(
+            [money(0), money(1_500_000), money(135), money(2_000_010)],
+            ["0.00", "1.50", "0.000135", "2.00001"]
+        );
     }
 }

@@ -19,7 +19,8 @@ use crate::planted::{self, Bug};
 /// Longest type or label of an event, in characters.
 pub const WORD_CHARS_MAX: usize = 64;
 
-/// Who asks: an id, whether the server knows it to be a person, and whether anything proves that it is who it says.
+/// Who asks: an id, whether the server knows it to be a person, and whether anything proves that it
+/// is who it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
     /// The id the words will carry.
@@ -47,18 +48,21 @@ impl Actor {
     }
 }
 
-/// What the world outside knows at the moment of a decision. Whatever a decision took from here is in the event it made.
+/// What the world outside knows at the moment of a decision. Whatever a decision took from here is
+/// in the event it made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Remote participants that are neither connected nor present.
     pub offline: BTreeSet<ParticipantId>,
     /// Those of them who have been away for so long that nobody waits for their turns.
     pub gone: BTreeSet<ParticipantId>,
-    /// Remote participants that are here and have not said that they take turns: they read, and speak when they like. (Ruling 5.)
+    /// Remote participants that are here and have not said that they take turns: they read, and
+    /// speak when they like. (Ruling 5.)
     pub readers: BTreeSet<ParticipantId>,
     /// What may be spent, and what was spent outside this conversation.
     pub budgets: Arc<Budgets>,
-    /// Refused contributions that were not kept and of which no event has told yet: how many, and how long together.
+    /// Refused contributions that were not kept and of which no event has told yet: how many, and
+    /// how long together.
     pub unkept: BTreeMap<ParticipantId, (u64, u64)>,
     /// What people were shown of the answers of running turns, for those who stop them.
     pub shown: BTreeMap<TurnNo, Shown>,
@@ -70,7 +74,9 @@ impl Facts {
         if self.offline.contains(&participant.id) {
             return Some(WhyNot::Offline);
         }
-        let reads = self.readers.contains(&participant.id) && !participant.answered && !planted::has(Bug::ReaderGetsTurns);
+        let reads = self.readers.contains(&participant.id)
+            && !participant.answered
+            && !planted::has(Bug::ReaderGetsTurns);
         reads.then_some(WhyNot::ReadsOnly)
     }
 }
@@ -96,7 +102,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether it takes somebody's turn away while it speaks: what was shown of it then is a fact of the command.
+    /// Whether it takes somebody's turn away while it speaks: what was shown of it then is a fact
+    /// of the command.
     pub fn stops_turns(&self) -> bool {
         matches!(self, Command::Client(ClientCommand::Stop { .. } | ClientCommand::Cancel { .. }))
     }
@@ -190,7 +197,8 @@ pub enum ClientCommand {
     Redact {
         /// Of which event.
         seq: Seq,
-        /// Whether that is a message, as prompts count them, that has words: a fact, read from the log.
+        /// Whether that is a message, as prompts count them, that has words: a fact, read from the
+        /// log.
         message: bool,
         /// Who asks.
         by: Actor,
@@ -211,8 +219,8 @@ pub enum ClientCommand {
     AnswerPermission {
         /// The permission.
         permission: PermissionId,
-        /// Words that mean one of its options, as [`crate::model::permission::choose`] reads them. With `text` it may be empty, and is the one
-        /// option that takes any.
+        /// Words that mean one of its options, as [`crate::model::permission::choose`] reads them.
+        /// With `text` it may be empty, and is the one option that takes any.
         option: String,
         /// Words of one's own, for an option that takes them.
         text: Option<String>,
@@ -221,7 +229,8 @@ pub enum ClientCommand {
     },
 }
 
-/// What the engine alone tells a conversation: how its turns, its permissions and its clock go on. Nobody outside can ask for any of it.
+/// What the engine alone tells a conversation: how its turns, its permissions and its clock go on.
+/// Nobody outside can ask for any of it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EngineCommand {
     /// The runtime accepted a turn.
@@ -349,7 +358,15 @@ pub struct Post {
 impl Post {
     /// Plain words to everyone.
     pub fn new(by: Actor, body: impl Into<String>) -> Self {
-        Self { by, to: To::All, body: body.into(), reply_to: None, tags: Vec::new(), typed_at: None, asks: Vec::new() }
+        Self {
+            by,
+            to: To::All,
+            body: body.into(),
+            reply_to: None,
+            tags: Vec::new(),
+            typed_at: None,
+            asks: Vec::new(),
+        }
     }
 }
 
@@ -390,7 +407,8 @@ impl From<OwnKind> for String {
 }
 
 impl OwnKind {
-    /// The types that the server gives its own events, and those by which it is asked for something.
+    /// The types that the server gives its own events, and those by which it is asked for
+    /// something.
     pub const OF_SERVER: [&'static str; 14] = [
         "message",
         "control",
@@ -420,7 +438,8 @@ impl OwnKind {
     }
 }
 
-/// Whether a text is a word as types and labels are: 1 to [`WORD_CHARS_MAX`] characters, none of them a control character.
+/// Whether a text is a word as types and labels are: 1 to [`WORD_CHARS_MAX`] characters, none of
+/// them a control character.
 pub fn is_word(text: &str) -> bool {
     (1..=WORD_CHARS_MAX).contains(&text.chars().count()) && !text.chars().any(char::is_control)
 }
@@ -494,7 +513,15 @@ pub struct Invite {
 impl Invite {
     /// An invitation of a registry client.
     pub fn new(participant: impl Into<String>, profile: Profile, facts: AgentFacts) -> Self {
-        Self { participant: participant.into(), profile, facts, address: None, number: None, part: None, principal: None }
+        Self {
+            participant: participant.into(),
+            profile,
+            facts,
+            address: None,
+            number: None,
+            part: None,
+            principal: None,
+        }
     }
 }
 

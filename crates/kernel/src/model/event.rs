@@ -1,4 +1,5 @@
-//! What can happen: events, in the past tense. They are stored, so a variant or field is only ever added.
+//! What can happen: events, in the past tense. They are stored, so a variant or field is only ever
+//! added.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -42,8 +43,9 @@ pub struct Cause {
     pub from: ParticipantId,
     /// 0 for a human message, one more for each step away from it.
     pub depth: u32,
-    /// No proven person stands at the root of it: see [`Event::lacks_person`]. This is the one place where a turn finds that: guards read it,
-    /// and budgets. Logs from before it was kept have it nowhere.
+    /// No proven person stands at the root of it: see [`Event::lacks_person`]. This is the one
+    /// place where a turn finds that: guards read it, and budgets. Logs from before it was kept
+    /// have it nowhere.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unproven: bool,
 }
@@ -83,7 +85,8 @@ pub struct Posted {
     /// The words. Kept beside the envelope in the store, so that they can be erased.
     #[serde(default, skip_serializing)]
     pub body: String,
-    /// Invited participants that the words name, in the order in which they are named, without the speaker.
+    /// Invited participants that the words name, in the order in which they are named, without the
+    /// speaker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<ParticipantId>,
     /// Steps away from a human message.
@@ -112,13 +115,16 @@ pub struct Posted {
     /// Written by the server on the speaker's behalf.
     #[serde(default, skip_serializing_if = "is_false")]
     pub via: bool,
-    /// It came while earlier messages were still being handled; [`Event::Taken`] says when its time came.
+    /// It came while earlier messages were still being handled; [`Event::Taken`] says when its time
+    /// came.
     #[serde(default, skip_serializing_if = "is_false")]
     pub queued: bool,
-    /// The message that it answers, where the round of that was over: what others make of it waits for its time.
+    /// The message that it answers, where the round of that was over: what others make of it waits
+    /// for its time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<Seq>,
-    /// A person stopped its author while it spoke: these are the words that were shown by then. They wake nobody.
+    /// A person stopped its author while it spoke: these are the words that were shown by then.
+    /// They wake nobody.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stopped: bool,
     /// The kept text that a person made visible with it.
@@ -137,14 +143,20 @@ fn is_false(flag: &bool) -> bool {
 }
 
 /// The words themselves are kept beside the envelope.
-fn that_there_are_words<S: serde::Serializer>(_: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
+fn that_there_are_words<S: serde::Serializer>(
+    _: &Option<String>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     serializer.serialize_str("")
 }
 
 /// One decision of a control event.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "a control event holds a handful of changes; boxing the common one would cost more")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a control event holds a handful of changes; boxing the common one would cost more"
+)]
 pub enum Change {
     /// A participant was invited, or its profile changed.
     Invited {
@@ -316,7 +328,8 @@ pub struct Fault {
     pub code: String,
     /// One sentence for people.
     pub message: String,
-    /// The prompt reached a program with a memory of its own, so its next prompt does not repeat it.
+    /// The prompt reached a program with a memory of its own, so its next prompt does not repeat
+    /// it.
     #[serde(default, rename = "told", skip_serializing_if = "is_false")]
     pub prompt_delivered: bool,
 }
@@ -355,7 +368,8 @@ pub enum SuppressedBecause {
     NoPiece,
     /// A limit had been reached.
     Capped,
-    /// A person had stopped its turn, of which the words that were shown by then stand in the conversation. It cannot be published.
+    /// A person had stopped its turn, of which the words that were shown by then stand in the
+    /// conversation. It cannot be published.
     Stopped,
 }
 
@@ -471,7 +485,8 @@ pub enum Event {
     },
     /// The message is answered.
     RoundClosed,
-    /// The time of an answer has come that was late for its round: those who have not reacted to the message may.
+    /// The time of an answer has come that was late for its round: those who have not reacted to
+    /// the message may.
     RoundReopened {
         /// The message.
         cause: Cause,
@@ -579,14 +594,16 @@ pub enum Event {
         turn: Option<TurnNo>,
         /// Why it was not shown.
         because: SuppressedBecause,
-        /// Bytes of the words, where they count toward what is kept of one who is refused again and again; 0 where they do not.
+        /// Bytes of the words, where they count toward what is kept of one who is refused again and
+        /// again; 0 where they do not.
         #[serde(default, skip_serializing_if = "is_zero")]
         counted: u64,
         /// The words, kept beside the envelope.
         #[serde(default, skip_serializing)]
         body: String,
     },
-    /// Words that were refused and are not kept: so many of this participant's were already that more are only counted.
+    /// Words that were refused and are not kept: so many of this participant's were already that
+    /// more are only counted.
     #[serde(rename = "unkept")]
     Discarded {
         /// Whose.
@@ -595,7 +612,8 @@ pub enum Event {
         count: u64,
         /// How long they were together.
         bytes: u64,
-        /// Until when that goes on, at its beginning; nothing at its end, which tells what came after the beginning.
+        /// Until when that goes on, at its beginning; nothing at its end, which tells what came
+        /// after the beginning.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
     },
@@ -634,9 +652,13 @@ pub enum Event {
         /// That option's words, where they are not its id.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         label: Option<String>,
-        /// Words of their own, where the option takes any. They are the event's body: the envelope says only that there are some, and they
-        /// can be erased.
-        #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "that_there_are_words")]
+        /// Words of their own, where the option takes any. They are the event's body: the envelope
+        /// says only that there are some, and they can be erased.
+        #[serde(
+            default,
+            skip_serializing_if = "Option::is_none",
+            serialize_with = "that_there_are_words"
+        )]
         text: Option<String>,
     },
     /// Nobody answered in time.
@@ -651,8 +673,9 @@ pub enum Event {
         /// Why.
         because: Withdrawn,
     },
-    /// An agent's program asks something in no turn, such as whether a folder is trusted. It is answered as a permission is, and has no
-    /// deadline: whoever asked says when it is not asked any more.
+    /// An agent's program asks something in no turn, such as whether a folder is trusted. It is
+    /// answered as a permission is, and has no deadline: whoever asked says when it is not asked
+    /// any more.
     QuestionAsked {
         /// The permission.
         permission: PermissionId,
@@ -672,7 +695,8 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         look: Option<String>,
     },
-    /// An agent asks to have a program started: a permission of no turn. It is answered as the others are.
+    /// An agent asks to have a program started: a permission of no turn. It is answered as the
+    /// others are.
     StartRequested {
         /// The permission.
         permission: PermissionId,
@@ -712,7 +736,8 @@ pub enum Event {
         /// Which guard.
         guard: Guard,
     },
-    /// A budget is used up: nobody is asked on it until there is some again, or a person raises it. Told once for each window.
+    /// A budget is used up: nobody is asked on it until there is some again, or a person raises it.
+    /// Told once for each window.
     BudgetSpent {
         /// Which, and until when.
         spent: Spent,
@@ -818,7 +843,8 @@ impl Posted {
 
     /// Whom they address and name, in order, once each, without the speaker.
     pub(crate) fn addressees(&self) -> Vec<ParticipantId> {
-        let to = if let To::One(id) = &self.to { Some(id).filter(|id| **id != self.from) } else { None };
+        let to =
+            if let To::One(id) = &self.to { Some(id).filter(|id| **id != self.from) } else { None };
         let named = self.mentions.iter().filter(|id| Some(*id) != to);
         to.into_iter().chain(named).cloned().collect()
     }
@@ -828,8 +854,8 @@ impl Posted {
         self.kind == Kind::Human
     }
 
-    /// Whether no proven person stands at the root of what these words lead to: a person's words count with a proof, an agent's
-    /// as what they answer does.
+    /// Whether no proven person stands at the root of what these words lead to: a person's words
+    /// count with a proof, an agent's as what they answer does.
     pub fn lacks_person(&self) -> bool {
         match self.kind {
             Kind::Human => self.unproven || self.typed_at.is_some(),
@@ -949,7 +975,9 @@ impl Event {
             | Event::BudgetSpent { .. }
             | Event::Redacted { .. }
             | Event::Gathering(_) => Audience::All,
-            Event::TurnGranted { participant, .. } | Event::TurnEnded { participant, .. } => Audience::Only(vec![participant.clone()]),
+            Event::TurnGranted { participant, .. } | Event::TurnEnded { participant, .. } => {
+                Audience::Only(vec![participant.clone()])
+            }
             Event::Taken { .. }
             | Event::RoundOpened { .. }
             | Event::ReactionOpened { .. }
@@ -978,7 +1006,8 @@ impl Event {
         }
     }
 
-    /// Whether no proven person stands at the root of what it leads to. What nobody said or did is the server's own doing.
+    /// Whether no proven person stands at the root of what it leads to. What nobody said or did is
+    /// the server's own doing.
     pub fn lacks_person(&self) -> bool {
         match self {
             Event::Posted(posted) => posted.lacks_person(),
@@ -988,14 +1017,17 @@ impl Event {
         }
     }
 
-    /// Whether its words were erased. Nothing is ever said or kept without words, so empty words are erased ones.
+    /// Whether its words were erased. Nothing is ever said or kept without words, so empty words
+    /// are erased ones.
     pub fn is_erased(&self) -> bool {
         self.body().is_some_and(str::is_empty)
     }
 
-    /// Whether prompts tell it, as something that somebody said. What the server itself says in a conversation is for people.
+    /// Whether prompts tell it, as something that somebody said. What the server itself says in a
+    /// conversation is for people.
     pub fn is_told(&self) -> bool {
-        matches!(self, Event::Posted(posted) if posted.from.as_str() != ParticipantId::MOOTHALL) && !self.is_erased()
+        matches!(self, Event::Posted(posted) if posted.from.as_str() != ParticipantId::MOOTHALL)
+            && !self.is_erased()
     }
 
     /// The events whose words this one erases.
@@ -1017,7 +1049,9 @@ impl Event {
     pub fn erase(&mut self) {
         match self {
             Event::Posted(posted) => posted.body = String::new(),
-            Event::Suppressed { body, .. } | Event::Summarised { body, .. } => *body = String::new(),
+            Event::Suppressed { body, .. } | Event::Summarised { body, .. } => {
+                *body = String::new()
+            }
             Event::PermissionAnswered { text: Some(text), .. } => *text = String::new(),
             _ => {}
         }

@@ -1,5 +1,6 @@
-//! How much the fold of a log remembers. These numbers are part of the meaning of every log that there is: another value would make
-//! another state of the same events. A rule has a number of its own, and may look at no more than what is remembered here.
+//! How much the fold of a log remembers. These numbers are part of the meaning of every log that
+//! there is: another value would make another state of the same events. A rule has a number of its
+//! own, and may look at no more than what is remembered here.
 
 use crate::model::time::Millis;
 

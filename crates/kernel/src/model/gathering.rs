@@ -1,4 +1,5 @@
-//! A gathering's plan, its events and what the conversation remembers of it. The rules are in `policy::talking_piece`.
+//! A gathering's plan, its events and what the conversation remembers of it. The rules are in
+//! `policy::talking_piece`.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,8 +45,12 @@ impl Phase {
     /// What it asks of the speakers, in one sentence. (Ruling 32.)
     pub const fn rule(self) -> &'static str {
         match self {
-            Phase::Inhale => "Speak independently and put what you see on the table; do not answer the others.",
-            Phase::Hold => "Let differences meet: question and contradict, but only while you hold the piece.",
+            Phase::Inhale => {
+                "Speak independently and put what you see on the table; do not answer the others."
+            }
+            Phase::Hold => {
+                "Let differences meet: question and contradict, but only while you hold the piece."
+            }
             Phase::Exhale => "Converge: say what you now agree with, and what you will do.",
         }
     }
@@ -198,11 +203,23 @@ pub struct PieceTenure {
 
 impl Gathering {
     fn opened(plan: GatheringPlan) -> Self {
-        Self { plan, phase: Phase::Inhale, round: 0, order: Vec::new(), tenure: None, note: None, harvesting: false }
+        Self {
+            plan,
+            phase: Phase::Inhale,
+            round: 0,
+            order: Vec::new(),
+            tenure: None,
+            note: None,
+            harvesting: false,
+        }
     }
 
     /// What an event does to the gathering of a conversation.
-    pub(crate) fn applied(gathering: Option<Gathering>, step: &GatheringEvent, ts: Timestamp) -> Option<Gathering> {
+    pub(crate) fn applied(
+        gathering: Option<Gathering>,
+        step: &GatheringEvent,
+        ts: Timestamp,
+    ) -> Option<Gathering> {
         if let GatheringEvent::Opened { plan, .. } = step {
             return Some(Gathering::opened(plan.clone()));
         }
@@ -218,7 +235,13 @@ impl Gathering {
                 gathering.order.retain(|id| id != holder);
                 gathering.note = None;
                 let next_at = ts + gathering.plan.beat_interval;
-                gathering.tenure = Some(PieceTenure { holder: holder.clone(), beats: 0, next_at, last_word: false, note: note.clone() });
+                gathering.tenure = Some(PieceTenure {
+                    holder: holder.clone(),
+                    beats: 0,
+                    next_at,
+                    last_word: false,
+                    note: note.clone(),
+                });
             }
             GatheringEvent::Beat { number } => {
                 let interval = gathering.plan.beat_interval;

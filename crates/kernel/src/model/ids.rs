@@ -1,4 +1,5 @@
-//! Identifiers. Text ids share one allocation when cloned; numbers are newtypes so that they cannot be mixed up.
+//! Identifiers. Text ids share one allocation when cloned; numbers are newtypes so that they cannot
+//! be mixed up.
 
 use std::fmt;
 use std::str::FromStr;
@@ -63,7 +64,9 @@ text_id! {
 macro_rules! number {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(
+            Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        )]
         #[serde(transparent)]
         pub struct $name(pub u64);
 
@@ -117,8 +120,8 @@ impl ParticipantId {
 
 /// Public id of an event: a UUID of version 7.
 ///
-/// The time, the `seq` and a hash of the stream are packed into it, so it needs no randomness to make,
-/// no column to keep and no index to find the event again.
+/// The time, the `seq` and a hash of the stream are packed into it, so it needs no randomness to
+/// make, no column to keep and no index to find the event again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(u128);
 
@@ -134,7 +137,8 @@ impl EventId {
         Self(time | (0x7 << 76) | (high << 64) | (0b10 << 62) | low)
     }
 
-    /// The position that the id claims. Compare the whole id with the event found there before trusting it.
+    /// The position that the id claims. Compare the whole id with the event found there before
+    /// trusting it.
     pub fn seq(self) -> Seq {
         let payload = (((self.0 >> 64) & 0xfff) << 62) | (self.0 & ((1 << 62) - 1));
         Seq(((payload >> 32) & ((1 << SEQ_BITS) - 1)) as u64)
@@ -143,7 +147,10 @@ impl EventId {
 
 /// FNV-1a, 32 bits: stable across versions and machines, and all that telling streams apart needs.
 fn stream_hash(stream: &StreamId) -> u32 {
-    stream.as_str().bytes().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+    stream
+        .as_str()
+        .bytes()
+        .fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 impl fmt::Display for EventId {

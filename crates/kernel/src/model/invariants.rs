@@ -1,7 +1,8 @@
-//! What is true of every conversation, whatever happened in it. The host asks before it appends and after it loads: a slip in the rules
-//! then costs one request, and is not written into a log.
+//! What is true of every conversation, whatever happened in it. The host asks before it appends and
+//! after it loads: a slip in the rules then costs one request, and is not written into a log.
 //!
-//! Each rule looks at open turns, participants and what is remembered of the past, all of which are bounded; none looks at history.
+//! Each rule looks at open turns, participants and what is remembered of the past, all of which are
+//! bounded; none looks at history.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -33,21 +34,38 @@ type Rule = (&'static str, &'static str, fn(&Conversation) -> bool);
 const RULES: &[Rule] = &[
     ("turn_numbers", "an open turn has its own number, and none is above the newest", turn_numbers),
     ("turn_owners", "an open turn belongs to somebody who is invited", turn_owners),
-    ("turn_ranges", "a turn covers a range of what was said, and nothing that was not", turn_ranges),
+    (
+        "turn_ranges",
+        "a turn covers a range of what was said, and nothing that was not",
+        turn_ranges,
+    ),
     ("one_runs", "a participant runs one turn at a time", one_runs),
-    ("clock_stands", "the clock of a turn stands while it waits for a person, and only then", clock_stands),
-    ("archived", "nothing is open in an archived conversation, but what is still under way in a link", archived),
+    (
+        "clock_stands",
+        "the clock of a turn stands while it waits for a person, and only then",
+        clock_stands,
+    ),
+    (
+        "archived",
+        "nothing is open in an archived conversation, but what is still under way in a link",
+        archived,
+    ),
     ("round", "a round waits for a turn that is open", round),
     ("queue", "messages wait in the order in which they were said", queue),
     ("participants", "an id is invited once", participants),
     ("positions", "nobody was told or answered more than was said", positions),
     ("mutes", "whom a proven person muted is muted, and what one paused is paused", mutes),
-    ("piece", "the piece is held by somebody who is invited, unless nothing moves and it could not be passed on", piece),
+    (
+        "piece",
+        "the piece is held by somebody who is invited, unless nothing moves and it could not be passed on",
+        piece,
+    ),
     ("memory", "no more is remembered of the past than the fold keeps", memory),
 ];
 
 impl Conversation {
-    /// Whether the state is one that the rules can lead to. The cost grows with what is open and who is invited, not with history.
+    /// Whether the state is one that the rules can lead to. The cost grows with what is open and
+    /// who is invited, not with history.
     ///
     /// # Errors
     /// The first rule that does not hold.
@@ -58,7 +76,10 @@ impl Conversation {
 }
 
 /// What is decided goes on where the log ends, and never back in time.
-pub const ORDER: Broken = Broken { rule: "order", meaning: "events follow each other without a gap, and never back in time" };
+pub const ORDER: Broken = Broken {
+    rule: "order",
+    meaning: "events follow each other without a gap, and never back in time",
+};
 
 impl Conversation {
     /// Whether these events can come next.
@@ -89,9 +110,14 @@ fn turn_owners(state: &Conversation) -> bool {
 }
 
 fn turn_ranges(state: &Conversation) -> bool {
-    let is_said = |turn: &Turn| turn.cause.seq <= state.head && turn.cause_at <= state.head && turn.asked_at <= state.head;
-    let is_range =
-        |turn: &Turn| turn.running.is_none_or(|running| running.from_seq <= running.through_seq && running.through_seq <= state.head);
+    let is_said = |turn: &Turn| {
+        turn.cause.seq <= state.head && turn.cause_at <= state.head && turn.asked_at <= state.head
+    };
+    let is_range = |turn: &Turn| {
+        turn.running.is_none_or(|running| {
+            running.from_seq <= running.through_seq && running.through_seq <= state.head
+        })
+    };
     turns(state).all(|turn| is_said(turn) && is_range(turn))
 }
 
@@ -106,7 +132,10 @@ fn clock_stands(state: &Conversation) -> bool {
 
 fn archived(state: &Conversation) -> bool {
     let floor = &state.floor;
-    !state.archived || ((floor.turns.is_empty() || state.is_link()) && floor.queue.is_empty() && floor.round.is_none())
+    !state.archived
+        || ((floor.turns.is_empty() || state.is_link())
+            && floor.queue.is_empty()
+            && floor.round.is_none())
 }
 
 fn round(state: &Conversation) -> bool {
@@ -116,7 +145,8 @@ fn round(state: &Conversation) -> bool {
 
 fn queue(state: &Conversation) -> bool {
     let waiting = &state.floor.queue;
-    let in_order = waiting.iter().map(|spoken| spoken.cause.seq).is_sorted_by(|one, next| one < next);
+    let in_order =
+        waiting.iter().map(|spoken| spoken.cause.seq).is_sorted_by(|one, next| one < next);
     in_order && waiting.back().is_none_or(|newest| newest.cause.seq <= state.head)
 }
 
@@ -126,7 +156,10 @@ fn participants(state: &Conversation) -> bool {
 }
 
 fn positions(state: &Conversation) -> bool {
-    state.participants.iter().all(|participant| participant.cursor <= state.head && participant.shown <= state.head)
+    state
+        .participants
+        .iter()
+        .all(|participant| participant.cursor <= state.head && participant.shown <= state.head)
 }
 
 fn mutes(state: &Conversation) -> bool {
@@ -134,8 +167,14 @@ fn mutes(state: &Conversation) -> bool {
 }
 
 fn piece(state: &Conversation) -> bool {
-    let holder = state.gathering.as_ref().and_then(|gathering| gathering.tenure.as_ref()).map(|tenure| &tenure.holder);
-    state.paused || state.archived || holder.is_none_or(|holder| state.participant(holder).is_some())
+    let holder = state
+        .gathering
+        .as_ref()
+        .and_then(|gathering| gathering.tenure.as_ref())
+        .map(|tenure| &tenure.holder);
+    state.paused
+        || state.archived
+        || holder.is_none_or(|holder| state.participant(holder).is_some())
 }
 
 fn memory(state: &Conversation) -> bool {

@@ -25,7 +25,8 @@ impl Kind {
         }
     }
 
-    /// The facts of a client as they hold for a participant of this kind: what a person can does not depend on any client.
+    /// The facts of a client as they hold for a participant of this kind: what a person can does
+    /// not depend on any client.
     pub(crate) fn facts(self, facts: &AgentFacts) -> AgentFacts {
         match self {
             Kind::Human => AgentFacts { abilities: Abilities::PERSON, ..facts.clone() },
@@ -52,14 +53,23 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// This profile with every field that `newer` gives replaced; an empty nickname, or no roles, takes them away.
+    /// This profile with every field that `newer` gives replaced; an empty nickname, or no roles,
+    /// takes them away.
     #[must_use]
     pub fn merged(&self, newer: &Profile) -> Profile {
         Profile {
             client: newer.client.clone().or_else(|| self.client.clone()),
             model: newer.model.clone().or_else(|| self.model.clone()),
-            roles: newer.roles.clone().or_else(|| self.roles.clone()).filter(|roles| !roles.is_empty()),
-            nickname: newer.nickname.clone().or_else(|| self.nickname.clone()).filter(|nickname| !nickname.is_empty()),
+            roles: newer
+                .roles
+                .clone()
+                .or_else(|| self.roles.clone())
+                .filter(|roles| !roles.is_empty()),
+            nickname: newer
+                .nickname
+                .clone()
+                .or_else(|| self.nickname.clone())
+                .filter(|nickname| !nickname.is_empty()),
         }
     }
 

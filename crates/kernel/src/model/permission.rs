@@ -1,4 +1,5 @@
-//! What a person is asked to allow: the action, the answers that are offered, and which of them somebody's words mean.
+//! What a person is asked to allow: the action, the answers that are offered, and which of them
+//! somebody's words mean.
 
 use std::fmt;
 
@@ -14,10 +15,12 @@ const ACTION_BYTES_MAX: usize = 16 * 1024;
 const WORDS_BYTES_MAX: usize = 1024;
 /// Most options that are offered.
 const OPTIONS_MAX: usize = 32;
-/// Longest words of one's own that answer a question, in bytes. They have to fit on the screen that takes them, to be read back there.
+/// Longest words of one's own that answer a question, in bytes. They have to fit on the screen that
+/// takes them, to be read back there.
 pub const TEXT_BYTES_MAX: usize = 4 * 1024;
 
-/// One of the answers that are offered. No order of them is assumed, and their words may be those of another question's.
+/// One of the answers that are offered. No order of them is assumed, and their words may be those
+/// of another question's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PermissionOption {
     /// Names it among the options of its question.
@@ -133,8 +136,8 @@ impl Question {
         Self { action: action.into(), options, ..Self::default() }
     }
 
-    /// The question as people see it: with nothing hidden, and of bounded length. What is cut off is counted, and the rest is called
-    /// what it is then, a part.
+    /// The question as people see it: with nothing hidden, and of bounded length. What is cut off
+    /// is counted, and the rest is called what it is then, a part.
     #[must_use]
     pub fn shown(&self) -> Self {
         let action = text::revealed(&self.action);
@@ -147,7 +150,11 @@ impl Question {
             takes_text: option.takes_text,
         };
         Self {
-            action: if more == 0 { action.clone() } else { format!("{first}\n[{more} more bytes are not shown]") },
+            action: if more == 0 {
+                action.clone()
+            } else {
+                format!("{first}\n[{more} more bytes are not shown]")
+            },
             partial: self.partial || more > 0,
             options: self.options.iter().take(OPTIONS_MAX).map(option).collect(),
             folder: self.folder.as_deref().map(words),
@@ -168,7 +175,8 @@ pub enum Withdrawn {
     Gone,
     /// Something else is asked in its place.
     Replaced,
-    /// It was answered, and something else stood there before the answer got to it: the answer was given to nobody.
+    /// It was answered, and something else stood there before the answer got to it: the answer was
+    /// given to nobody.
     NotGiven,
 }
 
@@ -265,32 +273,53 @@ impl ChoiceFault {
 impl fmt::Display for ChoiceFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ChoiceFault::Unknown { given, offered } => write!(f, "{given:?} is none of the answers here. They are: {offered}"),
+            ChoiceFault::Unknown { given, offered } => {
+                write!(f, "{given:?} is none of the answers here. They are: {offered}")
+            }
             ChoiceFault::Ambiguous { given, offered } => {
-                write!(f, "{given:?} may be several of the answers here. Say one by its number or its words: {offered}")
+                write!(
+                    f,
+                    "{given:?} may be several of the answers here. Say one by its number or its words: {offered}"
+                )
             }
             ChoiceFault::TakesNoText { label, offered } if offered.is_empty() => {
-                write!(f, "{label:?} takes no words, and no other answer here does. Answer without `text`")
+                write!(
+                    f,
+                    "{label:?} takes no words, and no other answer here does. Answer without `text`"
+                )
             }
             ChoiceFault::TakesNoText { label, offered } => {
-                write!(f, "{label:?} takes no words. Answer without `text`, or choose what takes them: {offered}")
+                write!(
+                    f,
+                    "{label:?} takes no words. Answer without `text`, or choose what takes them: {offered}"
+                )
             }
             ChoiceFault::TextMissing { label } => {
-                write!(f, "{label:?} is answered in words of your own, and there are none that can be seen. Give them as `text`")
+                write!(
+                    f,
+                    "{label:?} is answered in words of your own, and there are none that can be seen. Give them as `text`"
+                )
             }
             ChoiceFault::TextTooLong { bytes } => {
-                write!(f, "This answer has {bytes} bytes; at most {TEXT_BYTES_MAX} are taken. Say the rest in a message")
+                write!(
+                    f,
+                    "This answer has {bytes} bytes; at most {TEXT_BYTES_MAX} are taken. Say the rest in a message"
+                )
             }
         }
     }
 }
 
-/// The option that somebody's words mean: its id; `allow` or `deny`, which mean the one option that allows or refuses it this once; its
-/// whole words; its number, counted from 1; or the beginning of its words, if no other begins like that.
+/// The option that somebody's words mean: its id; `allow` or `deny`, which mean the one option that
+/// allows or refuses it this once; its whole words; its number, counted from 1; or the beginning of
+/// its words, if no other begins like that.
 ///
 /// # Errors
 /// [`ChoiceFault`], when it is none or not one.
-pub fn choose<'a>(options: &'a [PermissionOption], given: &str) -> Result<&'a PermissionOption, ChoiceFault> {
+pub fn choose<'a>(
+    options: &'a [PermissionOption],
+    given: &str,
+) -> Result<&'a PermissionOption, ChoiceFault> {
     let said = given.trim().to_lowercase();
     let kind = match said.as_str() {
         ALLOW => Some(OptionKind::AllowOnce),
@@ -302,15 +331,23 @@ pub fn choose<'a>(options: &'a [PermissionOption], given: &str) -> Result<&'a Pe
     let is_kind = |_: usize, option: &PermissionOption| kind == Some(option.kind);
     let is_label = |_: usize, option: &PermissionOption| option.label.to_lowercase() == said;
     let is_number = |at: usize, _: &PermissionOption| number == Some(at);
-    let begins = |_: usize, option: &PermissionOption| !said.is_empty() && option.label.to_lowercase().starts_with(&said);
+    let begins = |_: usize, option: &PermissionOption| {
+        !said.is_empty() && option.label.to_lowercase().starts_with(&said)
+    };
     type Fits<'a> = &'a dyn Fn(usize, &PermissionOption) -> bool;
     let tests: [Fits<'_>; 5] = [&is_id, &is_kind, &is_label, &is_number, &begins];
     let offered = || listed(options, |_| true);
     for test in tests {
-        let mut fitting = options.iter().enumerate().filter(|(at, option)| test(*at, option)).map(|(_, option)| option);
+        let mut fitting = options
+            .iter()
+            .enumerate()
+            .filter(|(at, option)| test(*at, option))
+            .map(|(_, option)| option);
         match (fitting.next(), fitting.next()) {
             (Some(one), None) => return Ok(one),
-            (Some(_), Some(_)) => return Err(ChoiceFault::Ambiguous { given: given.to_owned(), offered: offered() }),
+            (Some(_), Some(_)) => {
+                return Err(ChoiceFault::Ambiguous { given: given.to_owned(), offered: offered() });
+            }
             (None, _) => {}
         }
     }
@@ -320,11 +357,15 @@ pub fn choose<'a>(options: &'a [PermissionOption], given: &str) -> Result<&'a Pe
 /// The options of which this holds, with their numbers.
 fn listed(options: &[PermissionOption], of: impl Fn(&PermissionOption) -> bool) -> String {
     let lines = options.iter().enumerate().filter(|(_, option)| of(option));
-    lines.map(|(at, option)| format!("{}. {}", at + 1, option.label)).collect::<Vec<_>>().join(" · ")
+    lines
+        .map(|(at, option)| format!("{}. {}", at + 1, option.label))
+        .collect::<Vec<_>>()
+        .join(" · ")
 }
 
-/// The option that an answer means, and the words of one's own that go with it, as they are kept. Words without an option mean the one
-/// option that takes any; words never decide which option is meant.
+/// The option that an answer means, and the words of one's own that go with it, as they are kept.
+/// Words without an option mean the one option that takes any; words never decide which option is
+/// meant.
 ///
 /// # Errors
 /// [`ChoiceFault`], when it means none or not one, or when its words and the option do not fit.
@@ -334,12 +375,23 @@ pub fn answered<'a>(
     text: Option<&str>,
 ) -> Result<(&'a PermissionOption, Option<String>), ChoiceFault> {
     let text = text.map(text::clean);
-    let option = if given.trim().is_empty() && text.is_some() { taker(options)? } else { choose(options, given)? };
+    let option = if given.trim().is_empty() && text.is_some() {
+        taker(options)?
+    } else {
+        choose(options, given)?
+    };
     let label = || option.label.clone();
     match (option.takes_text, &text) {
-        (false, Some(_)) => Err(ChoiceFault::TakesNoText { label: label(), offered: listed(options, |option| option.takes_text) }),
-        (true, text) if text.as_ref().is_none_or(|text| text::is_empty_looking(text)) => Err(ChoiceFault::TextMissing { label: label() }),
-        (true, Some(text)) if text.len() > TEXT_BYTES_MAX => Err(ChoiceFault::TextTooLong { bytes: text.len() }),
+        (false, Some(_)) => Err(ChoiceFault::TakesNoText {
+            label: label(),
+            offered: listed(options, |option| option.takes_text),
+        }),
+        (true, text) if text.as_ref().is_none_or(|text| text::is_empty_looking(text)) => {
+            Err(ChoiceFault::TextMissing { label: label() })
+        }
+        (true, Some(text)) if text.len() > TEXT_BYTES_MAX => {
+            Err(ChoiceFault::TextTooLong { bytes: text.len() })
+        }
         (true, _) | (false, None) => Ok((option, text)),
     }
 }
@@ -350,7 +402,10 @@ fn taker(options: &[PermissionOption]) -> Result<&PermissionOption, ChoiceFault>
     let (given, offered) = (String::new(), || listed(options, |_| true));
     match (takers.next(), takers.next()) {
         (Some(one), None) => Ok(one),
-        (Some(_), Some(_)) => Err(ChoiceFault::Ambiguous { given, offered: listed(options, |option| option.takes_text) }),
+        (Some(_), Some(_)) => Err(ChoiceFault::Ambiguous {
+            given,
+            offered: listed(options, |option| option.takes_text),
+        }),
         (None, _) => Err(ChoiceFault::Unknown { given, offered: offered() }),
     }
 }
@@ -362,21 +417,44 @@ mod tests {
     fn codex() -> Vec<PermissionOption> {
         vec![
             PermissionOption::new("1", "Yes, proceed (y)", OptionKind::AllowOnce),
-            PermissionOption::new("2", "Yes, and don't ask again for commands that start with `touch` (p)", OptionKind::AllowAlways),
-            PermissionOption::new("3", "No, and tell Codex what to do differently (esc)", OptionKind::RejectOnce),
+            PermissionOption::new(
+                "2",
+                "Yes, and don't ask again for commands that start with `touch` (p)",
+                OptionKind::AllowAlways,
+            ),
+            PermissionOption::new(
+                "3",
+                "No, and tell Codex what to do differently (esc)",
+                OptionKind::RejectOnce,
+            ),
         ]
     }
 
     #[test]
     fn words_mean_an_option_by_id_kind_words_number_or_beginning() {
         let options = codex();
-        let id = |given: &str| choose(&options, given).map(|option| option.id.clone()).map_err(|fault| fault.to_string());
-        for (given, meant) in
-            [("allow", "1"), (" Allow ", "1"), ("deny", "3"), ("2", "2"), ("no", "3"), ("yes, and", "2"), ("yes, proceed (Y)", "1")]
-        {
+        let id = |given: &str| {
+            choose(&options, given)
+                .map(|option| option.id.clone())
+                .map_err(|fault| fault.to_string())
+        };
+        for (given, meant) in [
+            ("allow", "1"),
+            (" Allow ", "1"),
+            ("deny", "3"),
+            ("2", "2"),
+            ("no", "3"),
+            ("yes, and", "2"),
+            ("yes, proceed (Y)", "1"),
+        ] {
             assert_eq!(id(given), Ok(meant.to_owned()), "{given}");
         }
-        assert!(id("yes").is_err_and(|why| why.contains("several") && why.contains("3. No, and tell Codex")), "{:?}", id("yes"));
+        assert!(
+            id("yes")
+                .is_err_and(|why| why.contains("several") && why.contains("3. No, and tell Codex")),
+            "{:?}",
+            id("yes")
+        );
         for given in ["", "4", "0", "nope", "allow_once"] {
             assert!(id(given).is_err_and(|why| why.contains("none of the answers")), "{given}");
         }
@@ -384,11 +462,15 @@ mod tests {
 
     #[test]
     fn words_of_ones_own_go_with_an_option_that_takes_them() {
-        let text = |id: &str| PermissionOption::new(id, "Type something.", OptionKind::Other).taking_text();
+        let text = |id: &str| {
+            PermissionOption::new(id, "Type something.", OptionKind::Other).taking_text()
+        };
         let options = [PermissionOption::new("1", "SQLite", OptionKind::Other), text("2")];
         let said = |given: &str, text: Option<&str>| {
             let answer = answered(&options, given, text);
-            answer.map(|(option, text)| (option.id.clone(), text)).map_err(|fault| (fault.code(), fault.to_string()))
+            answer
+                .map(|(option, text)| (option.id.clone(), text))
+                .map_err(|fault| (fault.code(), fault.to_string()))
         };
         let kept = |id: &str, text: Option<&str>| Ok((id.to_owned(), text.map(str::to_owned)));
         assert_eq!(said("sqlite", None), kept("1", None));
@@ -406,19 +488,38 @@ mod tests {
             let fault = said(given, text).unwrap_err();
             assert!(fault.0 == code && fault.1.contains(way), "{given:?} {fault:?}");
         }
-        assert!(answered(&[text("a"), text("b")], "", Some("x")).is_err_and(|fault| matches!(fault, ChoiceFault::Ambiguous { .. })));
-        assert!(answered(&codex(), "", Some("x")).is_err_and(|fault| matches!(fault, ChoiceFault::Unknown { .. })));
-        assert!(answered(&codex(), "1", Some("x")).is_err_and(|fault| fault.to_string().contains("no other answer")));
+        assert!(
+            answered(&[text("a"), text("b")], "", Some("x"))
+                .is_err_and(|fault| matches!(fault, ChoiceFault::Ambiguous { .. }))
+        );
+        assert!(
+            answered(&codex(), "", Some("x"))
+                .is_err_and(|fault| matches!(fault, ChoiceFault::Unknown { .. }))
+        );
+        assert!(
+            answered(&codex(), "1", Some("x"))
+                .is_err_and(|fault| fault.to_string().contains("no other answer"))
+        );
     }
 
     #[test]
     fn no_order_is_assumed_and_allow_is_never_guessed() {
         let turned: Vec<_> = codex().into_iter().rev().collect();
         assert_eq!(choose(&turned, "allow").map(|option| option.id.as_str()), Ok("1"));
-        assert_eq!(choose(&turned, "1").map(|option| option.id.as_str()), Ok("1"), "an id is an id");
-        let always = [PermissionOption::new("a", "Always", OptionKind::AllowAlways), PermissionOption::new("b", "Skip", OptionKind::Other)];
+        assert_eq!(
+            choose(&turned, "1").map(|option| option.id.as_str()),
+            Ok("1"),
+            "an id is an id"
+        );
+        let always = [
+            PermissionOption::new("a", "Always", OptionKind::AllowAlways),
+            PermissionOption::new("b", "Skip", OptionKind::Other),
+        ];
         assert!(matches!(choose(&always, "allow"), Err(ChoiceFault::Unknown { .. })));
-        let two = [PermissionOption::new("a", "Yes", OptionKind::AllowOnce), PermissionOption::new("b", "Here", OptionKind::AllowOnce)];
+        let two = [
+            PermissionOption::new("a", "Yes", OptionKind::AllowOnce),
+            PermissionOption::new("b", "Here", OptionKind::AllowOnce),
+        ];
         assert!(matches!(choose(&two, "allow"), Err(ChoiceFault::Ambiguous { .. })));
     }
 
@@ -426,18 +527,39 @@ mod tests {
     fn words_of_earlier_logs_are_options_still() {
         let stored = r#"["allow", "deny", "Yes, proceed (y)", {"id": "1", "label": "Yes", "kind": "allow_once"}]"#;
         let options: Vec<PermissionOption> = serde_json::from_str(stored).unwrap();
-        let kinds: Vec<_> = options.iter().map(|option| (option.id.as_str(), option.kind.word())).collect();
-        assert_eq!(kinds, [("allow", "allow_once"), ("deny", "reject_once"), ("Yes, proceed (y)", "other"), ("1", "allow_once")]);
+        let kinds: Vec<_> =
+            options.iter().map(|option| (option.id.as_str(), option.kind.word())).collect();
+        assert_eq!(
+            kinds,
+            [
+                ("allow", "allow_once"),
+                ("deny", "reject_once"),
+                ("Yes, proceed (y)", "other"),
+                ("1", "allow_once")
+            ]
+        );
     }
 
     #[test]
     fn a_question_hides_nothing_and_counts_what_it_cuts() {
         let long = format!("echo {}\u{202e}; rm -r ~", "x".repeat(20_000));
-        let shown = Question { folder: Some("/a\u{1b}[2J".into()), ..Question::new(long, codex()) }.shown();
-        assert!(shown.partial && shown.action.ends_with("[3638 more bytes are not shown]"), "{}", shown.action.len());
+        let shown =
+            Question { folder: Some("/a\u{1b}[2J".into()), ..Question::new(long, codex()) }.shown();
+        assert!(
+            shown.partial && shown.action.ends_with("[3638 more bytes are not shown]"),
+            "{}",
+            shown.action.len()
+        );
         assert_eq!(shown.folder.as_deref(), Some("/a\\u{1b}[2J"));
-        let short = Question::new("echo \u{202e}\u{3164}x", vec![PermissionOption::new("1", "Yes\u{200b}", OptionKind::AllowOnce)]).shown();
-        assert_eq!((short.action.as_str(), short.options[0].label.as_str()), ("echo \\u{202e}\\u{3164}x", "Yes\\u{200b}"));
+        let short = Question::new(
+            "echo \u{202e}\u{3164}x",
+            vec![PermissionOption::new("1", "Yes\u{200b}", OptionKind::AllowOnce)],
+        )
+        .shown();
+        assert_eq!(
+            (short.action.as_str(), short.options[0].label.as_str()),
+            ("echo \\u{202e}\\u{3164}x", "Yes\\u{200b}")
+        );
         assert!(!short.partial);
     }
 }

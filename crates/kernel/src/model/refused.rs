@@ -1,7 +1,7 @@
 //! How much is kept of one who is refused again and again. (docs/decisions/0017-bounds.md)
 //!
-//! Words that are refused are kept in the trace. Without an end to that, somebody who is muted could fill the disk: so much of each
-//! participant is kept in an hour, and the rest is counted.
+//! Words that are refused are kept in the trace. Without an end to that, somebody who is muted
+//! could fill the disk: so much of each participant is kept in an hour, and the rest is counted.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,12 @@ impl Refusals {
             return;
         }
         self.0.retain(|_, refused| refused.over || refused.until() > ts);
-        let refused = self.0.entry(participant.clone()).or_insert(Refused { since: ts, kept: 0, bytes: 0, over: false });
+        let refused = self.0.entry(participant.clone()).or_insert(Refused {
+            since: ts,
+            kept: 0,
+            bytes: 0,
+            over: false,
+        });
         refused.kept += 1;
         refused.bytes += counted;
     }

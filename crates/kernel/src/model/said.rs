@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::event::Posted;
 use crate::model::ids::{ParticipantId, Seq};
 
-/// What a conversation knows of its messages. They are for everybody (`Event::audience`), so one number holds for every viewer.
+/// What a conversation knows of its messages. They are for everybody (`Event::audience`), so one
+/// number holds for every viewer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Said {
     /// Messages that have words, those in the queue among them.

@@ -1,4 +1,5 @@
-//! Which policy a conversation has, and what a policy can be told. Keys and defaults are those of the group conversation design; lengths of time are seconds outside and milliseconds inside.
+//! Which policy a conversation has, and what a policy can be told. Keys and defaults are those of
+//! the group conversation design; lengths of time are seconds outside and milliseconds inside.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,7 +8,8 @@ use crate::model::abilities::SHORTEST_LIMIT;
 use crate::model::fold::PATIENCE_UNSAID;
 use crate::model::time::Millis;
 
-/// Longest cooldown. A longer one in an old log counts as this: what a person asks for waits for it.
+/// Longest cooldown. A longer one in an old log counts as this: what a person asks for waits for
+/// it.
 pub(crate) const COOLDOWN_MAX: Millis = Millis::from_secs(60);
 
 /// The floor policies. What each of them decides stands in `policy/`.
@@ -28,8 +30,13 @@ pub enum PolicyName {
 
 impl PolicyName {
     /// All names, in the order in which help texts list them.
-    pub const ALL: [PolicyName; 5] =
-        [PolicyName::Hybrid, PolicyName::MentionOnly, PolicyName::RoundRobin, PolicyName::Open, PolicyName::TalkingPiece];
+    pub const ALL: [PolicyName; 5] = [
+        PolicyName::Hybrid,
+        PolicyName::MentionOnly,
+        PolicyName::RoundRobin,
+        PolicyName::Open,
+        PolicyName::TalkingPiece,
+    ];
 
     /// What a conversation has about whose policy nothing is said.
     pub const PLAIN: PolicyName = PolicyName::MentionOnly;
@@ -65,7 +72,8 @@ impl PolicyName {
 pub struct Policy {
     /// Which rules decide.
     pub name: PolicyName,
-    /// Visible agent replies for one human message, 0 to 100; a human who names more gets more. (Ruling 9.)
+    /// Visible agent replies for one human message, 0 to 100; a human who names more gets more.
+    /// (Ruling 9.)
     pub max_agent_turns_per_message: u32,
     /// Time limit of a turn, if the conversation sets one. (Ruling 12.)
     pub agent_reply_timeout: Option<Millis>,
@@ -144,18 +152,32 @@ impl Policy {
         let fault = |expected: &str| PolicyFault { key: key.into(), expected: expected.into() };
         match key {
             "name" | "reply_strategy" => {
-                let names = || fault(&format!("one of {}", PolicyName::ALL.map(PolicyName::as_str).join(", ")));
+                let names = || {
+                    fault(&format!("one of {}", PolicyName::ALL.map(PolicyName::as_str).join(", ")))
+                };
                 self.name = value.as_str().and_then(PolicyName::parse).ok_or_else(names)?;
             }
-            "max_agent_turns_per_message" => self.max_agent_turns_per_message = whole(value, 0, 100).map_err(|e| fault(&e))?,
-            "agent_reply_timeout" => self.agent_reply_timeout = optional(value, timeout).map_err(|e| fault(&e))?,
-            "cooldown_seconds" => self.cooldown = seconds(value, 0.0, COOLDOWN_MAX.as_secs_f64()).map_err(|e| fault(&e))?,
+            "max_agent_turns_per_message" => {
+                self.max_agent_turns_per_message = whole(value, 0, 100).map_err(|e| fault(&e))?
+            }
+            "agent_reply_timeout" => {
+                self.agent_reply_timeout = optional(value, timeout).map_err(|e| fault(&e))?
+            }
+            "cooldown_seconds" => {
+                self.cooldown =
+                    seconds(value, 0.0, COOLDOWN_MAX.as_secs_f64()).map_err(|e| fault(&e))?
+            }
             "max_depth" => self.max_depth = whole(value, 1, 10).map_err(|e| fault(&e))?,
             "max_voluntary_responders" => {
-                self.max_voluntary_responders = optional(value, |v| whole(v, 0, 200)).map_err(|e| fault(&e))?;
+                self.max_voluntary_responders =
+                    optional(value, |v| whole(v, 0, 200)).map_err(|e| fault(&e))?;
             }
-            "voluntary_timeout" => self.voluntary_timeout = optional(value, timeout).map_err(|e| fault(&e))?,
-            "max_exchanges_without_human" => self.max_exchanges_without_human = whole(value, 1, 10_000).map_err(|e| fault(&e))?,
+            "voluntary_timeout" => {
+                self.voluntary_timeout = optional(value, timeout).map_err(|e| fault(&e))?
+            }
+            "max_exchanges_without_human" => {
+                self.max_exchanges_without_human = whole(value, 1, 10_000).map_err(|e| fault(&e))?
+            }
             "patience_seconds" => self.patience = timeout(value).map_err(|e| fault(&e))?,
             _ => return Err(fault(&format!("one of the keys {}", KEYS.join(", ")))),
         }
@@ -174,9 +196,10 @@ impl Policy {
         Ok(next)
     }
 
-    /// The first limit that `next` raises, where one is: how often, how far and how long agents may act. A limit that is unset leaves
-    /// lengths of time to each agent, and what is set then is no raise up to the shortest default. The cooldown is none of them: it
-    /// spreads replies, whose number the others bound.
+    /// The first limit that `next` raises, where one is: how often, how far and how long agents may
+    /// act. A limit that is unset leaves lengths of time to each agent, and what is set then is no
+    /// raise up to the shortest default. The cooldown is none of them: it spreads replies, whose
+    /// number the others bound.
     pub fn raised_by(&self, next: &Policy) -> Option<&'static str> {
         let (own, default) = (self, SHORTEST_LIMIT);
         let times = |own: Option<Millis>, next: Option<Millis>, default: Millis| match (own, next) {
@@ -188,12 +211,24 @@ impl Policy {
             (Some(own), next) => next.is_none_or(|next| next > own),
         };
         let raised = [
-            ("max_agent_turns_per_message", next.max_agent_turns_per_message > own.max_agent_turns_per_message),
-            ("agent_reply_timeout", times(own.agent_reply_timeout, next.agent_reply_timeout, default)),
+            (
+                "max_agent_turns_per_message",
+                next.max_agent_turns_per_message > own.max_agent_turns_per_message,
+            ),
+            (
+                "agent_reply_timeout",
+                times(own.agent_reply_timeout, next.agent_reply_timeout, default),
+            ),
             ("max_depth", next.max_depth > own.max_depth),
             ("max_voluntary_responders", volunteers),
-            ("voluntary_timeout", times(own.voluntary_timeout, next.voluntary_timeout, default.half())),
-            ("max_exchanges_without_human", next.max_exchanges_without_human > own.max_exchanges_without_human),
+            (
+                "voluntary_timeout",
+                times(own.voluntary_timeout, next.voluntary_timeout, default.half()),
+            ),
+            (
+                "max_exchanges_without_human",
+                next.max_exchanges_without_human > own.max_exchanges_without_human,
+            ),
         ];
         raised.into_iter().find_map(|(key, is_raised)| is_raised.then_some(key))
     }
@@ -209,8 +244,15 @@ impl Policy {
                 policy.set("name", value)?;
                 Ok(policy)
             }
-            Value::Object(keys) if keys.contains_key("name") || keys.contains_key("reply_strategy") => defaults.patched(keys),
-            _ => Err(PolicyFault { key: "policy".into(), expected: "a policy name, or an object with `name`".into() }),
+            Value::Object(keys)
+                if keys.contains_key("name") || keys.contains_key("reply_strategy") =>
+            {
+                defaults.patched(keys)
+            }
+            _ => Err(PolicyFault {
+                key: "policy".into(),
+                expected: "a policy name, or an object with `name`".into(),
+            }),
         }
     }
 
@@ -232,20 +274,31 @@ impl Policy {
 
 fn whole(value: &Value, min: u32, max: u32) -> Result<u32, String> {
     let given = value.as_u64().and_then(|n| u32::try_from(n).ok());
-    given.filter(|n| (min..=max).contains(n)).ok_or_else(|| format!("a whole number from {min} to {max}"))
+    given
+        .filter(|n| (min..=max).contains(n))
+        .ok_or_else(|| format!("a whole number from {min} to {max}"))
 }
 
 fn seconds(value: &Value, min: f64, max: f64) -> Result<Millis, String> {
     let given = value.as_f64().filter(|s| (min..=max).contains(s));
-    given.and_then(Millis::from_secs_f64).ok_or_else(|| format!("seconds, a number from {min} to {max}"))
+    given
+        .and_then(Millis::from_secs_f64)
+        .ok_or_else(|| format!("seconds, a number from {min} to {max}"))
 }
 
 fn timeout(value: &Value) -> Result<Millis, String> {
     seconds(value, 0.1, 86_400.0)
 }
 
-fn optional<T>(value: &Value, parse: impl Fn(&Value) -> Result<T, String>) -> Result<Option<T>, String> {
-    if value.is_null() { Ok(None) } else { parse(value).map(Some).map_err(|expected| format!("{expected}, or null")) }
+fn optional<T>(
+    value: &Value,
+    parse: impl Fn(&Value) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    if value.is_null() {
+        Ok(None)
+    } else {
+        parse(value).map(Some).map_err(|expected| format!("{expected}, or null"))
+    }
 }
 
 #[cfg(test)]
@@ -264,10 +317,17 @@ mod tests {
 
     #[test]
     fn what_raises_a_limit() {
-        let base = Policy { max_voluntary_responders: Some(2), agent_reply_timeout: Some(Millis::from_secs(60)), ..Policy::default() };
+        let base = Policy {
+            max_voluntary_responders: Some(2),
+            agent_reply_timeout: Some(Millis::from_secs(60)),
+            ..Policy::default()
+        };
         let cases = [
             (json!({"max_depth": 3}), Some("max_depth")),
-            (json!({"max_depth": 1, "max_agent_turns_per_message": 2, "max_exchanges_without_human": 1}), None),
+            (
+                json!({"max_depth": 1, "max_agent_turns_per_message": 2, "max_exchanges_without_human": 1}),
+                None,
+            ),
             (json!({"max_agent_turns_per_message": 4}), Some("max_agent_turns_per_message")),
             (json!({"max_exchanges_without_human": 21}), Some("max_exchanges_without_human")),
             (json!({"max_voluntary_responders": 1}), None),

@@ -1,5 +1,5 @@
-//! A conversation's state as bytes, so that it need not be folded again. Bytes of another version are worth nothing.
-//! (`docs/decisions/0030-a-store-is-a-bundle.md`)
+//! A conversation's state as bytes, so that it need not be folded again. Bytes of another version
+//! are worth nothing. (`docs/decisions/0030-a-store-is-a-bundle.md`)
 
 use crate::model::state::Conversation;
 use crate::planted::{self, Bug};
@@ -7,12 +7,13 @@ use crate::planted::{self, Bug};
 #[cfg(test)]
 mod tests;
 
-/// What a state's bytes mean. Whoever changes what a conversation remembers, or what an event makes of it, raises this: bytes of
-/// another version are folded anew.
+/// What a state's bytes mean. Whoever changes what a conversation remembers, or what an event makes
+/// of it, raises this: bytes of another version are folded anew.
 pub const STATE_VERSION: u32 = 3;
 
 impl Conversation {
-    /// As bytes, which [`Conversation::from_bytes`] of the same [`STATE_VERSION`] reads. Nothing where it cannot be written.
+    /// As bytes, which [`Conversation::from_bytes`] of the same [`STATE_VERSION`] reads. Nothing
+    /// where it cannot be written.
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         serde_json::to_vec(self).ok()
     }

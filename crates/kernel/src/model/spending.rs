@@ -1,6 +1,8 @@
 //! Whom a turn is charged to, and what a conversation remembers of its own budget.
 
-use crate::model::budget::{Account, Budgets, Charge, HOUR, Limits, Purse, Spent, Standing, start_of};
+use crate::model::budget::{
+    Account, Budgets, Charge, HOUR, Limits, Purse, Spent, Standing, start_of,
+};
 use crate::model::event::{Cause, Event, Recorded, Usage};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Origin};
@@ -15,14 +17,22 @@ impl Conversation {
         self.spending.standing
     }
 
-    /// What an event costs that is about to be applied, if it costs anything. A turn that a restart lost is called for a second time.
+    /// What an event costs that is about to be applied, if it costs anything. A turn that a restart
+    /// lost is called for a second time.
     pub fn charge_of(&self, ts: Timestamp, event: &Event) -> Option<Charge> {
         let (account, turns, usage) = match event {
-            Event::TurnGranted { participant, cause, .. } => (self.account_of(participant, cause), 1, Usage::default()),
+            Event::TurnGranted { participant, cause, .. } => {
+                (self.account_of(participant, cause), 1, Usage::default())
+            }
             Event::TurnLost { turn, .. } => {
                 let turn = self.turn(*turn)?;
-                // Where another turn of its own waits, that one takes over, and nothing is run again.
-                (turn.account.clone(), u64::from(self.waiting_turn(&turn.participant).is_none()), turn.summed)
+                // Where another turn of its own waits, that one takes over, and nothing is run
+                // again.
+                (
+                    turn.account.clone(),
+                    u64::from(self.waiting_turn(&turn.participant).is_none()),
+                    turn.summed,
+                )
             }
             Event::TurnEnded { turn, usage, .. } => (self.turn(*turn)?.account.clone(), 0, *usage),
             _ => return None,
@@ -33,10 +43,15 @@ impl Conversation {
     /// Whom a turn of this participant about this cause is charged to.
     pub(crate) fn account_of(&self, participant: &ParticipantId, cause: &Cause) -> Account {
         let client = self.participant(participant).and_then(|p| p.profile.client.clone());
-        Account { agent: client.unwrap_or_else(|| participant.to_string()), by: self.origin_of(cause), attended: !cause.unproven }
+        Account {
+            agent: client.unwrap_or_else(|| participant.to_string()),
+            by: self.origin_of(cause),
+            attended: !cause.unproven,
+        }
     }
 
-    /// Who set off what these words set off. An answer is owed to whoever caused its turn; what an agent says unasked is its own doing.
+    /// Who set off what these words set off. An answer is owed to whoever caused its turn; what an
+    /// agent says unasked is its own doing.
     fn origin_of(&self, cause: &Cause) -> ParticipantId {
         let known = self.spending.origins.iter().rev().find(|origin| origin.seq == cause.seq);
         known.map_or(&cause.from, |origin| &origin.by).clone()
@@ -45,7 +60,9 @@ impl Conversation {
     /// Remembers who set off a contribution.
     pub(crate) fn note_origin(&mut self, recorded: &Recorded) {
         let Event::Posted(posted) = &recorded.event else { return };
-        let Some(answered) = posted.turn.and_then(|turn| self.floor.turns.get(&turn)) else { return };
+        let Some(answered) = posted.turn.and_then(|turn| self.floor.turns.get(&turn)) else {
+            return;
+        };
         let origin = Origin { seq: recorded.seq, by: answered.account.by.clone() };
         if self.spending.origins.len() >= ORIGINS_MAX {
             self.spending.origins.pop_front();
@@ -64,15 +81,32 @@ impl Conversation {
         self.spending.told.push(spent.clone());
     }
 
-    /// The first budget that has nothing left for one more turn on this account, after what a decision spends already.
-    pub(crate) fn used_up(&self, budgets: &Budgets, decided: &[Charge], account: &Account, now: Timestamp) -> Option<Spent> {
+    /// The first budget that has nothing left for one more turn on this account, after what a
+    /// decision spends already.
+    pub(crate) fn used_up(
+        &self,
+        budgets: &Budgets,
+        decided: &[Charge],
+        account: &Account,
+        now: Timestamp,
+    ) -> Option<Spent> {
         if budgets.limits == Limits::default() {
             return None;
         }
-        let purses = [Purse::Conversation, Purse::Agent(account.agent.clone()), Purse::Principal(account.by.clone()), Purse::Hall];
+        let purses = [
+            Purse::Conversation,
+            Purse::Agent(account.agent.clone()),
+            Purse::Principal(account.by.clone()),
+            Purse::Hall,
+        ];
         purses.into_iter().find_map(|purse| {
-            let standing = if purse == Purse::Conversation { self.spending.standing } else { budgets.standing_after(&purse, decided) };
-            let (measure, limit, until) = standing.used_up(budgets.limits.of(&purse), account.attended, now)?;
+            let standing = if purse == Purse::Conversation {
+                self.spending.standing
+            } else {
+                budgets.standing_after(&purse, decided)
+            };
+            let (measure, limit, until) =
+                standing.used_up(budgets.limits.of(&purse), account.attended, now)?;
             Some(Spent { purse, measure, limit, until })
         })
     }
@@ -96,9 +130,15 @@ mod tests {
             };
             state.account_of(&"ada".into(), &cause).attended
         };
-        assert!(attended("user", 0, false) && attended("bob", 3, false), "an answer to an answer that a person asked for");
+        assert!(
+            attended("user", 0, false) && attended("bob", 3, false),
+            "an answer to an answer that a person asked for"
+        );
         assert!(!attended("user", 0, true) && !attended("bob", 1, true));
-        assert!(attended("moothall", 0, false), "the server tells what came of something that a person allowed");
+        assert!(
+            attended("moothall", 0, false),
+            "the server tells what came of something that a person allowed"
+        );
         let beat = Event::Gathering(crate::model::gathering::GatheringEvent::LastWordAsked);
         assert!(beat.lacks_person(), "what the server begins has nobody at its root");
     }

@@ -1,5 +1,6 @@
-//! What agents ask to have started: each request is a permission of no turn, stays until a person answers it, is carried out once, and
-//! what came of it is told to whoever asked. (`docs/decisions/0023-an-agents-wish-to-start-another.md`)
+//! What agents ask to have started: each request is a permission of no turn, stays until a person
+//! answers it, is carried out once, and what came of it is told to whoever asked.
+//! (`docs/decisions/0023-an-agents-wish-to-start-another.md`)
 
 use std::fmt::Write;
 
@@ -99,6 +100,9 @@ impl StartRequest {
             let how = if self.direct { "Link the two, and say to it" } else { "Say to it" };
             let _ = write!(action, "\n{how}:\n{message}");
         }
-        Question { folder: Some(self.folder.clone()), ..Question::new(action, PermissionOption::allow_or_deny()) }
+        Question {
+            folder: Some(self.folder.clone()),
+            ..Question::new(action, PermissionOption::allow_or_deny())
+        }
     }
 }

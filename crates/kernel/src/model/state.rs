@@ -1,16 +1,17 @@
-//! What a conversation remembers. [`Conversation::apply`] is the only way it changes, and it cannot fail.
+//! What a conversation remembers. [`Conversation::apply`] is the only way it changes, and it cannot
+//! fail.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::budget::{Account, Spent, Standing};
-use crate::model::event::{Cause, Guard, Posted, Recorded, To, TurnKind, Usage, Why};
+use crate::model::budget::{Spent, Standing};
+use crate::model::event::{Cause, Guard, Posted, Recorded, To};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::participant::{Kind, Participant};
-use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
+use crate::model::permission::{OpenQuestion, Settled, Settlement};
 use crate::model::refused::Refusals;
 use crate::model::said::Said;
 use crate::model::settings::Policy;
@@ -18,6 +19,11 @@ use crate::model::start::OpenStart;
 use crate::model::summary::{Summaries, Summary};
 use crate::model::time::{Millis, Timestamp};
 use crate::planted::{self, Bug};
+
+mod turn;
+
+pub(crate) use turn::Ended;
+pub use turn::{Running, Turn};
 
 /// How far back the repeat detector looks, in contributions. (Ruling 18.)
 pub const REPEAT_WINDOW: usize = 8;
@@ -73,8 +79,8 @@ pub struct Conversation {
     pub(crate) latest_other: Option<Contribution>,
 }
 
-/// Who set off a contribution that is not the beginning of anything. Whether a proven person stands there is another thing, and stands in
-/// the contribution and in its cause.
+/// Who set off a contribution that is not the beginning of anything. Whether a proven person stands
+/// there is another thing, and stands in the contribution and in its cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Origin {
     pub(crate) seq: Seq,
@@ -118,7 +124,8 @@ pub struct Floor {
     pub(crate) last_turn: TurnNo,
     /// Human messages that wait for their time, and agents' answers that were late for their round.
     pub(crate) queue: VecDeque<Spoken>,
-    /// The position of the message that was taken from the queue last, and that of the event that took it.
+    /// The position of the message that was taken from the queue last, and that of the event that
+    /// took it.
     pub(crate) taken: Option<(Seq, Seq)>,
     pub(crate) round: Option<Round>,
     /// The human message whose replies are counted: the one whose round was opened last.
@@ -142,7 +149,8 @@ pub struct Floor {
 }
 
 impl Floor {
-    /// The position at which a cause took effect: for the queued message that is handled now, where it was taken from the queue; otherwise its own.
+    /// The position at which a cause took effect: for the queued message that is handled now, where
+    /// it was taken from the queue; otherwise its own.
     pub(crate) fn effect_of(&self, cause: &Cause) -> Seq {
         self.taken.filter(|(taken, _)| *taken == cause.seq).map_or(cause.seq, |(_, at)| at)
     }
@@ -185,9 +193,20 @@ impl Spoken {
         let human = posted.is_persons();
         // An agent's reply wakes nobody by being one. (Ruling 15.)
         let addresses = human && !planted::has(Bug::ReplyAddressesNobody);
-        let replies_to = posted.reply_to.as_ref().filter(|_| addresses).map(|replied| replied.from.clone());
-        let (author, to, mentions) = (posted.author().clone(), posted.to.clone(), posted.mentions.clone());
-        Self { cause, author, to, mentions, replies_to, asks: posted.asks.clone(), human, late: posted.late }
+        let replies_to =
+            posted.reply_to.as_ref().filter(|_| addresses).map(|replied| replied.from.clone());
+        let (author, to, mentions) =
+            (posted.author().clone(), posted.to.clone(), posted.mentions.clone());
+        Self {
+            cause,
+            author,
+            to,
+            mentions,
+            replies_to,
+            asks: posted.asks.clone(),
+            human,
+            late: posted.late,
+        }
     }
 }
 
@@ -206,8 +225,8 @@ pub struct Round {
     pub(crate) targeted: bool,
     /// A person said who answers.
     pub(crate) asked: bool,
-    /// Who is not asked again for this message: a turn for it failed, ran out of time or was cancelled by a person, or the limit of replies
-    /// refused one.
+    /// Who is not asked again for this message: a turn for it failed, ran out of time or was
+    /// cancelled by a person, or the limit of replies refused one.
     pub(crate) left_out: Vec<ParticipantId>,
     /// Who was asked to react: each is once, however often the round is opened again.
     pub(crate) reacted: Vec<ParticipantId>,
@@ -244,7 +263,8 @@ impl Round {
     }
 }
 
-/// A message whose round is over, and that somebody still works on, or whose late answer waits for its time.
+/// A message whose round is over, and that somebody still works on, or whose late answer waits for
+/// its time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Earlier {
     pub(crate) round: Round,
@@ -260,92 +280,6 @@ pub struct Reply {
     pub(crate) cause: Cause,
     /// Whom it addresses and names, in order.
     pub(crate) mentions: Vec<ParticipantId>,
-}
-
-/// One prompting of one participant.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
-    /// Its number.
-    pub no: TurnNo,
-    /// Whose it is.
-    pub participant: ParticipantId,
-    /// Why it was granted.
-    pub why: Why,
-    /// What for.
-    pub kind: TurnKind,
-    /// Whether `[PASS]` is offered.
-    pub may_pass: bool,
-    /// The newest cause.
-    pub cause: Cause,
-    /// The cause it was granted for.
-    pub first_cause: Cause,
-    /// All the causes it was granted and widened for, or the newest of many.
-    pub(crate) causes: VecDeque<Seq>,
-    /// The human message that its newest cause is, or answers.
-    pub(crate) message: Option<Seq>,
-    /// Until when its round waits for it.
-    pub patience: Option<Timestamp>,
-    /// Whether the floor went on without it.
-    pub released: bool,
-    /// A person stops it, and what was shown of its answer was said.
-    pub(crate) stopped: bool,
-    /// Where the newest cause took effect: later than its own place if it was queued.
-    pub cause_at: Seq,
-    /// The event that granted it, or widened it last: whoever takes the turn up was told this much.
-    pub asked_at: Seq,
-    /// Which try comes next, or is running.
-    pub attempt: u32,
-    /// When it was granted.
-    pub granted_at: Timestamp,
-    /// When it ends by itself.
-    pub deadline: Timestamp,
-    /// Its range and start, once it runs.
-    pub running: Option<Running>,
-    /// Since when a permission keeps its clock still.
-    pub frozen_since: Option<Timestamp>,
-    pub(crate) permissions: BTreeMap<PermissionId, Waiting>,
-    /// Whom it is charged to.
-    pub(crate) account: Account,
-    /// What summaries made for this attempt used.
-    pub(crate) summed: Usage,
-}
-
-impl Turn {
-    /// How long it has been worked on: without the time for which people were asked for a permission.
-    pub fn worked(&self, now: Timestamp) -> Millis {
-        let until = self.frozen_since.unwrap_or(now);
-        self.running.map_or(Millis(0), |running| until.since(running.started_at))
-    }
-
-    /// The permissions that keep its clock still.
-    pub fn permissions(&self) -> impl Iterator<Item = &PermissionId> {
-        self.permissions.keys()
-    }
-
-    /// Whether it got a cause that a prompt which covers so much does not show.
-    pub fn is_widened_after(&self, through: Seq) -> bool {
-        self.cause.seq != self.first_cause.seq && self.cause_at > through
-    }
-}
-
-/// A turn that ended lately.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ended {
-    pub(crate) turn: TurnNo,
-    pub(crate) participant: ParticipantId,
-    /// A person stopped it, and what was shown of its answer stays.
-    pub(crate) stopped: bool,
-}
-
-/// A turn that runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Running {
-    /// It covers what comes after this.
-    pub from_seq: Seq,
-    /// Up to and with this.
-    pub through_seq: Seq,
-    /// When it started, later by the time for which its clock stood still.
-    pub started_at: Timestamp,
 }
 
 /// What stops loops.
@@ -480,10 +414,14 @@ impl Conversation {
         self.guards.held
     }
 
-    /// How much waits here for a person: what agents ask permission for, and a guard that holds the floor.
+    /// How much waits here for a person: what agents ask permission for, and a guard that holds the
+    /// floor.
     pub fn waits_for_people(&self) -> usize {
         let asked: usize = self.open_turns().map(|turn| turn.permissions.len()).sum();
-        asked + self.starts_asked().count() + self.questions_asked().count() + usize::from(self.held().is_some())
+        asked
+            + self.starts_asked().count()
+            + self.questions_asked().count()
+            + usize::from(self.held().is_some())
     }
 
     /// The gathering going on, if any.
@@ -518,7 +456,8 @@ impl Conversation {
 
     /// The option that answered a permission, if somebody answered it lately.
     pub fn answer_to(&self, permission: &PermissionId) -> Option<&str> {
-        let settled = self.floor.settled.iter().rev().find(|settled| settled.permission == *permission)?;
+        let settled =
+            self.floor.settled.iter().rev().find(|settled| settled.permission == *permission)?;
         match &settled.how {
             Settlement::Answered { option, .. } => Some(option),
             Settlement::Expired | Settlement::Withdrawn(_) | Settlement::TurnOver => None,
@@ -532,14 +471,20 @@ impl Conversation {
 
     /// Human messages that wait for their time, in order.
     pub fn queued(&self) -> impl Iterator<Item = &Cause> {
-        self.floor.queue.iter().filter(|waiting| waiting.late.is_none()).map(|waiting| &waiting.cause)
+        self.floor
+            .queue
+            .iter()
+            .filter(|waiting| waiting.late.is_none())
+            .map(|waiting| &waiting.cause)
     }
 
     /// Who is still to be asked about the current message: those who must, then those who may.
     pub fn upcoming(&self) -> Vec<(ParticipantId, bool)> {
         let Some(round) = &self.floor.round else { return Vec::new() };
-        let named: Vec<ParticipantId> = self.named_by_replies().into_iter().map(|(id, _)| id).collect();
-        let may = round.polled.iter().filter(|id| !named.contains(id)).map(|id| (id.clone(), false));
+        let named: Vec<ParticipantId> =
+            self.named_by_replies().into_iter().map(|(id, _)| id).collect();
+        let may =
+            round.polled.iter().filter(|id| !named.contains(id)).map(|id| (id.clone(), false));
         round.forced.iter().chain(&named).map(|id| (id.clone(), true)).chain(may).collect()
     }
 
@@ -558,7 +503,9 @@ impl Conversation {
 
     /// Whether an id stands for a person here, or did when it left. (Ruling 1.)
     pub fn is_human(&self, id: &ParticipantId) -> bool {
-        let here = || self.participant(id).map_or_else(|| self.people.contains(id), |p| p.kind == Kind::Human);
+        let here = || {
+            self.participant(id).map_or_else(|| self.people.contains(id), |p| p.kind == Kind::Human)
+        };
         id.as_str() == ParticipantId::USER || here()
     }
 
@@ -578,19 +525,27 @@ impl Conversation {
 
     /// The newest contribution by somebody else.
     pub(crate) fn newest_not_by(&self, id: &ParticipantId) -> Option<&Cause> {
-        let newest = self.latest.as_ref().filter(|latest| latest.author != *id).or(self.latest_other.as_ref());
+        let newest = self
+            .latest
+            .as_ref()
+            .filter(|latest| latest.author != *id)
+            .or(self.latest_other.as_ref());
         newest.map(|contribution| &contribution.cause)
     }
 
-    /// The oldest open turn of a participant: the one that runs, or the next to run. One that a restart interrupted keeps its
-    /// place before the one that waits behind it.
+    /// The oldest open turn of a participant: the one that runs, or the next to run. One that a
+    /// restart interrupted keeps its place before the one that waits behind it.
     pub(crate) fn front_turn(&self, id: &ParticipantId) -> Option<&Turn> {
         self.floor.turns.values().find(|turn| turn.participant == *id)
     }
 
     /// The turn of a participant that takes further causes: the newest that was not started.
     pub(crate) fn waiting_turn(&self, id: &ParticipantId) -> Option<&Turn> {
-        self.floor.turns.values().rev().find(|turn| turn.participant == *id && turn.running.is_none())
+        self.floor
+            .turns
+            .values()
+            .rev()
+            .find(|turn| turn.participant == *id && turn.running.is_none())
     }
 
     /// Whether nothing of the same participant comes before this turn.

@@ -6,7 +6,9 @@ use std::ops::{Add, Sub};
 use serde::{Deserialize, Serialize};
 
 /// Milliseconds since 1970-01-01 UTC.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Timestamp(i64);
 
@@ -60,7 +62,9 @@ impl std::str::FromStr for Timestamp {
 }
 
 /// A length of time in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Millis(pub u64);
 
@@ -70,10 +74,12 @@ impl Millis {
         Self(seconds * 1000)
     }
 
-    /// Seconds with a fraction, as configuration and the wire write them. `None` unless finite, not negative and below 10 years.
+    /// Seconds with a fraction, as configuration and the wire write them. `None` unless finite, not
+    /// negative and below 10 years.
     pub fn from_secs_f64(seconds: f64) -> Option<Self> {
         const LIMIT_S: f64 = 10.0 * 366.0 * 86_400.0;
-        (seconds.is_finite() && (0.0..LIMIT_S).contains(&seconds)).then(|| Self((seconds * 1000.0).round() as u64))
+        (seconds.is_finite() && (0.0..LIMIT_S).contains(&seconds))
+            .then(|| Self((seconds * 1000.0).round() as u64))
     }
 
     /// Seconds with a fraction.

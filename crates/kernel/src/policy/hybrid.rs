@@ -1,10 +1,13 @@
-//! `hybrid`: those addressed must answer, then the others may, then each may react once. (Rulings 8 to 10.)
+//! `hybrid`: those addressed must answer, then the others may, then each may react once.
+//! (Rulings 8 to 10.)
 
 use crate::model::event::{To, Why, WhyNot};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Spoken};
 use crate::policy::rounds::{is_news, may_be_asked, must_wait};
-use crate::policy::{AGENT_MENTIONS_MAX, EmptyReply, Nomination, Reactions, Rules, Unsolicited, addressed, others};
+use crate::policy::{
+    AGENT_MENTIONS_MAX, EmptyReply, Nomination, Reactions, Rules, Unsolicited, addressed, others,
+};
 
 pub(crate) static RULES: Rules = Rules {
     nominate,
@@ -36,17 +39,22 @@ fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
     let named = u32::try_from(forced.len()).unwrap_or(u32::MAX);
     let cap = state.policy.max_agent_turns_per_message.max(named);
     if targeted {
-        let others = rest.into_iter().map(|id| (id, WhyNot::Skipped, "the message addresses somebody else")).collect();
+        let others = rest
+            .into_iter()
+            .map(|id| (id, WhyNot::Skipped, "the message addresses somebody else"))
+            .collect();
         return Nomination { forced, polled: Vec::new(), others, cap, targeted };
     }
     Nomination { forced, polled: rest, others: Vec::new(), cap, targeted }
 }
 
-/// Each agent with another agent's visible reply since its own last turn; those whom replies name come first, and must. Whoever was asked
-/// for this message and did not come to an end with it is left alone.
+/// Each agent with another agent's visible reply since its own last turn; those whom replies name
+/// come first, and must. Whoever was asked for this message and did not come to an end with it is
+/// left alone.
 fn react(state: &Conversation) -> Option<Reactions> {
     let round = state.floor.round.as_ref()?;
-    let may_react = !round.reacting && round.replies.iter().any(|reply| reply.cause.depth < state.policy.max_depth);
+    let may_react = !round.reacting
+        && round.replies.iter().any(|reply| reply.cause.depth < state.policy.max_depth);
     if !may_react {
         return None;
     }
@@ -55,13 +63,16 @@ fn react(state: &Conversation) -> Option<Reactions> {
     for reply in &round.replies {
         for id in reply.mentions.iter().take(AGENT_MENTIONS_MAX) {
             let agent = state.participant(id).is_some_and(|p| p.takes_turns());
-            if agent && !forced.contains(id) && is_news(state, reply, id) && may_be_asked(state, id) {
+            if agent && !forced.contains(id) && is_news(state, reply, id) && may_be_asked(state, id)
+            {
                 forced.push(id.clone());
             }
         }
     }
     let room = !state.floor.is_used_up();
-    let asks = |id: &ParticipantId| room && !round.targeted && may_be_asked(state, id) && !forced.contains(id) && has_news(id);
+    let asks = |id: &ParticipantId| {
+        room && !round.targeted && may_be_asked(state, id) && !forced.contains(id) && has_news(id)
+    };
     let polled: Vec<_> = state.agents().map(|agent| agent.id.clone()).filter(asks).collect();
     (!forced.is_empty() || !polled.is_empty()).then_some(Reactions { forced, polled })
 }

@@ -2,7 +2,9 @@
 
 use crate::model::event::{To, Why};
 use crate::model::state::{Conversation, Spoken};
-use crate::policy::{AGENT_MENTIONS_MAX, EmptyReply, Nomination, Rules, Unsolicited, addressed, others};
+use crate::policy::{
+    AGENT_MENTIONS_MAX, EmptyReply, Nomination, Rules, Unsolicited, addressed, others,
+};
 
 pub(crate) static RULES: Rules = Rules {
     nominate,

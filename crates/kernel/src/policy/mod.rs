@@ -1,8 +1,9 @@
-//! Floor policies: one closed set, one small file each, stateless functions over the conversation's state.
-//! What a policy must remember is in the state, put there by events.
+//! Floor policies: one closed set, one small file each, stateless functions over the conversation's
+//! state. What a policy must remember is in the state, put there by events.
 //!
-//! Everything that is different under one policy and another is a column of [`Rules`], and each policy is a row of that table. The rest of
-//! the kernel asks the table and names no policy. (`docs/decisions/0027-policies-are-rows-runtimes-are-abilities.md`)
+//! Everything that is different under one policy and another is a column of [`Rules`], and each
+//! policy is a row of that table. The rest of the kernel asks the table and names no policy.
+//! (`docs/decisions/0027-policies-are-rows-runtimes-are-abilities.md`)
 
 mod rounds;
 mod hybrid;
@@ -25,7 +26,8 @@ const AGENT_MENTIONS_MAX: usize = 5;
 pub(crate) struct Rules {
     /// Whom some words would ask. The same function decides, and previews.
     pub(crate) nominate: fn(&Conversation, &Spoken) -> Nomination,
-    /// Who may react to the replies of the round, in an order that has those first who must; nothing where nobody does.
+    /// Who may react to the replies of the round, in an order that has those first who must;
+    /// nothing where nobody does.
     pub(crate) react: fn(&Conversation) -> Option<Reactions>,
     /// Whether a person's message waits for its time.
     pub(crate) queues: fn(&Conversation) -> bool,
@@ -59,7 +61,8 @@ pub(crate) struct Rules {
     pub(crate) gathers: bool,
     /// What it adds to what a participant is told about the conversation, as whole lines.
     pub(crate) introduction: fn(&Conversation, &ParticipantId) -> Option<String>,
-    /// What it asks with a turn in words of its own, as whole lines; the words for its reason where it has none.
+    /// What it asks with a turn in words of its own, as whole lines; the words for its reason where
+    /// it has none.
     pub(crate) request: fn(&Conversation, &Turn, &[Recorded]) -> Option<String>,
 }
 
@@ -134,7 +137,8 @@ impl Conversation {
         self.rules().unsolicited == Unsolicited::Charged
     }
 
-    /// Whether a message waits until others are dealt with. While a person has some answer one after the other, whatever is said waits.
+    /// Whether a message waits until others are dealt with. While a person has some answer one
+    /// after the other, whatever is said waits.
     pub(crate) fn queues(&self, spoken: &Posted) -> bool {
         let floor = &self.floor;
         let in_order = !spoken.asks.is_empty() && (self.paused || !floor.queue.is_empty());
@@ -147,8 +151,8 @@ fn others(state: &Conversation, speaker: &ParticipantId) -> Vec<ParticipantId> {
     state.agents().filter(|agent| agent.id != *speaker).map(|agent| agent.id.clone()).collect()
 }
 
-/// The agents that some words address: the one in `to`, then those mentioned, in order, then whose message a person replies to.
-/// (Ruling 15.)
+/// The agents that some words address: the one in `to`, then those mentioned, in order, then whose
+/// message a person replies to. (Ruling 15.)
 fn addressed(state: &Conversation, spoken: &Spoken) -> Vec<ParticipantId> {
     let to = match &spoken.to {
         To::All => None,

@@ -26,7 +26,9 @@ pub(crate) static RULES: Rules = Rules {
     tells_outcomes: true,
     gathers: false,
     introduction: |_, _| None,
-    request: |_, turn, _| (turn.why == Why::Link).then(|| "Answer if there is something to answer.\n".into()),
+    request: |_, turn, _| {
+        (turn.why == Why::Link).then(|| "Answer if there is something to answer.\n".into())
+    },
 };
 
 fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
@@ -34,7 +36,8 @@ fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
 }
 
 impl Decider<'_> {
-    /// Words that waited under other rules go to every member of a link: it counts only what is said from now on.
+    /// Words that waited under other rules go to every member of a link: it counts only what is
+    /// said from now on.
     fn link_all(&mut self, spoken: &Spoken) {
         for id in nominate(self.state, spoken).polled {
             if self.can_take_turns(&id, &spoken.cause) && self.may_wake(spoken, &id) {
@@ -50,10 +53,16 @@ impl Decider<'_> {
         }
         let owed = |id: &ParticipantId, shown| {
             let cause = self.state.newest_not_by(id).filter(|cause| cause.seq > shown)?;
-            let asked = self.state.open_turns().any(|turn| turn.participant == *id && turn.cause.seq >= cause.seq);
+            let asked = self
+                .state
+                .open_turns()
+                .any(|turn| turn.participant == *id && turn.cause.seq >= cause.seq);
             (!asked && self.unable(id).is_none()).then(|| cause.clone())
         };
-        let next = self.state.agents().find_map(|agent| owed(&agent.id, agent.shown).map(|cause| (agent.id.clone(), cause)));
+        let next = self
+            .state
+            .agents()
+            .find_map(|agent| owed(&agent.id, agent.shown).map(|cause| (agent.id.clone(), cause)));
         let Some((id, cause)) = next else { return false };
         if cause.unproven || !self.state.is_human(&cause.from) {
             // The limits may have become lower since the words were said.

@@ -1,4 +1,5 @@
-//! `round_robin`: each is asked once, starting after the last speaker; mentions do not change the order. (Ruling 17.)
+//! `round_robin`: each is asked once, starting after the last speaker; mentions do not change the
+//! order. (Ruling 17.)
 
 use crate::model::event::Why;
 use crate::model::state::{Conversation, Spoken};

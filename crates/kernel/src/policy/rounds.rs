@@ -1,5 +1,5 @@
-//! Rounds: a person's message is answered by one agent after the other, and the next message waits until all were asked.
-//! `hybrid` and `round_robin` go by them, and differ in whom they ask.
+//! Rounds: a person's message is answered by one agent after the other, and the next message waits
+//! until all were asked. `hybrid` and `round_robin` go by them, and differ in whom they ask.
 
 use crate::decide::Decider;
 use crate::model::event::{Cause, Event, TurnKind, Why, WhyNot};
@@ -10,7 +10,8 @@ use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 use crate::policy::{AGENT_MENTIONS_MAX, Nomination, Reactions};
 
-/// Passes in a row, and how many polls they skip, the longest streak first: from 10 on three of four, from 5 on every second. (Ruling 12.)
+/// Passes in a row, and how many polls they skip, the longest streak first: from 10 on three of
+/// four, from 5 on every second. (Ruling 12.)
 const HABITUAL: [(u32, u32); 2] = [(10, 3), (5, 1)];
 
 /// Whether a message has to wait for those before it. (Ruling 14.)
@@ -18,27 +19,36 @@ pub(crate) fn must_wait(state: &Conversation) -> bool {
     state.paused || state.floor.round.is_some() || !state.floor.queue.is_empty()
 }
 
-/// Whether a reply is another's, came after all that this participant was shown, and may be reacted to.
+/// Whether a reply is another's, came after all that this participant was shown, and may be reacted
+/// to.
 pub(crate) fn is_news(state: &Conversation, reply: &Reply, id: &ParticipantId) -> bool {
-    let unseen = state.participant(id).is_some_and(|participant| reply.cause.seq > participant.shown);
+    let unseen =
+        state.participant(id).is_some_and(|participant| reply.cause.seq > participant.shown);
     unseen && reply.cause.from != *id && reply.cause.depth < state.policy.max_depth
 }
 
-/// Whether somebody may be asked once more for the message of the round: not while its turn for it goes on, and not after that turn failed,
-/// ran out of time or was cancelled by a person. (Ruling 8.) Whom the limit of replies refused, it would refuse again; and nobody reacts
-/// twice.
+/// Whether somebody may be asked once more for the message of the round: not while its turn for it
+/// goes on, and not after that turn failed, ran out of time or was cancelled by a person.
+/// (Ruling 8.) Whom the limit of replies refused, it would refuse again; and nobody reacts twice.
 pub(crate) fn may_be_asked(state: &Conversation, id: &ParticipantId) -> bool {
     let Some(round) = &state.floor.round else { return true };
-    let is_at_it = || state.open_turns().any(|turn| turn.participant == *id && round.is_worked_on_in(turn));
+    let is_at_it =
+        || state.open_turns().any(|turn| turn.participant == *id && round.is_worked_on_in(turn));
     !round.left_out.contains(id) && !round.reacted.contains(id) && !is_at_it()
 }
 
 impl Conversation {
-    /// Those whom replies name and who were not asked yet, each with the reply: by reply, then in the order of its names. (Ruling 8.)
+    /// Those whom replies name and who were not asked yet, each with the reply: by reply, then in
+    /// the order of its names. (Ruling 8.)
     pub(crate) fn named_by_replies(&self) -> Vec<(ParticipantId, Cause)> {
-        let Some(round) = self.floor.round.as_ref().filter(|round| !round.reacting && self.rules().heeds_names) else { return Vec::new() };
+        let Some(round) =
+            self.floor.round.as_ref().filter(|round| !round.reacting && self.rules().heeds_names)
+        else {
+            return Vec::new();
+        };
         let mut named: Vec<(ParticipantId, Cause)> = Vec::new();
-        for reply in round.replies.iter().filter(|reply| reply.cause.depth < self.policy.max_depth) {
+        for reply in round.replies.iter().filter(|reply| reply.cause.depth < self.policy.max_depth)
+        {
             for id in reply.mentions.iter().take(AGENT_MENTIONS_MAX) {
                 if round.polled.contains(id) && !named.iter().any(|(known, _)| known == id) {
                     named.push((id.clone(), reply.cause.clone()));
@@ -51,7 +61,11 @@ impl Conversation {
     /// When one of those who are next may speak again, if cooldown is all that the round waits for.
     pub(crate) fn cooling_until(&self) -> Option<Timestamp> {
         let round = self.floor.round.as_ref().filter(|round| round.current.is_none())?;
-        let must = round.forced.front().cloned().or_else(|| self.named_by_replies().into_iter().next().map(|(id, _)| id));
+        let must = round
+            .forced
+            .front()
+            .cloned()
+            .or_else(|| self.named_by_replies().into_iter().next().map(|(id, _)| id));
         match must {
             Some(id) => self.cooled_at(&id),
             None => round.polled.iter().filter_map(|id| self.cooled_at(id)).min(),
@@ -80,27 +94,44 @@ impl Conversation {
 impl Decider<'_> {
     /// The time of a person's message has come: those whom it asks are asked one after the other.
     pub(crate) fn open_round(&mut self, spoken: &Spoken) {
-        let Nomination { forced, polled, others, cap, targeted } = (self.state.rules().nominate)(self.state, spoken);
+        let Nomination { forced, polled, others, cap, targeted } =
+            (self.state.rules().nominate)(self.state, spoken);
         if forced.is_empty() && polled.is_empty() && others.is_empty() {
             return;
         }
         let cause = spoken.cause.clone();
-        self.emit(Event::RoundOpened { cause: cause.clone(), cap, forced, polled, targeted, asked: false });
+        self.emit(Event::RoundOpened {
+            cause: cause.clone(),
+            cap,
+            forced,
+            polled,
+            targeted,
+            asked: false,
+        });
         for (id, why_not, detail) in others {
             self.skip(&id, why_not, &cause, Some(detail));
         }
     }
 
-    /// A person says who answers: a round of just those, in order, under whatever rules. (Ruling 17.)
+    /// A person says who answers: a round of just those, in order, under whatever rules.
+    /// (Ruling 17.)
     pub(crate) fn open_asked(&mut self, spoken: &Spoken) {
-        let forced: Vec<_> = spoken.asks.iter().filter(|id| self.may_wake(spoken, id)).cloned().collect();
+        let forced: Vec<_> =
+            spoken.asks.iter().filter(|id| self.may_wake(spoken, id)).cloned().collect();
         if forced.is_empty() || self.state.rules().gathers || planted::has(Bug::AskForcesNobody) {
             return;
         }
         let asked = u32::try_from(forced.len()).unwrap_or(u32::MAX);
         let cap = self.state.policy.max_agent_turns_per_message.max(asked);
         let cause = spoken.cause.clone();
-        self.emit(Event::RoundOpened { cause, cap, forced, polled: Vec::new(), targeted: true, asked: true });
+        self.emit(Event::RoundOpened {
+            cause,
+            cap,
+            forced,
+            polled: Vec::new(),
+            targeted: true,
+            asked: true,
+        });
     }
 
     pub(crate) fn step_round(&mut self) -> bool {
@@ -112,8 +143,15 @@ impl Decider<'_> {
         let forced = round.forced.front().map(|id| (id.clone(), cause.clone()));
         let must = forced.or_else(|| self.state.named_by_replies().into_iter().next());
         let may = self.next_polled();
-        if let Some(id) = must.as_ref().map(|(id, _)| id).or(may.as_ref()).filter(|id| self.has_covered(id)) {
-            self.skip(id, WhyNot::Skipped, &cause, Some("another turn of its own has covered this already"));
+        if let Some(id) =
+            must.as_ref().map(|(id, _)| id).or(may.as_ref()).filter(|id| self.has_covered(id))
+        {
+            self.skip(
+                id,
+                WhyNot::Skipped,
+                &cause,
+                Some("another turn of its own has covered this already"),
+            );
             return true;
         }
         if let Some((id, cause)) = must {
@@ -130,16 +168,20 @@ impl Decider<'_> {
         true
     }
 
-    /// Whether another turn of this participant, such as one for a prod, has already answered what the round would ask it about.
+    /// Whether another turn of this participant, such as one for a prod, has already answered what
+    /// the round would ask it about.
     fn has_covered(&self, id: &ParticipantId) -> bool {
         let Some(round) = &self.state.floor.round else { return false };
         if round.reacting {
             return !round.replies.iter().any(|reply| is_news(self.state, reply, id));
         }
-        self.state.participant(id).is_some_and(|participant| participant.cursor >= self.state.floor.effect_of(&round.cause))
+        self.state.participant(id).is_some_and(|participant| {
+            participant.cursor >= self.state.floor.effect_of(&round.cause)
+        })
     }
 
-    /// Who is next of those who may speak: whoever has just spoken stands behind those who have not. (Ruling 10.)
+    /// Who is next of those who may speak: whoever has just spoken stands behind those who have
+    /// not. (Ruling 10.)
     fn next_polled(&self) -> Option<ParticipantId> {
         let round = self.state.floor.round.as_ref()?;
         round.polled.iter().find(|id| !self.waits_to_cool(id)).or(round.polled.front()).cloned()
@@ -148,7 +190,11 @@ impl Decider<'_> {
     /// Whether a volunteer is asked as soon as its cooldown is over, and not before.
     fn waits_to_cool(&self, id: &ParticipantId) -> bool {
         let reacting = self.state.floor.round.as_ref().is_some_and(|round| round.reacting);
-        !reacting && self.is_cooling(id) && self.unable(id).is_none() && self.spared(id).is_none() && !self.has_covered(id)
+        !reacting
+            && self.is_cooling(id)
+            && self.unable(id).is_none()
+            && self.spared(id).is_none()
+            && !self.has_covered(id)
     }
 
     fn step_forced(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
@@ -158,7 +204,8 @@ impl Decider<'_> {
         if self.state.counts_replies() && self.state.floor.is_used_up() {
             self.skip(id, WhyNot::Capped, cause, None);
             let name = self.state.name_of(id).to_owned();
-            let text = format!("{name} was addressed, but the replies to this message are used up.");
+            let text =
+                format!("{name} was addressed, but the replies to this message are used up.");
             self.notice("capped", text, Some(id), Some(cause));
             return true;
         }
@@ -189,7 +236,8 @@ impl Decider<'_> {
         true
     }
 
-    /// It is asked, and the round waits for it, unless it is still busy with something else. (Ruling 12.)
+    /// It is asked, and the round waits for it, unless it is still busy with something else.
+    /// (Ruling 12.)
     fn ask(&mut self, id: &ParticipantId, why: Why, may_pass: bool, cause: &Cause) {
         let busy = self.state.front_turn(id).is_some();
         self.grant(id, why, TurnKind::Reply, may_pass, cause);
@@ -227,9 +275,12 @@ impl Decider<'_> {
         self.state.is_cooling(id, self.now)
     }
 
-    /// In the reactive round the cause is the newest reply of another, the one that names the participant first.
+    /// In the reactive round the cause is the newest reply of another, the one that names the
+    /// participant first.
     fn step_cause(&self, id: &ParticipantId, cause: &Cause, why: Why) -> (Why, Cause) {
-        let Some(round) = self.state.floor.round.as_ref().filter(|round| round.reacting) else { return (why, cause.clone()) };
+        let Some(round) = self.state.floor.round.as_ref().filter(|round| round.reacting) else {
+            return (why, cause.clone());
+        };
         let others = || round.replies.iter().rev().filter(|reply| is_news(self.state, reply, id));
         let naming = others().find(|reply| reply.mentions.contains(id)).or_else(|| others().next());
         (Why::Reaction, naming.map_or_else(|| cause.clone(), |reply| reply.cause.clone()))

@@ -1,11 +1,14 @@
-//! `talking_piece`: one holds the piece and speaks, the others listen; rounds make phases, phases a breath. (Rulings 28 to 33.)
+//! `talking_piece`: one holds the piece and speaks, the others listen; rounds make phases, phases a
+//! breath. (Rulings 28 to 33.)
 
 use std::fmt::Write;
 
 use crate::decide::Decider;
 use crate::model::command::{Actor, Post, Refusal, Rejection};
 use crate::model::event::{Cause, Event, Guard, Recorded, SuppressedBecause, TurnKind, Why};
-use crate::model::gathering::{Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, Phase, PieceTenure};
+use crate::model::gathering::{
+    Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, Phase, PieceTenure,
+};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, Part, Participant};
 use crate::model::state::{Conversation, Turn};
@@ -50,10 +53,13 @@ impl Conversation {
         self.participants.iter().find(|p| p.part == Some(Part::Harvester))
     }
 
-    /// When the next beat, or the end of the last word, is due; not while the holder waits for a permission.
+    /// When the next beat, or the end of the last word, is due; not while the holder waits for a
+    /// permission.
     pub(crate) fn next_beat(&self) -> Option<Timestamp> {
         let tenure = self.gathering.as_ref()?.tenure.as_ref()?;
-        let frozen = self.open_turns().any(|turn| turn.participant == tenure.holder && turn.frozen_since.is_some());
+        let frozen = self
+            .open_turns()
+            .any(|turn| turn.participant == tenure.holder && turn.frozen_since.is_some());
         (!frozen).then_some(tenure.next_at)
     }
 }
@@ -62,10 +68,18 @@ impl Decider<'_> {
     pub(crate) fn gather(&mut self, by: &Actor, plan: GatheringPlan) -> Result<(), Rejection> {
         self.check_open()?;
         if self.state.gathering.is_some() {
-            return Err(Rejection::new(Refusal::Conflict, "nested_gathering", "A gathering is going on here. Gatherings do not nest."));
+            return Err(Rejection::new(
+                Refusal::Conflict,
+                "nested_gathering",
+                "A gathering is going on here. Gatherings do not nest.",
+            ));
         }
         if !self.state.rules().gathers {
-            return Err(Rejection::new(Refusal::Conflict, "wrong_policy", "A gathering needs the policy talking_piece."));
+            return Err(Rejection::new(
+                Refusal::Conflict,
+                "wrong_policy",
+                "A gathering needs the policy talking_piece.",
+            ));
         }
         self.check_circle()?;
         check_plan(&plan)?;
@@ -75,14 +89,16 @@ impl Decider<'_> {
     }
 
     fn check_circle(&self) -> Result<(), Rejection> {
-        let invalid = |message: &str| Err(Rejection::new(Refusal::Invalid, "invalid_circle", message));
+        let invalid =
+            |message: &str| Err(Rejection::new(Refusal::Invalid, "invalid_circle", message));
         if self.state.speakers().count() < SPEAKERS_MIN {
             return invalid("A gathering needs at least two speakers.");
         }
         if self.state.participants.iter().filter(|p| p.part == Some(Part::Harvester)).count() != 1 {
             return invalid("A gathering needs exactly one harvester.");
         }
-        let mut numbers: Vec<_> = self.state.participants.iter().filter(|p| p.part.is_some()).map(|p| p.number).collect();
+        let mut numbers: Vec<_> =
+            self.state.participants.iter().filter(|p| p.part.is_some()).map(|p| p.number).collect();
         numbers.sort_unstable();
         if numbers.contains(&None) || numbers.windows(2).any(|pair| pair[0] == pair[1]) {
             return invalid("Everyone in a gathering needs a number of its own.");
@@ -93,7 +109,11 @@ impl Decider<'_> {
     pub(crate) fn close_gathering(&mut self, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
         if self.state.gathering.is_none() {
-            return Err(Rejection::new(Refusal::Conflict, "no_gathering", "No gathering is going on here."));
+            return Err(Rejection::new(
+                Refusal::Conflict,
+                "no_gathering",
+                "No gathering is going on here.",
+            ));
         }
         self.end_gathering("ended");
         Ok(())
@@ -117,12 +137,18 @@ impl Decider<'_> {
         self.state.gathering.as_ref()?.tenure.as_ref().filter(|tenure| tenure.holder == *id)
     }
 
-    /// Words in a gathering count from the holder, and from the harvester once it was asked; others are kept.
+    /// Words in a gathering count from the holder, and from the harvester once it was asked; others
+    /// are kept.
     pub(crate) fn say_in_gathering(&mut self, post: Post, kind: Kind) -> Result<(), Rejection> {
         let speaker = post.by.id.clone();
         let harvesting = self.is_harvesting(&speaker);
         if self.has_no_piece(&speaker) {
-            return Err(self.refuse(&post, SuppressedBecause::NoPiece, "not_your_piece", "Somebody else holds the talking piece."));
+            return Err(self.refuse(
+                &post,
+                SuppressedBecause::NoPiece,
+                "not_your_piece",
+                "Somebody else holds the talking piece.",
+            ));
         }
         let body = post.body.clone();
         let named = mentions::named(&body, &self.state.participants, &speaker);
@@ -141,9 +167,14 @@ impl Decider<'_> {
         asked && self.state.harvester().is_some_and(|harvester| harvester.id == *id)
     }
 
-    /// Everyone else in the circle hears a contribution at once, if the gathering is live. (Ruling 30.)
+    /// Everyone else in the circle hears a contribution at once, if the gathering is live.
+    /// (Ruling 30.)
     fn let_others_hear(&mut self, cause: &Cause) {
-        let live = self.state.gathering.as_ref().is_some_and(|g| g.plan.hearing == Hearing::Live && !g.harvesting);
+        let live = self
+            .state
+            .gathering
+            .as_ref()
+            .is_some_and(|g| g.plan.hearing == Hearing::Live && !g.harvesting);
         if !live {
             return;
         }
@@ -182,9 +213,16 @@ impl Decider<'_> {
     }
 
     /// Who may follow, or why the one named cannot.
-    fn successor(&self, holder: &ParticipantId, name: &str) -> (Option<ParticipantId>, Option<String>) {
+    fn successor(
+        &self,
+        holder: &ParticipantId,
+        name: &str,
+    ) -> (Option<ParticipantId>, Option<String>) {
         let Some(named) = find(&self.state.participants, name) else {
-            return (None, Some(format!("Nobody here is called {name:?}; the piece goes on in order.")));
+            return (
+                None,
+                Some(format!("Nobody here is called {name:?}; the piece goes on in order.")),
+            );
         };
         let shown = named.name();
         let note = if named.id == *holder {
@@ -201,11 +239,27 @@ impl Decider<'_> {
         (None, Some(note))
     }
 
-    pub(crate) fn release_piece(&mut self, because: LetGo, next: Option<ParticipantId>, note: Option<String>) {
-        let Some(holder) = self.state.gathering.as_ref().and_then(|g| g.tenure.as_ref()).map(|tenure| tenure.holder.clone()) else {
+    pub(crate) fn release_piece(
+        &mut self,
+        because: LetGo,
+        next: Option<ParticipantId>,
+        note: Option<String>,
+    ) {
+        let Some(holder) = self
+            .state
+            .gathering
+            .as_ref()
+            .and_then(|g| g.tenure.as_ref())
+            .map(|tenure| tenure.holder.clone())
+        else {
             return;
         };
-        self.emit(Event::Gathering(GatheringEvent::PieceReleased { holder: holder.clone(), because, next, note }));
+        self.emit(Event::Gathering(GatheringEvent::PieceReleased {
+            holder: holder.clone(),
+            because,
+            next,
+            note,
+        }));
         self.end_turns_of(&holder, false, "piece_passed", "the piece was passed on");
     }
 
@@ -219,7 +273,9 @@ impl Decider<'_> {
             return self.step_harvest();
         }
         match &gathering.tenure {
-            Some(tenure) if self.state.participant(&tenure.holder).is_none() => self.release_piece(LetGo::Gone, None, None),
+            Some(tenure) if self.state.participant(&tenure.holder).is_none() => {
+                self.release_piece(LetGo::Gone, None, None)
+            }
             _ if self.state.speakers().count() < SPEAKERS_MIN => {
                 self.release_piece(LetGo::Stopped, None, None);
                 return self.begin_harvest();
@@ -227,7 +283,10 @@ impl Decider<'_> {
             Some(tenure)
                 if tenure.last_word
                     && !self.has_open_reply(&tenure.holder)
-                    && self.state.participant(&tenure.holder).is_some_and(Participant::takes_turns) =>
+                    && self
+                        .state
+                        .participant(&tenure.holder)
+                        .is_some_and(Participant::takes_turns) =>
             {
                 self.release_piece(LetGo::LastWord, None, None);
             }
@@ -246,8 +305,13 @@ impl Decider<'_> {
             let able = !self.state.muted.contains(*id) && !self.is_away(id);
             able && self.state.participant(id).is_some_and(|p| p.part == Some(Part::Speaker))
         };
-        let Some(holder) = gathering.order.iter().find(present).cloned() else { return self.next_round(gathering) };
-        let given = self.emit(Event::Gathering(GatheringEvent::PieceGiven { holder: holder.clone(), note: gathering.note.clone() }));
+        let Some(holder) = gathering.order.iter().find(present).cloned() else {
+            return self.next_round(gathering);
+        };
+        let given = self.emit(Event::Gathering(GatheringEvent::PieceGiven {
+            holder: holder.clone(),
+            note: gathering.note.clone(),
+        }));
         if self.state.participant(&holder).is_some_and(Participant::takes_turns) {
             self.grant(&holder, Why::Piece, TurnKind::Reply, true, &given);
         }
@@ -255,7 +319,8 @@ impl Decider<'_> {
     }
 
     fn next_round(&mut self, gathering: &Gathering) -> bool {
-        let nobody_spoke = gathering.round > 0 && gathering.order.len() == self.state.speakers().count();
+        let nobody_spoke =
+            gathering.round > 0 && gathering.order.len() == self.state.speakers().count();
         let (phase, round) = if gathering.round < gathering.plan.rounds(gathering.phase) {
             (Some(gathering.phase), gathering.round + 1)
         } else {
@@ -267,19 +332,27 @@ impl Decider<'_> {
         let order = order.into_iter().map(|(_, id)| id).collect();
         self.emit(Event::Gathering(GatheringEvent::RoundOpened { phase, round, order }));
         let rounds = gathering.plan.rounds(phase);
-        self.notice("phase", format!("{} {round}/{rounds}. {}", phase.as_str(), phase.rule()), None, None);
+        self.notice(
+            "phase",
+            format!("{} {round}/{rounds}. {}", phase.as_str(), phase.rule()),
+            None,
+            None,
+        );
         true
     }
 
     fn begin_harvest(&mut self) -> bool {
         let too_few = self.state.speakers().count() < SPEAKERS_MIN;
-        let Some((harvester, agent)) = self.state.harvester().map(|p| (p.id.clone(), p.takes_turns())) else {
+        let Some((harvester, agent)) =
+            self.state.harvester().map(|p| (p.id.clone(), p.takes_turns()))
+        else {
             self.end_gathering(if too_few { "too_few" } else { "done" });
             return true;
         };
         self.release_piece(LetGo::Gone, None, None);
         self.end_all("harvest", "the harvest began");
-        let asked = self.emit(Event::Gathering(GatheringEvent::HarvestAsked { harvester: harvester.clone() }));
+        let asked = self
+            .emit(Event::Gathering(GatheringEvent::HarvestAsked { harvester: harvester.clone() }));
         if agent && self.can_take_turns(&harvester, &asked) {
             self.grant(&harvester, Why::Piece, TurnKind::Reply, false, &asked);
         }
@@ -288,7 +361,8 @@ impl Decider<'_> {
 
     /// An agent's harvest ends the gathering, however it ends; a person's comes as a message.
     fn step_harvest(&mut self) -> bool {
-        let waits = self.state.harvester().is_some_and(|p| !p.takes_turns() || self.has_open_reply(&p.id));
+        let waits =
+            self.state.harvester().is_some_and(|p| !p.takes_turns() || self.has_open_reply(&p.id));
         if waits {
             return false;
         }
@@ -343,13 +417,17 @@ fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
         let _ = writeln!(out, "{number}. {}{own}: {part}", participant.name());
     }
     let _ = writeln!(out, "Now: {}. {}", gathering.phase.as_str(), gathering.phase.rule());
-    out.push_str("To hand the piece on, end with a line of its own: \"I pass\" or \"I pass to NAME\".\n");
+    out.push_str(
+        "To hand the piece on, end with a line of its own: \"I pass\" or \"I pass to NAME\".\n",
+    );
     Some(out)
 }
 
 /// What the holder of the piece is asked, and the harvester.
 fn request(state: &Conversation, turn: &Turn, events: &[Recorded]) -> Option<String> {
-    matches!(turn.why, Why::Piece | Why::Beat).then(|| state.gathering().map_or(String::new(), |gathering| asked(gathering, turn, events)))
+    matches!(turn.why, Why::Piece | Why::Beat).then(|| {
+        state.gathering().map_or(String::new(), |gathering| asked(gathering, turn, events))
+    })
 }
 
 fn asked(gathering: &Gathering, turn: &Turn, events: &[Recorded]) -> String {
@@ -358,7 +436,9 @@ fn asked(gathering: &Gathering, turn: &Turn, events: &[Recorded]) -> String {
             .into();
     }
     let tenure = gathering.tenure.as_ref();
-    let note = tenure.and_then(|tenure| tenure.note.clone()).map_or(String::new(), |note| format!(" ({note})"));
+    let note = tenure
+        .and_then(|tenure| tenure.note.clone())
+        .map_or(String::new(), |note| format!(" ({note})"));
     if turn.why == Why::Piece {
         return format!("The piece is with you{note}: speak.\n");
     }
@@ -381,7 +461,8 @@ fn is_said(event: &Event) -> bool {
 }
 
 fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {
-    let invalid = |message: String| Err(Rejection::new(Refusal::Invalid, "invalid_gathering", message));
+    let invalid =
+        |message: String| Err(Rejection::new(Refusal::Invalid, "invalid_gathering", message));
     if !(1..=BEATS_MAX).contains(&plan.beats_per_turn) {
         return invalid(format!("`beats_per_turn` takes 1 to {BEATS_MAX}."));
     }
@@ -403,7 +484,8 @@ enum Directive {
     To(ParticipantId),
 }
 
-/// The last pass directive: a line of its own, outside code and quotes, naming somebody who is here.
+/// The last pass directive: a line of its own, outside code and quotes, naming somebody who is
+/// here.
 fn directive(body: &str, circle: &[Participant]) -> Option<Directive> {
     let mut fenced = false;
     let mut found = None;

@@ -1,4 +1,5 @@
-//! What a participant is told when its turn comes. Pure: the host fetches the events. (Rulings 11, 22, 23 and 32.)
+//! What a participant is told when its turn comes. Pure: the host fetches the events.
+//! (Rulings 11, 22, 23 and 32.)
 
 use std::fmt::Write;
 
@@ -27,9 +28,11 @@ pub struct Prompt {
     pub system: String,
     /// What happened since its last turn, and what is asked: for runtimes that remember.
     pub text: String,
-    /// The same with a transcript of what came before: for runtimes without a memory, if they have room for one.
+    /// The same with a transcript of what came before: for runtimes without a memory, if they have
+    /// room for one.
     pub standalone: String,
-    /// What was said, oldest first: for runtimes that rebuild a memory of their own, and for no other. What its summary covers is left out.
+    /// What was said, oldest first: for runtimes that rebuild a memory of their own, and for no
+    /// other. What its summary covers is left out.
     pub history: Vec<TranscriptLine>,
     /// What is missing between the summary, or the beginning, and the history.
     pub unread: Unread,
@@ -48,18 +51,26 @@ pub struct Remembered {
     pub text: String,
 }
 
-/// Longest transcript for a runtime without a memory, in bytes, where its configuration says nothing; about a quarter as many tokens.
+/// Longest transcript for a runtime without a memory, in bytes, where its configuration says
+/// nothing; about a quarter as many tokens.
 pub const TRANSCRIPT_BYTES: usize = 48 * 1024;
 /// Longest account of what happened since the last turn, in bytes.
 pub const SINCE_BYTES_MAX: usize = 96 * 1024;
 
-/// Composes the prompt of a turn that covers `(from, through]`, with a transcript of at most so many bytes, from the story as its
-/// participant sees it.
+/// Composes the prompt of a turn that covers `(from, through]`, with a transcript of at most so
+/// many bytes, from the story as its participant sees it.
 ///
-/// Its material holds as many of the newest messages as the three accounts have room for, what [`Event::Taken`] among its events refers
-/// to, the cause of the turn, and the participant's newest summary, if it has one. What is not in it is counted: by the state, and by
-/// [`Material::unread`].
-pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, story: &Story<'_>, transcript_bytes: usize) -> Prompt {
+/// Its material holds as many of the newest messages as the three accounts have room for, what
+/// [`Event::Taken`] among its events refers to, the cause of the turn, and the participant's newest
+/// summary, if it has one. What is not in it is counted: by the state, and by [`Material::unread`].
+pub fn compose(
+    state: &Conversation,
+    turn: &Turn,
+    from: Seq,
+    through: Seq,
+    story: &Story<'_>,
+    transcript_bytes: usize,
+) -> Prompt {
     let material = &story.material;
     let (told, later): (Vec<_>, Vec<_>) = story.words.iter().partition(|words| words.at <= through);
     let teller = Teller { state, material, reader: &turn.participant, cause: turn.cause.seq };
@@ -67,34 +78,61 @@ pub fn compose(state: &Conversation, turn: &Turn, from: Seq, through: Seq, story
     let all = state.messages().saturating_sub(count(&later));
     let request = your_turn(&teller, turn, through);
     let text = since(&teller, turn, from, all, &told, &request);
-    let memory = state.participant(&turn.participant).map_or(Memory::None, |participant| participant.facts.abilities.memory);
+    let memory = state
+        .participant(&turn.participant)
+        .map_or(Memory::None, |participant| participant.facts.abilities.memory);
     let standalone = match memory {
-        Memory::None if transcript_bytes > 0 => transcript(&teller, all, &told, transcript_bytes, &request),
+        Memory::None if transcript_bytes > 0 => {
+            transcript(&teller, all, &told, transcript_bytes, &request)
+        }
         _ => String::new(),
     };
     let summary = remembered(&teller, &turn.participant);
-    let remembered = |words: &&&Utterance<'_>| summary.as_ref().is_none_or(|summary| words.at > summary.through);
+    let remembered =
+        |words: &&&Utterance<'_>| summary.as_ref().is_none_or(|summary| words.at > summary.through);
     let history = match memory {
-        Memory::Rebuilt => teller.each(&told.iter().copied().filter(|words| remembered(&words)).collect::<Vec<_>>()),
+        Memory::Rebuilt => teller
+            .each(&told.iter().copied().filter(|words| remembered(&words)).collect::<Vec<_>>()),
         _ => Vec::new(),
     };
-    let unread = if summary.is_some() { material.unread } else { Unread { messages: all.saturating_sub(count(&told)), more: false } };
+    let unread = if summary.is_some() {
+        material.unread
+    } else {
+        Unread { messages: all.saturating_sub(count(&told)), more: false }
+    };
     Prompt { system: system(state, turn), text, standalone, history, unread, summary, request }
 }
 
 /// What was said so far, as much of it as there is room for, and what is asked.
-fn transcript(teller: &Teller<'_>, all: u64, told: &[&Utterance<'_>], bytes_max: usize, request: &str) -> String {
+fn transcript(
+    teller: &Teller<'_>,
+    all: u64,
+    told: &[&Utterance<'_>],
+    bytes_max: usize,
+    request: &str,
+) -> String {
     let (transcript, missing) = teller.newest(told, bytes_max);
     let missing = all.saturating_sub(count(told)) + missing;
     let left_out = Unread { messages: missing, more: false }.line();
-    format!("## Group Conversation Context\nWhat was said in this conversation so far:\n\n{left_out}{transcript}\n{request}")
+    format!(
+        "## Group Conversation Context\nWhat was said in this conversation so far:\n\n{left_out}{transcript}\n{request}"
+    )
 }
 
 /// What others said since its last turn, and what is asked.
-fn since(teller: &Teller<'_>, turn: &Turn, from: Seq, all: u64, told: &[&Utterance<'_>], request: &str) -> String {
+fn since(
+    teller: &Teller<'_>,
+    turn: &Turn,
+    from: Seq,
+    all: u64,
+    told: &[&Utterance<'_>],
+    request: &str,
+) -> String {
     let state = teller.state;
-    let others: Vec<_> = told.iter().copied().filter(|words| words.at > from && !teller.is_own(words)).collect();
-    // Whoever had no turn yet is told everything, and all of it is counted. What comes after a turn is counted by whoever read it.
+    let others: Vec<_> =
+        told.iter().copied().filter(|words| words.at > from && !teller.is_own(words)).collect();
+    // Whoever had no turn yet is told everything, and all of it is counted. What comes after a turn
+    // is counted by whoever read it.
     let unread = match from {
         Seq(0) => Unread { messages: all.saturating_sub(count(told)), more: false },
         _ => teller.material.unread,
@@ -105,7 +143,9 @@ fn since(teller: &Teller<'_>, turn: &Turn, from: Seq, all: u64, told: &[&Utteran
     }
     let (account, missing) = teller.newest(&others, SINCE_BYTES_MAX);
     let left_out = unread.and(missing).line();
-    format!("## Group Conversation Context\nWhat was said in this conversation since your last turn:\n\n{left_out}{account}\n{request}")
+    format!(
+        "## Group Conversation Context\nWhat was said in this conversation since your last turn:\n\n{left_out}{account}\n{request}"
+    )
 }
 
 fn remembered(teller: &Teller<'_>, participant: &ParticipantId) -> Option<Remembered> {
@@ -116,14 +156,16 @@ fn remembered(teller: &Teller<'_>, participant: &ParticipantId) -> Option<Rememb
 
 /// Linked members that hear frames hear each other's words and nothing else.
 fn is_framed(state: &Conversation, turn: &Turn) -> bool {
-    let hears = state.participant(&turn.participant).map(|participant| participant.facts.abilities.hears);
+    let hears =
+        state.participant(&turn.participant).map(|participant| participant.facts.abilities.hears);
     hears == Some(Hears::Frames) && state.rules().frames
 }
 
 /// What others said as frames, and how many messages among it did not fit.
 fn frames(teller: &Teller<'_>, since: &[&Utterance<'_>]) -> (String, u64) {
     let Some((newest, earlier)) = since.split_last() else { return (String::new(), 0) };
-    // What somebody said last arrives whole, however long they may be: nothing brings the rest of it later.
+    // What somebody said last arrives whole, however long they may be: nothing brings the rest of
+    // it later.
     let newest = frame(teller, newest);
     let mut room = SINCE_BYTES_MAX.saturating_sub(newest.len()).max(SINCE_BYTES_MAX / 4);
     let mut kept = vec![newest];
@@ -141,7 +183,8 @@ fn frames(teller: &Teller<'_>, since: &[&Utterance<'_>]) -> (String, u64) {
     (kept.into_iter().rev().collect(), count(left_out))
 }
 
-/// A frame. What an answer to a turn replies to is what was typed there; what somebody says unasked may reply to anything.
+/// A frame. What an answer to a turn replies to is what was typed there; what somebody says unasked
+/// may reply to anything.
 fn frame(teller: &Teller<'_>, words: &Utterance<'_>) -> String {
     let reply = teller.reply(&words.posted).filter(|_| words.posted.turn.is_none());
     framed(teller.state, &words.posted, reply.as_deref())
@@ -149,7 +192,10 @@ fn frame(teller: &Teller<'_>, words: &Utterance<'_>) -> String {
 
 fn system(state: &Conversation, turn: &Turn) -> String {
     let name = state.name_of(&turn.participant);
-    let mut out = format!("You are \"{name}\" in the conversation \"{}\". You speak for yourself only. Participants:\n", state.name());
+    let mut out = format!(
+        "You are \"{name}\" in the conversation \"{}\". You speak for yourself only. Participants:\n",
+        state.name()
+    );
     out.push_str("- User (human)\n");
     for participant in state.participants() {
         let _ = writeln!(out, "- {}", introduction(participant, &turn.participant));
@@ -174,19 +220,31 @@ fn introduction(participant: &Participant, you: &ParticipantId) -> String {
 fn your_turn(teller: &Teller<'_>, turn: &Turn, through: Seq) -> String {
     let (state, material) = (teller.state, teller.material);
     let name = state.name_of(&turn.participant);
-    let mut out = format!("## Your Turn\nYou are participating in a group conversation as \"{name}\".\n");
+    let mut out =
+        format!("## Your Turn\nYou are participating in a group conversation as \"{name}\".\n");
     out.push_str(&request(state, turn, material.upto(through)));
     match material.find(turn.cause.seq).map(|cause| &cause.event) {
         Some(Event::StartSettled { participant, start, outcome, .. }) => {
-            let _ = writeln!(out, "What came of it: {}", hang(&state.account_of_start(start, participant, outcome)));
+            let _ = writeln!(
+                out,
+                "What came of it: {}",
+                hang(&state.account_of_start(start, participant, outcome))
+            );
         }
         Some(event @ Event::Posted(posted)) if event.is_erased() => {
             let _ = writeln!(out, "{}'s latest message was erased.", whose(state, posted));
         }
         Some(Event::Posted(posted)) => {
-            let asides: Vec<String> = doubt(state, posted).into_iter().chain(teller.reply(posted)).collect();
-            let asides = if asides.is_empty() { String::new() } else { format!(" ({})", asides.join(", ")) };
-            let _ = writeln!(out, "{}'s latest message{asides}: \"{}\"", whose(state, posted), hang(posted.body.trim()));
+            let asides: Vec<String> =
+                doubt(state, posted).into_iter().chain(teller.reply(posted)).collect();
+            let asides =
+                if asides.is_empty() { String::new() } else { format!(" ({})", asides.join(", ")) };
+            let _ = writeln!(
+                out,
+                "{}'s latest message{asides}: \"{}\"",
+                whose(state, posted),
+                hang(posted.body.trim())
+            );
         }
         _ => {}
     }
@@ -195,7 +253,11 @@ fn your_turn(teller: &Teller<'_>, turn: &Turn, through: Seq) -> String {
 
 /// Who said it: there may be several people here.
 fn whose<'a>(state: &'a Conversation, posted: &'a Posted) -> &'a str {
-    if posted.from.as_str() == ParticipantId::USER { "The user" } else { label(state, &posted.from) }
+    if posted.from.as_str() == ParticipantId::USER {
+        "The user"
+    } else {
+        label(state, &posted.from)
+    }
 }
 
 fn request(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
@@ -207,10 +269,16 @@ fn request(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
     }
     match turn.why {
         Why::Forced | Why::Prod => "You were addressed: answer.\n".into(),
-        Why::Outcome => format!("Something came of what you asked for. Go on with it, or answer with exactly {PASS} and nothing else.\n"),
-        Why::Polled | Why::Reaction | Why::Round | Why::Link | Why::Piece | Why::Beat if turn.may_pass => format!(
-            "Speak if you have something worth adding; otherwise answer with exactly {PASS} and nothing else, and nobody will see it.\n"
+        Why::Outcome => format!(
+            "Something came of what you asked for. Go on with it, or answer with exactly {PASS} and nothing else.\n"
         ),
+        Why::Polled | Why::Reaction | Why::Round | Why::Link | Why::Piece | Why::Beat
+            if turn.may_pass =>
+        {
+            format!(
+                "Speak if you have something worth adding; otherwise answer with exactly {PASS} and nothing else, and nobody will see it.\n"
+            )
+        }
         Why::Polled | Why::Reaction | Why::Round | Why::Link | Why::Piece | Why::Beat => {
             "Another participant addressed you: answer.\n".into()
         }

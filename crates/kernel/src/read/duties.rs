@@ -52,11 +52,13 @@ impl Conversation {
             participant: turn.participant.clone(),
             started: turn.running.is_some(),
         });
-        let start = self.starts_allowed().filter(|_| !self.archived).map(|(permission, participant, request)| Start {
-            permission: permission.clone(),
-            participant: participant.clone(),
-            request: request.clone(),
-        });
+        let start = self.starts_allowed().filter(|_| !self.archived).map(
+            |(permission, participant, request)| Start {
+                permission: permission.clone(),
+                participant: participant.clone(),
+                request: request.clone(),
+            },
+        );
         Duties { run: run.collect(), start: start.collect(), wake_at: self.wake_at() }
     }
 

@@ -1,5 +1,5 @@
-//! How the words of one member of a link reach another in its terminal: each with a line that says whose they are, and with
-//! nothing in them that could pass for such a line. (Ruling 26.)
+//! How the words of one member of a link reach another in its terminal: each with a line that says
+//! whose they are, and with nothing in them that could pass for such a line. (Ruling 26.)
 
 use crate::model::event::Posted;
 use crate::model::ids::ParticipantId;
@@ -9,7 +9,8 @@ use crate::text::for_terminal;
 /// A line this short that ends with a colon could be taken for a frame.
 const FRAME_CHARS_MAX: usize = 96;
 
-/// `Name (2):` or `Name:`, an empty line, and the words. A person's name says too where nothing proves that the words are theirs.
+/// `Name (2):` or `Name:`, an empty line, and the words. A person's name says too where nothing
+/// proves that the words are theirs.
 ///
 /// What the words reply to, where that is to be said, stands on a line before them.
 pub(crate) fn framed(state: &Conversation, posted: &Posted, reply: Option<&str>) -> String {
@@ -22,7 +23,8 @@ pub(crate) fn framed(state: &Conversation, posted: &Posted, reply: Option<&str>)
     format!("{name}{number}{doubt}:\n\n{reply}{}\n\n", body(&posted.body))
 }
 
-/// What keeps a person's words from being surely theirs: nobody proved it, or they were typed where an agent can type too.
+/// What keeps a person's words from being surely theirs: nobody proved it, or they were typed where
+/// an agent can type too.
 pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
     let persons = posted.is_persons().then_some(posted)?;
     match &persons.typed_at {
@@ -31,18 +33,24 @@ pub(crate) fn doubt(state: &Conversation, posted: &Posted) -> Option<String> {
     }
 }
 
-/// The words as data: lines that look like a frame, or like something this server says, stand two spaces in.
+/// The words as data: lines that look like a frame, or like something this server says, stand two
+/// spaces in.
 fn body(words: &str) -> String {
     let words = for_terminal(words);
     let lines = words.trim_end().split('\n');
-    lines.map(|line| if is_suspect(line) { format!("  {line}") } else { line.to_owned() }).collect::<Vec<_>>().join("\n")
+    lines
+        .map(|line| if is_suspect(line) { format!("  {line}") } else { line.to_owned() })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn is_suspect(line: &str) -> bool {
     let line = line.trim();
     let short = line.chars().count() <= FRAME_CHARS_MAX;
-    let headed =
-        line.starts_with(['[', '#']) || line.starts_with("(in reply to ") || line.starts_with("---") || line.starts_with("The piece is ");
+    let headed = line.starts_with(['[', '#'])
+        || line.starts_with("(in reply to ")
+        || line.starts_with("---")
+        || line.starts_with("The piece is ");
     headed || (short && line.ends_with([':', '：']))
 }
 

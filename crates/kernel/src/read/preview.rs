@@ -29,26 +29,46 @@ pub struct Draft {
 
 impl Conversation {
     /// Who would be asked if this speaker said this now, in the order in which they would be.
-    pub fn preview(&self, now: Timestamp, speaker: &ParticipantId, draft: &Draft, facts: &Facts) -> Vec<Forecast> {
+    pub fn preview(
+        &self,
+        now: Timestamp,
+        speaker: &ParticipantId,
+        draft: &Draft,
+        facts: &Facts,
+    ) -> Vec<Forecast> {
         let named = mentions::named(&draft.body, &self.participants, speaker);
         let human = self.is_human(speaker);
         let (seq, id) = (self.head.next(), EventId::of(&self.stream, self.head.next(), now));
         let cause = Cause { seq, id, from: speaker.clone(), depth: 0, unproven: false };
-        let replies_to = draft.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
+        let replies_to =
+            draft.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
         let (author, to, mentions) = (speaker.clone(), draft.to.clone(), named.participants);
-        let spoken = Spoken { author, cause, to, mentions, replies_to, asks: Vec::new(), human, late: None };
+        let spoken =
+            Spoken { author, cause, to, mentions, replies_to, asks: Vec::new(), human, late: None };
         let mut nomination = (self.rules().nominate)(self, &spoken);
-        // Whoever has just spoken is asked after those who have not. What comes later finds nobody cooling that it could tell now.
+        // Whoever has just spoken is asked after those who have not. What comes later finds nobody
+        // cooling that it could tell now.
         if self.floor.round.is_none() {
             nomination.polled.sort_by_key(|id| self.is_cooling(id, now));
         }
         let voluntary = self.rules().asks_as;
-        let asked =
-            nomination.forced.into_iter().map(|id| (id, Why::Forced)).chain(nomination.polled.into_iter().map(|id| (id, voluntary)));
+        let asked = nomination
+            .forced
+            .into_iter()
+            .map(|id| (id, Why::Forced))
+            .chain(nomination.polled.into_iter().map(|id| (id, voluntary)));
         let mut forecast: Vec<_> = asked
-            .map(|(participant, why)| Forecast { verdict: self.forecast(&participant, why, &spoken.cause, now, facts), participant })
+            .map(|(participant, why)| Forecast {
+                verdict: self.forecast(&participant, why, &spoken.cause, now, facts),
+                participant,
+            })
             .collect();
-        forecast.extend(nomination.others.into_iter().map(|(participant, why_not, _)| Forecast { participant, verdict: Err(why_not) }));
+        forecast.extend(
+            nomination
+                .others
+                .into_iter()
+                .map(|(participant, why_not, _)| Forecast { participant, verdict: Err(why_not) }),
+        );
         for agent in self.agents().filter(|agent| agent.id != *speaker) {
             if !forecast.iter().any(|known| known.participant == agent.id) {
                 let why_not = if self.gathering.is_some() { WhyNot::Held } else { WhyNot::Skipped };
@@ -58,14 +78,23 @@ impl Conversation {
         forecast
     }
 
-    fn forecast(&self, id: &ParticipantId, why: Why, cause: &Cause, now: Timestamp, facts: &Facts) -> Result<Why, WhyNot> {
+    fn forecast(
+        &self,
+        id: &ParticipantId,
+        why: Why,
+        cause: &Cause,
+        now: Timestamp,
+        facts: &Facts,
+    ) -> Result<Why, WhyNot> {
         if self.muted.contains(id) {
             return Err(WhyNot::Muted);
         }
         if self.paused {
             return Err(WhyNot::Paused);
         }
-        if let Some(why_not) = self.participant(id).and_then(|participant| facts.keeps_from_turns(participant)) {
+        if let Some(why_not) =
+            self.participant(id).and_then(|participant| facts.keeps_from_turns(participant))
+        {
             return Err(why_not);
         }
         let asked = self.waiting_turn(id).is_some();

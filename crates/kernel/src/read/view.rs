@@ -15,9 +15,12 @@ pub enum Viewer {
     Guest,
 }
 
-/// Whether this viewer may see this event. The one rule for every surface, channel, search, export and prompt.
+/// Whether this viewer may see this event. The one rule for every surface, channel, search, export
+/// and prompt.
 pub fn visible(event: &Event, viewer: &Viewer) -> bool {
-    if planted::has(Bug::AudienceLeak) && matches!((event, viewer), (Event::Suppressed { .. }, Viewer::Participant(_))) {
+    if planted::has(Bug::AudienceLeak)
+        && matches!((event, viewer), (Event::Suppressed { .. }, Viewer::Participant(_)))
+    {
         return true;
     }
     match (event.audience(), viewer) {

@@ -15,7 +15,8 @@ pub struct Named {
     pub ambiguous: Vec<(String, Vec<ParticipantId>)>,
 }
 
-/// Resolves the mentions of a message against the invited. Presence never names anyone. (Ruling 15.)
+/// Resolves the mentions of a message against the invited. Presence never names anyone.
+/// (Ruling 15.)
 pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Named {
     let mut found = Named::default();
     if !body.contains('@') {
@@ -45,10 +46,12 @@ pub enum Unclear {
     Several(String, Vec<ParticipantId>),
 }
 
-/// Reads the names at the beginning of some words as mentions are read, with or without `@`. (Ruling 15.)
+/// Reads the names at the beginning of some words as mentions are read, with or without `@`.
+/// (Ruling 15.)
 ///
 /// # Errors
-/// [`Unclear`] where the words begin with no name, where a name is one of several people's, or where what follows an `@` is nobody.
+/// [`Unclear`] where the words begin with no name, where a name is one of several people's, or
+/// where what follows an `@` is nobody.
 pub fn meant(words: &str, invited: &[Participant]) -> Result<Meant, Unclear> {
     let mut participants: Vec<ParticipantId> = Vec::new();
     let mut rest = words.trim();
@@ -57,27 +60,38 @@ pub fn meant(words: &str, invited: &[Participant]) -> Result<Meant, Unclear> {
         let (ids, length) = match named_at(tail, invited) {
             Some(found) => found?,
             None if participants.is_empty() || tail.len() < rest.len() => {
-                return Err(Unclear::Nobody(tail.split_whitespace().next().unwrap_or_default().to_owned()));
+                return Err(Unclear::Nobody(
+                    tail.split_whitespace().next().unwrap_or_default().to_owned(),
+                ));
             }
             None => break,
         };
-        participants.extend(ids.into_iter().filter(|id| !participants.contains(id)).collect::<Vec<_>>());
+        participants
+            .extend(ids.into_iter().filter(|id| !participants.contains(id)).collect::<Vec<_>>());
         rest = tail[length..].trim_start_matches([',', ':']).trim_start();
     }
     Ok(Meant { participants, rest: rest.to_owned() })
 }
 
 /// Whom the name at the beginning means, and how long it is; nothing where no name stands.
-fn named_at(tail: &str, invited: &[Participant]) -> Option<Result<(Vec<ParticipantId>, usize), Unclear>> {
-    let ends = |length: usize| tail[length..].chars().next().is_none_or(|c| c.is_whitespace() || c == ',' || c == ':');
-    if let Some((length, whole)) = longest_nickname(tail, invited).filter(|(length, _)| ends(*length)) {
+fn named_at(
+    tail: &str,
+    invited: &[Participant],
+) -> Option<Result<(Vec<ParticipantId>, usize), Unclear>> {
+    let ends = |length: usize| {
+        tail[length..].chars().next().is_none_or(|c| c.is_whitespace() || c == ',' || c == ':')
+    };
+    if let Some((length, whole)) =
+        longest_nickname(tail, invited).filter(|(length, _)| ends(*length))
+    {
         return Some(Ok((vec![whole.id.clone()], length)));
     }
     let word = word_of(tail);
     if word.is_empty() || !ends(word.len()) {
         return None;
     }
-    let by_first_word: Vec<_> = invited.iter().filter(|p| first_word_is(p, word)).map(|p| p.id.clone()).collect();
+    let by_first_word: Vec<_> =
+        invited.iter().filter(|p| first_word_is(p, word)).map(|p| p.id.clone()).collect();
     let ids = match by_first_word.len() {
         0 => invited.iter().filter(|p| has_trait(p, word)).map(|p| p.id.clone()).collect(),
         1 => by_first_word,
@@ -100,7 +114,8 @@ fn resolve(tail: &str, invited: &[Participant], speaker: &ParticipantId, found: 
     if let Some(exact) = invited.iter().find(|p| p.id.as_str().eq_ignore_ascii_case(word)) {
         return push(&exact.id, speaker, found);
     }
-    let by_first_word: Vec<_> = invited.iter().filter(|p| first_word_is(p, word)).map(|p| p.id.clone()).collect();
+    let by_first_word: Vec<_> =
+        invited.iter().filter(|p| first_word_is(p, word)).map(|p| p.id.clone()).collect();
     match by_first_word.as_slice() {
         [] => {}
         [one] => return push(one, speaker, found),
@@ -122,9 +137,12 @@ fn push(id: &ParticipantId, speaker: &ParticipantId, found: &mut Named) {
     }
 }
 
-/// The participant whose id or whole nickname stands here, and how much of the words that is; the longest wins, an id before a nickname of
-/// the same length.
-fn longest_nickname<'a>(tail: &str, invited: &'a [Participant]) -> Option<(usize, &'a Participant)> {
+/// The participant whose id or whole nickname stands here, and how much of the words that is; the
+/// longest wins, an id before a nickname of the same length.
+fn longest_nickname<'a>(
+    tail: &str,
+    invited: &'a [Participant],
+) -> Option<(usize, &'a Participant)> {
     let mut best: Option<(usize, &Participant)> = None;
     for participant in invited {
         let names = [Some(participant.id.as_str()), participant.profile.nickname.as_deref()];
@@ -140,7 +158,9 @@ fn longest_nickname<'a>(tail: &str, invited: &'a [Participant]) -> Option<(usize
 /// How much of the words a name is that they begin with.
 fn word_at_start(tail: &str, name: &str) -> Option<usize> {
     let mut rest = tail.chars();
-    let same = name.chars().all(|expected| rest.next().is_some_and(|c| c == expected || c.to_lowercase().eq(expected.to_lowercase())));
+    let same = name.chars().all(|expected| {
+        rest.next().is_some_and(|c| c == expected || c.to_lowercase().eq(expected.to_lowercase()))
+    });
     let rest = rest.as_str();
     // Ids go on after dots and dashes; a sentence does not go on without a space.
     let is_word = same && !rest.trim_start_matches(['.', ':', '-']).starts_with(is_word_char);
@@ -149,7 +169,10 @@ fn word_at_start(tail: &str, name: &str) -> Option<usize> {
 
 fn first_word_is(participant: &Participant, word: &str) -> bool {
     let nickname = participant.profile.nickname.as_deref().unwrap_or_default();
-    nickname.split(' ').next().is_some_and(|first| !first.is_empty() && first.to_lowercase() == word.to_lowercase())
+    nickname
+        .split(' ')
+        .next()
+        .is_some_and(|first| !first.is_empty() && first.to_lowercase() == word.to_lowercase())
 }
 
 fn has_trait(participant: &Participant, word: &str) -> bool {
@@ -162,13 +185,15 @@ fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// The word a mention consists of: letters, digits and `_ . : - /` inside, no punctuation at its end.
+/// The word a mention consists of: letters, digits and `_ . : - /` inside, no punctuation at its
+/// end.
 fn word_of(tail: &str) -> &str {
     let end = tail.find(|c: char| !(is_word_char(c) || ".:-/".contains(c))).unwrap_or(tail.len());
     tail[..end].trim_end_matches(['.', ':', '-', '/'])
 }
 
-/// What follows each `@` that can begin a mention: not inside code, quotes, URLs and mail addresses.
+/// What follows each `@` that can begin a mention: not inside code, quotes, URLs and mail
+/// addresses.
 fn mention_tails(body: &str) -> Vec<&str> {
     let mut tails = Vec::new();
     let mut fence: Option<&str> = None;
@@ -257,13 +282,19 @@ mod tests {
     }
 
     fn names(body: &str) -> Vec<String> {
-        let invited = [who("a1", Some("Ann Lee"), "planner"), who("b-2", Some("Bob"), "qa"), who("bob-3", Some("Ann Bo"), "qa")];
+        let invited = [
+            who("a1", Some("Ann Lee"), "planner"),
+            who("b-2", Some("Bob"), "qa"),
+            who("bob-3", Some("Ann Bo"), "qa"),
+        ];
         named(body, &invited, &"x".into()).participants.iter().map(|id| id.to_string()).collect()
     }
 
     #[test]
     fn names_count_where_people_mean_them() {
-        for body in ["@Bob, look", "hi (@bob)", "hi,@bob", "**@BOB**", "@b-2.", "@bob's idea", "@b-2: go"] {
+        for body in
+            ["@Bob, look", "hi (@bob)", "hi,@bob", "**@BOB**", "@b-2.", "@bob's idea", "@b-2: go"]
+        {
             assert_eq!(names(body), ["b-2"], "{body:?}");
         }
         assert_eq!(names("@bob-3 and @Ann Lee"), ["bob-3", "a1"]);
@@ -273,8 +304,17 @@ mod tests {
 
     #[test]
     fn names_do_not_count_in_code_quotes_addresses_and_links() {
-        for body in ["`@bob`", "```\n@bob\n```", "> @bob", "me@bob", "me@bob.com", "https://x.y/@bob", "a ``x @bob`` b", "@bobby", "@@bob"]
-        {
+        for body in [
+            "`@bob`",
+            "```\n@bob\n```",
+            "> @bob",
+            "me@bob",
+            "me@bob.com",
+            "https://x.y/@bob",
+            "a ``x @bob`` b",
+            "@bobby",
+            "@@bob",
+        ] {
             assert!(names(body).is_empty(), "{body:?}");
         }
     }
@@ -290,18 +330,33 @@ mod tests {
 
     #[test]
     fn a_command_means_whom_a_mention_would() {
-        let invited = [who("a1", Some("Ann Lee"), "planner"), who("b-2", Some("Bob"), "qa"), who("bob-3", Some("Ann Bo"), "qa")];
-        let read =
-            |words: &str| meant(words, &invited).map(|meant| (meant.participants.iter().map(|id| id.to_string()).collect(), meant.rest));
-        let found = |ids: &[&str], rest: &str| Ok((ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>(), rest.to_owned()));
+        let invited = [
+            who("a1", Some("Ann Lee"), "planner"),
+            who("b-2", Some("Bob"), "qa"),
+            who("bob-3", Some("Ann Bo"), "qa"),
+        ];
+        let read = |words: &str| {
+            meant(words, &invited).map(|meant| {
+                (meant.participants.iter().map(|id| id.to_string()).collect(), meant.rest)
+            })
+        };
+        let found = |ids: &[&str], rest: &str| {
+            Ok((ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>(), rest.to_owned()))
+        };
         assert_eq!(read("@Bob, ann lee"), found(&["b-2", "a1"], ""));
-        assert_eq!(read("bob what do you think, Ann Lee?"), found(&["b-2"], "what do you think, Ann Lee?"));
+        assert_eq!(
+            read("bob what do you think, Ann Lee?"),
+            found(&["b-2"], "what do you think, Ann Lee?")
+        );
         assert_eq!(read("bob: go on"), found(&["b-2"], "go on"));
         assert_eq!(read("qa b-2"), found(&["b-2", "bob-3"], ""));
         assert_eq!(read("bob's idea"), Err(Unclear::Nobody("bob's".into())));
         assert_eq!(read("nosuch bob"), Err(Unclear::Nobody("nosuch".into())));
         assert_eq!(read("bob @nosuch hi"), Err(Unclear::Nobody("nosuch".into())));
-        assert_eq!(read("Ann hi"), Err(Unclear::Several("Ann".into(), vec!["a1".into(), "bob-3".into()])));
+        assert_eq!(
+            read("Ann hi"),
+            Err(Unclear::Several("Ann".into(), vec!["a1".into(), "bob-3".into()]))
+        );
     }
 
     #[test]
@@ -313,19 +368,45 @@ mod tests {
 
     #[test]
     fn fuzzed_words_name_only_the_invited_once_each() {
-        let invited = [who("a1", Some("Ann Lee"), "planner"), who("b-2", Some("Bob"), "qa"), who("bob.3", Some("Ann Bo"), "Σίσυφος")];
+        let invited = [
+            who("a1", Some("Ann Lee"), "planner"),
+            who("b-2", Some("Bob"), "qa"),
+            who("bob.3", Some("Ann Bo"), "Σίσυφος"),
+        ];
         let speaker = "b-2".into();
-        let words = ["@", "@ann", "@Ann Lee", "@bob", "@all", "`", "```\n", "~~~\n", "> ", "://", "www.", "\n", "@İ", "@ß"];
+        let words = [
+            "@", "@ann", "@Ann Lee", "@bob", "@all", "`", "```\n", "~~~\n", "> ", "://", "www.",
+            "\n", "@İ", "@ß",
+        ];
         fuzz::texts("mentions", &fuzz::corpus(&corpus("mentions")), &words, |body| {
             let found = named(body, &invited, &speaker);
             for (at, id) in found.participants.iter().enumerate() {
-                assert!(*id != speaker && !found.participants[..at].contains(id), "{id} of {:?}", found.participants);
+                assert!(
+                    *id != speaker && !found.participants[..at].contains(id),
+                    "{id} of {:?}",
+                    found.participants
+                );
                 assert!(invited.iter().any(|participant| participant.id == *id), "{id} is nobody");
             }
-            assert!(found.broadcast.iter().all(|word| BROADCAST.contains(&word.to_lowercase().as_str())), "{:?}", found.broadcast);
-            assert!(found.ambiguous.iter().all(|(word, ids)| !word.is_empty() && ids.len() > 1), "{:?}", found.ambiguous);
+            assert!(
+                found
+                    .broadcast
+                    .iter()
+                    .all(|word| BROADCAST.contains(&word.to_lowercase().as_str())),
+                "{:?}",
+                found.broadcast
+            );
+            assert!(
+                found.ambiguous.iter().all(|(word, ids)| !word.is_empty() && ids.len() > 1),
+                "{:?}",
+                found.ambiguous
+            );
             let quoted: String = body.lines().map(|line| format!("> {line}\n")).collect();
-            assert_eq!(named(&quoted, &invited, &speaker), Named::default(), "what is quoted names nobody");
+            assert_eq!(
+                named(&quoted, &invited, &speaker),
+                Named::default(),
+                "what is quoted names nobody"
+            );
         });
     }
 

@@ -11,13 +11,27 @@ pub const ID_CHARS_MAX: usize = 64;
 /// Longest nickname, in characters.
 pub const NICKNAME_CHARS_MAX: usize = 64;
 
-/// Names that mean the server, or the person at it: nobody is called so, and nothing that looks like one of them. (Ruling 6.)
+/// Names that mean the server, or the person at it: nobody is called so, and nothing that looks
+/// like one of them. (Ruling 6.)
 const RESERVED: [&str; 3] = ["user", "system", "moothall"];
-/// Names that mean everyone. A digit is no letter here: `a11` is somebody's eleventh agent, and means nobody else.
+/// Names that mean everyone. A digit is no letter here: `a11` is somebody's eleventh agent, and
+/// means nobody else.
 const RESERVED_WORDS: [&str; 3] = ["all", "everyone", "here"];
-/// Names by which a reader takes an agent for a person, for themselves or for who runs the server. People whom the server knows may have
-/// them.
-const PEOPLE: [&str; 11] = ["you", "me", "myself", "human", "person", "operator", "admin", "administrator", "root", "owner", "server"];
+/// Names by which a reader takes an agent for a person, for themselves or for who runs the server.
+/// People whom the server knows may have them.
+const PEOPLE: [&str; 11] = [
+    "you",
+    "me",
+    "myself",
+    "human",
+    "person",
+    "operator",
+    "admin",
+    "administrator",
+    "root",
+    "owner",
+    "server",
+];
 /// Words that mean nobody.
 const PEOPLE_WORDS: [&str; 6] = ["null", "none", "undefined", "nobody", "anyone", "everybody"];
 
@@ -52,19 +66,21 @@ impl NameFault {
     }
 }
 
-/// Checks a participant id that somebody chooses: as [`check_id`], and it does not pass for a person or for who runs the server.
+/// Checks a participant id that somebody chooses: as [`check_id`], and it does not pass for a
+/// person or for who runs the server.
 pub fn check_chosen_id(id: &str) -> Result<(), NameFault> {
     check_id(id)?;
     check_against(id, &PEOPLE, &PEOPLE_WORDS)
 }
 
-/// Checks the id of somebody: one that the server or the conversation knows already, and a person's, as [`check_id`]; what an agent comes
-/// to be called, as [`check_chosen_id`].
+/// Checks the id of somebody: one that the server or the conversation knows already, and a
+/// person's, as [`check_id`]; what an agent comes to be called, as [`check_chosen_id`].
 pub fn check_name_of(id: &str, is_known: bool) -> Result<(), NameFault> {
     if is_known { check_id(id) } else { check_chosen_id(id) }
 }
 
-/// Checks a participant id: 1 to 64 of `[A-Za-z0-9._:-]`, and it does not mean everyone or the server.
+/// Checks a participant id: 1 to 64 of `[A-Za-z0-9._:-]`, and it does not mean everyone or the
+/// server.
 pub fn check_id(id: &str) -> Result<(), NameFault> {
     if id.is_empty() {
         return Err(NameFault::Empty);
@@ -105,7 +121,11 @@ fn is_seen(c: char) -> bool {
     !(c.is_whitespace() || is_blank(c) || is_deceptive(c) || is_combining_mark(c))
 }
 
-fn check_against(name: &str, names: &[&'static str], words: &[&'static str]) -> Result<(), NameFault> {
+fn check_against(
+    name: &str,
+    names: &[&'static str],
+    words: &[&'static str],
+) -> Result<(), NameFault> {
     let bare = name.trim_matches(|c: char| !c.is_alphanumeric());
     let words = if bare.contains(char::is_numeric) { &[] } else { words };
     match names.iter().chain(words).find(|word| are_alike(bare, word)) {
@@ -121,7 +141,8 @@ pub fn are_alike(one: &str, other: &str) -> bool {
     looks(one).iter().any(|look| others.contains(look))
 }
 
-/// What a name looks like where its case is known, and where it is not: a capital `I` looks like a small `l`, which a small `i` does not.
+/// What a name looks like where its case is known, and where it is not: a capital `I` looks like a
+/// small `l`, which a small `i` does not.
 fn looks(name: &str) -> [String; 2] {
     let seen: String = unicode_skeleton(name).flat_map(char::to_lowercase).collect();
     [skeleton(name), skeleton(&seen)]
@@ -129,8 +150,8 @@ fn looks(name: &str) -> [String; 2] {
 
 /// Two names with the same skeleton look alike to a reader (UTS 39, without regard to case).
 ///
-/// Foreign letters are replaced by what they look like before case is folded: a Cyrillic capital can look like a Latin one
-/// whose small letters look nothing alike.
+/// Foreign letters are replaced by what they look like before case is folded: a Cyrillic capital
+/// can look like a Latin one whose small letters look nothing alike.
 pub fn skeleton(name: &str) -> String {
     let mut folded = String::with_capacity(name.len());
     // Marks that stand in another order are the same name, so they are put into theirs first.
@@ -138,7 +159,8 @@ pub fn skeleton(name: &str) -> String {
         if c.is_ascii() {
             folded.push(c.to_ascii_lowercase());
         } else {
-            folded.extend(unicode_skeleton(c.encode_utf8(&mut [0; 4])).flat_map(char::to_lowercase));
+            folded
+                .extend(unicode_skeleton(c.encode_utf8(&mut [0; 4])).flat_map(char::to_lowercase));
         }
     }
     unicode_skeleton(&folded).flat_map(char::to_lowercase).collect()
@@ -160,7 +182,8 @@ mod tests {
     fn nicknames_are_normalised_or_refused() {
         assert_eq!(nickname("  Ann   Lee "), Ok("Ann Lee".into()));
         assert_eq!(nickname("e\u{301}").as_deref(), Ok("é"));
-        for bad in ["a\u{202e}b", "a\u{200b}b", "x\u{e0041}", " \n ", "@", "everyone", "Мoothall"] {
+        for bad in ["a\u{202e}b", "a\u{200b}b", "x\u{e0041}", " \n ", "@", "everyone", "Мoothall"]
+        {
             assert!(nickname(bad).is_err(), "{bad:?}");
         }
         assert_eq!(nickname(&"👩\u{200d}👧".repeat(200)), Err(NameFault::TooLong));
@@ -208,11 +231,19 @@ mod tests {
 
     #[test]
     fn names_that_look_alike() {
-        for (one, other) in [("Alice", "AIice"), ("alice", "AIice"), ("ALICE", "AIice"), ("aIice", "Alice"), ("bill", "biII"), ("a1", "al")]
-        {
+        for (one, other) in [
+            ("Alice", "AIice"),
+            ("alice", "AIice"),
+            ("ALICE", "AIice"),
+            ("aIice", "Alice"),
+            ("bill", "biII"),
+            ("a1", "al"),
+        ] {
             assert!(are_alike(one, other) && are_alike(other, one), "{one} {other}");
         }
-        for (one, other) in [("alice", "alina"), ("Ian", "Ivan"), ("codex-1", "codex-2"), ("a1", "a11")] {
+        for (one, other) in
+            [("alice", "alina"), ("Ian", "Ivan"), ("codex-1", "codex-2"), ("a1", "a11")]
+        {
             assert!(!are_alike(one, other) && !are_alike(other, one), "{one} {other}");
         }
     }
@@ -222,6 +253,10 @@ mod tests {
         assert_eq!(skeleton("Alice"), skeleton("Аlice"));
         assert_eq!(skeleton("alice"), skeleton("ALICE"));
         assert_ne!(skeleton("alice"), skeleton("alina"));
-        assert_eq!(skeleton("a\u{10a38}\u{5b9}"), skeleton("a\u{5b9}\u{10a38}"), "marks in another order");
+        assert_eq!(
+            skeleton("a\u{10a38}\u{5b9}"),
+            skeleton("a\u{5b9}\u{10a38}"),
+            "marks in another order"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Slash commands: one grammar and one help text for every surface. Carrying them out is the engine's business.
+//! Slash commands: one grammar and one help text for every surface. Carrying them out is the
+//! engine's business.
 
 use serde_json::Value;
 
@@ -77,14 +78,29 @@ pub struct Usage {
     pub example: &'static str,
 }
 
-const fn usage(name: &'static str, arguments: &'static str, does: &'static str, example: &'static str) -> Usage {
+const fn usage(
+    name: &'static str,
+    arguments: &'static str,
+    does: &'static str,
+    example: &'static str,
+) -> Usage {
     Usage { name, arguments, does, example }
 }
 
 /// Every command, in the order in which help shows them.
 pub const COMMANDS: [Usage; 21] = [
-    usage("/ask", "<agent>… [text]", "Have just these agents answer, one after the other.", "/ask analyst writer -- What changed?"),
-    usage("/invite", "<client> [id=…] [nickname=…] [model=…] [roles=a,b]", "Invite an agent or a person.", "/invite critic nickname=Cato"),
+    usage(
+        "/ask",
+        "<agent>… [text]",
+        "Have just these agents answer, one after the other.",
+        "/ask analyst writer -- What changed?",
+    ),
+    usage(
+        "/invite",
+        "<client> [id=…] [nickname=…] [model=…] [roles=a,b]",
+        "Invite an agent or a person.",
+        "/invite critic nickname=Cato",
+    ),
     usage("/uninvite", "<id>", "Remove a participant; history stays.", "/uninvite critic"),
     usage("/mute", "<id>…", "Keep these agents from speaking.", "/mute critic"),
     usage("/unmute", "<id>…", "Let them speak again.", "/unmute critic"),
@@ -93,7 +109,12 @@ pub const COMMANDS: [Usage; 21] = [
     usage("/stop", "", "Cancel everything that runs or waits.", "/stop"),
     usage("/pass", "[name]", "End your turn, or hand the talking piece on.", "/pass"),
     usage("/why", "", "Show who was asked about the latest message, and what came of it.", "/why"),
-    usage("/policy", "<name>", "Choose who speaks: hybrid, mention_only, round_robin or open.", "/policy round_robin"),
+    usage(
+        "/policy",
+        "<name>",
+        "Choose who speaks: hybrid, mention_only, round_robin or open.",
+        "/policy round_robin",
+    ),
     usage("/rename", "<title>", "Give the conversation another title.", "/rename Earnings review"),
     usage("/archive", "", "Close the conversation; it can be opened again.", "/archive"),
     usage("/unarchive", "", "Open it again.", "/unarchive"),
@@ -106,19 +127,34 @@ pub const COMMANDS: [Usage; 21] = [
     usage("/group add", "<agent>", "Add an agent to the group.", "/group add critic"),
     usage("/group remove", "<agent>", "Remove an agent from the group.", "/group remove critic"),
     usage("/group list", "", "Show who is in the group, and its settings.", "/group list"),
-    usage("/group dissolve", "", "Remove all agents; nobody answers unless addressed.", "/group dissolve"),
-    usage("/group config", "<key> <value>", "Change a setting of the group.", "/group config cooldown_seconds 5"),
+    usage(
+        "/group dissolve",
+        "",
+        "Remove all agents; nobody answers unless addressed.",
+        "/group dissolve",
+    ),
+    usage(
+        "/group config",
+        "<key> <value>",
+        "Change a setting of the group.",
+        "/group config cooldown_seconds 5",
+    ),
     usage("/help", "", "Show this.", "/help"),
 ];
 
 /// The help text, one line for each command.
 pub fn help() -> String {
-    COMMANDS.iter().map(|c| format!("{} — {}\n", [c.name, c.arguments].join(" ").trim_end(), c.does)).collect()
+    COMMANDS
+        .iter()
+        .map(|c| format!("{} — {}\n", [c.name, c.arguments].join(" ").trim_end(), c.does))
+        .collect()
 }
 
 /// Whether some text is meant as a command.
 pub fn is_command(text: &str) -> bool {
-    text.trim_start().strip_prefix('/').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+    text.trim_start()
+        .strip_prefix('/')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
 /// Understands a command.
@@ -172,10 +208,14 @@ fn parse_group(word: &str, rest: &str) -> Result<Slash, String> {
             if key.is_empty() || value.is_empty() {
                 return Err(wrong());
             }
-            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+            let value =
+                serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
             Ok(Slash::GroupConfig { key: key.to_owned(), value })
         }
-        "" => Err("Say what to do with the group: /group create, add, remove, list, dissolve or config.".into()),
+        "" => Err(
+            "Say what to do with the group: /group create, add, remove, list, dissolve or config."
+                .into(),
+        ),
         _ => Err(unknown(&format!("/group {word}"))),
     }
 }
@@ -216,7 +256,9 @@ fn split_word(text: &str) -> (&str, &str) {
 /// What stands before and after `--`.
 fn split_words(text: &str) -> (&str, Option<String>) {
     match text.split_once("--") {
-        Some((before, after)) => (before.trim(), Some(after.trim().to_owned()).filter(|words| !words.is_empty())),
+        Some((before, after)) => {
+            (before.trim(), Some(after.trim().to_owned()).filter(|words| !words.is_empty()))
+        }
         None => (text, None),
     }
 }
@@ -250,15 +292,25 @@ fn alone(rest: &str, slash: Slash) -> Option<Slash> {
 
 fn wrong_arguments(name: &str) -> String {
     match COMMANDS.iter().find(|usage| usage.name == name) {
-        Some(usage) => format!("Write {}, for example {}", [usage.name, usage.arguments].join(" ").trim_end(), usage.example),
+        Some(usage) => format!(
+            "Write {}, for example {}",
+            [usage.name, usage.arguments].join(" ").trim_end(),
+            usage.example
+        ),
         None => unknown(name),
     }
 }
 
 fn unknown(name: &str) -> String {
     let shown: String = name.chars().take(40).collect();
-    match COMMANDS.iter().map(|usage| (distance(usage.name, &shown), usage)).min_by_key(|(distance, _)| *distance) {
-        Some((near, usage)) if near <= 3 => format!("There is no {shown}. Did you mean {}? /help lists all commands.", usage.name),
+    match COMMANDS
+        .iter()
+        .map(|usage| (distance(usage.name, &shown), usage))
+        .min_by_key(|(distance, _)| *distance)
+    {
+        Some((near, usage)) if near <= 3 => {
+            format!("There is no {shown}. Did you mean {}? /help lists all commands.", usage.name)
+        }
         _ => format!("There is no {shown}. /help lists all commands."),
     }
 }
@@ -291,7 +343,10 @@ mod tests {
     fn the_help_names_every_policy_that_people_choose() {
         let sentence = COMMANDS.iter().find(|command| command.name == "/policy").unwrap().does;
         let named = |name: &crate::model::settings::PolicyName| sentence.contains(name.as_str());
-        assert!(crate::model::settings::PolicyName::chosen().all(|name| named(&name)), "{sentence}");
+        assert!(
+            crate::model::settings::PolicyName::chosen().all(|name| named(&name)),
+            "{sentence}"
+        );
     }
 
     #[test]
@@ -306,7 +361,8 @@ mod tests {
     fn commands_carry_their_arguments() {
         let ask = Slash::Ask { names: "@analyst, writer".into(), text: Some("hm -- ok?".into()) };
         assert_eq!(parse("/ask @analyst, writer -- hm -- ok?"), Ok(ask));
-        let config = Slash::GroupConfig { key: "max_voluntary_responders".into(), value: Value::Null };
+        let config =
+            Slash::GroupConfig { key: "max_voluntary_responders".into(), value: Value::Null };
         assert_eq!(parse("/group config max_voluntary_responders null"), Ok(config));
         let named = parse("/invite codex id=c2 nickname=\"Ann Lee\"");
         let options = vec![("id".into(), "c2".into()), ("nickname".into(), "Ann Lee".into())];
@@ -315,7 +371,16 @@ mod tests {
 
     #[test]
     fn wrong_arguments_get_one_useful_line() {
-        for wrong in ["/ask", "/mute", "/pause now", "/group config x", "/invite", "/invite codex colour=red", "/invite @", "/pass @ ,"] {
+        for wrong in [
+            "/ask",
+            "/mute",
+            "/pause now",
+            "/group config x",
+            "/invite",
+            "/invite codex colour=red",
+            "/invite @",
+            "/pass @ ,",
+        ] {
             let line = parse(wrong).unwrap_err();
             assert!(line.contains("for example /") && !line.contains('\n'), "{wrong}: {line}");
         }
@@ -336,7 +401,10 @@ mod tests {
         match slash {
             Slash::GroupCreate(names) => names.iter().map(String::as_str).collect(),
             Slash::Mute(names) | Slash::Unmute(names) | Slash::Ask { names, .. } => vec![names],
-            Slash::GroupAdd(name) | Slash::GroupRemove(name) | Slash::Uninvite(name) | Slash::Policy(name) => vec![name],
+            Slash::GroupAdd(name)
+            | Slash::GroupRemove(name)
+            | Slash::Uninvite(name)
+            | Slash::Policy(name) => vec![name],
             Slash::Invite { client, .. } => vec![client],
             Slash::Pass(name) => name.iter().map(String::as_str).collect(),
             Slash::GroupList
@@ -357,13 +425,20 @@ mod tests {
     fn fuzzed_commands_name_somebody_or_get_one_line() {
         const LINE_MAX: usize = 400;
         let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/slash");
-        let words: Vec<&str> = COMMANDS.iter().flat_map(|usage| usage.name.split(' ')).chain(["@", ",", "--", " ", "id=", "\""]).collect();
+        let words: Vec<&str> = COMMANDS
+            .iter()
+            .flat_map(|usage| usage.name.split(' '))
+            .chain(["@", ",", "--", " ", "id=", "\""])
+            .collect();
         fuzz::texts("slash", &fuzz::corpus(&corpus), &words, |text| {
             match parse(text) {
                 Ok(slash) => {
                     assert!(is_command(text), "what is no command is none: {slash:?}");
                     let names = named(&slash);
-                    assert!(names.iter().all(|name| !name.is_empty() && *name == name.trim()), "{slash:?}");
+                    assert!(
+                        names.iter().all(|name| !name.is_empty() && *name == name.trim()),
+                        "{slash:?}"
+                    );
                 }
                 Err(line) => assert!(line.len() <= LINE_MAX && !line.contains('\n'), "{line:?}"),
             }

@@ -23,10 +23,16 @@ pub struct Player {
 impl Player {
     fn new() -> Self {
         let now = Timestamp::from_millis(1_763_700_000_000);
-        Self { state: Conversation::new(StreamId::new("script")), log: Vec::new(), now, facts: Facts::default() }
+        Self {
+            state: Conversation::new(StreamId::new("script")),
+            log: Vec::new(),
+            now,
+            facts: Facts::default(),
+        }
     }
 
-    /// Lets the kernel decide, then accepts every turn that may run, as a host with idle agents would.
+    /// Lets the kernel decide, then accepts every turn that may run, as a host with idle agents
+    /// would.
     pub fn submit(&mut self, command: impl Into<Command>, out: &mut Vec<String>) {
         let Decision { events, outcome, .. } = self.decide(command);
         out.extend(outcome.err().map(|rejection| format!("refused {}", rejection.code)));
@@ -55,7 +61,10 @@ impl Player {
             out.extend(output::line(&self.state, &recorded.event));
             // As every log does.
             for erased in recorded.event.erases() {
-                self.log.iter_mut().filter(|kept| kept.seq == erased).for_each(|kept| kept.event.erase());
+                self.log
+                    .iter_mut()
+                    .filter(|kept| kept.seq == erased)
+                    .for_each(|kept| kept.event.erase());
             }
             self.log.push(recorded);
         }
@@ -105,7 +114,8 @@ pub fn play(script: &str) -> Result<String, String> {
             continue;
         }
         let mut out = Vec::new();
-        input::perform(&mut player, line, &mut out).map_err(|fault| format!("line {}: {fault}", number + 1))?;
+        input::perform(&mut player, line, &mut out)
+            .map_err(|fault| format!("line {}: {fault}", number + 1))?;
         for decision in out {
             told.push_str(&format!("> {decision}\n"));
         }
@@ -115,9 +125,13 @@ pub fn play(script: &str) -> Result<String, String> {
 
 /// The first lines in which two texts differ.
 pub fn difference(written: &str, played: &str) -> String {
-    let pairs = written.lines().chain(std::iter::repeat("")).zip(played.lines().chain(std::iter::repeat("")));
+    let pairs = written
+        .lines()
+        .chain(std::iter::repeat(""))
+        .zip(played.lines().chain(std::iter::repeat("")));
     let longest = written.lines().count().max(played.lines().count());
     let first = pairs.clone().take(longest).position(|(a, b)| a != b).unwrap_or(0);
     let show = pairs.take(longest).skip(first.saturating_sub(2)).take(10);
-    show.map(|(a, b)| if a == b { format!("    {a}\n") } else { format!("  - {a}\n  + {b}\n") }).collect()
+    show.map(|(a, b)| if a == b { format!("    {a}\n") } else { format!("  - {a}\n  + {b}\n") })
+        .collect()
 }

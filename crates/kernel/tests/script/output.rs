@@ -1,4 +1,5 @@
-//! How a script shows what the kernel decided: one line for each event that people would want to know of.
+//! How a script shows what the kernel decided: one line for each event that people would want to
+//! know of.
 
 use std::time::Duration;
 
@@ -10,7 +11,10 @@ use serde::Serialize;
 
 /// The wire word of a plain enum.
 pub fn word(value: &impl Serialize) -> String {
-    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
 pub fn line(state: &Conversation, event: &Event) -> Option<String> {
@@ -28,10 +32,16 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         Event::Custom { from, kind, .. } => format!("{from} kept a {kind}"),
         Event::Noticed { code, text, .. } => format!("notice {code}: {text}"),
         Event::Taken { cause } => format!("taken up: {}", cause.seq),
-        Event::RoundOpened { cap, forced, polled, .. } => format!("round: {} must, {} may, at most {cap}", names(forced), names(polled)),
-        Event::ReactionOpened { forced, polled } => format!("reactions: {} must, {} may", names(forced), names(polled)),
+        Event::RoundOpened { cap, forced, polled, .. } => {
+            format!("round: {} must, {} may, at most {cap}", names(forced), names(polled))
+        }
+        Event::ReactionOpened { forced, polled } => {
+            format!("reactions: {} must, {} may", names(forced), names(polled))
+        }
         Event::RoundClosed => "round over".into(),
-        Event::RoundReopened { cause, reply } => format!("round opened again for {} (about {reply})", cause.seq),
+        Event::RoundReopened { cause, reply } => {
+            format!("round opened again for {} (about {reply})", cause.seq)
+        }
         Event::Skipped { participant, why_not, detail, .. } => {
             let detail = detail.as_ref().map_or(String::new(), |detail| format!(" ({detail})"));
             format!("{participant} not asked: {}{detail}", word(why_not))
@@ -39,12 +49,19 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         Event::TurnGranted { turn, participant, why, kind, may_pass, cause, .. } => {
             let may = if *may_pass { ", may pass" } else { "" };
             let listens = if *kind == TurnKind::Listen { " to listen" } else { "" };
-            format!("turn {turn} for {participant}{listens}: {}{may} (about {})", word(why), cause.seq)
+            format!(
+                "turn {turn} for {participant}{listens}: {}{may} (about {})",
+                word(why),
+                cause.seq
+            )
         }
-        Event::TurnWidened { turn, cause, .. } => format!("turn {turn} widened (about {})", cause.seq),
+        Event::TurnWidened { turn, cause, .. } => {
+            format!("turn {turn} widened (about {})", cause.seq)
+        }
         Event::TurnReleased { turn } => format!("turn {turn} is not waited for"),
         Event::TurnStarted { turn, attempt, from_seq, through_seq, .. } => {
-            let again = if *attempt > 1 { format!(" again, attempt {attempt}") } else { String::new() };
+            let again =
+                if *attempt > 1 { format!(" again, attempt {attempt}") } else { String::new() };
             format!("turn {turn} runs{again} ({from_seq}, {through_seq}]")
         }
         Event::TurnLost { turn, attempt, .. } => format!("turn {turn} lost attempt {attempt}"),
@@ -52,13 +69,19 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
             let worked = Duration::from_millis(usage.ms);
             format!("turn {turn} {} after {worked:?}{}", ended(*outcome), because(fault.as_ref()))
         }
-        Event::TurnEnded { turn, outcome, fault, .. } => format!("turn {turn} {}{}", ended(*outcome), because(fault.as_ref())),
-        Event::Suppressed { participant, because, body, .. } => format!("kept from {participant}, {}: {}", word(because), short(body)),
+        Event::TurnEnded { turn, outcome, fault, .. } => {
+            format!("turn {turn} {}{}", ended(*outcome), because(fault.as_ref()))
+        }
+        Event::Suppressed { participant, because, body, .. } => {
+            format!("kept from {participant}, {}: {}", word(because), short(body))
+        }
         Event::Discarded { participant, count, bytes, until } => {
             let goes_on = if until.is_some() { ", and so with what follows" } else { "" };
             format!("not kept from {participant}: {count} of {bytes} bytes{goes_on}")
         }
-        Event::PermissionRequested { participant, action, .. } => format!("{participant} asks permission: {action}"),
+        Event::PermissionRequested { participant, action, .. } => {
+            format!("{participant} asks permission: {action}")
+        }
         Event::PermissionAnswered { by, option, label, text, .. } => {
             let words = label.as_ref().map(|label| format!(" ({label})")).unwrap_or_default();
             let own = text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
@@ -66,23 +89,37 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
         }
         Event::PermissionWithdrawn { because, .. } => format!("permission withdrawn: {because:?}"),
         Event::PermissionExpired { .. } => "permission expired".into(),
-        Event::QuestionAsked { participant, action, .. } => format!("{participant} asks in no turn: {action}"),
+        Event::QuestionAsked { participant, action, .. } => {
+            format!("{participant} asks in no turn: {action}")
+        }
         Event::StartRequested { participant, action, folder, .. } => {
             format!("{participant} asks: {} in {}", short(action), folder.as_deref().unwrap_or("?"))
         }
         Event::StartSettled { participant, outcome, .. } => match outcome {
-            StartOutcome::Started { name, .. } => format!("what {participant} asked for runs as {name}"),
-            StartOutcome::Failed { why } => format!("what {participant} asked for could not be started: {why}"),
+            StartOutcome::Started { name, .. } => {
+                format!("what {participant} asked for runs as {name}")
+            }
+            StartOutcome::Failed { why } => {
+                format!("what {participant} asked for could not be started: {why}")
+            }
             StartOutcome::Refused { by } => format!("{by} refused what {participant} asked for"),
             StartOutcome::Expired => format!("nobody answered what {participant} asked for"),
         },
         Event::Stopped { by } => format!("stopped by {by}"),
-        Event::BudgetSpent { spent, currency, .. } => format!("{} until {}", spent.sentence(currency), spent.until),
+        Event::BudgetSpent { spent, currency, .. } => {
+            format!("{} until {}", spent.sentence(currency), spent.until)
+        }
         Event::GuardTripped { guard } => format!("held: {}", word(guard)),
-        Event::ClockShifted { downtime } => format!("time stood still for {} s", downtime.as_secs_f64()),
+        Event::ClockShifted { downtime } => {
+            format!("time stood still for {} s", downtime.as_secs_f64())
+        }
         Event::FactsChanged { participant, .. } => format!("facts of {participant} changed"),
-        Event::Redacted { seq, by, summaries, .. } if summaries.is_empty() => format!("{by} erased {seq}"),
-        Event::Redacted { seq, by, summaries, .. } => format!("{by} erased {seq}, and with it the summaries {}", places(summaries)),
+        Event::Redacted { seq, by, summaries, .. } if summaries.is_empty() => {
+            format!("{by} erased {seq}")
+        }
+        Event::Redacted { seq, by, summaries, .. } => {
+            format!("{by} erased {seq}, and with it the summaries {}", places(summaries))
+        }
         Event::Summarised { participant, through_seq, replaces, body, .. } => {
             let replaces = replaces.map_or(String::new(), |seq| format!(", and {seq} makes room"));
             format!("{participant} sums up to {through_seq}{replaces}: {}", short(body))
@@ -109,11 +146,19 @@ fn said(posted: &Posted) -> String {
 
 fn short(body: &str) -> String {
     let line = body.replace('\n', "\\n");
-    if line.chars().count() <= 110 { line } else { format!("{}…", line.chars().take(110).collect::<String>()) }
+    if line.chars().count() <= 110 {
+        line
+    } else {
+        format!("{}…", line.chars().take(110).collect::<String>())
+    }
 }
 
 fn names(ids: &[moothall_kernel::ids::ParticipantId]) -> String {
-    if ids.is_empty() { "nobody".into() } else { ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join("+") }
+    if ids.is_empty() {
+        "nobody".into()
+    } else {
+        ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join("+")
+    }
 }
 
 fn places(seqs: &[moothall_kernel::ids::Seq]) -> String {
@@ -130,7 +175,9 @@ fn because(fault: Option<&Fault>) -> String {
 
 fn change(change: &Change) -> String {
     match change {
-        Change::Invited { participant, kind, .. } => format!("invited {participant} ({})", word(kind)),
+        Change::Invited { participant, kind, .. } => {
+            format!("invited {participant} ({})", word(kind))
+        }
         Change::Uninvited { participant } => format!("uninvited {participant}"),
         Change::Muted { targets } => format!("muted {}", names(targets)),
         Change::Unmuted { targets } => format!("unmuted {}", names(targets)),
@@ -142,20 +189,31 @@ fn change(change: &Change) -> String {
         Change::GuardLifted => "released".into(),
         Change::Bound { target } => format!("bound {target}"),
         Change::Unbound { target } => format!("unbound {target}"),
-        Change::BudgetRaised(raise) => format!("budget raised by {} turns and {} micros until {}", raise.turns, raise.micros, raise.until),
+        Change::BudgetRaised(raise) => format!(
+            "budget raised by {} turns and {} micros until {}",
+            raise.turns, raise.micros, raise.until
+        ),
     }
 }
 
 fn gathering(state: &Conversation, step: &GatheringEvent) -> String {
     match step {
         GatheringEvent::Opened { .. } => "gathering opened".into(),
-        GatheringEvent::RoundOpened { phase, round, order } => format!("{} {round}: {}", phase.as_str(), names(order)),
+        GatheringEvent::RoundOpened { phase, round, order } => {
+            format!("{} {round}: {}", phase.as_str(), names(order))
+        }
         GatheringEvent::PieceGiven { holder, note } => {
-            format!("piece with {}{}", state.name_of(holder), note.as_ref().map_or(String::new(), |note| format!(" ({note})")))
+            format!(
+                "piece with {}{}",
+                state.name_of(holder),
+                note.as_ref().map_or(String::new(), |note| format!(" ({note})"))
+            )
         }
         GatheringEvent::Beat { number } => format!("beat {number}"),
         GatheringEvent::LastWordAsked => "last word".into(),
-        GatheringEvent::PieceReleased { holder, because, .. } => format!("{holder} lets go: {}", word(because)),
+        GatheringEvent::PieceReleased { holder, because, .. } => {
+            format!("{holder} lets go: {}", word(because))
+        }
         GatheringEvent::HarvestAsked { harvester } => format!("harvest by {harvester}"),
         GatheringEvent::Closed { because } => format!("gathering closed: {because}"),
     }

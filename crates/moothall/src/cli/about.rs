@@ -1,4 +1,5 @@
-//! What can be typed about the program itself: its configuration, its completions, its pages, its help.
+//! What can be typed about the program itself: its configuration, its completions, its pages, its
+//! help.
 
 use std::path::PathBuf;
 
@@ -26,7 +27,8 @@ pub struct Doctor {
     /// Which server's.
     #[command(flatten)]
     pub place: Place,
-    /// Ask the address of each model whether it answers and takes the key, for at most 5 seconds each
+    /// Ask the address of each model whether it answers and takes the key, for at most 5 seconds
+    /// each
     #[arg(long)]
     pub ping: bool,
 }
@@ -50,7 +52,8 @@ pub enum ConfigAction {
 /// Which configuration.
 #[derive(Clone, Debug, Args)]
 pub struct ConfigFile {
-    /// The configuration file [default: ./moothall.toml over moothall/moothall.toml in the XDG configuration folder]
+    /// The configuration file [default: ./moothall.toml over moothall/moothall.toml in the XDG
+    /// configuration folder]
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
 }

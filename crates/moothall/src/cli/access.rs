@@ -9,7 +9,8 @@ use super::{Sure, Thread};
 /// Whose start-up credential to use, for the operator of a server.
 #[derive(Clone, Debug, Args)]
 pub struct KeyOf {
-    /// The data folder of the running server whose start-up credential to use, where it is not found by itself
+    /// The data folder of the running server whose start-up credential to use, where it is not
+    /// found by itself
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 }
@@ -89,7 +90,8 @@ pub struct NewInvitation {
     /// Hours until the link is worth nothing, up to 168 [default: 24]
     #[arg(long, value_name = "HOURS")]
     pub expires: Option<u64>,
-    /// The address under which the other one reaches the server [default: the one that you use, or one that the server knows]
+    /// The address under which the other one reaches the server [default: the one that you use, or
+    /// one that the server knows]
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
     /// With whose credential.

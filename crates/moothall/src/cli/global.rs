@@ -9,18 +9,40 @@ use super::Cli;
 /// What every command understands.
 #[derive(Clone, Debug, Args)]
 pub struct Global {
-    /// The server to talk to [default: where moothall.toml makes one listen, then http://127.0.0.1:5111]
-    #[arg(long, global = true, value_name = "URL", env = "MOOTHALL_SERVER", hide_env_values = true, help_heading = "Global options")]
+    /// The server to talk to [default: where moothall.toml makes one listen, then
+    /// http://127.0.0.1:5111]
+    #[arg(
+        long,
+        global = true,
+        value_name = "URL",
+        env = "MOOTHALL_SERVER",
+        hide_env_values = true,
+        help_heading = "Global options"
+    )]
     pub server: Option<String>,
     /// A server that you joined, by the name under which it is kept
-    #[arg(long, global = true, value_name = "NAME", env = "MOOTHALL_PROFILE", hide_env_values = true, help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        env = "MOOTHALL_PROFILE",
+        hide_env_values = true,
+        help_heading = "Global options"
+    )]
     pub profile: Option<String>,
-    /// A file with the token to show to the server [default: a session's own, MOOTHALL_TOKEN, the start-up credential of a server of your
-    /// own, then what you got when you joined]
+    /// A file with the token to show to the server [default: a session's own, MOOTHALL_TOKEN, the
+    /// start-up credential of a server of your own, then what you got when you joined]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub token_file: Option<PathBuf>,
     /// For https: trust the certificates in this file (PEM) instead of the system's
-    #[arg(long, global = true, value_name = "FILE", env = "MOOTHALL_CACERT", hide_env_values = true, help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "FILE",
+        env = "MOOTHALL_CACERT",
+        hide_env_values = true,
+        help_heading = "Global options"
+    )]
     pub cacert: Option<PathBuf>,
     /// Print JSON: one object, or one object a line for what goes on
     #[arg(long, global = true, help_heading = "Global options")]
@@ -34,7 +56,8 @@ pub struct Global {
     /// Say on standard error what is asked of the server, and how long it takes
     #[arg(long, short, global = true, help_heading = "Global options")]
     pub verbose: bool,
-    /// Show times in UTC; otherwise in the time zone of this computer or of TZ. JSON is always in UTC
+    /// Show times in UTC; otherwise in the time zone of this computer or of TZ. JSON is always in
+    /// UTC
     #[arg(long, global = true, help_heading = "Global options")]
     pub utc: bool,
     /// When to use colours: auto, always or never. NO_COLOR is respected
@@ -54,17 +77,25 @@ pub enum ColorChoice {
     Never,
 }
 
-/// The whole command line. What every command understands is shown by the program's own help alone, and works everywhere.
+/// The whole command line. What every command understands is shown by the program's own help alone,
+/// and works everywhere.
 pub fn command() -> Command {
     let program = Cli::command();
-    let shared: Vec<Arg> = program.get_arguments().filter(|arg| arg.is_global_set()).map(|arg| arg.clone().hide(true)).collect();
+    let shared: Vec<Arg> = program
+        .get_arguments()
+        .filter(|arg| arg.is_global_set())
+        .map(|arg| arg.clone().hide(true))
+        .collect();
     // A subcommand that has an argument already is not given another of its name.
     program.mut_subcommands(|command| sparing(command, &shared))
 }
 
 fn sparing(command: Command, shared: &[Arg]) -> Command {
-    let command = command.args(shared.iter().cloned()).mut_subcommands(|inner| sparing(inner, shared));
+    let command =
+        command.args(shared.iter().cloned()).mut_subcommands(|inner| sparing(inner, shared));
     let about = "Options of all commands (--server, --json, --timeout …): moothall --help";
-    let after = command.get_after_help().map_or_else(|| about.to_owned(), |after| format!("{after}\n\n{about}"));
+    let after = command
+        .get_after_help()
+        .map_or_else(|| about.to_owned(), |after| format!("{after}\n\n{about}"));
     command.after_help(after)
 }

@@ -95,7 +95,8 @@ pub struct BudgetRaise {
 fn length(text: &str) -> Result<f64, String> {
     let expected = || format!("{text:?} is no length of time such as 30m, 2h or 7d");
     let unit = text.chars().last().ok_or_else(expected)?;
-    let number: f64 = text.strip_suffix(unit).and_then(|number| number.parse().ok()).ok_or_else(expected)?;
+    let number: f64 =
+        text.strip_suffix(unit).and_then(|number| number.parse().ok()).ok_or_else(expected)?;
     let seconds = match unit {
         's' => 1.0,
         'm' => 60.0,

@@ -113,7 +113,8 @@ pub struct Permit {
     /// Where it was asked.
     #[command(flatten)]
     pub thread: Thread,
-    /// The answer: allow, deny, a number, or the words of an option or their beginning; without one, what is asked is listed
+    /// The answer: allow, deny, a number, or the words of an option or their beginning; without
+    /// one, what is asked is listed
     #[arg(value_name = "OPTION")]
     pub option: Option<String>,
     /// Words of your own, for an answer that takes them; without OPTION it is the one that does

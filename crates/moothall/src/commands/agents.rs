@@ -11,7 +11,8 @@ pub async fn run(desk: &Context) -> Result<(), Fault> {
     if desk.paper.json {
         return desk.paper.object(&list);
     }
-    let width = list.agents.iter().map(|agent| agent.client.chars().count()).max().unwrap_or_default();
+    let width =
+        list.agents.iter().map(|agent| agent.client.chars().count()).max().unwrap_or_default();
     for agent in &list.agents {
         desk.paper.line(&row(desk, agent, width))?;
     }
@@ -24,16 +25,30 @@ fn row(desk: &Context, agent: &AgentEntry, width: usize) -> String {
     let fill = " ".repeat(width.saturating_sub(agent.client.chars().count()));
     let name = desk.paper.paint(Style::Bold, &agent.client);
     let how = format!("{:<8} {:<10}", agent.runtime, agent.origin);
-    let summary = agent.run_as.as_ref().map_or_else(|| agent.summary.clone(), |user| format!("{} Runs as {user}.", agent.summary));
-    format!("{name}{fill}  {}  {}", desk.paper.paint(Style::Dim, &how), desk.paper.paint(Style::Plain, &summary))
+    let summary = agent
+        .run_as
+        .as_ref()
+        .map_or_else(|| agent.summary.clone(), |user| format!("{} Runs as {user}.", agent.summary));
+    format!(
+        "{name}{fill}  {}  {}",
+        desk.paper.paint(Style::Dim, &how),
+        desk.paper.paint(Style::Plain, &summary)
+    )
 }
 
-/// What is to be known of those whose programs are the server's own user; said once for all of them.
+/// What is to be known of those whose programs are the server's own user; said once for all of
+/// them.
 fn of_the_servers_user(list: &AgentList) -> Option<String> {
-    let own = |agent: &&AgentEntry| matches!(agent.runtime.as_str(), "command" | "terminal") && agent.run_as.is_none();
-    let clients: Vec<&str> = list.agents.iter().filter(own).map(|agent| agent.client.as_str()).collect();
+    let own = |agent: &&AgentEntry| {
+        matches!(agent.runtime.as_str(), "command" | "terminal") && agent.run_as.is_none()
+    };
+    let clients: Vec<&str> =
+        list.agents.iter().filter(own).map(|agent| agent.client.as_str()).collect();
     if clients.is_empty() {
         return None;
     }
-    Some(format!("Programs of the server's own user, who can read all that it keeps: {}. `run_as` gives them another.", clients.join(", ")))
+    Some(format!(
+        "Programs of the server's own user, who can read all that it keeps: {}. `run_as` gives them another.",
+        clients.join(", ")
+    ))
 }

@@ -1,4 +1,5 @@
-//! What `serve` says when it begins: where it is reached, what it has, and what to type next. Every address is one that works.
+//! What `serve` says when it begins: where it is reached, what it has, and what to type next. Every
+//! address is one that works.
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -33,7 +34,8 @@ pub struct Doors<'a> {
 }
 
 impl Doors<'_> {
-    /// Says it. The start-up credential is shown on a terminal alone: what is printed elsewhere is kept by whoever keeps logs.
+    /// Says it. The start-up credential is shown on a terminal alone: what is printed elsewhere is
+    /// kept by whoever keeps logs.
     ///
     /// # Errors
     /// Standard output is gone.
@@ -42,33 +44,53 @@ impl Doors<'_> {
         let here = &self.reach.here;
         let shown = std::io::stdout().is_terminal();
         // A fragment stays in the browser: it is in no request and no log.
-        let page = if shown { format!("{here}/#key={}", self.key.reveal()) } else { format!("{here}/") };
+        let page =
+            if shown { format!("{here}/#key={}", self.key.reveal()) } else { format!("{here}/") };
         if paper.json {
             return paper.object(&json!({
                 "listening": here, "bound": self.address, "others": self.reach.others, "page": page, "key_file": key_file(&data),
                 "data": data, "agents": self.agents, "version": env!("CARGO_PKG_VERSION"),
             }));
         }
-        let row = |name: &str, value: &str| format!("  {name:<7} {}", paper.paint(Style::Plain, value));
-        let mut lines = vec![format!("Moothall listens on {}", paper.paint(Style::Bold, here)), row("page", &page)];
+        let row =
+            |name: &str, value: &str| format!("  {name:<7} {}", paper.paint(Style::Plain, value));
+        let mut lines = vec![
+            format!("Moothall listens on {}", paper.paint(Style::Bold, here)),
+            row("page", &page),
+        ];
         if !shown {
-            lines.push(row("key", &format!("in {}; `moothall page` prints the page's address with it", key_file(&data).display())));
+            lines.push(row(
+                "key",
+                &format!(
+                    "in {}; `moothall page` prints the page's address with it",
+                    key_file(&data).display()
+                ),
+            ));
         }
         lines.extend(self.reach.others.iter().map(|other| row("others", other)));
-        lines.extend([row("data", &data.display().to_string()), row("agents", &self.agents.join(", "))]);
+        lines.extend([
+            row("data", &data.display().to_string()),
+            row("agents", &self.agents.join(", ")),
+        ]);
         lines.extend(self.next_steps());
         lines.iter().try_for_each(|line| paper.line(line))
     }
 
     fn next_steps(&self) -> Vec<String> {
-        let elsewhere = if self.address.port() == USUAL_BIND.port() { String::new() } else { format!(" --server {}", self.reach.here) };
+        let elsewhere = if self.address.port() == USUAL_BIND.port() {
+            String::new()
+        } else {
+            format!(" --server {}", self.reach.here)
+        };
         let mut steps = vec![
             "Next, in another terminal (from the sources: cargo run --release -- instead of moothall):".to_owned(),
             format!("  moothall{elsewhere} new \"First talk\""),
             format!("  moothall{elsewhere} say - \"@analyst where do we begin?\" --wait"),
         ];
         if self.mode == Mode::Token {
-            steps.push("Everybody else needs a token, or an invitation into one conversation:".to_owned());
+            steps.push(
+                "Everybody else needs a token, or an invitation into one conversation:".to_owned(),
+            );
             steps.push(format!("  moothall{elsewhere} token create ann"));
             steps.push(format!("  moothall{elsewhere} invitation create \"First talk\" --for ann"));
         }

@@ -14,7 +14,10 @@ pub async fn run(args: &Backup, paper: &Printer) -> Result<(), Fault> {
     let found = moothall_store::backup(&data, &args.dest).await.map_err(failed)?;
     Walked::new(&args.dest, &found).tell(paper)?;
     if !paper.json {
-        note(&format!("{} is a data folder of its own. To look into it: moothall serve --data {0}", args.dest.display()));
+        note(&format!(
+            "{} is a data folder of its own. To look into it: moothall serve --data {0}",
+            args.dest.display()
+        ));
     }
     Ok(())
 }

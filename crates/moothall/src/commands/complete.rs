@@ -1,5 +1,6 @@
-//! `complete`: what a shell offers where a command takes the name of something that only the server knows. Whoever presses a key waits for it:
-//! so it is quick or says nothing, and it never complains.
+//! `complete`: what a shell offers where a command takes the name of something that only the server
+//! knows. Whoever presses a key waits for it: so it is quick or says nothing, and it never
+//! complains.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -32,7 +33,8 @@ enum Kind {
     Session,
 }
 
-/// What has been typed: the word that is being typed is a name of this kind, asked of the server that these options name.
+/// What has been typed: the word that is being typed is a name of this kind, asked of the server
+/// that these options name.
 #[derive(Debug, PartialEq, Eq)]
 struct Typed {
     kind: Kind,
@@ -49,13 +51,19 @@ pub async fn run(global: &Global, args: &Complete, paper: &Printer) -> Result<()
     let Some(typed) = typed(before) else { return Ok(()) };
     let names = tokio::time::timeout(WITHIN, names(global, &typed)).await;
     let Ok(Some(names)) = names else { return Ok(()) };
-    let fitting = names.iter().filter(|name| name.starts_with(&begun) && !name.is_empty() && !name.contains(char::is_control));
+    let fitting = names.iter().filter(|name| {
+        name.starts_with(&begun) && !name.is_empty() && !name.contains(char::is_control)
+    });
     fitting.take(OFFERED_MAX).try_for_each(|name| paper.line(name))
 }
 
-/// What the next word is, after these. The program's own name and what stands before it, such as another command of a pipe, say nothing.
+/// What the next word is, after these. The program's own name and what stands before it, such as
+/// another command of a pipe, say nothing.
 fn typed(words: &[String]) -> Option<Typed> {
-    let own = words.iter().rposition(|word| word.rsplit('/').next() == Some("moothall")).map_or(0, |at| at + 1);
+    let own = words
+        .iter()
+        .rposition(|word| word.rsplit('/').next() == Some("moothall"))
+        .map_or(0, |at| at + 1);
     let mut program = cli::command();
     program.build();
     let (mut command, mut place, mut options) = (&program, 0, BTreeMap::new());
@@ -66,7 +74,9 @@ fn typed(words: &[String]) -> Option<Typed> {
         }
         if let Some(option) = option(command, &word) {
             match (word.split_once('='), takes_value(option)) {
-                (Some((_, value)), _) => drop(options.insert(option.get_id().to_string(), value.to_owned())),
+                (Some((_, value)), _) => {
+                    drop(options.insert(option.get_id().to_string(), value.to_owned()))
+                }
                 (None, false) => {}
                 (None, true) => match words.next() {
                     Some(value) => drop(options.insert(option.get_id().to_string(), value)),
@@ -79,7 +89,10 @@ fn typed(words: &[String]) -> Option<Typed> {
             place += 1;
         }
     }
-    let last = command.get_positionals().last().filter(|last| last.get_num_args().is_some_and(|number| number.max_values() > 1));
+    let last = command
+        .get_positionals()
+        .last()
+        .filter(|last| last.get_num_args().is_some_and(|number| number.max_values() > 1));
     let positional = command.get_positionals().nth(place).or(last)?;
     Some(Typed { kind: kind_of(positional)?, options })
 }
@@ -87,7 +100,8 @@ fn typed(words: &[String]) -> Option<Typed> {
 /// The option that a word is, with its value behind `=` or without.
 fn option<'a>(command: &'a Command, word: &str) -> Option<&'a Arg> {
     let name = word.split_once('=').map_or(word, |(name, _)| name);
-    let long = |arg: &&Arg| name.strip_prefix("--").is_some_and(|name| arg.get_long() == Some(name));
+    let long =
+        |arg: &&Arg| name.strip_prefix("--").is_some_and(|name| arg.get_long() == Some(name));
     let short = |arg: &&Arg| arg.get_short().is_some_and(|short| name == format!("-{short}"));
     command.get_arguments().find(|arg| long(arg) || short(arg))
 }
@@ -96,7 +110,8 @@ fn takes_value(option: &Arg) -> bool {
     matches!(option.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
-/// What an argument takes; nothing where it is no name, or one of a few words that the shell knows already.
+/// What an argument takes; nothing where it is no name, or one of a few words that the shell knows
+/// already.
 fn kind_of(argument: &Arg) -> Option<Kind> {
     if !argument.get_possible_values().is_empty() {
         return None;
@@ -200,7 +215,8 @@ mod tests {
 
     #[test]
     fn the_server_that_the_line_names_is_asked() {
-        let words = ["moothall", "--server=http://a", "say", "--token-file", "t"].map(str::to_owned);
+        let words =
+            ["moothall", "--server=http://a", "say", "--token-file", "t"].map(str::to_owned);
         let options = typed(&words).unwrap().options;
         assert_eq!((options["server"].as_str(), options["token_file"].as_str()), ("http://a", "t"));
     }

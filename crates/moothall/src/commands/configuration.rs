@@ -22,21 +22,32 @@ fn check(file: &ConfigFile, paper: &Printer) -> Result<(), Fault> {
     }
     let agents: Vec<&String> = config.agents.keys().collect();
     let set = config::settings(file.config.as_deref(), &config::environment())?;
-    let lasting: Vec<&str> = set.iter().map(|setting| setting.key.as_str()).filter(|key| needs_restart(key)).collect();
+    let lasting: Vec<&str> =
+        set.iter().map(|setting| setting.key.as_str()).filter(|key| needs_restart(key)).collect();
     if paper.json {
         return paper
             .object(&json!({"ok": true, "file": config.file, "agents": agents, "warnings": config.warnings, "needs_restart": lasting}));
     }
     config.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
-    let place =
-        config.file.map_or_else(|| "there is no file, and everything has its default".to_owned(), |file| file.display().to_string());
-    paper.line(&format!("{}  {}", paper.paint(Style::Good, "ok"), paper.paint(Style::Plain, &place)))?;
+    let place = config.file.map_or_else(
+        || "there is no file, and everything has its default".to_owned(),
+        |file| file.display().to_string(),
+    );
+    paper.line(&format!(
+        "{}  {}",
+        paper.paint(Style::Good, "ok"),
+        paper.paint(Style::Plain, &place)
+    ))?;
     set.iter().try_for_each(|setting| paper.line(&taken_over(&setting.key, paper)))
 }
 
 /// When a running server takes a key over.
 fn taken_over(key: &str, paper: &Printer) -> String {
-    let (style, when) = if needs_restart(key) { (Style::Warn, "needs a restart") } else { (Style::Dim, "at the next reload") };
+    let (style, when) = if needs_restart(key) {
+        (Style::Warn, "needs a restart")
+    } else {
+        (Style::Dim, "at the next reload")
+    };
     format!("    {}  {}", paper.paint(Style::Plain, key), paper.paint(style, when))
 }
 
@@ -54,5 +65,9 @@ fn show(file: &ConfigFile, origin: bool, paper: &Printer) -> Result<(), Fault> {
 /// A line that is TOML itself.
 fn row(setting: &Setting, origin: bool, paper: &Printer) -> String {
     let line = paper.paint(Style::Plain, &format!("{} = {}", setting.key, setting.value));
-    if origin { format!("{line}  {}", paper.paint(Style::Dim, &format!("# {}", setting.origin))) } else { line }
+    if origin {
+        format!("{line}  {}", paper.paint(Style::Dim, &format!("# {}", setting.origin)))
+    } else {
+        line
+    }
 }

@@ -11,14 +11,25 @@ use crate::threads;
 
 pub async fn run(desk: &Context, args: &Delete) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let named = threads::state(&desk.client, &thread).await.ok().map_or_else(|| thread.clone(), |state| format!("{:?}", state.name));
-    sure::ask(desk, &args.sure, &format!("Delete {named} for good, with everything that was said in it?"))?;
-    let deleted: ThreadDeleted = desk.client.delete(&format!("/threads/{}", segment(&thread))).await?;
+    let named = threads::state(&desk.client, &thread)
+        .await
+        .ok()
+        .map_or_else(|| thread.clone(), |state| format!("{:?}", state.name));
+    sure::ask(
+        desk,
+        &args.sure,
+        &format!("Delete {named} for good, with everything that was said in it?"),
+    )?;
+    let deleted: ThreadDeleted =
+        desk.client.delete(&format!("/threads/{}", segment(&thread))).await?;
     if desk.paper.json {
         return desk.paper.object(&deleted);
     }
-    let rest =
-        if deleted.erased { "" } else { " The disk was in the way of erasing all of it; the rest goes when the server starts again." };
+    let rest = if deleted.erased {
+        ""
+    } else {
+        " The disk was in the way of erasing all of it; the rest goes when the server starts again."
+    };
     note(&format!("{named} is gone for everybody.{rest} {}", deleted.backups));
     Ok(())
 }

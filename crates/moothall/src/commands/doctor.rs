@@ -1,4 +1,5 @@
-//! `doctor`: looks at this computer, the configuration and the server, and says what to do about what it finds.
+//! `doctor`: looks at this computer, the configuration and the server, and says what to do about
+//! what it finds.
 
 mod agents;
 mod folder;
@@ -80,7 +81,13 @@ pub async fn run(args: &Doctor, global: &Global, paper: &Printer) -> Result<(), 
     let mut checks = examine(args).await;
     if let Some(server) = global.server.as_deref().filter(|server| !server.is_empty()) {
         let (token_file, profile) = (global.token_file.as_deref(), global.profile.as_deref());
-        let said = Said { server: Some(server), token_file, data: None, profile, cacert: global.cacert.as_deref() };
+        let said = Said {
+            server: Some(server),
+            token_file,
+            data: None,
+            profile,
+            cacert: global.cacert.as_deref(),
+        };
         checks.extend(server::examine(&said).await);
     }
     let failed = checks.iter().filter(|finding| finding.verdict == Verdict::Fail).count();
@@ -103,8 +110,15 @@ fn print(paper: &Printer, finding: &Finding) -> Result<(), Fault> {
         Verdict::Warn => (Style::Warn, "warn"),
         Verdict::Fail => (Style::Bad, "FAIL"),
     };
-    paper.line(&format!("{}  {:<14} {}", paper.paint(style, word), finding.check, paper.paint(Style::Plain, &finding.found)))?;
-    finding.fix.as_ref().map_or(Ok(()), |fix| paper.line(&format!("      {:<14} → {}", "", paper.paint(Style::Bold, fix))))
+    paper.line(&format!(
+        "{}  {:<14} {}",
+        paper.paint(style, word),
+        finding.check,
+        paper.paint(Style::Plain, &finding.found)
+    ))?;
+    finding.fix.as_ref().map_or(Ok(()), |fix| {
+        paper.line(&format!("      {:<14} → {}", "", paper.paint(Style::Bold, fix)))
+    })
 }
 
 async fn examine(args: &Doctor) -> Vec<Finding> {
@@ -113,7 +127,11 @@ async fn examine(args: &Doctor) -> Vec<Finding> {
         Err(fault) => {
             let fix = fault.forward.unwrap_or_else(|| "correct it there".into());
             let why = fault.why.map_or_else(String::new, |why| format!(": {why}"));
-            findings.insert(0, Finding::new("configuration", Verdict::Fail, format!("{}{why}", fault.what)).fix(fix));
+            findings.insert(
+                0,
+                Finding::new("configuration", Verdict::Fail, format!("{}{why}", fault.what))
+                    .fix(fix),
+            );
             findings.push(tmux(tmux_version().as_deref(), false));
         }
         Ok(settled) => {
@@ -134,20 +152,36 @@ fn configuration(config: &Config) -> Vec<Finding> {
         Some(file) => format!("{}, {} agents configured", file.display(), config.agents.len()),
         None => "no file; everything has a default".into(),
     };
-    let found = match accounts::named(config).iter().find(|named| named.section == "[sessions]").map(accounts::Named::allowed) {
+    let found = match accounts::named(config)
+        .iter()
+        .find(|named| named.section == "[sessions]")
+        .map(accounts::Named::allowed)
+    {
         Some(Err(why)) => {
             let fix = "run this as the user of the server, or correct `run_as` in [sessions]";
-            return vec![Finding::new("configuration", Verdict::Fail, format!("in [sessions], `run_as`: {why}")).fix(fix)];
+            return vec![
+                Finding::new(
+                    "configuration",
+                    Verdict::Fail,
+                    format!("in [sessions], `run_as`: {why}"),
+                )
+                .fix(fix),
+            ];
         }
         Some(Ok(_)) | None => found,
     };
-    let warnings = config.warnings.iter().map(|warning| Finding::new("configuration", Verdict::Warn, warning.clone()));
+    let warnings = config
+        .warnings
+        .iter()
+        .map(|warning| Finding::new("configuration", Verdict::Warn, warning.clone()));
     std::iter::once(Finding::new("configuration", Verdict::Ok, found)).chain(warnings).collect()
 }
 
 fn version() -> Finding {
-    let commit = option_env!("MOOTHALL_COMMIT").map_or_else(String::new, |commit| format!(" ({commit})"));
-    let file = std::env::current_exe().map_or_else(|_| String::new(), |file| format!(", {}", file.display()));
+    let commit =
+        option_env!("MOOTHALL_COMMIT").map_or_else(String::new, |commit| format!(" ({commit})"));
+    let file = std::env::current_exe()
+        .map_or_else(|_| String::new(), |file| format!(", {}", file.display()));
     Finding::new("moothall", Verdict::Ok, format!("{}{commit}{file}", env!("CARGO_PKG_VERSION")))
 }
 
@@ -158,45 +192,71 @@ fn sqlite() -> Finding {
     if (next(), next(), next()) >= SQLITE_MIN {
         Finding::new("sqlite", Verdict::Ok, version)
     } else {
-        Finding::new("sqlite", Verdict::Fail, format!("{version} can damage its log")).fix("build with the bundled SQLite, 3.51.3 or newer")
+        Finding::new("sqlite", Verdict::Fail, format!("{version} can damage its log"))
+            .fix("build with the bundled SQLite, 3.51.3 or newer")
     }
 }
 
 fn clock() -> Finding {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
+    let now = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs();
     if now < CLOCK_SECONDS_MIN {
-        return Finding::new("clock", Verdict::Fail, "the clock is in the past").fix("set it, e.g. timedatectl set-ntp true");
+        return Finding::new("clock", Verdict::Fail, "the clock is in the past")
+            .fix("set it, e.g. timedatectl set-ntp true");
     }
     let millis = i64::try_from(now).unwrap_or(i64::MAX).saturating_mul(1000);
-    Finding::new("clock", Verdict::Ok, moothall_kernel::time::Timestamp::from_millis(millis).to_string())
+    Finding::new(
+        "clock",
+        Verdict::Ok,
+        moothall_kernel::time::Timestamp::from_millis(millis).to_string(),
+    )
 }
 
 fn files() -> Finding {
     match getrlimit(Resource::RLIMIT_NOFILE) {
         Ok((soft, _)) if soft < FILES_MIN => {
-            Finding::new("open files", Verdict::Warn, format!("at most {soft}")).fix(format!("ulimit -n {FILES_MIN}, or more"))
+            Finding::new("open files", Verdict::Warn, format!("at most {soft}"))
+                .fix(format!("ulimit -n {FILES_MIN}, or more"))
         }
         Ok((soft, _)) => Finding::new("open files", Verdict::Ok, format!("at most {soft}")),
-        Err(error) => Finding::new("open files", Verdict::Info, format!("the limit is unknown: {error}")),
+        Err(error) => {
+            Finding::new("open files", Verdict::Info, format!("the limit is unknown: {error}"))
+        }
     }
 }
 
 /// What tmux says of itself, where it is installed.
 pub fn tmux_version() -> Option<String> {
-    let output = std::process::Command::new("tmux").arg("-V").output().ok().filter(|output| output.status.success())?;
+    let output = std::process::Command::new("tmux")
+        .arg("-V")
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 /// Sessions live in it. Whoever configured a program that does cannot do without.
 fn tmux(version: Option<&str>, wanted: bool) -> Finding {
     let found = |trouble: &str| match wanted {
-        true => Finding::new("tmux", Verdict::Fail, format!("{trouble}, and agents with runtime = \"terminal\" are configured")),
-        false => Finding::new("tmux", Verdict::Info, format!("{trouble}; programs in terminals need it (`moothall run`)")),
+        true => Finding::new(
+            "tmux",
+            Verdict::Fail,
+            format!("{trouble}, and agents with runtime = \"terminal\" are configured"),
+        ),
+        false => Finding::new(
+            "tmux",
+            Verdict::Info,
+            format!("{trouble}; programs in terminals need it (`moothall run`)"),
+        ),
     };
     let fix = format!("install tmux {}.{} or newer", TMUX_MIN.0, TMUX_MIN.1);
     match version {
         None => found("not installed").fix(fix),
-        Some(version) if numbers(version).is_some_and(|numbers| numbers < TMUX_MIN) => found(&format!("{version} is too old")).fix(fix),
+        Some(version) if numbers(version).is_some_and(|numbers| numbers < TMUX_MIN) => {
+            found(&format!("{version} is too old")).fix(fix)
+        }
         Some(version) => Finding::new("tmux", Verdict::Ok, version),
     }
 }
@@ -209,7 +269,11 @@ fn numbers(version: &str) -> Option<(u32, u32)> {
 }
 
 fn data_folder(folder: &Path) -> Vec<Finding> {
-    let Some(existing) = folder.ancestors().find(|path| path.exists()).filter(|path| !path.as_os_str().is_empty()).or(Some(Path::new(".")))
+    let Some(existing) = folder
+        .ancestors()
+        .find(|path| path.exists())
+        .filter(|path| !path.as_os_str().is_empty())
+        .or(Some(Path::new(".")))
     else {
         return Vec::new();
     };
@@ -230,11 +294,23 @@ fn writable(folder: &Path, existing: &Path) -> Finding {
     let tried = std::fs::OpenOptions::new().write(true).create_new(true).open(&probe);
     let tried = tried.and_then(|file| file.sync_all()).and_then(|()| std::fs::remove_file(&probe));
     match tried {
-        Ok(()) if existing == folder => Finding::new("data folder", Verdict::Ok, folder.display().to_string()),
-        Ok(()) => Finding::new("data folder", Verdict::Ok, format!("{} will be made", folder.display())),
+        Ok(()) if existing == folder => {
+            Finding::new("data folder", Verdict::Ok, folder.display().to_string())
+        }
+        Ok(()) => {
+            Finding::new("data folder", Verdict::Ok, format!("{} will be made", folder.display()))
+        }
         Err(error) => {
-            let fix = format!("give yourself the right to write to {}, or name another folder with --data", existing.display());
-            Finding::new("data folder", Verdict::Fail, format!("cannot write to {}: {error}", existing.display())).fix(fix)
+            let fix = format!(
+                "give yourself the right to write to {}, or name another folder with --data",
+                existing.display()
+            );
+            Finding::new(
+                "data folder",
+                Verdict::Fail,
+                format!("cannot write to {}: {error}", existing.display()),
+            )
+            .fix(fix)
         }
     }
 }
@@ -243,21 +319,33 @@ fn free_space(folder: &Path) -> Option<Finding> {
     let free = gauges::free_bytes(folder)?;
     let found = format!("{} MiB free", free >> 20);
     Some(match free {
-        ..FREE_BYTES_MIN => Finding::new("disk", Verdict::Fail, found).fix("free some space; a full disk refuses every message"),
-        FREE_BYTES_MIN..FREE_BYTES_WARN => Finding::new("disk", Verdict::Warn, found).fix("free some space soon"),
+        ..FREE_BYTES_MIN => Finding::new("disk", Verdict::Fail, found)
+            .fix("free some space; a full disk refuses every message"),
+        FREE_BYTES_MIN..FREE_BYTES_WARN => {
+            Finding::new("disk", Verdict::Warn, found).fix("free some space soon")
+        }
         _ => Finding::new("disk", Verdict::Ok, found),
     })
 }
 
-/// The write-ahead log needs memory that all its readers share, which file systems on other computers do not have.
+/// The write-ahead log needs memory that all its readers share, which file systems on other
+/// computers do not have.
 #[cfg(target_os = "linux")]
 fn file_system(folder: &Path) -> Option<Finding> {
     use nix::sys::statfs;
     let kind = statfs::statfs(folder).ok()?.filesystem_type();
-    let remote = [(statfs::NFS_SUPER_MAGIC, "NFS"), (statfs::SMB_SUPER_MAGIC, "SMB"), (statfs::FUSE_SUPER_MAGIC, "FUSE")];
+    let remote = [
+        (statfs::NFS_SUPER_MAGIC, "NFS"),
+        (statfs::SMB_SUPER_MAGIC, "SMB"),
+        (statfs::FUSE_SUPER_MAGIC, "FUSE"),
+    ];
     Some(match remote.into_iter().find(|(magic, _)| *magic == kind) {
-        Some((_, name)) => Finding::new("file system", Verdict::Warn, format!("{name}: locks and shared memory may not work on it"))
-            .fix("use a local disk"),
+        Some((_, name)) => Finding::new(
+            "file system",
+            Verdict::Warn,
+            format!("{name}: locks and shared memory may not work on it"),
+        )
+        .fix("use a local disk"),
         None => Finding::new("file system", Verdict::Ok, "local"),
     })
 }
@@ -274,15 +362,21 @@ async fn address(bind: SocketAddr) -> Finding {
         && let Ok(Ok(ping)) = tokio::time::timeout(PING_WITHIN, client.get::<Ping>("/ping")).await
         && ping.server == "moothall"
     {
-        return Finding::new("address", Verdict::Ok, format!("a server of version {} answers on {bind}", ping.version));
+        return Finding::new(
+            "address",
+            Verdict::Ok,
+            format!("a server of version {} answers on {bind}", ping.version),
+        );
     }
     match TcpListener::bind(bind) {
         Ok(_) => Finding::new("address", Verdict::Ok, format!("{bind} is free")),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-            Finding::new("address", Verdict::Fail, format!("another program listens on {bind}")).fix("stop it, or use --bind 127.0.0.1:0")
+            Finding::new("address", Verdict::Fail, format!("another program listens on {bind}"))
+                .fix("stop it, or use --bind 127.0.0.1:0")
         }
         Err(error) => {
-            Finding::new("address", Verdict::Fail, format!("cannot listen on {bind}: {error}")).fix("use another address with --bind")
+            Finding::new("address", Verdict::Fail, format!("cannot listen on {bind}: {error}"))
+                .fix("use another address with --bind")
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Reads the events of a conversation: what there is, and what comes, without a gap when the connection breaks.
+//! Reads the events of a conversation: what there is, and what comes, without a gap when the
+//! connection breaks.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -25,7 +26,9 @@ impl Wanted {
     /// More parameters, each with its `&`: everybody reads a conversation through their own eyes.
     fn query(self, client: &Client) -> String {
         match self {
-            Wanted::Conversation => format!("&types={}&as={}", EventTypes::usual().list(), segment(client.name())),
+            Wanted::Conversation => {
+                format!("&types={}&as={}", EventTypes::usual().list(), segment(client.name()))
+            }
             Wanted::Trace => format!("&types={}", EventTypes::EVERY.list()),
         }
     }
@@ -38,7 +41,13 @@ const PAGE: usize = 100;
 ///
 /// # Errors
 /// No server, or its refusal.
-pub async fn after(client: &Client, thread: &str, from: u64, wanted: Wanted, pass: fn(&Envelope) -> bool) -> Result<EventPage, Fault> {
+pub async fn after(
+    client: &Client,
+    thread: &str,
+    from: u64,
+    wanted: Wanted,
+    pass: fn(&Envelope) -> bool,
+) -> Result<EventPage, Fault> {
     let mut all = page(client, thread, from, PAGE, wanted).await?;
     all.events.retain(pass);
     let mut before = from;
@@ -55,20 +64,38 @@ pub async fn after(client: &Client, thread: &str, from: u64, wanted: Wanted, pas
 ///
 /// # Errors
 /// No server, or its refusal.
-pub async fn page(client: &Client, thread: &str, after: u64, limit: usize, wanted: Wanted) -> Result<EventPage, Fault> {
-    client.get(&format!("{}?after={after}&limit={limit}{}", threads::path(thread, "events"), wanted.query(client))).await
+pub async fn page(
+    client: &Client,
+    thread: &str,
+    after: u64,
+    limit: usize,
+    wanted: Wanted,
+) -> Result<EventPage, Fault> {
+    client
+        .get(&format!(
+            "{}?after={after}&limit={limit}{}",
+            threads::path(thread, "events"),
+            wanted.query(client)
+        ))
+        .await
 }
 
 /// The first page of the events since a moment, in RFC 3339.
 ///
 /// # Errors
 /// No server, or its refusal.
-pub async fn since(client: &Client, thread: &str, moment: &str, wanted: Wanted) -> Result<EventPage, Fault> {
+pub async fn since(
+    client: &Client,
+    thread: &str,
+    moment: &str,
+    wanted: Wanted,
+) -> Result<EventPage, Fault> {
     let query = format!("since={}&limit={PAGE}{}", segment(moment), wanted.query(client));
     client.get(&format!("{}?{query}", threads::path(thread, "events"))).await
 }
 
-/// The last `count` events that pass, read from the end so that a long conversation costs no more than a short one.
+/// The last `count` events that pass, read from the end so that a long conversation costs no more
+/// than a short one.
 ///
 /// # Errors
 /// No server, or its refusal.
@@ -114,7 +141,11 @@ pub enum Heard {
 impl<'a> Follow<'a> {
     /// Follows from after a position; what was missed comes first.
     pub fn new(client: &'a Client, thread: &str, position: u64, wanted: Wanted) -> Self {
-        let path = format!("{}?{}", threads::path(thread, "events/stream"), wanted.query(client).trim_start_matches('&'));
+        let path = format!(
+            "{}?{}",
+            threads::path(thread, "events/stream"),
+            wanted.query(client).trim_start_matches('&')
+        );
         Self { client, path, position, frames: None, away: false }
     }
 
@@ -122,11 +153,15 @@ impl<'a> Follow<'a> {
     ///
     /// # Errors
     /// The server refuses.
-    pub async fn when_there<T>(&mut self, ask: impl AsyncFn() -> Result<T, Fault>) -> Result<T, Fault> {
+    pub async fn when_there<T>(
+        &mut self,
+        ask: impl AsyncFn() -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         when_there(&mut self.away, ask).await
     }
 
-    /// What comes next. Connects again, as long as it takes, when the server goes away; nothing is lost or comes twice.
+    /// What comes next. Connects again, as long as it takes, when the server goes away; nothing is
+    /// lost or comes twice.
     ///
     /// # Errors
     /// The server refuses, or sends what this version does not understand.
@@ -156,13 +191,18 @@ impl<'a> Follow<'a> {
 }
 
 fn parse(frame: &Frame) -> Result<Envelope, Fault> {
-    serde_json::from_str(&frame.data)
-        .map_err(|error| Fault::new(Exit::Failure, "the server sent an event that this version does not understand").because(error))
+    serde_json::from_str(&frame.data).map_err(|error| {
+        Fault::new(Exit::Failure, "the server sent an event that this version does not understand")
+            .because(error)
+    })
 }
 
-/// Asks a server, however often it takes until it is there. That it is away is said once, however often whoever waits for it gives up
-/// and tries again.
-async fn when_there<T>(away: &mut bool, ask: impl AsyncFn() -> Result<T, Fault>) -> Result<T, Fault> {
+/// Asks a server, however often it takes until it is there. That it is away is said once, however
+/// often whoever waits for it gives up and tries again.
+async fn when_there<T>(
+    away: &mut bool,
+    ask: impl AsyncFn() -> Result<T, Fault>,
+) -> Result<T, Fault> {
     let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
     loop {
         let fault = match ask().await {

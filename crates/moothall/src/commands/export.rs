@@ -9,7 +9,8 @@ use crate::cli::{Export, ExportFormat};
 use crate::fault::Fault;
 use crate::threads::{self, Faces};
 
-/// Events asked for at once, so that neither a long conversation nor a long page of it is whole in memory.
+/// Events asked for at once, so that neither a long conversation nor a long page of it is whole in
+/// memory.
 const PAGE: usize = 100;
 
 pub async fn run(desk: &Context, args: &Export) -> Result<(), Fault> {

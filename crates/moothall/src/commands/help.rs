@@ -53,13 +53,18 @@ pub fn run(args: &Help, paper: &Printer) -> Result<(), Fault> {
     };
     if let Some(text) = topic {
         let text = text.trim_end();
-        return if paper.json { paper.object(&json!({"topic": first, "text": text})) } else { paper.line(text) };
+        return if paper.json {
+            paper.object(&json!({"topic": first, "text": text}))
+        } else {
+            paper.line(text)
+        };
     }
     let mut command = cli::command();
     command.build();
     let mut found = &mut command;
     for word in std::iter::once(first).chain(rest) {
-        let known: Vec<String> = found.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
+        let known: Vec<String> =
+            found.get_subcommands().map(|inner| inner.get_name().to_owned()).collect();
         found = found.find_subcommand_mut(word).ok_or_else(|| unknown(word, &known))?;
     }
     print(found, true)
@@ -98,7 +103,8 @@ fn knowing(shell: Shell, script: &str) -> String {
         Shell::Bash => format!("{script}{}", include_str!("completions/known.bash")),
         Shell::Fish => format!("{script}{}", include_str!("completions/known.fish")),
         Shell::Zsh => {
-            // What zsh takes to be anything is asked for; the script ends with what it does when it is loaded.
+            // What zsh takes to be anything is asked for; the script ends with what it does when it
+            // is loaded.
             let asking = script.replace(":_default'", ":_moothall_known'");
             let (before, loaded) = asking.rsplit_once("\nif [").unwrap_or((&asking, ""));
             format!("{before}{}\nif [{loaded}", include_str!("completions/known.zsh"))
@@ -107,12 +113,17 @@ fn knowing(shell: Shell, script: &str) -> String {
 }
 
 pub fn man(args: &Man) -> Result<(), Fault> {
-    let fault = |error: io::Error| Fault::io(format!("cannot write into {}", args.folder.display()), &error);
+    let fault = |error: io::Error| {
+        Fault::io(format!("cannot write into {}", args.folder.display()), &error)
+    };
     fs::create_dir_all(&args.folder).map_err(fault)?;
     let mut command = cli::command();
     command.build();
     let pages = pages(&command, &args.folder).map_err(fault)?;
-    note(&format!("{pages} pages are in {}. Where it is a folder of manuals: man moothall", args.folder.display()));
+    note(&format!(
+        "{pages} pages are in {}. Where it is a folder of manuals: man moothall",
+        args.folder.display()
+    ));
     Ok(())
 }
 

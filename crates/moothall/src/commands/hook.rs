@@ -1,4 +1,5 @@
-//! `hook`: what a program in a terminal runs to report. Nothing that goes wrong here is the program's business, so it always succeeds.
+//! `hook`: what a program in a terminal runs to report. Nothing that goes wrong here is the
+//! program's business, so it always succeeds.
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Read, Write};
@@ -24,14 +25,16 @@ pub fn run(args: &Hook) {
     }
 }
 
-/// What the program says: the last argument, or standard input. All of it is read, so that the program can write all of it.
+/// What the program says: the last argument, or standard input. All of it is read, so that the
+/// program can write all of it.
 fn said(argument: Option<&OsStr>) -> Vec<u8> {
     let mut said = Vec::new();
     if let Some(argument) = argument {
         said.extend_from_slice(argument.as_bytes());
     } else if !io::stdin().is_terminal() {
         let mut input = io::stdin().lock();
-        // One byte more than is kept tells that there was more. What cannot be read is as good as not said.
+        // One byte more than is kept tells that there was more. What cannot be read is as good as
+        // not said.
         let _ = input.by_ref().take(PAYLOAD_BYTES_MAX as u64 + 1).read_to_end(&mut said);
         let _ = io::copy(&mut input, &mut io::sink());
     }

@@ -32,9 +32,15 @@ impl Default for Choices {
 
 pub fn run(args: &Init, paper: &Printer) -> Result<(), Fault> {
     let variables = config::environment();
-    let asked = !args.defaults && !paper.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    let asked = !args.defaults
+        && !paper.json
+        && std::io::stdin().is_terminal()
+        && std::io::stderr().is_terminal();
     let choices = if asked { ask(&mut std::io::stdin().lock())? } else { Choices::default() };
-    let found = moothall_agents::discover(|name| variables.get(name).cloned(), &format!("http://{USUAL_BIND}"));
+    let found = moothall_agents::discover(
+        |name| variables.get(name).cloned(),
+        &format!("http://{USUAL_BIND}"),
+    );
     let text = written(&choices, &found, tmux_version().as_deref());
     if args.dry_run {
         return paper.line(text.trim_end());
@@ -50,7 +56,8 @@ pub fn run(args: &Init, paper: &Printer) -> Result<(), Fault> {
 
 /// Asks on standard error; an empty line takes what stands in brackets.
 fn ask(answers: &mut impl BufRead) -> Result<Choices, Fault> {
-    let others = answer(answers, "Shall other computers reach it? Everybody needs a token then. [no]")?;
+    let others =
+        answer(answers, "Shall other computers reach it? Everybody needs a token then. [no]")?;
     let others = matches!(others.to_lowercase().as_str(), "y" | "yes");
     let port = loop {
         let port = answer(answers, &format!("On which port? [{}]", USUAL_BIND.port()))?;
@@ -71,12 +78,14 @@ fn answer(answers: &mut impl BufRead, question: &str) -> Result<String, Fault> {
     write!(std::io::stderr(), "{question} ").map_err(fault)?;
     let mut line = String::new();
     match answers.read_line(&mut line).map_err(fault)? {
-        0 => Err(Fault::new(Exit::Interrupted, "nothing was written").try_this("moothall init --defaults asks nothing")),
+        0 => Err(Fault::new(Exit::Interrupted, "nothing was written")
+            .try_this("moothall init --defaults asks nothing")),
         _ => Ok(line.trim().to_owned()),
     }
 }
 
-/// The file: what was chosen, and what was found as comments, because it is there without a line as well.
+/// The file: what was chosen, and what was found as comments, because it is there without a line as
+/// well.
 fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String {
     let mode = match choices.mode {
         Mode::Local => "local",
@@ -97,13 +106,19 @@ fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String
         let summary = spec.summary.split_whitespace().collect::<Vec<_>>().join(" ");
         text.push_str(&format!("#   {:<12} {summary}\n", spec.client));
     }
-    let living = found.iter().filter(|spec| tmux.is_some() && IN_TERMINALS.contains(&spec.client.as_str()));
+    let living =
+        found.iter().filter(|spec| tmux.is_some() && IN_TERMINALS.contains(&spec.client.as_str()));
     for (place, spec) in living.enumerate() {
         if place == 0 {
-            text.push_str(&format!("\n# In a terminal of the server's own, where you can look on ({}):\n", tmux.unwrap_or("tmux")));
+            text.push_str(&format!(
+                "\n# In a terminal of the server's own, where you can look on ({}):\n",
+                tmux.unwrap_or("tmux")
+            ));
         }
         let client = &spec.client;
-        text.push_str(&format!("# [agents.{client}]\n# runtime = \"terminal\"\n# command = [{client:?}]\n"));
+        text.push_str(&format!(
+            "# [agents.{client}]\n# runtime = \"terminal\"\n# command = [{client:?}]\n"
+        ));
     }
     text
 }
@@ -111,10 +126,15 @@ fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String
 /// Writes a file that is not there yet.
 fn write(file: &Path, text: &str) -> Result<(), Fault> {
     let opened = OpenOptions::new().write(true).create_new(true).open(file);
-    opened.and_then(|mut open| open.write_all(text.as_bytes())).map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Fault::new(Exit::Failure, format!("{} is there already, and stays as it is", file.display()))
+    opened.and_then(|mut open| open.write_all(text.as_bytes())).map_err(|error| {
+        match error.kind() {
+            std::io::ErrorKind::AlreadyExists => Fault::new(
+                Exit::Failure,
+                format!("{} is there already, and stays as it is", file.display()),
+            )
             .try_this("moothall init --dry-run prints what would be written"),
-        _ => Fault::io(format!("cannot write {}", file.display()), &error),
+            _ => Fault::io(format!("cannot write {}", file.display()), &error),
+        }
     })
 }
 
@@ -135,14 +155,23 @@ mod tests {
     fn what_is_written_is_a_configuration_and_nothing_is_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("moothall.toml");
-        let found = moothall_agents::discover(|name| (name == "ANTHROPIC_API_KEY").then(|| "sk-secret".to_owned()), "http://127.0.0.1:1");
-        for choices in [Choices::default(), Choices { bind: "0.0.0.0:7000".into(), mode: Mode::Token }] {
+        let found = moothall_agents::discover(
+            |name| (name == "ANTHROPIC_API_KEY").then(|| "sk-secret".to_owned()),
+            "http://127.0.0.1:1",
+        );
+        for choices in
+            [Choices::default(), Choices { bind: "0.0.0.0:7000".into(), mode: Mode::Token }]
+        {
             let text = written(&choices, &found, Some("tmux 3.3a"));
             assert!(text.contains("ANTHROPIC_API_KEY") && !text.contains("sk-secret"), "{text}");
             let _ = std::fs::remove_file(&file);
             write(&file, &text).unwrap();
-            let config = crate::config::Config::find(Some(&file), &crate::config::Variables::new()).unwrap();
-            assert_eq!((config.server.bind.as_deref(), config.server.mode), (Some(choices.bind.as_str()), choices.mode));
+            let config =
+                crate::config::Config::find(Some(&file), &crate::config::Variables::new()).unwrap();
+            assert_eq!(
+                (config.server.bind.as_deref(), config.server.mode),
+                (Some(choices.bind.as_str()), choices.mode)
+            );
         }
         assert!(write(&file, "").unwrap_err().what.contains("there already"));
         assert!(written(&Choices::default(), &[], None).contains("[agents.mine]"));

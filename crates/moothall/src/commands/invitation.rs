@@ -25,17 +25,25 @@ async fn create(desk: &Context, args: &NewInvitation, others: &[String]) -> Resu
         scopes: (!args.scope.is_empty()).then(|| args.scope.clone()),
         expires_in_hours: args.expires,
     };
-    let made: InvitationCode = desk.client.post(&threads::path(&thread, "invitations"), &request).await?;
+    let made: InvitationCode =
+        desk.client.post(&threads::path(&thread, "invitations"), &request).await?;
     let server = outside(&desk.client.base(), args.url.as_deref(), others);
     let link = format!("{}/{LINK_MARK}{}", server.trim_end_matches('/'), made.code);
     if desk.paper.json {
-        return desk.paper.object(&json!({"link": link, "code": made.code, "expires_at": made.expires_at}));
+        return desk
+            .paper
+            .object(&json!({"link": link, "code": made.code, "expires_at": made.expires_at}));
     }
     desk.paper.line(&link)?;
     let until = made.expires_at.map_or_else(String::new, |at| format!(", until {at}"));
-    note(&format!("It works once{until}: in a browser, or with `moothall join`. Whoever has it first is {}.", args.principal));
+    note(&format!(
+        "It works once{until}: in a browser, or with `moothall join`. Whoever has it first is {}.",
+        args.principal
+    ));
     if is_loopback(&server) {
-        note("Its address is for this computer alone; --url names the one under which others reach the server.");
+        note(
+            "Its address is for this computer alone; --url names the one under which others reach the server.",
+        );
     }
     Ok(())
 }
@@ -55,7 +63,10 @@ mod tests {
         let others = ["https://hall.test".to_owned()];
         assert_eq!(outside("http://127.0.0.1:5111", None, &others), "https://hall.test");
         assert_eq!(outside("http://192.0.2.1:5111", None, &others), "http://192.0.2.1:5111");
-        assert_eq!(outside("http://127.0.0.1:5111", Some("https://x.test"), &others), "https://x.test");
+        assert_eq!(
+            outside("http://127.0.0.1:5111", Some("https://x.test"), &others),
+            "https://x.test"
+        );
         assert_eq!(outside("http://127.0.0.1:5111", None, &[]), "http://127.0.0.1:5111");
     }
 }

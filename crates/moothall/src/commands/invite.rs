@@ -20,7 +20,10 @@ pub async fn run(desk: &Context, args: &Invite) -> Result<(), Fault> {
     for warning in &accepted.warnings {
         note(&format!("warning: {warning}"));
     }
-    note(&format!("{} is in. To address this participant: moothall say - \"@{} …\"", args.id, args.id));
+    note(&format!(
+        "{} is in. To address this participant: moothall say - \"@{} …\"",
+        args.id, args.id
+    ));
     match &accepted.join {
         Some(join) => desk.paper.line(&moothall_kernel::text::for_terminal(&join.prompt)),
         None => Ok(()),
@@ -29,21 +32,40 @@ pub async fn run(desk: &Context, args: &Invite) -> Result<(), Fault> {
 
 pub async fn uninvite(desk: &Context, args: &Uninvite) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let accepted = control(&desk.client, &thread, json!({"uninvite": {"participant_id": args.id}})).await?;
+    let accepted =
+        control(&desk.client, &thread, json!({"uninvite": {"participant_id": args.id}})).await?;
     if desk.paper.json {
         return desk.paper.object(&accepted);
     }
-    note(&if accepted.event.is_some() { format!("{} is out.", args.id) } else { format!("{} was not there.", args.id) });
+    note(&if accepted.event.is_some() {
+        format!("{} is out.", args.id)
+    } else {
+        format!("{} was not there.", args.id)
+    });
     Ok(())
 }
 
 /// Invites a participant under an id.
-pub async fn invite(client: &Client, thread: &str, id: &str, profile: WireProfile) -> Result<Accepted, Fault> {
+pub async fn invite(
+    client: &Client,
+    thread: &str,
+    id: &str,
+    profile: WireProfile,
+) -> Result<Accepted, Fault> {
     control(client, thread, json!({"invite": {"participant_id": id, "profile": profile}})).await
 }
 
-async fn control(client: &Client, thread: &str, content: serde_json::Value) -> Result<Accepted, Fault> {
-    let event = NewEvent { kind: Some("control".into()), from: Some(client.name().to_owned()), content, ..NewEvent::default() };
+async fn control(
+    client: &Client,
+    thread: &str,
+    content: serde_json::Value,
+) -> Result<Accepted, Fault> {
+    let event = NewEvent {
+        kind: Some("control".into()),
+        from: Some(client.name().to_owned()),
+        content,
+        ..NewEvent::default()
+    };
     client.post(&threads::path(thread, "events"), &event).await
 }
 
@@ -53,7 +75,8 @@ pub fn profile_of(agent: &AgentEntry) -> WireProfile {
     WireProfile { client: Some(agent.client.clone()), model, ..agent.profile.clone() }
 }
 
-/// What was given, and at a first invite what the registry knows. A later invite changes only what it names.
+/// What was given, and at a first invite what the registry knows. A later invite changes only what
+/// it names.
 async fn profile(desk: &Context, thread: &str, args: &Invite) -> Result<WireProfile, Fault> {
     let roles = (!args.roles.is_empty()).then(|| args.roles.clone());
     let given = WireProfile {

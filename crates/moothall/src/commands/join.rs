@@ -24,21 +24,39 @@ pub async fn run(said: &Said<'_>, paper: &Printer, args: &Join) -> Result<(), Fa
     };
     let client = Client::new(&server, said.cacert)?;
     let body = InvitationCode { code: code.to_owned(), expires_at: None };
-    let accepted: TokenCreated = client.post("/invitations/accept", &body).await.map_err(|fault| worthless(fault, &server))?;
+    let accepted: TokenCreated = client
+        .post("/invitations/accept", &body)
+        .await
+        .map_err(|fault| worthless(fault, &server))?;
     if args.print {
         return if paper.json { paper.object(&accepted) } else { paper.line(&accepted.token) };
     }
     let name = said.profile.map_or_else(|| Profile::usual_name(&server), str::to_owned);
-    let cacert = said.cacert.map(std::path::absolute).transpose().map_err(|error| Fault::io("cannot find the certificates", &error))?;
+    let cacert = said
+        .cacert
+        .map(std::path::absolute)
+        .transpose()
+        .map_err(|error| Fault::io("cannot find the certificates", &error))?;
     let principal = accepted.entry.principal.id.clone();
-    let profile = Profile { server: server.clone(), token: accepted.token, principal: principal.clone(), cacert };
+    let profile = Profile {
+        server: server.clone(),
+        token: accepted.token,
+        principal: principal.clone(),
+        cacert,
+    };
     let file = profile.write(&name, &variables)?;
     if paper.json {
         let threads = accepted.entry.threads;
         return paper.object(&json!({"server": server, "principal": principal, "threads": threads, "profile": name, "file": file}));
     }
-    note(&format!("You are {principal} at {server}, until {}. This is kept in {}.", accepted.entry.expires_at, file.display()));
-    note(&format!("Now: moothall --profile {name} list   In all commands: export MOOTHALL_PROFILE={name}"));
+    note(&format!(
+        "You are {principal} at {server}, until {}. This is kept in {}.",
+        accepted.entry.expires_at,
+        file.display()
+    ));
+    note(&format!(
+        "Now: moothall --profile {name} list   In all commands: export MOOTHALL_PROFILE={name}"
+    ));
     Ok(())
 }
 
@@ -61,8 +79,11 @@ fn worthless(fault: Fault, server: &str) -> Fault {
     if fault.exit != Exit::Denied {
         return fault;
     }
-    Fault::new(Exit::Denied, format!("{server} knows no such invitation, or it is used up or too old"))
-        .try_this("ask for another one: moothall invitation create THREAD --for NAME")
+    Fault::new(
+        Exit::Denied,
+        format!("{server} knows no such invitation, or it is used up or too old"),
+    )
+    .try_this("ask for another one: moothall invitation create THREAD --for NAME")
 }
 
 #[cfg(test)]
@@ -72,9 +93,14 @@ mod tests {
 
     #[test]
     fn a_link_says_where_and_a_code_what() {
-        assert_eq!(split("https://hall.test/#join=inv_1").unwrap(), (Some("https://hall.test".into()), "inv_1"));
+        assert_eq!(
+            split("https://hall.test/#join=inv_1").unwrap(),
+            (Some("https://hall.test".into()), "inv_1")
+        );
         assert_eq!(split(" inv_1\n").unwrap(), (None, "inv_1"));
-        for bad in ["https://hall.test/", "#join=inv_1", "pat_1", "https://hall.test/#key=boot_1", ""] {
+        for bad in
+            ["https://hall.test/", "#join=inv_1", "pat_1", "https://hall.test/#key=boot_1", ""]
+        {
             assert_eq!(split(bad).unwrap_err().exit, Exit::Usage, "{bad}");
         }
     }

@@ -17,13 +17,21 @@ pub async fn run(desk: &Context, args: &Link) -> Result<(), Fault> {
 }
 
 async fn make(desk: &Context, args: &Link) -> Result<(), Fault> {
-    let member = |session: &String| NewLinkMember { session: session.clone(), ..NewLinkMember::default() };
-    let new = NewLink { members: args.members.iter().map(member).collect(), title: args.title.clone(), from: None };
+    let member =
+        |session: &String| NewLinkMember { session: session.clone(), ..NewLinkMember::default() };
+    let new = NewLink {
+        members: args.members.iter().map(member).collect(),
+        title: args.title.clone(),
+        from: None,
+    };
     let answer: LinkAnswer = desk.client.post("/links", &new).await?;
     if desk.paper.json {
         return desk.paper.object(&answer);
     }
-    note(&format!("The link is {}. What one of them says at the end of a turn reaches the others.", answer.link_state));
+    note(&format!(
+        "The link is {}. What one of them says at the end of a turn reaches the others.",
+        answer.link_state
+    ));
     desk.paper.line(&row(desk, &answer.link))
 }
 
@@ -33,12 +41,16 @@ fn row(desk: &Context, link: &LinkEntry) -> String {
         None => member.name.clone(),
     };
     let names: Vec<_> = link.members.iter().map(named).collect();
-    let (id, names) = (desk.paper.paint(Style::Plain, &link.id), desk.paper.paint(Style::Bold, &names.join(" · ")));
+    let (id, names) = (
+        desk.paper.paint(Style::Plain, &link.id),
+        desk.paper.paint(Style::Bold, &names.join(" · ")),
+    );
     format!("{id}  {names}  {}", desk.paper.paint(Style::Dim, &link.title))
 }
 
 async fn list(desk: &Context, session: Option<&str>) -> Result<(), Fault> {
-    let query = session.map_or_else(String::new, |session| format!("?session={}", segment(session)));
+    let query =
+        session.map_or_else(String::new, |session| format!("?session={}", segment(session)));
     let list: LinkList = desk.client.get(&format!("/links{query}")).await?;
     if desk.paper.json {
         return desk.paper.object(&list);
@@ -51,7 +63,8 @@ async fn list(desk: &Context, session: Option<&str>) -> Result<(), Fault> {
 
 async fn close(desk: &Context, word: &str) -> Result<(), Fault> {
     let id = resolve(desk, word).await?;
-    let answer: LinkAnswer = desk.client.post(&format!("/links/{}/close", segment(&id)), &Actor::default()).await?;
+    let answer: LinkAnswer =
+        desk.client.post(&format!("/links/{}/close", segment(&id)), &Actor::default()).await?;
     if desk.paper.json {
         return desk.paper.object(&answer);
     }
@@ -65,9 +78,11 @@ async fn resolve(desk: &Context, word: &str) -> Result<String, Fault> {
         return Ok(word.to_owned());
     }
     let list: LinkList = desk.client.get("/links").await?;
-    let begun: Vec<_> = list.links.iter().filter(|link| word.len() >= 4 && link.id.starts_with(word)).collect();
+    let begun: Vec<_> =
+        list.links.iter().filter(|link| word.len() >= 4 && link.id.starts_with(word)).collect();
     match begun.as_slice() {
         [one] => Ok(one.id.clone()),
-        _ => Err(Fault::new(Exit::Failure, format!("{word:?} means {} links", begun.len())).try_this("see `moothall link list`")),
+        _ => Err(Fault::new(Exit::Failure, format!("{word:?} means {} links", begun.len()))
+            .try_this("see `moothall link list`")),
     }
 }

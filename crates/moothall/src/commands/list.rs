@@ -22,7 +22,8 @@ pub async fn run(desk: &Context, args: &List) -> Result<(), Fault> {
         let last = day_and_time(&thread.updated_at).unwrap_or_else(|| thread.updated_at.clone());
         let facts = format!("{:<12} {:>6} events, last {last}", thread.policy, thread.head);
         let mark = if thread.archived { "  (archived)" } else { "" };
-        let (facts, name) = (desk.paper.paint(Style::Dim, &facts), desk.paper.paint(Style::Bold, &thread.name));
+        let (facts, name) =
+            (desk.paper.paint(Style::Dim, &facts), desk.paper.paint(Style::Bold, &thread.name));
         desk.paper.line(&format!("{}  {facts}  {name}{mark}", thread.id))?;
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! A conversation as Markdown: readable as text and as a page, and nothing that somebody said can act in it.
+//! A conversation as Markdown: readable as text and as a page, and nothing that somebody said can
+//! act in it.
 
 use moothall_kernel::ids::EventId;
 use moothall_kernel::text::for_terminal;
@@ -28,7 +29,12 @@ impl Transcript {
             "thread.created" => self.title(envelope),
             "message" => self.message(envelope),
             _ => {
-                let what = format!("{} by {}: {}", envelope.kind, self.faces.name(&envelope.from), explain(envelope));
+                let what = format!(
+                    "{} by {}: {}",
+                    envelope.kind,
+                    self.faces.name(&envelope.from),
+                    explain(envelope)
+                );
                 format!("- {} · {} · {}\n", envelope.seq, time(envelope), inert(&what))
             }
         }
@@ -37,7 +43,12 @@ impl Transcript {
     fn title(&self, envelope: &Envelope) -> String {
         let name = inert(envelope.content.as_str().unwrap_or_default());
         let title = if name.is_empty() { "Conversation" } else { &name };
-        format!("# {title}\n\nConversation {}, begun {} by {}.\n", inert(&envelope.thread), time(envelope), self.who(&envelope.from))
+        format!(
+            "# {title}\n\nConversation {}, begun {} by {}.\n",
+            inert(&envelope.thread),
+            time(envelope),
+            self.who(&envelope.from)
+        )
     }
 
     fn message(&self, envelope: &Envelope) -> String {
@@ -46,12 +57,24 @@ impl Transcript {
         if envelope.to != "all" {
             marks.push(format!("to {}", self.who(&envelope.to)));
         }
-        if let Some(seq) = envelope.meta.reply_to.as_deref().and_then(|id| id.parse::<EventId>().ok()).map(EventId::seq) {
+        if let Some(seq) = envelope
+            .meta
+            .reply_to
+            .as_deref()
+            .and_then(|id| id.parse::<EventId>().ok())
+            .map(EventId::seq)
+        {
             marks.push(format!("in reply to {seq}"));
         }
-        let marks = if marks.is_empty() { String::new() } else { format!("{}\n\n", marks.join(", ")) };
+        let marks =
+            if marks.is_empty() { String::new() } else { format!("{}\n\n", marks.join(", ")) };
         let body = fenced(&words_of(envelope));
-        format!("## {} · {} · {}\n\n{marks}{body}\n", envelope.seq, self.who(&envelope.from), time(envelope))
+        format!(
+            "## {} · {} · {}\n\n{marks}{body}\n",
+            envelope.seq,
+            self.who(&envelope.from),
+            time(envelope)
+        )
     }
 
     /// The name people read, and the id where it is another.
@@ -68,7 +91,8 @@ fn time(envelope: &Envelope) -> String {
     day_and_time(&envelope.ts).unwrap_or_else(|| inert(&envelope.ts))
 }
 
-/// Words as they are, in a fence that they cannot close: it is longer than any row of its kind in them.
+/// Words as they are, in a fence that they cannot close: it is longer than any row of its kind in
+/// them.
 fn fenced(text: &str) -> String {
     let text = for_terminal(text);
     let (longest, _) = text.chars().fold((0, 0), |(longest, row), c| {
@@ -86,7 +110,8 @@ fn inert(text: &str) -> String {
     for c in text.chars() {
         match c {
             c if c.is_whitespace() => line.push(' '),
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '<' | '>' | '#' | '!' | '|' | '~' | '&' | ':' | '.' | '@' => {
+            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '<' | '>' | '#' | '!'
+            | '|' | '~' | '&' | ':' | '.' | '@' => {
                 line.extend(['\\', c]);
             }
             c => line.push(c),
@@ -117,7 +142,10 @@ mod tests {
     fn a_message_shows_who_when_and_to_what() {
         let mut said = envelope("message", "ann", json!("Hello\n*you*"));
         said.to = "critic".into();
-        said.meta.reply_to = Some(EventId::of(&"0198-x".into(), moothall_kernel::ids::Seq(3), Default::default()).to_string());
+        said.meta.reply_to = Some(
+            EventId::of(&"0198-x".into(), moothall_kernel::ids::Seq(3), Default::default())
+                .to_string(),
+        );
         let text = "## 7 · ann · 2026-11-21 09:30:00Z\n\nto critic, in reply to 3\n\n~~~text\nHello\n*you*\n~~~\n";
         assert_eq!(entry(&said), text);
         let begun = entry(&envelope("thread.created", "user", json!("Plan")));
@@ -126,12 +154,18 @@ mod tests {
 
     #[test]
     fn words_cannot_leave_their_fence() {
-        for body in
-            ["~~~\n# fake", "a\n~~~~~~\n<script>alert(1)</script>", "~", "\u{1b}[31m~~~\u{202e}\n~~~~", "```\n![x](https://evil/?q)"]
-        {
+        for body in [
+            "~~~\n# fake",
+            "a\n~~~~~~\n<script>alert(1)</script>",
+            "~",
+            "\u{1b}[31m~~~\u{202e}\n~~~~",
+            "```\n![x](https://evil/?q)",
+        ] {
             let text = entry(&envelope("message", "ann", json!(body)));
-            let fence: String = text.lines().nth(2).unwrap().chars().take_while(|c| *c == '~').collect();
-            let closing = text.lines().skip(3).position(|line| line.trim().starts_with(&fence)).unwrap();
+            let fence: String =
+                text.lines().nth(2).unwrap().chars().take_while(|c| *c == '~').collect();
+            let closing =
+                text.lines().skip(3).position(|line| line.trim().starts_with(&fence)).unwrap();
             assert_eq!(closing + 3, text.lines().count() - 1, "{text}");
             assert!(!text.contains(['\u{1b}', '\u{202e}']));
         }
@@ -140,13 +174,22 @@ mod tests {
     #[test]
     fn names_and_notices_mean_nothing_to_markdown() {
         let hostile = "<img src=x onerror=alert(1)>\n## 8 · boss ![x](https://evil) [r] `x` **b** &lt; www.evil.org";
-        for text in
-            [entry(&envelope("thread.created", "user", json!(hostile))), entry(&envelope("notice", "moothall", json!({"text": hostile})))]
-        {
+        for text in [
+            entry(&envelope("thread.created", "user", json!(hostile))),
+            entry(&envelope("notice", "moothall", json!({"text": hostile}))),
+        ] {
             let line = text.lines().find(|line| line.contains("onerror")).unwrap();
-            assert!(line.contains("boss") && line.contains("\\<img") && line.contains("\\!\\[x\\]\\(https\\://evil\\)"), "{line}");
-            let unescaped =
-                line.trim_start_matches("# ").as_bytes().windows(2).any(|pair| pair[0] != b'\\' && b"<>[]()`*_&#".contains(&pair[1]));
+            assert!(
+                line.contains("boss")
+                    && line.contains("\\<img")
+                    && line.contains("\\!\\[x\\]\\(https\\://evil\\)"),
+                "{line}"
+            );
+            let unescaped = line
+                .trim_start_matches("# ")
+                .as_bytes()
+                .windows(2)
+                .any(|pair| pair[0] != b'\\' && b"<>[]()`*_&#".contains(&pair[1]));
             assert!(!unescaped, "{line}");
         }
     }

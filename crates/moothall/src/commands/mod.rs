@@ -82,7 +82,8 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
     }
     let meant = Meant::find(&said, &config::environment())?;
     if let Command::Mcp(args) = &command {
-        // Whoever speaks through it is an agent, which never acts with the credential of the person who started the server.
+        // Whoever speaks through it is an agent, which never acts with the credential of the person
+        // who started the server.
         let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
         let person = client.clone().with(meant.credential.clone());
         let agent = meant.credential.given().or_of_client(&config::environment());
@@ -149,7 +150,11 @@ fn said<'a>(global: &'a Global, data: Option<&'a Path>) -> Said<'a> {
 /// The data folder whose server is meant, where a command of its operator names one.
 fn data_of(command: &Command) -> Option<&Path> {
     match command {
-        Command::Token(Token::Create(NewToken { key, .. }) | Token::List(key) | Token::Revoke(TokenId { key, .. }))
+        Command::Token(
+            Token::Create(NewToken { key, .. })
+            | Token::List(key)
+            | Token::Revoke(TokenId { key, .. }),
+        )
         | Command::Page(key) => key.data.as_deref(),
         Command::Invitation(Invitation::Create(NewInvitation { key, .. })) => key.data.as_deref(),
         _ => None,

@@ -18,11 +18,16 @@ const DEMO: [&str; 3] = ["analyst", "writer", "critic"];
 
 pub async fn run(desk: &Context, args: &New) -> Result<(), Fault> {
     if args.name.trim().is_empty() {
-        return Err(Fault::new(Exit::Usage, "a conversation needs a name").try_this("moothall new \"Launch plan\""));
+        return Err(Fault::new(Exit::Usage, "a conversation needs a name")
+            .try_this("moothall new \"Launch plan\""));
     }
     let registry: AgentList = desk.client.get("/agents").await?;
     let guests = guests(&registry.agents, args)?;
-    let body = NewThread { name: Some(args.name.clone()), from: Some(desk.client.name().to_owned()), policy: Some(json!(args.policy)) };
+    let body = NewThread {
+        name: Some(args.name.clone()),
+        from: Some(desk.client.name().to_owned()),
+        policy: Some(json!(args.policy)),
+    };
     let created: ThreadCreated = desk.client.post("/threads", &body).await?;
     last::remember(&desk.client, &created.id);
     for guest in &guests {
@@ -61,9 +66,17 @@ fn unknown_agent(registry: &[AgentEntry], client: &str) -> Fault {
 
 fn next_step(args: &New, names: &[&str]) -> String {
     match names {
-        [] => format!("\"{}\" ({}) is empty. Invite an agent: moothall invite - NAME", args.name, args.policy),
+        [] => format!(
+            "\"{}\" ({}) is empty. Invite an agent: moothall invite - NAME",
+            args.name, args.policy
+        ),
         [first, ..] => {
-            format!("\"{}\" ({}) has {}. Say something: moothall say - \"@{first} …\" --wait", args.name, args.policy, names.join(", "))
+            format!(
+                "\"{}\" ({}) has {}. Say something: moothall say - \"@{first} …\" --wait",
+                args.name,
+                args.policy,
+                names.join(", ")
+            )
         }
     }
 }

@@ -9,11 +9,17 @@ use crate::fault::{Exit, Fault};
 use crate::paint::note;
 use crate::threads::{self, Faces};
 
-/// What came of a message of which nothing is open any more: a fault of a kind of its own unless it was answered.
+/// What came of a message of which nothing is open any more: a fault of a kind of its own unless it
+/// was answered.
 ///
 /// # Errors
 /// Nobody answered; no server, or its refusal.
-pub async fn of(client: &Client, said: &Envelope, state: &ThreadStateAnswer, heard: &[Envelope]) -> Result<(), Fault> {
+pub async fn of(
+    client: &Client,
+    said: &Envelope,
+    state: &ThreadStateAnswer,
+    heard: &[Envelope],
+) -> Result<(), Fault> {
     let list: TurnList = client.get(&threads::path(&said.thread, "turns")).await?;
     let turns: Vec<_> = list.turns.into_iter().filter(|turn| concerns(turn, said)).collect();
     // Not everybody may read the trace; words that came are seen by all.
@@ -24,7 +30,10 @@ pub async fn of(client: &Client, said: &Envelope, state: &ThreadStateAnswer, hea
     }
     let (stands, faces) = (stands_still(state), Faces::of(state));
     judge(&turns, &faces, stands).map_err(|fault| {
-        let forward = fault.forward.clone().unwrap_or_else(|| format!("moothall why {} {}", said.thread, said.seq));
+        let forward = fault
+            .forward
+            .clone()
+            .unwrap_or_else(|| format!("moothall why {} {}", said.thread, said.seq));
         fault.try_this(forward)
     })?;
     silent(&turns, said, &faces).iter().for_each(|why| note(why));
@@ -34,20 +43,28 @@ pub async fn of(client: &Client, said: &Envelope, state: &ThreadStateAnswer, hea
 /// Of those whom the message named, who said nothing to it although others did, and why.
 fn silent(turns: &[TurnEntry], said: &Envelope, faces: &Faces) -> BTreeSet<String> {
     let names = |id: &String| said.to == *id || said.meta.mentions.contains(id);
-    let spoke: BTreeSet<_> = turns.iter().filter(|turn| turn.outcome.as_deref() == Some("spoke")).map(|turn| &turn.participant).collect();
-    let others = turns.iter().filter(|turn| names(&turn.participant) && !spoke.contains(&turn.participant));
+    let spoke: BTreeSet<_> = turns
+        .iter()
+        .filter(|turn| turn.outcome.as_deref() == Some("spoke"))
+        .map(|turn| &turn.participant)
+        .collect();
+    let others =
+        turns.iter().filter(|turn| names(&turn.participant) && !spoke.contains(&turn.participant));
     others.filter_map(|turn| reason(turn, faces)).collect()
 }
 
 /// What the words that came say about it, without the trace: nothing where none did.
 fn by_words(heard: &[Envelope]) -> Option<Result<(), Fault>> {
     if let Some(fault) = heard.iter().find_map(|event| event.meta.error.as_ref()) {
-        return Some(Err(Fault::new(Exit::AgentFailed, "an agent did not answer").because(&fault.message)));
+        return Some(Err(
+            Fault::new(Exit::AgentFailed, "an agent did not answer").because(&fault.message)
+        ));
     }
     heard.iter().any(|event| event.kind == "message" && event.meta.turn.is_some()).then_some(Ok(()))
 }
 
-/// Whether a turn goes back to a message, or covers it: one that waited for its time takes up what was said meanwhile.
+/// Whether a turn goes back to a message, or covers it: one that waited for its time takes up what
+/// was said meanwhile.
 pub fn concerns(turn: &TurnEntry, said: &Envelope) -> bool {
     turn.message.as_deref().unwrap_or(&turn.cause.id) == said.id || covers(turn, said)
 }
@@ -63,15 +80,31 @@ pub fn covers(turn: &TurnEntry, said: &Envelope) -> bool {
 fn stands_still(state: &ThreadStateAnswer) -> Option<String> {
     match &state.state.held {
         Some(guard) => Some(format!("a guard holds the conversation ({guard})")),
-        None => state.state.paused.then(|| "the conversation is paused: agents stand still until it is resumed".into()),
+        None => state
+            .state
+            .paused
+            .then(|| "the conversation is paused: agents stand still until it is resumed".into()),
     }
 }
 
 fn judge(turns: &[TurnEntry], faces: &Faces, stands: Option<String>) -> Result<(), Fault> {
-    let ended = |words: &[&str]| turns.iter().filter(|turn| turn.outcome.as_deref().is_some_and(|how| words.contains(&how))).collect();
-    let reasons = || turns.iter().filter_map(|turn| reason(turn, faces)).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>();
+    let ended = |words: &[&str]| {
+        turns
+            .iter()
+            .filter(|turn| turn.outcome.as_deref().is_some_and(|how| words.contains(&how)))
+            .collect()
+    };
+    let reasons = || {
+        turns
+            .iter()
+            .filter_map(|turn| reason(turn, faces))
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect::<Vec<_>>()
+    };
     let failed: Vec<&TurnEntry> = ended(&["failed", "expired"]);
-    let (spoke, passed): (Vec<&TurnEntry>, Vec<&TurnEntry>) = (ended(&["spoke"]), ended(&["passed"]));
+    let (spoke, passed): (Vec<&TurnEntry>, Vec<&TurnEntry>) =
+        (ended(&["spoke"]), ended(&["passed"]));
     if !failed.is_empty() {
         let names: BTreeSet<_> = failed.iter().map(|turn| faces.name(&turn.participant)).collect();
         let what = format!("{} did not answer", names.into_iter().collect::<Vec<_>>().join(", "));
@@ -86,7 +119,8 @@ fn judge(turns: &[TurnEntry], faces: &Faces, stands: Option<String>) -> Result<(
     }
     let asked = turns.iter().any(|turn| turn.id.is_some());
     if asked && passed.len() == turns.iter().filter(|turn| turn.id.is_some()).count() {
-        return Err(Fault::new(Exit::Passed, "all who were asked had nothing to say").because(reasons().join("; ")));
+        return Err(Fault::new(Exit::Passed, "all who were asked had nothing to say")
+            .because(reasons().join("; ")));
     }
     let fault = Fault::new(Exit::Unanswered, "nobody will answer");
     Err(match reasons() {
@@ -109,7 +143,8 @@ fn reason(turn: &TurnEntry, faces: &Faces) -> Option<String> {
     Some(format!("{}: {how}{more}", faces.name(&turn.participant)))
 }
 
-/// Why somebody was not asked, as people say it; a word that this version does not know stays as it is.
+/// Why somebody was not asked, as people say it; a word that this version does not know stays as it
+/// is.
 pub fn why_not(word: &str) -> &str {
     match word {
         "capped" => "there are enough replies already",

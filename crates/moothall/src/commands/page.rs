@@ -15,5 +15,9 @@ pub fn run(desk: &Context) -> Result<(), Fault> {
     let key = desk.client.credential().ok_or_else(none)?;
     // A fragment stays in the browser: it is in no request and no log.
     let page = format!("{server}/#key={key}");
-    if desk.paper.json { desk.paper.object(&json!({ "page": page })) } else { desk.paper.line(&page) }
+    if desk.paper.json {
+        desk.paper.object(&json!({ "page": page }))
+    } else {
+        desk.paper.line(&page)
+    }
 }

@@ -1,4 +1,5 @@
-//! `pane`: what the server runs so that a session's program is another user's. (`docs/decisions/0024-terminals-of-other-users.md`)
+//! `pane`: what the server runs so that a session's program is another user's.
+//! (`docs/decisions/0024-terminals-of-other-users.md`)
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -15,7 +16,8 @@ use crate::fault::{Exit, Fault};
 pub fn run(pane: &Pane) -> Result<(), Fault> {
     match pane {
         Pane::Dress => {
-            let outcome = run_errand(io::stdin().lock()).map_err(|error| Fault::io("cannot read what is to be prepared", &error))?;
+            let outcome = run_errand(io::stdin().lock())
+                .map_err(|error| Fault::io("cannot read what is to be prepared", &error))?;
             println!("{outcome}");
             Ok(())
         }
@@ -23,8 +25,13 @@ pub fn run(pane: &Pane) -> Result<(), Fault> {
             // Programs open their terminal again by its name. One that is no terminal needs nobody.
             let _ = fchown(io::stdin(), Some(Uid::from_raw(*uid)), None);
             let mut words = words.iter();
-            let became =
-                Command::new(words.next().ok_or_else(|| Fault::new(Exit::Usage, "there is nothing to become"))?).args(words).exec();
+            let became = Command::new(
+                words
+                    .next()
+                    .ok_or_else(|| Fault::new(Exit::Usage, "there is nothing to become"))?,
+            )
+            .args(words)
+            .exec();
             Err(Fault::io("cannot start the program", &became))
         }
     }

@@ -1,6 +1,8 @@
 //! `permit`: what agents ask permission for, and a person's answer.
 
-use moothall_surfaces::wire::{Envelope, NewAnswer, OptionEntry, PermissionAnswered, ThreadStateAnswer};
+use moothall_surfaces::wire::{
+    Envelope, NewAnswer, OptionEntry, PermissionAnswered, ThreadStateAnswer,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -39,18 +41,24 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// What there is to know before an answer, beside the action: where it would be done, and whether something is missing.
+    /// What there is to know before an answer, beside the action: where it would be done, and
+    /// whether something is missing.
     pub fn remarks(&self) -> Vec<String> {
         let folder = self.folder.as_ref().map(|folder| format!("in {folder}"));
         let look = self.look.as_ref().map_or(String::new(), |look| format!(": {look}"));
-        let partial = (!self.complete).then(|| format!("this is not all of it; look at the whole of it first{look}"));
+        let partial = (!self.complete)
+            .then(|| format!("this is not all of it; look at the whole of it first{look}"));
         folder.into_iter().chain(partial).collect()
     }
 
     /// The answers, numbered as they can be given.
     pub fn answers(&self) -> impl Iterator<Item = String> {
-        let own = |option: &OptionEntry| if option.takes_text { " (in words of your own)" } else { "" };
-        self.options.iter().enumerate().map(move |(at, option)| format!("{}. {}{}", at + 1, option.label, own(option)))
+        let own =
+            |option: &OptionEntry| if option.takes_text { " (in words of your own)" } else { "" };
+        self.options
+            .iter()
+            .enumerate()
+            .map(move |(at, option)| format!("{}. {}{}", at + 1, option.label, own(option)))
     }
 }
 
@@ -133,26 +141,44 @@ pub fn news(envelope: &Envelope) -> Option<News> {
     (envelope.kind == "permission").then(|| News::deserialize(&envelope.content).ok()).flatten()
 }
 
-/// What an event says about permissions, in words for whoever reads on, with what can be done about it.
+/// What an event says about permissions, in words for whoever reads on, with what can be done about
+/// it.
 pub fn told(envelope: &Envelope) -> Option<String> {
     let news = news(envelope)?;
     let mut open = Open::default();
     open.take(envelope.seq, &news);
     Some(match &news {
         News::Requested { participant, action, .. } => {
-            let lines = open.all().iter().flat_map(|asked| asked.remarks().into_iter().chain(asked.answers()));
+            let lines = open
+                .all()
+                .iter()
+                .flat_map(|asked| asked.remarks().into_iter().chain(asked.answers()));
             let below: String = lines.map(|line| format!("\n{line}")).collect();
             let (thread, number) = (&envelope.thread, envelope.seq);
-            let how = format!("moothall permit {thread} allow {number}   or deny, or a number in place of the word");
+            let how = format!(
+                "moothall permit {thread} allow {number}   or deny, or a number in place of the word"
+            );
             format!("{participant} asks for permission: {action}{below}\n{how}")
         }
-        News::Answered { by, label, text, .. } => format!("{by} answered: {}", said(label, text.as_deref())),
+        News::Answered { by, label, text, .. } => {
+            format!("{by} answered: {}", said(label, text.as_deref()))
+        }
         News::Expired { .. } => "nobody answered in time: it is not asked any more".to_owned(),
-        News::Settled { participant, name: Some(name), .. } => format!("what {participant} asked for runs as {name}"),
-        News::Settled { participant, why: Some(why), .. } => format!("what {participant} asked for could not be started: {why}"),
-        News::Settled { participant, outcome, .. } => format!("what {participant} asked for is not started: {outcome}"),
-        News::Withdrawn { because, .. } if because == "not_given" => "something else was asked before the answer got there".to_owned(),
-        News::Withdrawn { .. } => "it is not asked any more: it was answered at the terminal, or given up".to_owned(),
+        News::Settled { participant, name: Some(name), .. } => {
+            format!("what {participant} asked for runs as {name}")
+        }
+        News::Settled { participant, why: Some(why), .. } => {
+            format!("what {participant} asked for could not be started: {why}")
+        }
+        News::Settled { participant, outcome, .. } => {
+            format!("what {participant} asked for is not started: {outcome}")
+        }
+        News::Withdrawn { because, .. } if because == "not_given" => {
+            "something else was asked before the answer got there".to_owned()
+        }
+        News::Withdrawn { .. } => {
+            "it is not asked any more: it was answered at the terminal, or given up".to_owned()
+        }
     })
 }
 
@@ -164,7 +190,11 @@ pub async fn heard(client: &Client, state: &ThreadStateAnswer) -> Result<Vec<Env
     let turns = state.state.turns.iter().map(|turn| turn.cause.seq);
     let in_no_turn = state.state.starts.iter().chain(&state.state.questions).map(|asked| asked.seq);
     let Some(oldest) = turns.chain(in_no_turn).min() else { return Ok(Vec::new()) };
-    let mut page = after(client, &state.thread, oldest.saturating_sub(1), Wanted::Trace, |envelope| envelope.kind == "permission").await?;
+    let mut page =
+        after(client, &state.thread, oldest.saturating_sub(1), Wanted::Trace, |envelope| {
+            envelope.kind == "permission"
+        })
+        .await?;
     page.events.retain(|envelope| envelope.seq <= state.head);
     Ok(page.events)
 }
@@ -177,7 +207,16 @@ impl Open {
     /// Takes what an event says.
     pub fn take(&mut self, number: u64, news: &News) {
         match news {
-            News::Requested { permission, turn, participant, action, complete, options, folder, look } => self.0.push(Asked {
+            News::Requested {
+                permission,
+                turn,
+                participant,
+                action,
+                complete,
+                options,
+                folder,
+                look,
+            } => self.0.push(Asked {
                 permission: permission.clone(),
                 number,
                 turn: turn.clone(),
@@ -210,16 +249,28 @@ impl Open {
     /// The one of this number, or the only one; otherwise what to say about it.
     pub fn one(&self, number: Option<u64>) -> Result<&Asked, String> {
         let listed = || {
-            let line = |asked: &Asked| format!("\n  {}  {}: {}", asked.number, asked.participant, first_line(&asked.action));
+            let line = |asked: &Asked| {
+                format!(
+                    "\n  {}  {}: {}",
+                    asked.number,
+                    asked.participant,
+                    first_line(&asked.action)
+                )
+            };
             self.0.iter().map(line).collect::<String>()
         };
         match (number, self.0.as_slice()) {
             (_, []) => Err("nobody asks for permission here".into()),
             (None, [one]) => Ok(one),
-            (None, _) => Err(format!("several permissions are asked for; say which by its number:{}", listed())),
+            (None, _) => Err(format!(
+                "several permissions are asked for; say which by its number:{}",
+                listed()
+            )),
             (Some(number), all) => {
                 let found = all.iter().find(|asked| asked.number == number);
-                found.ok_or_else(|| format!("no permission {number} is asked for; there are:{}", listed()))
+                found.ok_or_else(|| {
+                    format!("no permission {number} is asked for; there are:{}", listed())
+                })
             }
         }
     }
@@ -240,10 +291,13 @@ pub async fn run(desk: &Context, args: &Permit) -> Result<(), Fault> {
         return list(desk, &open);
     }
     let forward = "see what is asked: moothall permit and the conversation alone";
-    let asked = open.one(args.number).map_err(|what| Fault::new(Exit::Failure, what).try_this(forward))?;
+    let asked =
+        open.one(args.number).map_err(|what| Fault::new(Exit::Failure, what).try_this(forward))?;
     let by = args.speaker.as_deref().unwrap_or(desk.client.name());
-    let answer = Answer { option: args.option.clone().unwrap_or_default(), text: args.text.clone() };
-    let answered = self::answer(&desk.client, &thread, by, &asked.permission, &answer, None).await?;
+    let answer =
+        Answer { option: args.option.clone().unwrap_or_default(), text: args.text.clone() };
+    let answered =
+        self::answer(&desk.client, &thread, by, &asked.permission, &answer, None).await?;
     if desk.paper.json {
         return desk.paper.object(&answered);
     }
@@ -267,21 +321,30 @@ async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault>
     Ok(open)
 }
 
-/// Shows what keeps a turn waiting for a person, as a fault: whoever waits for the turn would wait as long.
+/// Shows what keeps a turn waiting for a person, as a fault: whoever waits for the turn would wait
+/// as long.
 ///
 /// # Errors
 /// Something is asked for; no server, or its refusal.
 pub async fn still_asked(desk: &Context, state: &ThreadStateAnswer) -> Result<(), Fault> {
     let mut open = open(&desk.client, state).await?;
     // Whoever asks to have a program started goes on meanwhile.
-    let stops = |asked: &Asked| asked.turn.is_some() || state.state.questions.iter().any(|one| one.permission == asked.permission);
+    let stops = |asked: &Asked| {
+        asked.turn.is_some()
+            || state.state.questions.iter().any(|one| one.permission == asked.permission)
+    };
     open.0.retain(stops);
     let Some(first) = open.all().first() else { return Ok(()) };
     list(desk, &open)?;
     let says = |kind: &str| first.options.iter().any(|option| option.kind == kind);
-    let answer = if says("allow_once") { "allow, or deny" } else { "1, or the number of another answer" };
-    Err(Fault::new(Exit::Asked, format!("{} waits for an answer", first.participant))
-        .try_this(format!("moothall permit {} {answer}; then go on reading: moothall tail {}", state.thread, state.thread)))
+    let answer =
+        if says("allow_once") { "allow, or deny" } else { "1, or the number of another answer" };
+    Err(Fault::new(Exit::Asked, format!("{} waits for an answer", first.participant)).try_this(
+        format!(
+            "moothall permit {} {answer}; then go on reading: moothall tail {}",
+            state.thread, state.thread
+        ),
+    ))
 }
 
 /// What a person answers.
@@ -369,10 +432,20 @@ mod tests {
         open.take(7, &requested("p1"));
         assert_eq!(open.one(None).map(|asked| asked.permission.as_str()), Ok("p1"));
         open.take(9, &requested("p2"));
-        assert!(open.one(None).is_err_and(|what| what.ends_with("\n  7  claude-1: rm -r build\n  9  claude-1: rm -r build")));
+        assert!(open.one(None).is_err_and(|what| {
+            what.ends_with("\n  7  claude-1: rm -r build\n  9  claude-1: rm -r build")
+        }));
         assert_eq!(open.one(Some(9)).map(|asked| asked.permission.as_str()), Ok("p2"));
         assert!(open.one(Some(8)).is_err());
-        open.take(10, &News::Answered { permission: "p1".into(), by: "user".into(), label: "deny".into(), text: None });
+        open.take(
+            10,
+            &News::Answered {
+                permission: "p1".into(),
+                by: "user".into(),
+                label: "deny".into(),
+                text: None,
+            },
+        );
         open.take(11, &News::Withdrawn { permission: "p2".into(), because: "gone".into() });
         assert!(open.all().is_empty());
     }

@@ -29,8 +29,11 @@ pub async fn run(desk: &Context, args: &Redact) -> Result<(), Fault> {
 
 /// The id that a word means: itself, or that of the event with this number.
 async fn id_of(client: &Client, thread: &str, word: &str) -> Result<String, Fault> {
-    let Ok(seq) = word.strip_prefix('#').unwrap_or(word).parse::<u64>() else { return Ok(word.to_owned()) };
-    let path = format!("{}?after={}&limit=1", threads::path(thread, "events"), seq.saturating_sub(1));
+    let Ok(seq) = word.strip_prefix('#').unwrap_or(word).parse::<u64>() else {
+        return Ok(word.to_owned());
+    };
+    let path =
+        format!("{}?after={}&limit=1", threads::path(thread, "events"), seq.saturating_sub(1));
     let page: EventPage = client.get(&path).await?;
     let found = page.events.into_iter().find(|event| event.seq == seq).map(|event| event.id);
     found.ok_or_else(|| {

@@ -3,18 +3,24 @@
 use moothall_kernel::state::LINK_KEY;
 use serde_json::{Map, Value};
 
-/// The content of a control event as people read it: each of its changes in a few words. What is not known is shown as it is.
+/// The content of a control event as people read it: each of its changes in a few words. What is
+/// not known is shown as it is.
 pub fn control(content: &Value) -> String {
     match content.as_object() {
-        Some(changes) if !changes.is_empty() => each(changes).map(|(key, value)| change(key, value)).collect::<Vec<_>>().join("; "),
+        Some(changes) if !changes.is_empty() => {
+            each(changes).map(|(key, value)| change(key, value)).collect::<Vec<_>>().join("; ")
+        }
         _ => content.to_string(),
     }
 }
 
-/// The changes of a control, one by one: where several have the same name, the one beside their list is only the first of them.
+/// The changes of a control, one by one: where several have the same name, the one beside their
+/// list is only the first of them.
 pub fn each(changes: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
     changes.iter().flat_map(|(key, value)| {
-        let one = ["invite", "uninvite", "bind", "unbind"].into_iter().find(|one| key.strip_suffix('s') == Some(one));
+        let one = ["invite", "uninvite", "bind", "unbind"]
+            .into_iter()
+            .find(|one| key.strip_suffix('s') == Some(one));
         match (one, value.as_array()) {
             (Some(one), Some(all)) => all.iter().map(|value| (one, value)).collect(),
             _ if changes.contains_key(&format!("{key}s")) => Vec::new(),
@@ -54,10 +60,18 @@ fn change(key: &str, value: &Value) -> String {
 fn invite(value: &Value) -> String {
     let profile = value.get("profile").and_then(Value::as_object).cloned().unwrap_or_default();
     let text = |key: &str| profile.get(key).and_then(Value::as_str).map(str::to_owned);
-    let known = text("nickname").filter(|name| !name.is_empty()).map(|name| format!(" as {name}")).unwrap_or_default();
+    let known = text("nickname")
+        .filter(|name| !name.is_empty())
+        .map(|name| format!(" as {name}"))
+        .unwrap_or_default();
     let model = text("model").map(|model| format!(", {model}")).unwrap_or_default();
-    let behind = text("session").map(|session| format!("session {session}")).or_else(|| text("client"));
-    format!("{} was invited{known} ({}{model})", participant(value), behind.unwrap_or_else(|| "as before".into()))
+    let behind =
+        text("session").map(|session| format!("session {session}")).or_else(|| text("client"));
+    format!(
+        "{} was invited{known} ({}{model})",
+        participant(value),
+        behind.unwrap_or_else(|| "as before".into())
+    )
 }
 
 fn participant(value: &Value) -> &str {
@@ -85,7 +99,12 @@ fn switched(value: &Value) -> &'static str {
 }
 
 fn settings(value: &Value) -> String {
-    let rows = |map: &Map<String, Value>| map.iter().map(|(key, value)| format!("{key} {}", names(value))).collect::<Vec<_>>().join(", ");
+    let rows = |map: &Map<String, Value>| {
+        map.iter()
+            .map(|(key, value)| format!("{key} {}", names(value)))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     value.as_object().map_or_else(|| names(value), rows)
 }
 
@@ -98,13 +117,25 @@ mod tests {
     fn controls_are_read_as_sentences() {
         let profile = json!({"client": "critic", "model": "demo", "nickname": "Crit"});
         let rows = [
-            (json!({"invite": {"participant_id": "critic", "profile": profile}}), "critic was invited as Crit (critic, demo)"),
-            (json!({"invite": {"participant_id": "p", "profile": {"session": "s1"}}}), "p was invited (session s1)"),
+            (
+                json!({"invite": {"participant_id": "critic", "profile": profile}}),
+                "critic was invited as Crit (critic, demo)",
+            ),
+            (
+                json!({"invite": {"participant_id": "p", "profile": {"session": "s1"}}}),
+                "p was invited (session s1)",
+            ),
             (json!({"uninvite": {"participant_id": "critic"}}), "critic was taken out"),
             (json!({"mute": {"targets": ["a", "b"], "mode": "hard"}}), "a, b muted"),
             (json!({"pause": {"on": true}}), "everything is paused"),
-            (json!({"config": {"max_depth": 3}, "resume": {}}), "rules changed: max_depth 3; a guard was lifted"),
-            (json!({"unbind": "link:1", "bind": "link:2"}), "it is not a link of its sessions any more; it is a link of its sessions now"),
+            (
+                json!({"config": {"max_depth": 3}, "resume": {}}),
+                "rules changed: max_depth 3; a guard was lifted",
+            ),
+            (
+                json!({"unbind": "link:1", "bind": "link:2"}),
+                "it is not a link of its sessions any more; it is a link of its sessions now",
+            ),
             (json!({"bind": "chat:telegram:1"}), "it is chat:telegram:1 now"),
             (json!({"prod": ["a"]}), "a asked to say something"),
             (

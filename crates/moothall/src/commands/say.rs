@@ -3,7 +3,9 @@
 use std::io::Read;
 use std::time::Duration;
 
-use moothall_surfaces::wire::{Accepted, Actor, Envelope, NewEvent, StopAccepted, ThreadStateAnswer};
+use moothall_surfaces::wire::{
+    Accepted, Actor, Envelope, NewEvent, StopAccepted, ThreadStateAnswer,
+};
 use serde_json::json;
 
 use super::Context;
@@ -42,19 +44,27 @@ pub async fn run(desk: &Context, args: &Say) -> Result<(), Fault> {
         return wait(desk, event).await;
     }
     if !desk.paper.json {
-        note(&format!("Said as {said}. Read on: moothall tail -   Who answers and why: moothall why - {said}"));
+        note(&format!(
+            "Said as {said}. Read on: moothall tail -   Who answers and why: moothall why - {said}"
+        ));
     }
     Ok(())
 }
 
 pub async fn stop(desk: &Context, args: &Stop) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let stopped: StopAccepted =
-        desk.client.post(&threads::path(&thread, "stop"), &Actor { from: Some(desk.client.name().to_owned()) }).await?;
+    let stopped: StopAccepted = desk
+        .client
+        .post(&threads::path(&thread, "stop"), &Actor { from: Some(desk.client.name().to_owned()) })
+        .await?;
     if desk.paper.json {
         return desk.paper.object(&stopped);
     }
-    note(if stopped.event.is_some() { "Stopped: open turns and waiting messages are cancelled." } else { "There was nothing to stop." });
+    note(if stopped.event.is_some() {
+        "Stopped: open turns and waiting messages are cancelled."
+    } else {
+        "There was nothing to stop."
+    });
     Ok(())
 }
 
@@ -64,14 +74,19 @@ pub fn words(given: &[String]) -> Result<String, Fault> {
         return Ok(given.join(" "));
     }
     let mut bytes = Vec::new();
-    std::io::stdin().lock().read_to_end(&mut bytes).map_err(|error| Fault::io("cannot read standard input", &error))?;
+    std::io::stdin()
+        .lock()
+        .read_to_end(&mut bytes)
+        .map_err(|error| Fault::io("cannot read standard input", &error))?;
     let text = String::from_utf8(bytes).map_err(|_| {
-        Fault::new(Exit::Failure, "standard input is not UTF-8 text").try_this("convert it first, e.g. with iconv -t UTF-8")
+        Fault::new(Exit::Failure, "standard input is not UTF-8 text")
+            .try_this("convert it first, e.g. with iconv -t UTF-8")
     })?;
     Ok(text.trim_end().to_owned())
 }
 
-/// Prints what comes after a message until nothing is owed to anybody, or a person has to answer first; then says what came of it.
+/// Prints what comes after a message until nothing is owed to anybody, or a person has to answer
+/// first; then says what came of it.
 pub(super) async fn wait(desk: &Context, said: &Envelope) -> Result<(), Fault> {
     let thread = said.thread.as_str();
     // The trace says when a turn ends without a word.
@@ -99,7 +114,9 @@ pub(super) async fn wait(desk: &Context, said: &Envelope) -> Result<(), Fault> {
             follow.when_there(async || permit::still_asked(desk, &state).await).await?;
         }
     }
-    let rest = async || events::after(&desk.client, thread, shown, Wanted::Conversation, is_conversation).await;
+    let rest = async || {
+        events::after(&desk.client, thread, shown, Wanted::Conversation, is_conversation).await
+    };
     for envelope in follow.when_there(rest).await?.events {
         view.show(&envelope).await?;
         heard_of.push(envelope);

@@ -26,13 +26,16 @@ pub async fn run(desk: &Context, args: &Search) -> Result<(), Fault> {
         note(&format!("There is more: add --cursor {next}"));
     }
     if answer.lag_events > 0 {
-        note(&format!("The newest {} events are not indexed yet; try again in a moment.", answer.lag_events));
+        note(&format!(
+            "The newest {} events are not indexed yet; try again in a moment.",
+            answer.lag_events
+        ));
     }
     Ok(())
 }
 
-/// The query that the words of a command line stand for. A shell takes the quotes off, so where there are several words one that
-/// holds spaces is put back into quotes.
+/// The query that the words of a command line stand for. A shell takes the quotes off, so where
+/// there are several words one that holds spaces is put back into quotes.
 fn query(words: &[String]) -> String {
     let [whole] = words else {
         return words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
@@ -45,7 +48,9 @@ fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     match word.split_once(':') {
-        Some((key, value)) if !key.contains(char::is_whitespace) => format!("{key}:\"{}\"", value.trim_start()),
+        Some((key, value)) if !key.contains(char::is_whitespace) => {
+            format!("{key}:\"{}\"", value.trim_start())
+        }
         _ => format!("\"{word}\""),
     }
 }
@@ -54,9 +59,14 @@ fn row(desk: &Context, hit: &SearchHit) -> String {
     let paper = &desk.paper;
     let at = day_and_time(&hit.ts).unwrap_or_else(|| hit.ts.clone());
     let place = format!("{at}  {}", hit.seq);
-    let words = hit.snippet.iter().map(|piece| paper.paint(if piece.matched { Style::Warn } else { Style::Plain }, &piece.text));
-    let (place, thread, from) =
-        (paper.paint(Style::Dim, &place), paper.paint(Style::Dim, &hit.thread_name), paper.paint(Style::Bold, &hit.from));
+    let words = hit.snippet.iter().map(|piece| {
+        paper.paint(if piece.matched { Style::Warn } else { Style::Plain }, &piece.text)
+    });
+    let (place, thread, from) = (
+        paper.paint(Style::Dim, &place),
+        paper.paint(Style::Dim, &hit.thread_name),
+        paper.paint(Style::Bold, &hit.from),
+    );
     format!("{thread}  {place}  {from}  {}", words.collect::<String>())
 }
 
@@ -66,9 +76,14 @@ mod tests {
 
     #[test]
     fn a_shell_takes_quotes_off_and_they_come_back() {
-        let asked = |words: &[&str]| query(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
+        let asked = |words: &[&str]| {
+            query(&words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
+        };
         assert_eq!(asked(&["deploy friday from:ann"]), "deploy friday from:ann");
-        assert_eq!(asked(&["deploy", "from:Ann Lee", "on friday", "x:y"]), "deploy from:\"Ann Lee\" \"on friday\" x:y");
+        assert_eq!(
+            asked(&["deploy", "from:Ann Lee", "on friday", "x:y"]),
+            "deploy from:\"Ann Lee\" \"on friday\" x:y"
+        );
         assert_eq!(asked(&["\"on friday\"", "at 10:30 sharp"]), "\"on friday\" \"at 10:30 sharp\"");
     }
 }

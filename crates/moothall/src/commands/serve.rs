@@ -42,7 +42,8 @@ use reload::House;
 
 /// How long open work may take when the server is told to stop.
 const DRAIN_WITHIN: Millis = Millis::from_secs(10);
-/// How long requests in flight and streams have after that, however much of the time the turns took.
+/// How long requests in flight and streams have after that, however much of the time the turns
+/// took.
 const DOORS_WITHIN_MIN: Duration = Duration::from_secs(1);
 
 pub async fn run(args: &Serve, paper: &Printer) -> Result<(), Fault> {
@@ -50,14 +51,25 @@ pub async fn run(args: &Serve, paper: &Printer) -> Result<(), Fault> {
     let settled = settle(&args.place, &config::environment())?;
     let tls = settled.tls.as_ref().map(certificate).transpose()?;
     accounts::must_be_possible(&settled.config)?;
-    settled.config.warnings.iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
+    settled
+        .config
+        .warnings
+        .iter()
+        .for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     let mut stops = Stops::listen()?;
     let store = Store::of(Arc::new(open_log(&settled.data)?));
-    let key = Secret::fresh(TokenKind::Startup).map_err(|error| Fault::new(Exit::Failure, "cannot make a credential").because(error))?;
+    let key = Secret::fresh(TokenKind::Startup)
+        .map_err(|error| Fault::new(Exit::Failure, "cannot make a credential").because(error))?;
     let (listener, address, posted) = listen_with(&settled, tls.as_ref(), &key).await?;
     if let Some(later) = posted.later() {
-        tell(args.log, "warning: the disk is full, so startup.key is not written yet, and commands of this user need a token until it is");
-        tell(args.log, "warning: free some space; the link to the page below works, reads go on, and the rest follows by itself");
+        tell(
+            args.log,
+            "warning: the disk is full, so startup.key is not written yet, and commands of this user need a token until it is",
+        );
+        tell(
+            args.log,
+            "warning: free some space; the link to the page below works, reads go on, and the rest follows by itself",
+        );
         tokio::spawn(later);
     }
     let places = Places::new(settled.config.limits.programs());
@@ -69,12 +81,21 @@ pub async fn run(args: &Serve, paper: &Printer) -> Result<(), Fault> {
     let host = terminals.as_ref().map(Terminals::programs);
     let ears = terminals.map(|terminals| terminals.listen(sessions.clone()));
     let reach = Reach::of(address, &settled.config.server, tls.as_ref());
-    let doors = Doors { address, reach: &reach, mode: settled.mode, tls: tls.is_some(), data: &settled.data, agents: &agents, key: &key };
+    let doors = Doors {
+        address,
+        reach: &reach,
+        mode: settled.mode,
+        tls: tls.is_some(),
+        data: &settled.data,
+        agents: &agents,
+        key: &key,
+    };
     doors.warning().iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     doors.announce(paper)?;
 
     let (stop, stopped) = oneshot::channel::<()>();
-    let options = HttpOptions { tls: tls.clone(), ..options(&settled, &reach, address, key, args.log) };
+    let options =
+        HttpOptions { tls: tls.clone(), ..options(&settled, &reach, address, key, args.log) };
     let gate = Gate::new(hall.clone(), options);
     let doors = tokio::spawn(serve_through(gate.clone(), listener, async move {
         // The sender going away means the same as its word.
@@ -82,7 +103,8 @@ pub async fn run(args: &Serve, paper: &Printer) -> Result<(), Fault> {
     }));
     let started = Started::with(&settled);
     hall.set_retention(settled.config.server.retention());
-    let house = House { args, hall: &hall, sessions, gate, host, address, tls, places, posted, started };
+    let house =
+        House { args, hall: &hall, sessions, gate, host, address, tls, places, posted, started };
     let mut config = settled.config;
     let reason = loop {
         tokio::select! {
@@ -94,7 +116,10 @@ pub async fn run(args: &Serve, paper: &Printer) -> Result<(), Fault> {
         }
     };
     if reason.is_none() {
-        tell(args.log, "Stopping: running turns have up to 10 seconds. Ctrl-C again stops at once.");
+        tell(
+            args.log,
+            "Stopping: running turns have up to 10 seconds. Ctrl-C again stops at once.",
+        );
     }
     ears.inspect(|ears| ears.abort());
     // A log that cannot be written keeps no answer that anybody could wait for.
@@ -105,9 +130,11 @@ pub async fn run(args: &Serve, paper: &Printer) -> Result<(), Fault> {
     }
     match reason {
         None => Ok(()),
-        Some(reason) => Err(Fault::new(Exit::Io, "the log cannot be written any more, so the server stopped")
-            .because(reason)
-            .try_this("check the disk, then start again: what was acknowledged is kept")),
+        Some(reason) => {
+            Err(Fault::new(Exit::Io, "the log cannot be written any more, so the server stopped")
+                .because(reason)
+                .try_this("check the disk, then start again: what was acknowledged is kept"))
+        }
     }
 }
 
@@ -120,19 +147,27 @@ fn certificate(files: &TlsConfig) -> Result<Tls, Fault> {
 }
 
 /// Lets running turns end while readers still see them do so, then closes the doors, then the log.
-async fn close(hall: &Hall, within: Millis, upkeep: &dyn Upkeep, stop: oneshot::Sender<()>, doors: JoinHandle<()>) {
+async fn close(
+    hall: &Hall,
+    within: Millis,
+    upkeep: &dyn Upkeep,
+    stop: oneshot::Sender<()>,
+    doors: JoinHandle<()>,
+) {
     let begun = Instant::now();
     hall.drain(within).await;
     drop(stop);
-    let left = Duration::from_millis(DRAIN_WITHIN.0).saturating_sub(begun.elapsed()).max(DOORS_WITHIN_MIN);
+    let left =
+        Duration::from_millis(DRAIN_WITHIN.0).saturating_sub(begun.elapsed()).max(DOORS_WITHIN_MIN);
     let _ = tokio::time::timeout(left, doors).await;
     if let Err(error) = upkeep.close().await {
         tracing::error!(%error, "the log did not close cleanly; it will recover at the next start");
     }
 }
 
-/// SIGINT and SIGTERM: both ask for a calm end, and a second one for an immediate end. SIGHUP asks for the configuration to be read
-/// again, unless it says that the terminal of this server is gone: then it asks for a calm end too.
+/// SIGINT and SIGTERM: both ask for a calm end, and a second one for an immediate end. SIGHUP asks
+/// for the configuration to be read again, unless it says that the terminal of this server is gone:
+/// then it asks for a calm end too.
 struct Stops {
     interrupt: Signal,
     terminate: Signal,
@@ -153,16 +188,25 @@ fn terminals() -> [bool; 3] {
 
 impl Stops {
     fn listen() -> Result<Self, Fault> {
-        let listen = |kind| signal(kind).map_err(|error| Fault::io("cannot listen for signals", &error));
-        let (interrupt, terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-        Ok(Self { interrupt, terminate, hangup: listen(SignalKind::hangup())?, terminals: terminals() })
+        let listen =
+            |kind| signal(kind).map_err(|error| Fault::io("cannot listen for signals", &error));
+        let (interrupt, terminate) =
+            (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+        Ok(Self {
+            interrupt,
+            terminate,
+            hangup: listen(SignalKind::hangup())?,
+            terminals: terminals(),
+        })
     }
 
     async fn next(&mut self) -> Told {
         tokio::select! {
             _ = self.interrupt.recv() => Told::Stop,
             _ = self.terminate.recv() => Told::Stop,
-            _ = self.hangup.recv() => if terminals() == self.terminals { Told::Reload } else { Told::Stop },
+            _ = self.hangup.recv() => {
+                if terminals() == self.terminals { Told::Reload } else { Told::Stop }
+            }
         }
     }
 
@@ -187,15 +231,19 @@ fn start_logging(format: LogFormat) {
         LogFormat::Json => "info",
     };
     let filter = EnvFilter::try_from_env("MOOTHALL_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
-    let log = tracing_subscriber::fmt().with_env_filter(UNHEARD.into_iter().fold(filter, silence)).with_writer(io::stderr);
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(UNHEARD.into_iter().fold(filter, silence))
+        .with_writer(io::stderr);
     match format {
         LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).init(),
+        LogFormat::Json => {
+            log.json().flatten_event(true).with_current_span(false).with_span_list(false).init()
+        }
     }
 }
 
-/// Libraries that write what passes through them into their log, whatever level is asked for: providers' answers, and with them
-/// whatever they repeat.
+/// Libraries that write what passes through them into their log, whatever level is asked for:
+/// providers' answers, and with them whatever they repeat.
 const UNHEARD: [&str; 1] = ["genai=off"];
 
 fn silence(filter: EnvFilter, library: &str) -> EnvFilter {
@@ -224,7 +272,11 @@ fn open_log(data: &Path) -> Result<SqliteLog, Fault> {
 }
 
 /// Listens, with the start-up credential in its place before anybody can ask for it.
-async fn listen_with(settled: &Settled, tls: Option<&Tls>, key: &Secret) -> Result<(TcpListener, SocketAddr, Posted), Fault> {
+async fn listen_with(
+    settled: &Settled,
+    tls: Option<&Tls>,
+    key: &Secret,
+) -> Result<(TcpListener, SocketAddr, Posted), Fault> {
     let post = |address: SocketAddr| {
         let reach = Reach::of(address, &settled.config.server, tls);
         Posted::new(&settled.data, address, &reach.others, key.reveal())
@@ -238,17 +290,25 @@ async fn listen_with(settled: &Settled, tls: Option<&Tls>, key: &Secret) -> Resu
 }
 
 async fn listen(bind: SocketAddr) -> Result<(TcpListener, SocketAddr), Fault> {
-    let bound = open_door(bind).and_then(|listener| listener.local_addr().map(|address| (listener, address)));
+    let bound = open_door(bind)
+        .and_then(|listener| listener.local_addr().map(|address| (listener, address)));
     bound.map_err(|error| match error.kind() {
-        io::ErrorKind::AddrInUse => Fault::new(Exit::Unavailable, format!("{bind} is taken by another program, perhaps another server"))
-            .try_this("stop it, or use another port: --bind 127.0.0.1:0 picks a free one"),
-        _ => Fault::new(Exit::Unavailable, format!("cannot listen on {bind}")).because(error).try_this("use another address with --bind"),
+        io::ErrorKind::AddrInUse => Fault::new(
+            Exit::Unavailable,
+            format!("{bind} is taken by another program, perhaps another server"),
+        )
+        .try_this("stop it, or use another port: --bind 127.0.0.1:0 picks a free one"),
+        _ => Fault::new(Exit::Unavailable, format!("cannot listen on {bind}"))
+            .because(error)
+            .try_this("use another address with --bind"),
     })
 }
 
-/// Connections that may wait to be let in: as many as come when a server with many readers starts again. The system may allow fewer.
+/// Connections that may wait to be let in: as many as come when a server with many readers starts
+/// again. The system may allow fewer.
 const BACKLOG: u32 = 4096;
-/// What the system keeps of an answer for a connection that takes it slowly. Accepted connections have it from the listener.
+/// What the system keeps of an answer for a connection that takes it slowly. Accepted connections
+/// have it from the listener.
 const SEND_BUFFER_BYTES: u32 = 256 * 1024;
 
 fn open_door(bind: SocketAddr) -> io::Result<TcpListener> {
@@ -259,16 +319,24 @@ fn open_door(bind: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// The built-in agents and those that this computer offers, and the configured ones in their place where the names are the same.
+/// The built-in agents and those that this computer offers, and the configured ones in their place
+/// where the names are the same.
 fn registry(config: &Config, address: SocketAddr, places: Arc<Places>) -> Result<Registry, Fault> {
     let mut registry = Registry::default();
     let bridge = here(address);
-    let offered = if config.discover { moothall_agents::discover(|name| std::env::var(name).ok(), &bridge) } else { Vec::new() };
+    let offered = if config.discover {
+        moothall_agents::discover(|name| std::env::var(name).ok(), &bridge)
+    } else {
+        Vec::new()
+    };
     let usual = moothall_agents::built_in().into_iter().chain(offered);
-    usual.filter(|spec| !config.absent.contains(&spec.client)).for_each(|spec| registry.insert(spec));
+    usual
+        .filter(|spec| !config.absent.contains(&spec.client))
+        .for_each(|spec| registry.insert(spec));
     for (client, agent) in config.agents.iter().filter(|(_, agent)| agent.is_enabled()) {
         let spec = agent.spec(client, &bridge);
-        let mut spec = spec.map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?;
+        let mut spec =
+            spec.map_err(|fault| Fault::new(Exit::Config, format!("[agents.{client}]: {fault}")))?;
         if spec.agent.abilities().lives_in_session && spec.run_as.is_none() {
             spec.run_as.clone_from(&config.sessions.run_as);
         }
@@ -281,7 +349,12 @@ fn registry(config: &Config, address: SocketAddr, places: Arc<Places>) -> Result
     Ok(registry)
 }
 
-async fn open_hall(store: Store, registry: Registry, config: &Config, sessions: &Sessions) -> Result<Hall, Fault> {
+async fn open_hall(
+    store: Store,
+    registry: Registry,
+    config: &Config,
+    sessions: &Sessions,
+) -> Result<Hall, Fault> {
     let parts = HallParts {
         store,
         clock: Arc::new(SystemClock),
@@ -292,7 +365,9 @@ async fn open_hall(store: Store, registry: Registry, config: &Config, sessions: 
     };
     Hall::open_with(parts, Arc::new(sessions.clone())).await.map_err(|error| {
         let exit = if error == HallError::DiskFull { Exit::Io } else { Exit::Failure };
-        Fault::new(exit, "cannot open the conversations").because(error).try_this("see `moothall doctor`")
+        Fault::new(exit, "cannot open the conversations")
+            .because(error)
+            .try_this("see `moothall doctor`")
     })
 }
 
@@ -305,7 +380,11 @@ fn sessions_of(config: &Config, terminals: Option<&Terminals>) -> Sessions {
 
 /// What the configuration says of sessions: how they behave, and what clients are granted.
 fn session_terms(config: &Config) -> (SessionsConfig, BTreeMap<String, ClientRights>) {
-    let clients = config.agents.iter().map(|(client, agent)| (client.clone(), agent.client_rights())).collect();
+    let clients = config
+        .agents
+        .iter()
+        .map(|(client, agent)| (client.clone(), agent.client_rights()))
+        .collect();
     (SessionsConfig { most: config.limits.sessions, ..config.sessions.clone() }, clients)
 }
 
@@ -314,16 +393,24 @@ fn hosts(config: &ServerConfig, reach: &Reach) -> Vec<String> {
     config.allowed_hosts.iter().chain(&reach.hosts).cloned().collect()
 }
 
-/// How many of the files that may be open are left to the log, its index, agents and their pipes: all of them where there are few.
+/// How many of the files that may be open are left to the log, its index, agents and their pipes:
+/// all of them where there are few.
 const FILES_KEPT: usize = 256;
 
-/// Connections for which there are files: the others wait, because a log that cannot open its own has to stop.
+/// Connections for which there are files: the others wait, because a log that cannot open its own
+/// has to stop.
 fn connections_max(files: u64, most: usize) -> usize {
     let files = usize::try_from(files).unwrap_or(usize::MAX);
     most.min(files - FILES_KEPT.min(files / 4 * 3)).max(1)
 }
 
-fn options(settled: &Settled, reach: &Reach, address: SocketAddr, key: Secret, format: LogFormat) -> HttpOptions {
+fn options(
+    settled: &Settled,
+    reach: &Reach,
+    address: SocketAddr,
+    key: Secret,
+    format: LogFormat,
+) -> HttpOptions {
     let config = &settled.config;
     let mut options = HttpOptions::new(address);
     if let Ok((files, _)) = getrlimit(Resource::RLIMIT_NOFILE) {
@@ -332,7 +419,9 @@ fn options(settled: &Settled, reach: &Reach, address: SocketAddr, key: Secret, f
             let most = options.connections_max;
             tell(
                 format,
-                &format!("warning: at most {files} open files, so {most} connections at a time; `ulimit -n {FILES_MIN}` allows more"),
+                &format!(
+                    "warning: at most {files} open files, so {most} connections at a time; `ulimit -n {FILES_MIN}` allows more"
+                ),
             );
         }
     }
@@ -352,7 +441,9 @@ mod tests {
 
     #[test]
     fn connections_leave_files_to_the_log() {
-        for (files, connections) in [(0, 1), (16, 4), (64, 16), (1024, 768), (20_000, 16_384), (u64::MAX, 16_384)] {
+        for (files, connections) in
+            [(0, 1), (16, 4), (64, 16), (1024, 768), (20_000, 16_384), (u64::MAX, 16_384)]
+        {
             assert_eq!(connections_max(files, 16_384), connections, "{files}");
         }
     }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{
-    Actor, AttachAnswer, MessageSent, NewMessage, NewSession, SessionActed, SessionEntry, SessionList, StartAnswer,
+    Actor, AttachAnswer, MessageSent, NewMessage, NewSession, SessionActed, SessionEntry,
+    SessionList, StartAnswer,
 };
 
 use super::events::{self, Wanted};
@@ -43,18 +44,26 @@ pub async fn run(desk: &Context, args: &Run) -> Result<(), Fault> {
     let (id, name) = (for_terminal(&session.id), for_terminal(&session.name));
     let look = !args.detach && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if look {
-        note(&format!("{name} runs as {id}. It goes on when you leave; to come back: moothall attach {name}"));
+        note(&format!(
+            "{name} runs as {id}. It goes on when you leave; to come back: moothall attach {name}"
+        ));
         return go_to(desk, &session.id).await;
     }
-    note(&format!("{name} runs. Look at it: moothall attach {name}   Say something: moothall send {name} \"…\""));
+    note(&format!(
+        "{name} runs. Look at it: moothall attach {name}   Say something: moothall send {name} \"…\""
+    ));
     desk.paper.line(&id)
 }
 
 /// The whole path of the folder to work in.
 fn folder(given: Option<&Path>) -> Result<String, Fault> {
     let found = std::fs::canonicalize(given.unwrap_or(Path::new(".")));
-    let path = found.map_err(|error| Fault::new(Exit::Failure, "there is no such folder to work in").because(error))?;
-    path.into_os_string().into_string().map_err(|_| Fault::new(Exit::Failure, "the folder's name is not UTF-8 text"))
+    let path = found.map_err(|error| {
+        Fault::new(Exit::Failure, "there is no such folder to work in").because(error)
+    })?;
+    path.into_os_string()
+        .into_string()
+        .map_err(|_| Fault::new(Exit::Failure, "the folder's name is not UTF-8 text"))
 }
 
 pub async fn attach(desk: &Context, args: &Session) -> Result<(), Fault> {
@@ -73,11 +82,16 @@ pub async fn attach(desk: &Context, args: &Session) -> Result<(), Fault> {
 async fn go_to(desk: &Context, session: &str) -> Result<(), Fault> {
     let answer: AttachAnswer = desk.client.get(&path(session, "attach")).await?;
     let [program, args @ ..] = answer.argv.as_slice() else {
-        return Err(Fault::new(Exit::Failure, "the server does not know how to look at this session"));
+        return Err(Fault::new(
+            Exit::Failure,
+            "the server does not know how to look at this session",
+        ));
     };
     // Only a failure comes back.
     let error = std::process::Command::new(program).args(args).exec();
-    Err(Fault::new(Exit::Failure, format!("cannot run {program}")).because(error).try_this("it has to be on the computer of the server"))
+    Err(Fault::new(Exit::Failure, format!("cannot run {program}"))
+        .because(error)
+        .try_this("it has to be on the computer of the server"))
 }
 
 pub async fn list(desk: &Context, args: &Sessions) -> Result<(), Fault> {
@@ -86,7 +100,8 @@ pub async fn list(desk: &Context, args: &Sessions) -> Result<(), Fault> {
     if desk.paper.json {
         return desk.paper.object(&list);
     }
-    let columns = list.sessions.iter().map(|session| width(&session.name)).max().unwrap_or_default();
+    let columns =
+        list.sessions.iter().map(|session| width(&session.name)).max().unwrap_or_default();
     for session in &list.sessions {
         desk.paper.line(&row(desk, session, columns))?;
     }
@@ -96,7 +111,9 @@ pub async fn list(desk: &Context, args: &Sessions) -> Result<(), Fault> {
     let programs: Vec<_> = list.programs.iter().map(|program| program.client.as_str()).collect();
     note(&match programs.as_slice() {
         [] => "There is no program that could be started: moothall doctor".to_owned(),
-        [first, ..] => format!("Programs: {}. Start one: moothall run {first}", programs.join(", ")),
+        [first, ..] => {
+            format!("Programs: {}. Start one: moothall run {first}", programs.join(", "))
+        }
     });
     Ok(())
 }
@@ -111,7 +128,8 @@ fn row(desk: &Context, session: &SessionEntry, columns: usize) -> String {
     let fill = " ".repeat(columns.saturating_sub(width(&session.name)));
     let name = paper.paint(Style::Bold, &session.name);
     let state = paper.paint(style, &format!("{:<8}", session.state));
-    let waits = if session.waiting > 0 { format!("  {} wait", session.waiting) } else { String::new() };
+    let waits =
+        if session.waiting > 0 { format!("  {} wait", session.waiting) } else { String::new() };
     let end = session.ended.as_ref().map_or_else(String::new, |end| format!("  {}", end.why));
     // Sessions of the same minute begin alike; so much of an id tells them apart.
     let facts = format!("{:<10} {:.13}  {}{waits}{end}", session.client, session.id, session.cwd);
@@ -120,15 +138,31 @@ fn row(desk: &Context, session: &SessionEntry, columns: usize) -> String {
 
 pub async fn send(desk: &Context, args: &Send) -> Result<(), Fault> {
     let message = if args.text.is_empty() { None } else { Some(say::words(&args.text)?) };
-    let body = NewMessage { message, direct: args.direct, close_link: args.close_link, from: args.speaker.clone() };
-    let sent: MessageSent = desk.client.post(&path(&args.session.session, "messages"), &body).await?;
+    let body = NewMessage {
+        message,
+        direct: args.direct,
+        close_link: args.close_link,
+        from: args.speaker.clone(),
+    };
+    let sent: MessageSent =
+        desk.client.post(&path(&args.session.session, "messages"), &body).await?;
     if desk.paper.json {
         desk.paper.object(&sent)?;
     }
     if let (true, Some(seq)) = (args.wait, sent.seq) {
-        let page = events::page(&desk.client, &sent.thread, seq.saturating_sub(1), 1, Wanted::Conversation).await?;
+        let page = events::page(
+            &desk.client,
+            &sent.thread,
+            seq.saturating_sub(1),
+            1,
+            Wanted::Conversation,
+        )
+        .await?;
         let said = page.events.into_iter().find(|event| event.seq == seq);
-        let gone = || Fault::new(Exit::Failure, "what was said cannot be read").try_this(format!("moothall tail {}", sent.thread));
+        let gone = || {
+            Fault::new(Exit::Failure, "what was said cannot be read")
+                .try_this(format!("moothall tail {}", sent.thread))
+        };
         return say::wait(desk, &said.ok_or_else(gone)?).await;
     }
     if desk.paper.json {
@@ -136,7 +170,9 @@ pub async fn send(desk: &Context, args: &Send) -> Result<(), Fault> {
     }
     note(&match (sent.link_state.as_str(), &sent.link_id) {
         ("closed", _) => "The link is closed.".to_owned(),
-        (state, Some(link)) => format!("Said over a link ({state}). To end it: moothall link close {link}"),
+        (state, Some(link)) => {
+            format!("Said over a link ({state}). To end it: moothall link close {link}")
+        }
         (_, None) => format!("Said. Read on: moothall tail {}", args.session.session),
     });
     Ok(())
@@ -149,11 +185,13 @@ pub async fn interrupt(desk: &Context, args: &Session) -> Result<(), Fault> {
 pub async fn end(desk: &Context, args: &End) -> Result<(), Fault> {
     let session = &args.session.session;
     sure::ask(desk, &args.sure, &format!("End {session}, and the program in its terminal?"))?;
-    act(desk, &args.session, "end", "is over. What it said is kept: moothall sessions --ended").await
+    act(desk, &args.session, "end", "is over. What it said is kept: moothall sessions --ended")
+        .await
 }
 
 async fn act(desk: &Context, args: &Session, what: &str, done: &str) -> Result<(), Fault> {
-    let acted: SessionActed = desk.client.post(&path(&args.session, what), &Actor::default()).await?;
+    let acted: SessionActed =
+        desk.client.post(&path(&args.session, what), &Actor::default()).await?;
     if desk.paper.json {
         return desk.paper.object(&acted);
     }

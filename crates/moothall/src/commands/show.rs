@@ -45,7 +45,8 @@ impl<'a> View<'a> {
         self.desk.paper.line(&self.row(envelope))
     }
 
-    /// Somebody may have come, gone or got another name. The old faces do when the server cannot be asked.
+    /// Somebody may have come, gone or got another name. The old faces do when the server cannot be
+    /// asked.
     async fn look_again(&mut self, client: &Client) {
         if let Ok(state) = threads::state(client, self.thread).await {
             self.faces = Faces::of(&state);
@@ -54,7 +55,8 @@ impl<'a> View<'a> {
 
     fn row(&self, envelope: &Envelope) -> String {
         let paper = &self.desk.paper;
-        let place = paper.paint(Style::Dim, &format!("{:>4} {}", envelope.seq, clock(&envelope.ts)));
+        let place =
+            paper.paint(Style::Dim, &format!("{:>4} {}", envelope.seq, clock(&envelope.ts)));
         let who = self.faces.painted(paper, &envelope.from, self.faces.width());
         // Later lines stand below the first, so that none of them passes for another speaker.
         let indent = format!("\n{}", " ".repeat(PLACE_CHARS + 2 + self.faces.width() + 2));
@@ -64,7 +66,10 @@ impl<'a> View<'a> {
     fn words(&self, paper: &Printer, envelope: &Envelope) -> String {
         if envelope.kind != "message" {
             let waits = envelope.kind == "permission" && envelope.content["event"] == "requested";
-            return paper.paint(if waits { Style::Warn } else { Style::Dim }, &format!("· {}", explain(envelope)));
+            return paper.paint(
+                if waits { Style::Warn } else { Style::Dim },
+                &format!("· {}", explain(envelope)),
+            );
         }
         let text = words_of(envelope);
         let style = match envelope.meta.redacted {
@@ -76,12 +81,18 @@ impl<'a> View<'a> {
             "all" => String::new(),
             id => format!("→ {}: ", self.faces.painted(paper, id, 0)),
         };
-        let doubt = doubt(envelope).map_or_else(String::new, |doubt| paper.paint(Style::Dim, &format!("({doubt}) ")));
-        format!("{doubt}{target}{}{}", paper.paint(style, &text), paper.paint(Style::Dim, &ending(envelope)))
+        let doubt = doubt(envelope)
+            .map_or_else(String::new, |doubt| paper.paint(Style::Dim, &format!("({doubt}) ")));
+        format!(
+            "{doubt}{target}{}{}",
+            paper.paint(style, &text),
+            paper.paint(Style::Dim, &ending(envelope))
+        )
     }
 }
 
-/// What is to be known after the words of a message: that they were cut short, or why there are none.
+/// What is to be known after the words of a message: that they were cut short, or why there are
+/// none.
 fn ending(envelope: &Envelope) -> String {
     match &envelope.meta.error {
         Some(fault) => format!("  {}", fault.message),
@@ -92,7 +103,11 @@ fn ending(envelope: &Envelope) -> String {
 
 /// The words of a message in the order in which they were written, or that they are gone.
 pub fn words_of(envelope: &Envelope) -> Cow<'_, str> {
-    if envelope.meta.redacted { "(erased)".into() } else { in_order(envelope.content.as_str().unwrap_or_default()) }
+    if envelope.meta.redacted {
+        "(erased)".into()
+    } else {
+        in_order(envelope.content.as_str().unwrap_or_default())
+    }
 }
 
 /// What keeps an event from being surely its author's, in a few words.
@@ -129,8 +144,12 @@ pub fn explain(envelope: &Envelope) -> String {
         "notice" => text_of(&envelope.content, "text"),
         "control" => control(&envelope.content),
         "permission" => told(envelope).unwrap_or_else(|| envelope.content.to_string()),
-        "turn" => serde_json::from_value(envelope.content.clone()).map_or_else(|_| envelope.content.to_string(), explain_turn),
-        kind => format!("{kind} {}", if envelope.content.is_null() { String::new() } else { envelope.content.to_string() }),
+        "turn" => serde_json::from_value(envelope.content.clone())
+            .map_or_else(|_| envelope.content.to_string(), explain_turn),
+        kind => format!(
+            "{kind} {}",
+            if envelope.content.is_null() { String::new() } else { envelope.content.to_string() }
+        ),
     }
 }
 
@@ -140,24 +159,43 @@ fn text_of(content: &Value, key: &str) -> String {
 
 fn explain_turn(event: TurnEvent) -> String {
     match event {
-        TurnEvent::Granted { turn, participant, why, .. } => format!("turn {} to {participant} ({why})", number(&turn)),
-        TurnEvent::Widened { turn, why, .. } => format!("turn {} has another cause ({why})", number(&turn)),
-        TurnEvent::Started { turn, attempt, from_seq, through_seq, .. } => {
-            format!("turn {} started, attempt {attempt}, covers {}..{through_seq}", number(&turn), from_seq + 1)
+        TurnEvent::Granted { turn, participant, why, .. } => {
+            format!("turn {} to {participant} ({why})", number(&turn))
         }
-        TurnEvent::Released { turn } => format!("turn {} is not waited for; it runs on", number(&turn)),
-        TurnEvent::Lost { turn, attempt } => format!("turn {} lost attempt {attempt} in a restart", number(&turn)),
+        TurnEvent::Widened { turn, why, .. } => {
+            format!("turn {} has another cause ({why})", number(&turn))
+        }
+        TurnEvent::Started { turn, attempt, from_seq, through_seq, .. } => {
+            format!(
+                "turn {} started, attempt {attempt}, covers {}..{through_seq}",
+                number(&turn),
+                from_seq + 1
+            )
+        }
+        TurnEvent::Released { turn } => {
+            format!("turn {} is not waited for; it runs on", number(&turn))
+        }
+        TurnEvent::Lost { turn, attempt } => {
+            format!("turn {} lost attempt {attempt} in a restart", number(&turn))
+        }
         TurnEvent::Ended { turn, participant, outcome, fault, usage, .. } => {
             let fault = fault.map_or_else(String::new, |fault| format!(": {}", fault.message));
-            format!("turn {} of {participant}: {outcome} after {}{fault}", number(&turn), spent(&usage))
+            format!(
+                "turn {} of {participant}: {outcome} after {}{fault}",
+                number(&turn),
+                spent(&usage)
+            )
         }
         TurnEvent::Skipped { participant, why_not, detail, .. } => {
             let detail = detail.map_or_else(String::new, |detail| format!(": {detail}"));
             format!("{participant} is not asked ({why_not}){detail}")
         }
-        TurnEvent::Kept { participant, because, text, .. } => format!("kept from {participant} ({because}): {text}"),
+        TurnEvent::Kept { participant, because, text, .. } => {
+            format!("kept from {participant} ({because}): {text}")
+        }
         TurnEvent::Unkept { participant, count, bytes, until } => {
-            let until = until.map_or_else(String::new, |until| format!("; more is only counted until {until}"));
+            let until = until
+                .map_or_else(String::new, |until| format!("; more is only counted until {until}"));
             format!("{count} refused messages of {participant} are not kept ({bytes} bytes){until}")
         }
         TurnEvent::Summarised { participant, through_seq, usage, text, .. } => {
@@ -166,18 +204,31 @@ fn explain_turn(event: TurnEvent) -> String {
         }
         TurnEvent::Taken { cause } => format!("message {} is taken up", cause.seq),
         TurnEvent::RoundOpened { cause, cap, forced, polled } => {
-            format!("round about {}: at most {cap} replies; must answer: {}; may: {}", cause.seq, names(&forced), names(&polled))
+            format!(
+                "round about {}: at most {cap} replies; must answer: {}; may: {}",
+                cause.seq,
+                names(&forced),
+                names(&polled)
+            )
         }
-        TurnEvent::ReactionOpened { forced, polled } => format!("reactions; must: {}; may: {}", names(&forced), names(&polled)),
+        TurnEvent::ReactionOpened { forced, polled } => {
+            format!("reactions; must: {}; may: {}", names(&forced), names(&polled))
+        }
         TurnEvent::RoundClosed => "round closed".into(),
-        TurnEvent::RoundReopened { cause, reply } => format!("{reply} was late: the others may react to it, about {}", cause.seq),
+        TurnEvent::RoundReopened { cause, reply } => {
+            format!("{reply} was late: the others may react to it, about {}", cause.seq)
+        }
         TurnEvent::Facts { participant, runtime, known } => {
-            format!("{participant} runs as {runtime} now{}", if known { "" } else { ", unknown to the registry" })
+            format!(
+                "{participant} runs as {runtime} now{}",
+                if known { "" } else { ", unknown to the registry" }
+            )
         }
     }
 }
 
-/// What a turn used: time, tokens read and written where a model said so, and what they cost where prices are configured.
+/// What a turn used: time, tokens read and written where a model said so, and what they cost where
+/// prices are configured.
 pub fn spent(usage: &WireUsage) -> String {
     spent_in(usage, "")
 }
@@ -188,7 +239,11 @@ pub fn spent_in(usage: &WireUsage, currency: &str) -> String {
         (0, 0) => String::new(),
         (input, output) => format!(", {input} + {output} tokens"),
     };
-    let cost = if usage.cost_micros == 0 { String::new() } else { format!(", cost {} {currency}", cost(usage.cost_micros)) };
+    let cost = if usage.cost_micros == 0 {
+        String::new()
+    } else {
+        format!(", cost {} {currency}", cost(usage.cost_micros))
+    };
     let cost = cost.trim_end();
     format!("{:.2} s{tokens}{cost}", usage.seconds)
 }

@@ -29,11 +29,20 @@ pub async fn usage(desk: &Context, args: &Usage) -> Result<(), Fault> {
     if desk.paper.json {
         return desk.paper.object(&answer);
     }
-    let width = answer.rows.iter().map(|row| super::width(name_of(row))).chain([5]).max().unwrap_or(5).min(40);
+    let width = answer
+        .rows
+        .iter()
+        .map(|row| super::width(name_of(row)))
+        .chain([5])
+        .max()
+        .unwrap_or(5)
+        .min(40);
     for row in &answer.rows {
         desk.paper.line(&line(name_of(row), width, row, &answer.currency))?;
     }
-    desk.paper.line(&desk.paper.paint(Style::Bold, &line("total", width, &answer.total, &answer.currency)))?;
+    desk.paper.line(
+        &desk.paper.paint(Style::Bold, &line("total", width, &answer.total, &answer.currency)),
+    )?;
     budgets(&desk.paper, &answer.budgets, &answer.currency)
 }
 
@@ -42,7 +51,10 @@ pub async fn budget(desk: &Context, args: &Budget) -> Result<(), Fault> {
         return raised(desk, raise).await;
     }
     let thread = resolved(desk, args.conversation.as_deref()).await?;
-    let answer: UsageAnswer = desk.client.get(&path(&[("thread", thread.as_deref()), ("agent", args.agent.as_deref())])).await?;
+    let answer: UsageAnswer = desk
+        .client
+        .get(&path(&[("thread", thread.as_deref()), ("agent", args.agent.as_deref())]))
+        .await?;
     if desk.paper.json {
         return desk.paper.object(&json!({"currency": answer.currency, "budgets": answer.budgets}));
     }
@@ -62,12 +74,15 @@ async fn raised(desk: &Context, args: &Raise) -> Result<(), Fault> {
         if let Some(cost) = args.cost {
             budget["cost"] = json!(cost);
         }
-        let event = json!({"type": "control", "from": desk.client.name(), "content": {"budget": budget}});
+        let event =
+            json!({"type": "control", "from": desk.client.name(), "content": {"budget": budget}});
         let accepted: Value = desk.client.post(&threads::path(&thread, "events"), &event).await?;
         if desk.paper.json {
             return desk.paper.object(&accepted);
         }
-        note("It may spend more now. Agents that were not asked can be asked again, with /ask or a new message.");
+        note(
+            "It may spend more now. Agents that were not asked can be asked again, with /ask or a new message.",
+        );
         return Ok(());
     }
     let (budget, whose) = match (&args.agent, &args.principal) {
@@ -75,7 +90,13 @@ async fn raised(desk: &Context, args: &Raise) -> Result<(), Fault> {
         (None, Some(principal)) => ("principal", Some(principal.clone())),
         (None, None) => ("hall", None),
     };
-    let request = BudgetRaise { budget: budget.into(), whose, turns: args.turns, cost: args.cost, seconds: Some(args.seconds) };
+    let request = BudgetRaise {
+        budget: budget.into(),
+        whose,
+        turns: args.turns,
+        cost: args.cost,
+        seconds: Some(args.seconds),
+    };
     let raised: BudgetRaised = desk.client.post("/budgets/raise", &request).await?;
     if desk.paper.json {
         return desk.paper.object(&raised);
@@ -92,7 +113,10 @@ async fn resolved(desk: &Context, word: Option<&str>) -> Result<Option<String>, 
 }
 
 fn path(asked: &[(&str, Option<&str>)]) -> String {
-    let given: Vec<_> = asked.iter().filter_map(|(key, value)| value.map(|value| format!("{key}={}", segment(value)))).collect();
+    let given: Vec<_> = asked
+        .iter()
+        .filter_map(|(key, value)| value.map(|value| format!("{key}={}", segment(value))))
+        .collect();
     if given.is_empty() { "/usage".into() } else { format!("/usage?{}", given.join("&")) }
 }
 
@@ -113,7 +137,11 @@ pub fn summed(row: &UsageRow, currency: &str) -> String {
         (0, 0) => String::new(),
         (input, output) => format!(", {input} + {output} tokens"),
     };
-    let money = if row.cost_micros == 0 { String::new() } else { format!(", {} {currency}", cost(row.cost_micros)) };
+    let money = if row.cost_micros == 0 {
+        String::new()
+    } else {
+        format!(", {} {currency}", cost(row.cost_micros))
+    };
     format!("{turns}{tokens}{money}")
 }
 
@@ -121,12 +149,23 @@ fn budgets(paper: &Printer, budgets: &[BudgetEntry], currency: &str) -> Result<(
     for budget in budgets {
         let whose = budget.whose.as_deref().map_or(String::new(), |whose| format!(" {whose}"));
         let (amount, window) = match budget.measure.as_str() {
-            "cost_micros" => (format!("{} of {} {currency}", cost(budget.spent), cost(budget.limit)), "a day"),
-            "unattended_turns" => (format!("{} of {} turns that no person set off", budget.spent, budget.limit), "an hour"),
+            "cost_micros" => {
+                (format!("{} of {} {currency}", cost(budget.spent), cost(budget.limit)), "a day")
+            }
+            "unattended_turns" => (
+                format!("{} of {} turns that no person set off", budget.spent, budget.limit),
+                "an hour",
+            ),
             _ => (format!("{} of {} turns", budget.spent, budget.limit), "an hour"),
         };
         let style = if budget.spent >= budget.limit { Style::Bad } else { Style::Dim };
-        paper.line(&paper.paint(style, &format!("budget of {}{whose}: {amount} {window}, until {}", budget.budget, budget.until)))?;
+        paper.line(&paper.paint(
+            style,
+            &format!(
+                "budget of {}{whose}: {amount} {window}, until {}",
+                budget.budget, budget.until
+            ),
+        ))?;
     }
     Ok(())
 }

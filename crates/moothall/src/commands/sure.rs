@@ -1,4 +1,5 @@
-//! Whether what cannot be undone is meant: a person at a terminal is asked, unless they said so before.
+//! Whether what cannot be undone is meant: a person at a terminal is asked, unless they said so
+//! before.
 
 use std::io::{self, BufRead, IsTerminal, Write};
 
@@ -6,7 +7,8 @@ use super::Context;
 use crate::cli::Sure;
 use crate::fault::{Exit, Fault};
 
-/// Goes on where it is meant: `--yes` says so, and so does whoever calls from a program, where nobody could answer.
+/// Goes on where it is meant: `--yes` says so, and so does whoever calls from a program, where
+/// nobody could answer.
 ///
 /// # Errors
 /// It is not meant; nothing was done.
@@ -18,9 +20,13 @@ pub fn ask(desk: &Context, sure: &Sure, what: &str) -> Result<(), Fault> {
     let asked = write!(out, "{what} [y/N] ").and_then(|()| out.flush());
     asked.map_err(|error| Fault::io("cannot ask", &error))?;
     let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer).map_err(|error| Fault::io("cannot read the answer", &error))?;
+    io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| Fault::io("cannot read the answer", &error))?;
     if matches!(answer.trim().to_lowercase().as_str(), "y" | "yes") {
         return Ok(());
     }
-    Err(Fault::new(Exit::Failure, "nothing was done").try_this("answer y, or say it before with --yes"))
+    Err(Fault::new(Exit::Failure, "nothing was done")
+        .try_this("answer y, or say it before with --yes"))
 }

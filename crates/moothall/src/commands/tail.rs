@@ -14,7 +14,8 @@ use crate::threads::{self, Faces};
 pub async fn run(desk: &Context, args: &Tail) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let state = threads::state(&desk.client, &thread).await?;
-    let (wanted, pass): (_, fn(&_) -> bool) = if args.all { (Wanted::Trace, is_anything) } else { (Wanted::Conversation, is_read) };
+    let (wanted, pass): (_, fn(&_) -> bool) =
+        if args.all { (Wanted::Trace, is_anything) } else { (Wanted::Conversation, is_read) };
     let page = match &args.since {
         Some(word) => since(&desk.client, &thread, word, wanted, pass).await?,
         None => last(&desk.client, &thread, state.head, args.lines, wanted, pass).await?,
@@ -36,9 +37,16 @@ pub async fn run(desk: &Context, args: &Tail) -> Result<(), Fault> {
 }
 
 /// The events that came since a moment.
-async fn since(client: &Client, thread: &str, word: &str, wanted: Wanted, pass: fn(&Envelope) -> bool) -> Result<EventPage, Fault> {
+async fn since(
+    client: &Client,
+    thread: &str,
+    word: &str,
+    wanted: Wanted,
+    pass: fn(&Envelope) -> bool,
+) -> Result<EventPage, Fault> {
     let moment = clock::moment(word, jiff::Timestamp::now()).ok_or_else(|| {
-        Fault::new(Exit::Usage, format!("{word:?} is no time")).try_this("10m, 2h, 3d, a day like 2026-01-31, or 2026-01-31T09:00:00Z")
+        Fault::new(Exit::Usage, format!("{word:?} is no time"))
+            .try_this("10m, 2h, 3d, a day like 2026-01-31, or 2026-01-31T09:00:00Z")
     })?;
     let first = events::since(client, thread, &moment, wanted).await?;
     // The first page says where it begins; from there on positions lead further.

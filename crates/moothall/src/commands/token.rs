@@ -38,7 +38,13 @@ async fn create(desk: &Context, args: &NewToken) -> Result<(), Fault> {
     }
     desk.paper.line(&created.token)?;
     let entry = &created.entry;
-    note(&format!("Token {} of {}, until {}: {}.", entry.id, entry.principal.id, entry.expires_at, entry.scopes.join(", ")));
+    note(&format!(
+        "Token {} of {}, until {}: {}.",
+        entry.id,
+        entry.principal.id,
+        entry.expires_at,
+        entry.scopes.join(", ")
+    ));
     note(
         "It is shown this once. Programs send it as `Authorization: Bearer …`; the command line takes it from MOOTHALL_TOKEN or --token-file, \
          and the page as its key.",
@@ -63,15 +69,28 @@ fn row(desk: &Context, token: &TokenEntry) -> String {
         (None, Some(at)) => (Style::Plain, format!("until {}, last seen {at}", token.expires_at)),
         (None, None) => (Style::Plain, format!("until {}, never seen", token.expires_at)),
     };
-    let place = token.threads.as_ref().map_or(String::new(), |threads| format!(" in {}", threads.join(", ")));
+    let place = token
+        .threads
+        .as_ref()
+        .map_or(String::new(), |threads| format!(" in {}", threads.join(", ")));
     let label = if token.label.is_empty() { String::new() } else { format!("  ({})", token.label) };
     let facts = format!("{:<10} {}{place}  {standing}{label}", token.kind, token.scopes.join(" "));
-    format!("{}  {}  {}", token.id, desk.paper.paint(Style::Bold, &token.principal.id), desk.paper.paint(style, &facts))
+    format!(
+        "{}  {}  {}",
+        token.id,
+        desk.paper.paint(Style::Bold, &token.principal.id),
+        desk.paper.paint(style, &facts)
+    )
 }
 
 async fn revoke(desk: &Context, args: &TokenId) -> Result<(), Fault> {
-    sure::ask(desk, &args.sure, &format!("Make token {} worthless, and every browser that signed in with it?", args.id))?;
-    let revoked: TokenRevoked = desk.client.post(&format!("/tokens/{}/revoke", segment(&args.id)), &json!({})).await?;
+    sure::ask(
+        desk,
+        &args.sure,
+        &format!("Make token {} worthless, and every browser that signed in with it?", args.id),
+    )?;
+    let revoked: TokenRevoked =
+        desk.client.post(&format!("/tokens/{}/revoke", segment(&args.id)), &json!({})).await?;
     if desk.paper.json {
         return desk.paper.object(&revoked);
     }

@@ -36,8 +36,14 @@ impl Walked {
         if paper.json {
             return paper.object(self);
         }
-        self.damage.iter().try_for_each(|damage| paper.line(&format!("{}  {damage}", paper.paint(Style::Bad, "DAMAGED"))))?;
-        let verdict = if self.damage.is_empty() { "every checksum matches" } else { "all else matches its checksums" };
+        self.damage.iter().try_for_each(|damage| {
+            paper.line(&format!("{}  {damage}", paper.paint(Style::Bad, "DAMAGED")))
+        })?;
+        let verdict = if self.damage.is_empty() {
+            "every checksum matches"
+        } else {
+            "all else matches its checksums"
+        };
         paper.line(&format!("{} conversations, {} events: {verdict}", self.threads, self.events))
     }
 }

@@ -1,6 +1,8 @@
 //! `why`: who was asked, why, what came of it, and why others were not.
 
-use moothall_surfaces::wire::{Envelope, SessionEntry, ThreadStateAnswer, TurnEntry, TurnList, UsageAnswer, UsageRow};
+use moothall_surfaces::wire::{
+    Envelope, SessionEntry, ThreadStateAnswer, TurnEntry, TurnList, UsageAnswer, UsageRow,
+};
 use serde::Serialize;
 
 use super::Context;
@@ -45,16 +47,21 @@ struct Stories {
 pub async fn run(desk: &Context, args: &Why) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let list: TurnList = desk.client.get(&threads::path(&thread, "turns")).await?;
-    let page = events::after(&desk.client, &thread, 0, Wanted::Conversation, |event| event.kind == "message").await?;
+    let page = events::after(&desk.client, &thread, 0, Wanted::Conversation, |event| {
+        event.kind == "message"
+    })
+    .await?;
     let mut stories = tell(thread, page.events, list.turns, args.message.as_deref())?;
     stories.whole = list.whole;
-    let used: UsageAnswer = desk.client.get(&format!("/usage?thread={}", segment(&stories.thread))).await?;
+    let used: UsageAnswer =
+        desk.client.get(&format!("/usage?thread={}", segment(&stories.thread))).await?;
     (stories.usage, stories.currency) = (used.total, used.currency);
     if desk.paper.json {
         return desk.paper.object(&stories);
     }
     let state = threads::state(&desk.client, &stories.thread).await?;
-    let room = if stories.has_links() { room(&desk.client, &stories.thread).await } else { Room::Link };
+    let room =
+        if stories.has_links() { room(&desk.client, &stories.thread).await } else { Room::Link };
     print(&desk.paper, &state, room, &stories)
 }
 
@@ -69,7 +76,8 @@ enum Room {
 
 /// A conversation with the id of a session is its home.
 async fn room(client: &Client, thread: &str) -> Room {
-    let session: Result<SessionEntry, Fault> = client.get(&format!("/sessions/{}", segment(thread))).await;
+    let session: Result<SessionEntry, Fault> =
+        client.get(&format!("/sessions/{}", segment(thread))).await;
     match session {
         Ok(session) if session.id == thread => Room::Home,
         Ok(_) | Err(_) => Room::Link,
@@ -84,24 +92,50 @@ impl Stories {
 }
 
 /// Groups turns by the human message that they go back to.
-fn tell(thread: String, events: Vec<Envelope>, turns: Vec<TurnEntry>, only: Option<&str>) -> Result<Stories, Fault> {
-    let mut told =
-        Stories { thread, messages: Vec::new(), others: Vec::new(), whole: true, usage: UsageRow::default(), currency: String::new() };
+fn tell(
+    thread: String,
+    events: Vec<Envelope>,
+    turns: Vec<TurnEntry>,
+    only: Option<&str>,
+) -> Result<Stories, Fault> {
+    let mut told = Stories {
+        thread,
+        messages: Vec::new(),
+        others: Vec::new(),
+        whole: true,
+        usage: UsageRow::default(),
+        currency: String::new(),
+    };
     for message in events {
-        let wanted = only.is_none_or(|only| only == message.id || only.strip_prefix('#').unwrap_or(only) == message.seq.to_string());
-        let mine: Vec<_> = turns.iter().filter(|turn| goes_back_to(turn, &message)).cloned().collect();
+        let wanted = only.is_none_or(|only| {
+            only == message.id || only.strip_prefix('#').unwrap_or(only) == message.seq.to_string()
+        });
+        let mine: Vec<_> =
+            turns.iter().filter(|turn| goes_back_to(turn, &message)).cloned().collect();
         if wanted && (only.is_some() || starts_a_story(&message, &mine)) {
-            let covering = turns.iter().filter(|turn| mine.is_empty() && covers(turn, &message)).cloned().collect();
+            let covering = turns
+                .iter()
+                .filter(|turn| mine.is_empty() && covers(turn, &message))
+                .cloned()
+                .collect();
             told.messages.push(Story { message, turns: mine, covered_by: covering });
         }
     }
     match only {
         None => {
-            told.others = turns.into_iter().filter(|turn| told.messages.iter().all(|story| !goes_back_to(turn, &story.message))).collect()
+            told.others = turns
+                .into_iter()
+                .filter(|turn| {
+                    told.messages.iter().all(|story| !goes_back_to(turn, &story.message))
+                })
+                .collect()
         }
         Some(only) if told.messages.is_empty() => {
-            return Err(Fault::new(Exit::Failure, format!("there is no message {only} in this conversation"))
-                .try_this("numbers stand before the messages in `moothall tail`"));
+            return Err(Fault::new(
+                Exit::Failure,
+                format!("there is no message {only} in this conversation"),
+            )
+            .try_this("numbers stand before the messages in `moothall tail`"));
         }
         Some(_) => {}
     }
@@ -114,10 +148,18 @@ fn goes_back_to(turn: &TurnEntry, message: &Envelope) -> bool {
 
 /// A message of a person, or one of an agent that nobody had asked and others answered.
 fn starts_a_story(message: &Envelope, turns: &[TurnEntry]) -> bool {
-    !turns.is_empty() || (message.meta.depth.is_none() && message.meta.turn.is_none() && message.from != "moothall")
+    !turns.is_empty()
+        || (message.meta.depth.is_none()
+            && message.meta.turn.is_none()
+            && message.from != "moothall")
 }
 
-fn print(paper: &Printer, state: &ThreadStateAnswer, room: Room, stories: &Stories) -> Result<(), Fault> {
+fn print(
+    paper: &Printer,
+    state: &ThreadStateAnswer,
+    room: Room,
+    stories: &Stories,
+) -> Result<(), Fault> {
     let faces = &Faces::of(state);
     if stories.messages.is_empty() && stories.others.is_empty() {
         note("Nobody has said anything yet.");
@@ -131,10 +173,17 @@ fn print(paper: &Printer, state: &ThreadStateAnswer, room: Room, stories: &Stori
         let words = words_of(message);
         let first = words.lines().next().unwrap_or_default();
         let place = paper.paint(Style::Dim, &format!("{:>4} {}", message.seq, clock(&message.ts)));
-        paper.line(&format!("{place}  {}  {}", faces.painted(paper, &message.from, 0), paper.paint(Style::Plain, first)))?;
+        paper.line(&format!(
+            "{place}  {}  {}",
+            faces.painted(paper, &message.from, 0),
+            paper.paint(Style::Plain, first)
+        ))?;
         if turns.is_empty() {
             let waits = state.state.queue.iter().any(|queued| queued.seq == message.seq);
-            paper.line(&paper.paint(Style::Dim, &format!("      {}", unasked(faces, waits, stories.whole, covered_by))))?;
+            paper.line(&paper.paint(
+                Style::Dim,
+                &format!("      {}", unasked(faces, waits, stories.whole, covered_by)),
+            ))?;
         }
         for turn in turns {
             paper.line(&row(paper, faces, room, turn, &stories.currency))?;
@@ -143,17 +192,23 @@ fn print(paper: &Printer, state: &ThreadStateAnswer, room: Room, stories: &Stori
     if !stories.others.is_empty() {
         paper.line("      without a message")?;
     }
-    stories.others.iter().try_for_each(|turn| paper.line(&row(paper, faces, room, turn, &stories.currency)))?;
+    stories
+        .others
+        .iter()
+        .try_for_each(|turn| paper.line(&row(paper, faces, room, turn, &stories.currency)))?;
     if stories.usage.turns == 0 {
         return Ok(());
     }
-    let total = format!("      in this conversation: {}", summed(&stories.usage, &stories.currency));
+    let total =
+        format!("      in this conversation: {}", summed(&stories.usage, &stories.currency));
     paper.line(&paper.paint(Style::Dim, &total))
 }
 
 /// What became of a message that has no turn of its own.
 fn unasked(faces: &Faces, waits: bool, whole: bool, covered_by: &[TurnEntry]) -> String {
-    let turn = |turn: &TurnEntry| format!("{}'s turn about {}", faces.name(&turn.participant), turn.cause.seq);
+    let turn = |turn: &TurnEntry| {
+        format!("{}'s turn about {}", faces.name(&turn.participant), turn.cause.seq)
+    };
     match covered_by {
         _ if waits => "it waits until earlier messages are answered".into(),
         [] if whole => "nobody was asked".into(),
@@ -170,10 +225,18 @@ fn row(paper: &Printer, faces: &Faces, room: Room, turn: &TurnEntry, currency: &
         (None, Room::Home | Room::Link) => "not asked",
     };
     let (style, came) = outcome(turn);
-    let used = turn.usage.as_ref().map_or_else(String::new, |usage| format!("{:>10}", spent_in(usage, currency)));
+    let used = turn
+        .usage
+        .as_ref()
+        .map_or_else(String::new, |usage| format!("{:>10}", spent_in(usage, currency)));
     let fault = turn.fault.as_ref().map(|fault| fault.message.as_str());
-    let detail = [turn.detail.as_deref(), fault].into_iter().flatten().collect::<Vec<_>>().join("; ");
-    let row = format!("      {who}  {asked:<9}  {}{used}  {}", paper.paint(style, &format!("{came:<9}")), paper.paint(Style::Dim, &detail));
+    let detail =
+        [turn.detail.as_deref(), fault].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let row = format!(
+        "      {who}  {asked:<9}  {}{used}  {}",
+        paper.paint(style, &format!("{came:<9}")),
+        paper.paint(Style::Dim, &detail)
+    );
     row.trim_end().to_owned()
 }
 
@@ -182,6 +245,8 @@ fn outcome(turn: &TurnEntry) -> (Style, &str) {
         (Some("spoke"), _) => (Style::Good, "spoke"),
         (Some(bad @ ("failed" | "expired")), _) => (Style::Bad, bad),
         (Some(other), _) | (None, Some(other)) => (Style::Dim, other),
-        (None, None) => (Style::Warn, if turn.started_at.is_some() { "running" } else { "waiting" }),
+        (None, None) => {
+            (Style::Warn, if turn.started_at.is_some() { "running" } else { "waiting" })
+        }
     }
 }

@@ -1,5 +1,6 @@
-//! A configuration as a tree that remembers where everything stands, so that every complaint names a line. It is read from files, the
-//! later over the earlier, and from variables of the environment over both.
+//! A configuration as a tree that remembers where everything stands, so that every complaint names
+//! a line. It is read from files, the later over the earlier, and from variables of the environment
+//! over both.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,7 +16,8 @@ use crate::fault::{Exit, Fault};
 /// Environment variables, as `${VAR}` sees them.
 pub type Variables = BTreeMap<String, String>;
 
-/// How the name of a variable begins that sets a key: `MOOTHALL_SERVER__BIND` sets `bind` of `[server]`.
+/// How the name of a variable begins that sets a key: `MOOTHALL_SERVER__BIND` sets `bind` of
+/// `[server]`.
 const VARIABLE: &str = "MOOTHALL_";
 /// Names a file, not what is in it.
 const TLS_KEY_FILE: &str = "server.tls.key";
@@ -27,7 +29,8 @@ pub struct Document {
     sources: Vec<Source>,
 }
 
-/// One text. Places in all of them are told apart by where a text begins when they are laid end to end.
+/// One text. Places in all of them are told apart by where a text begins when they are laid end to
+/// end.
 struct Source {
     /// The file, or the variable.
     name: PathBuf,
@@ -55,7 +58,8 @@ impl Document {
     pub fn of(files: Vec<(PathBuf, String)>, variables: &Variables) -> Self {
         let mut document = Self { sources: Vec::new() };
         files.into_iter().for_each(|(file, text)| document.add(&file, text, true));
-        let set = variables.iter().filter_map(|(name, value)| Some((name, assignment(name, value)?)));
+        let set =
+            variables.iter().filter_map(|(name, value)| Some((name, assignment(name, value)?)));
         set.for_each(|(name, text)| document.add(Path::new(name), text, false));
         document
     }
@@ -73,7 +77,8 @@ impl Document {
         let mut whole: DeTable<'_> = std::iter::empty().collect();
         for source in &self.sources {
             let at = |span: Range<usize>| span.start + source.begins..span.end + source.begins;
-            let parsed = DeTable::parse(&source.text).map_err(|error| self.fault(error.span().map(at), error.message()))?;
+            let parsed = DeTable::parse(&source.text)
+                .map_err(|error| self.fault(error.span().map(at), error.message()))?;
             merge(&mut whole, shifted(parsed.into_inner(), source.begins), source.is_file, 0);
         }
         Ok(into_entries(whole))
@@ -90,7 +95,9 @@ impl Document {
         match node.get_mut() {
             DeValue::String(_) if as_it_is => {}
             DeValue::String(text) => {
-                *text = Cow::Owned(fill(text, variables).map_err(|fault| self.variable_fault(span, fault))?);
+                *text = Cow::Owned(
+                    fill(text, variables).map_err(|fault| self.variable_fault(span, fault))?,
+                );
             }
             DeValue::Array(array) => {
                 for item in array.iter_mut() {
@@ -102,7 +109,10 @@ impl Document {
                     self.fill(value, variables)?;
                 }
             }
-            DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) => {}
+            DeValue::Integer(_)
+            | DeValue::Float(_)
+            | DeValue::Boolean(_)
+            | DeValue::Datetime(_) => {}
         }
         Ok(())
     }
@@ -112,7 +122,8 @@ impl Document {
         // Quotes and the like mean something only to a shell.
         let plain = !line.contains(['\'', '"', '\\', '`', '|', '&', ';', '<', '>', '*', '(', ')']);
         let words: Vec<String> = line.split_whitespace().map(quoted).collect();
-        let instead = if plain { words.join(", ") } else { format!("\"sh\", \"-c\", {}", quoted(line)) };
+        let instead =
+            if plain { words.join(", ") } else { format!("\"sh\", \"-c\", {}", quoted(line)) };
         self.fault(Some(span), "`command` is an array of the program and its arguments, because no shell takes a line apart")
             .try_this(format!("write command = [{instead}]"))
     }
@@ -126,13 +137,19 @@ impl Document {
             }
             found
         };
-        self.sources.iter().filter(|source| source.is_file).map(|source| (source.name.as_path(), secrets(source))).collect()
+        self.sources
+            .iter()
+            .filter(|source| source.is_file)
+            .map(|source| (source.name.as_path(), secrets(source)))
+            .collect()
     }
 
     /// Where something stands: file and line, or the variable.
     pub fn origin(&self, span: &Range<usize>) -> String {
         match self.source(span.start) {
-            Some(source) if source.is_file => format!("{}:{}", source.name.display(), source.position(span.start).0),
+            Some(source) if source.is_file => {
+                format!("{}:{}", source.name.display(), source.position(span.start).0)
+            }
             Some(source) => source.name.display().to_string(),
             None => String::new(),
         }
@@ -175,20 +192,35 @@ impl Document {
         let span = node.span();
         match node.into_inner() {
             DeValue::Table(table) => Ok(into_entries(table)),
-            other => Err(self.fault(Some(span), &format!("`{key}` is a section, written [{key}], not {}", article(other.type_str())))),
+            other => Err(self.fault(
+                Some(span),
+                &format!(
+                    "`{key}` is a section, written [{key}], not {}",
+                    article(other.type_str())
+                ),
+            )),
         }
     }
 
     /// Reads a section into its type.
     ///
     /// # Errors
-    /// Unknown keys with a suggestion, and values of the wrong type. Values are never repeated: they may be secrets.
+    /// Unknown keys with a suggestion, and values of the wrong type. Values are never repeated:
+    /// they may be secrets.
     pub fn read<T: DeserializeOwned>(&self, section: &str, node: Node<'_>) -> Result<T, Fault> {
         T::deserialize(ValueDeserializer::from(node)).map_err(|error| {
             let mut words = error.message().split('`').skip(1).step_by(2);
             match (error.message().starts_with("unknown field"), words.next(), error.span()) {
-                (true, Some(key), Some(span)) => self.unknown_key(span, key, &format!("in [{section}]"), &words.collect::<Vec<_>>()),
-                _ => self.fault(error.span(), &format!("in [{section}], {}", without_values(error.message()))),
+                (true, Some(key), Some(span)) => self.unknown_key(
+                    span,
+                    key,
+                    &format!("in [{section}]"),
+                    &words.collect::<Vec<_>>(),
+                ),
+                _ => self.fault(
+                    error.span(),
+                    &format!("in [{section}], {}", without_values(error.message())),
+                ),
             }
         })
     }
@@ -198,7 +230,9 @@ impl Document {
             FillFault::Missing(name) => self
                 .fault(Some(span), &format!("the environment variable {name} is not set"))
                 .try_this(format!("set {name}, or write $${{{name}}} if the text means itself")),
-            FillFault::Open => self.fault(Some(span), "`${` is not closed").try_this("write ${NAME}, or $${ if the text means itself"),
+            FillFault::Open => self
+                .fault(Some(span), "`${` is not closed")
+                .try_this("write ${NAME}, or $${ if the text means itself"),
         }
     }
 }
@@ -212,15 +246,19 @@ impl Source {
     }
 }
 
-/// A variable that sets a key, as a line of TOML: the value as it is where it is TOML, and as a text otherwise.
+/// A variable that sets a key, as a line of TOML: the value as it is where it is TOML, and as a
+/// text otherwise.
 fn assignment(name: &str, value: &str) -> Option<String> {
-    let path = name.strip_prefix(VARIABLE).filter(|path| path.contains(BETWEEN) && !value.is_empty())?;
-    let keys: Vec<String> = path.split(BETWEEN).map(|key| format!("\"{}\"", key.to_lowercase())).collect();
+    let path =
+        name.strip_prefix(VARIABLE).filter(|path| path.contains(BETWEEN) && !value.is_empty())?;
+    let keys: Vec<String> =
+        path.split(BETWEEN).map(|key| format!("\"{}\"", key.to_lowercase())).collect();
     if keys.iter().any(|key| key == "\"\"" || key.contains(['\\', '\n'])) {
         return None;
     }
     let is_toml = format!("v = {value}").parse::<toml::Table>().is_ok_and(|table| table.len() == 1);
-    let value = if is_toml { value.to_owned() } else { toml::Value::String(value.to_owned()).to_string() };
+    let value =
+        if is_toml { value.to_owned() } else { toml::Value::String(value.to_owned()).to_string() };
     Some(format!("{} = {value}", keys.join(".")))
 }
 
@@ -230,7 +268,10 @@ fn shifted(table: DeTable<'_>, by: usize) -> DeTable<'_> {
         .into_iter()
         .map(|(key, value)| {
             let span = key.span();
-            (Spanned::new(span.start + by..span.end + by, key.into_inner()), shifted_value(value, by))
+            (
+                Spanned::new(span.start + by..span.end + by, key.into_inner()),
+                shifted_value(value, by),
+            )
         })
         .collect()
 }
@@ -246,19 +287,28 @@ fn shifted_value(node: Node<'_>, by: usize) -> Node<'_> {
             }
             DeValue::Array(array)
         }
-        scalar @ (DeValue::String(_) | DeValue::Integer(_) | DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_)) => scalar,
+        scalar @ (DeValue::String(_)
+        | DeValue::Integer(_)
+        | DeValue::Float(_)
+        | DeValue::Boolean(_)
+        | DeValue::Datetime(_)) => scalar,
     };
     Spanned::new(span.start + by..span.end + by, value)
 }
 
-/// Lays a table over another. What a file says of an agent replaces what was said of it: half of one and half of another make no agent.
+/// Lays a table over another. What a file says of an agent replaces what was said of it: half of
+/// one and half of another make no agent.
 fn merge<'a>(under: &mut DeTable<'a>, over: DeTable<'a>, is_file: bool, depth: usize) {
     for (key, value) in over {
         let whole = is_file && depth > 0 && key.get_ref() != "tls";
         match under.remove(&key) {
             Some(below) if !whole && is_table(&below) && is_table(&value) => {
                 let span = value.span();
-                let (DeValue::Table(mut below), DeValue::Table(above)) = (below.into_inner(), value.into_inner()) else { continue };
+                let (DeValue::Table(mut below), DeValue::Table(above)) =
+                    (below.into_inner(), value.into_inner())
+                else {
+                    continue;
+                };
                 merge(&mut below, above, is_file, depth + 1);
                 under.insert(key, Spanned::new(span, DeValue::Table(below)));
             }
@@ -303,8 +353,11 @@ pub fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// Serde repeats the value that it could not use; that value may be a secret.
 fn without_values(message: &str) -> String {
-    // A word that is none of a few stands in other quotes. It may hold anything, so the last place where it can end is the true one.
-    let known = message.strip_prefix("unknown variant `").and_then(|rest| Some(&rest[rest.rfind("`, expected ")?..]));
+    // A word that is none of a few stands in other quotes. It may hold anything, so the last place
+    // where it can end is the true one.
+    let known = message
+        .strip_prefix("unknown variant `")
+        .and_then(|rest| Some(&rest[rest.rfind("`, expected ")?..]));
     if let Some(known) = known {
         return format!("unknown variant `…{known}");
     }
@@ -347,7 +400,11 @@ fn find_secrets(table: &DeTable<'_>, path: &str, found: &mut Vec<String>) {
         let path = if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
         match value.get_ref() {
             DeValue::Table(inner) => find_secrets(inner, &path, found),
-            DeValue::String(text) if names_a_secret(&path) && !text.is_empty() && !text.contains("${") => found.push(path),
+            DeValue::String(text)
+                if names_a_secret(&path) && !text.is_empty() && !text.contains("${") =>
+            {
+                found.push(path)
+            }
             _ => {}
         }
     }
@@ -356,7 +413,8 @@ fn find_secrets(table: &DeTable<'_>, path: &str, found: &mut Vec<String>) {
 /// Whether what stands under a key is nobody else's business.
 pub fn names_a_secret(path: &str) -> bool {
     let path = path.to_lowercase();
-    path != TLS_KEY_FILE && ["key", "token", "secret", "password"].iter().any(|end| path.ends_with(end))
+    path != TLS_KEY_FILE
+        && ["key", "token", "secret", "password"].iter().any(|end| path.ends_with(end))
 }
 
 #[cfg(test)]
@@ -379,7 +437,10 @@ mod tests {
 
     #[test]
     fn a_variable_is_never_filled_in_twice() {
-        let sly = Variables::from([("A".to_owned(), "${B}".to_owned()), ("B".to_owned(), "secret".to_owned())]);
+        let sly = Variables::from([
+            ("A".to_owned(), "${B}".to_owned()),
+            ("B".to_owned(), "secret".to_owned()),
+        ]);
         assert_eq!(fill("${A}", &sly).ok().as_deref(), Some("${B}"));
     }
 
@@ -392,24 +453,42 @@ mod tests {
 
     #[test]
     fn a_refused_value_is_not_repeated() {
-        assert_eq!(without_values(r#"invalid type: string "sk-"123"", expected a map"#), r#"invalid type: string "…", expected a map"#);
+        assert_eq!(
+            without_values(r#"invalid type: string "sk-"123"", expected a map"#),
+            r#"invalid type: string "…", expected a map"#
+        );
     }
 
     #[test]
     fn only_literal_secrets_count() {
-        let text = "[agents.a]\napi_key = \"sk-1\"\nmodel = \"m\"\n[agents.b]\napi_key = \"${KEY}\"\n";
+        let text =
+            "[agents.a]\napi_key = \"sk-1\"\nmodel = \"m\"\n[agents.b]\napi_key = \"${KEY}\"\n";
         let document = Document::new(Path::new("x.toml"), text.into());
-        assert_eq!(document.literal_secrets(), [(Path::new("x.toml"), vec!["agents.a.api_key".to_owned()])]);
+        assert_eq!(
+            document.literal_secrets(),
+            [(Path::new("x.toml"), vec!["agents.a.api_key".to_owned()])]
+        );
     }
 
     #[test]
     fn later_files_and_variables_lie_over_earlier_ones_and_keep_their_places() {
         let files = vec![
-            (PathBuf::from("user.toml"), "[server]\nbind = \"127.0.0.1:1\"\nmode = \"token\"\n[agents.a]\nmodel = \"m\"\n".into()),
-            (PathBuf::from("here.toml"), "[server]\nbind = \"127.0.0.1:2\"\n[agents.a]\ncommand = [\"x\"]\n".into()),
+            (
+                PathBuf::from("user.toml"),
+                "[server]\nbind = \"127.0.0.1:1\"\nmode = \"token\"\n[agents.a]\nmodel = \"m\"\n"
+                    .into(),
+            ),
+            (
+                PathBuf::from("here.toml"),
+                "[server]\nbind = \"127.0.0.1:2\"\n[agents.a]\ncommand = [\"x\"]\n".into(),
+            ),
         ];
-        let set =
-            [("MOOTHALL_SERVER__DATA", "/data"), ("MOOTHALL_AGENTS__A__TIMEOUT", "20"), ("MOOTHALL_LOG", "info"), ("MOOTHALL_X__Y", "")];
+        let set = [
+            ("MOOTHALL_SERVER__DATA", "/data"),
+            ("MOOTHALL_AGENTS__A__TIMEOUT", "20"),
+            ("MOOTHALL_LOG", "info"),
+            ("MOOTHALL_X__Y", ""),
+        ];
         let variables = set.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let document = Document::of(files, &variables);
         let entries = document.entries().unwrap();
@@ -432,9 +511,9 @@ mod tests {
         let span = node.span();
         match node.into_inner() {
             DeValue::Table(table) => {
-                into_entries(table)
-                    .into_iter()
-                    .for_each(|(key, value)| leaves(document, &format!("{path}.{}", key.get_ref()), value, rows));
+                into_entries(table).into_iter().for_each(|(key, value)| {
+                    leaves(document, &format!("{path}.{}", key.get_ref()), value, rows)
+                });
             }
             _ => rows.push(format!("{path} {}", document.origin(&span))),
         }
@@ -442,7 +521,8 @@ mod tests {
 
     #[test]
     fn a_variable_that_makes_no_sense_is_named() {
-        let variables = Variables::from([("MOOTHALL_SERVER__BNID".to_owned(), "127.0.0.1:1".to_owned())]);
+        let variables =
+            Variables::from([("MOOTHALL_SERVER__BNID".to_owned(), "127.0.0.1:1".to_owned())]);
         let document = Document::of(Vec::new(), &variables);
         let (_, node) = document.entries().unwrap().remove(0);
         let fault = document.fault(Some(node.span()), "no");

@@ -6,7 +6,8 @@ use moothall_terminals::SessionsConfig;
 
 use super::{LimitsConfig, POLICY_KEYS, ServerConfig, TlsConfig, keys_of};
 
-/// A key, a value as TOML writes it, and what it is for. The value is the default where there is one.
+/// A key, a value as TOML writes it, and what it is for. The value is the default where there is
+/// one.
 type Entry = (&'static str, &'static str, &'static str);
 
 /// A section: its title, what it is for, the keys its type takes, and their descriptions.
@@ -27,8 +28,16 @@ const HEADER: &str = "\
 ";
 
 const SERVER: &[Entry] = &[
-    ("bind", "\"127.0.0.1:5111\"", "Where the server listens. Port 0 picks a free one. In local mode only this computer may reach it."),
-    ("data", "\"${HOME}/.local/share/moothall\"", "The folder for everything that is kept. Default: moothall in the XDG data folder."),
+    (
+        "bind",
+        "\"127.0.0.1:5111\"",
+        "Where the server listens. Port 0 picks a free one. In local mode only this computer may reach it.",
+    ),
+    (
+        "data",
+        "\"${HOME}/.local/share/moothall\"",
+        "The folder for everything that is kept. Default: moothall in the XDG data folder.",
+    ),
     (
         "mode",
         "\"local\"",
@@ -44,7 +53,11 @@ const SERVER: &[Entry] = &[
         "[\"moothall.test:5111\"]",
         "More values of the Host header to accept, exactly as they are sent. Loopback names always are.",
     ),
-    ("allowed_origins", "[\"https://moothall.test\"]", "More origins of web pages to accept, exactly as they are sent."),
+    (
+        "allowed_origins",
+        "[\"https://moothall.test\"]",
+        "More origins of web pages to accept, exactly as they are sent.",
+    ),
     (
         "retention_days",
         "90",
@@ -53,11 +66,27 @@ const SERVER: &[Entry] = &[
 ];
 
 const LIMITS: &[Entry] = &[
-    ("writes_per_second", "10", "Token mode: requests of a principal that change something, each second. More get 429. 0: no limit."),
+    (
+        "writes_per_second",
+        "10",
+        "Token mode: requests of a principal that change something, each second. More get 429. 0: no limit.",
+    ),
     ("writes_burst", "30", "Token mode: how many of them may come at once."),
-    ("invites_per_minute", "10", "Token mode: invitations into one thread, and out of it, each minute. 0: no limit."),
-    ("logins_per_minute", "5", "Token mode: attempts to sign in from one address that fail, each minute. 0: no limit."),
-    ("streams_per_principal", "20", "Token mode: streams of events that one principal has open. 0: no limit."),
+    (
+        "invites_per_minute",
+        "10",
+        "Token mode: invitations into one thread, and out of it, each minute. 0: no limit.",
+    ),
+    (
+        "logins_per_minute",
+        "5",
+        "Token mode: attempts to sign in from one address that fail, each minute. 0: no limit.",
+    ),
+    (
+        "streams_per_principal",
+        "20",
+        "Token mode: streams of events that one principal has open. 0: no limit.",
+    ),
     (
         "connections_per_address",
         "200",
@@ -81,19 +110,47 @@ const TLS: &[Entry] = &[
 ];
 
 const DEFAULTS: &[Entry] = &[
-    ("name", "\"mention_only\"", "The policy of a conversation that names none: hybrid, mention_only, round_robin."),
-    ("max_agent_turns_per_message", "3", "Visible agent replies for one human message, 0 to 100. A human who names more agents gets more."),
-    ("agent_reply_timeout", "30.0", "Seconds that a turn may take. Unset: the agent's own limit, or that of its runtime."),
+    (
+        "name",
+        "\"mention_only\"",
+        "The policy of a conversation that names none: hybrid, mention_only, round_robin.",
+    ),
+    (
+        "max_agent_turns_per_message",
+        "3",
+        "Visible agent replies for one human message, 0 to 100. A human who names more agents gets more.",
+    ),
+    (
+        "agent_reply_timeout",
+        "30.0",
+        "Seconds that a turn may take. Unset: the agent's own limit, or that of its runtime.",
+    ),
     ("cooldown_seconds", "2.0", "Least time between two replies of the same agent."),
-    ("max_depth", "2", "How far replies may be removed from a human message: 1 replies, 2 reactions to them."),
-    ("max_voluntary_responders", "2", "How many agents that were not addressed may answer one message. Unset: no limit."),
+    (
+        "max_depth",
+        "2",
+        "How far replies may be removed from a human message: 1 replies, 2 reactions to them.",
+    ),
+    (
+        "max_voluntary_responders",
+        "2",
+        "How many agents that were not addressed may answer one message. Unset: no limit.",
+    ),
     (
         "voluntary_timeout",
         "15.0",
         "Seconds that a turn of an agent that was not addressed may take. Unset: half of the limit from five agents on.",
     ),
-    ("patience_seconds", "30.0", "Seconds that a round waits for a turn. It then goes on, and the answer is shown when it comes."),
-    ("max_exchanges_without_human", "20", "Agent contributions in a row before a human has to say something."),
+    (
+        "patience_seconds",
+        "30.0",
+        "Seconds that a round waits for a turn. It then goes on, and the answer is shown when it comes.",
+    ),
+    (
+        "max_exchanges_without_human",
+        "20",
+        "Agent contributions in a row before a human has to say something.",
+    ),
 ];
 
 const SESSIONS: &[Entry] = &[
@@ -112,18 +169,34 @@ const SESSIONS: &[Entry] = &[
         "\"agents\"",
         "The user that programs in terminals run as whose own section names none. Needs a server that is root. Unset: the server's own user.",
     ),
-    ("spool", "\"/var/spool/moothall\"", "Where programs report that run as another user, who cannot enter the data folder."),
+    (
+        "spool",
+        "\"/var/spool/moothall\"",
+        "Where programs report that run as another user, who cannot enter the data folder.",
+    ),
 ];
 
 const BUDGETS: &[Entry] = &[
-    ("currency", "\"USD\"", "The currency of all prices and costs: three letters, as ISO 4217 writes them."),
+    (
+        "currency",
+        "\"USD\"",
+        "The currency of all prices and costs: three letters, as ISO 4217 writes them.",
+    ),
     (
         "hall",
         "{ unattended_turns_per_hour = 2000, cost_per_day = 20.0 }",
         "Everything on this server together. Keys of each budget: turns_per_hour, unattended_turns_per_hour, cost_per_day.",
     ),
-    ("conversation", "{ turns_per_hour = 200, cost_per_day = 5.0 }", "Each conversation. Unset: no limit."),
-    ("agent", "{ turns_per_hour = 500, cost_per_day = 10.0 }", "Each agent of this file, in all conversations together. Unset: no limit."),
+    (
+        "conversation",
+        "{ turns_per_hour = 200, cost_per_day = 5.0 }",
+        "Each conversation. Unset: no limit.",
+    ),
+    (
+        "agent",
+        "{ turns_per_hour = 500, cost_per_day = 10.0 }",
+        "Each agent of this file, in all conversations together. Unset: no limit.",
+    ),
     (
         "principal",
         "{ unattended_turns_per_hour = 600 }",
@@ -138,7 +211,11 @@ const AGENTS: &[Entry] = &[(
 )];
 
 const AGENT: &[Entry] = &[
-    ("enabled", "false", "`false`: there is no such agent, whether it is configured here, built in, or found on this computer."),
+    (
+        "enabled",
+        "false",
+        "`false`: there is no such agent, whether it is configured here, built in, or found on this computer.",
+    ),
     (
         "runtime",
         "\"command\"",
@@ -146,16 +223,32 @@ const AGENT: &[Entry] = &[
          `remote` keeps the name for a client that connects by itself, also where a program of that name is installed here.",
     ),
     ("summary", "\"Reviews changes.\"", "One sentence for people."),
-    ("model", "\"gpt-5-codex\"", "The model behind it: for people to read, and for llm the one that is asked."),
-    ("timeout", "600.0", "Seconds that a turn may take. Default: 1800 in a terminal, 600 for a command, 60 for a model, 30 for a script."),
-    ("on_lost", "\"rerun\"", "What happens to a turn that a restart of the server interrupted: `rerun` or `fail`."),
+    (
+        "model",
+        "\"gpt-5-codex\"",
+        "The model behind it: for people to read, and for llm the one that is asked.",
+    ),
+    (
+        "timeout",
+        "600.0",
+        "Seconds that a turn may take. Default: 1800 in a terminal, 600 for a command, 60 for a model, 30 for a script.",
+    ),
+    (
+        "on_lost",
+        "\"rerun\"",
+        "What happens to a turn that a restart of the server interrupted: `rerun` or `fail`.",
+    ),
     (
         "command",
         "[\"codex\", \"exec\", \"-\"]",
         "command, terminal: the program and its arguments. For command, {prompt} in an argument is replaced by the prompt.",
     ),
     ("cwd", "\".\"", "command, terminal: the folder in which it runs."),
-    ("env", "{ OPENAI_API_KEY = \"${OPENAI_API_KEY}\" }", "command, terminal: variables added to the few that it inherits."),
+    (
+        "env",
+        "{ OPENAI_API_KEY = \"${OPENAI_API_KEY}\" }",
+        "command, terminal: variables added to the few that it inherits.",
+    ),
     (
         "run_as",
         "\"agents\"",
@@ -176,17 +269,45 @@ const AGENT: &[Entry] = &[
         "false",
         "terminal: whether agents may start it by themselves, without arguments, in the folders of [sessions]. Otherwise a person is asked.",
     ),
-    ("stdin", "\"prompt\"", "command: what it reads. `json`: one document with everything; `prompt`: the prompt alone."),
-    ("transcript_bytes", "49152", "command: longest transcript of the conversation in its prompt, in bytes, 1024 to 1048576."),
+    (
+        "stdin",
+        "\"prompt\"",
+        "command: what it reads. `json`: one document with everything; `prompt`: the prompt alone.",
+    ),
+    (
+        "transcript_bytes",
+        "49152",
+        "command: longest transcript of the conversation in its prompt, in bytes, 1024 to 1048576.",
+    ),
     ("replies", "[\"First.\", \"[PASS]\"]", "script: what it says, turn after turn."),
-    ("provider", "\"openai\"", "llm: whose protocol: openai, anthropic, gemini, ollama, or openai_responses."),
-    ("base_url", "\"http://127.0.0.1:8080/v1\"", "llm: its address, for a gateway or a server of one's own. Unset: the provider's."),
+    (
+        "provider",
+        "\"openai\"",
+        "llm: whose protocol: openai, anthropic, gemini, ollama, or openai_responses.",
+    ),
+    (
+        "base_url",
+        "\"http://127.0.0.1:8080/v1\"",
+        "llm: its address, for a gateway or a server of one's own. Unset: the provider's.",
+    ),
     ("api_key", "\"${OPENAI_API_KEY}\"", "llm: its key. Not needed with an address of one's own."),
-    ("system", "\"You are brief.\"", "llm: what it is told about itself, after what the conversation tells it."),
+    (
+        "system",
+        "\"You are brief.\"",
+        "llm: what it is told about itself, after what the conversation tells it.",
+    ),
     ("max_tokens", "2000", "llm: longest answer in tokens. Unset: the provider decides."),
     ("temperature", "0.7", "llm: how freely it chooses, 0 to 2. Unset: the provider decides."),
-    ("context_tokens", "24000", "llm: tokens of system text, history and question together; the oldest messages are left out."),
-    ("price_input", "3.0", "llm: price of a million tokens read, so that the cost of a turn shows."),
+    (
+        "context_tokens",
+        "24000",
+        "llm: tokens of system text, history and question together; the oldest messages are left out.",
+    ),
+    (
+        "price_input",
+        "3.0",
+        "llm: price of a million tokens read, so that the cost of a turn shows.",
+    ),
     ("price_output", "15.0", "llm: price of a million tokens written."),
 ];
 
@@ -229,7 +350,12 @@ fn sections() -> Vec<Section> {
             keys: keys_of::<SessionsConfig>().to_vec(),
             entries: SESSIONS,
         },
-        Section { title: "agents", about: "All agents.", keys: vec![super::DISCOVER], entries: AGENTS },
+        Section {
+            title: "agents",
+            about: "All agents.",
+            keys: vec![super::DISCOVER],
+            entries: AGENTS,
+        },
         Section {
             title: "budgets",
             about: "What may be spent: turns in each hour, and money in each day (UTC) where models have prices.",
@@ -239,7 +365,11 @@ fn sections() -> Vec<Section> {
         Section {
             title: "agents.codex",
             about: "An agent, under the name by which it is invited. One section for each; it replaces a built-in agent of its name.",
-            keys: keys_of::<AgentConfig>().iter().copied().filter(|key| *key != "profile").collect(),
+            keys: keys_of::<AgentConfig>()
+                .iter()
+                .copied()
+                .filter(|key| *key != "profile")
+                .collect(),
             entries: AGENT,
         },
         Section {
@@ -297,11 +427,25 @@ fn every_example_value_can_be_read() {
             super::tests::parse(&text).unwrap_or_else(|fault| panic!("{fault}"));
         }
     }
-    let command = ["summary", "model", "timeout", "on_lost", "command", "cwd", "env", "stdin", "transcript_bytes"];
-    let chosen = AGENT.iter().filter(|(key, _, _)| command.contains(key)).map(|(key, value, _)| format!("{key} = {value}\n"));
+    let command = [
+        "summary",
+        "model",
+        "timeout",
+        "on_lost",
+        "command",
+        "cwd",
+        "env",
+        "stdin",
+        "transcript_bytes",
+    ];
+    let chosen = AGENT
+        .iter()
+        .filter(|(key, _, _)| command.contains(key))
+        .map(|(key, value, _)| format!("{key} = {value}\n"));
     let profile = PROFILE.iter().map(|(key, value, _)| format!("{key} = {value}\n"));
     let tls = TLS.iter().map(|(key, value, _)| format!("{key} = {value}\n")).collect::<String>();
     let (chosen, profile) = (chosen.collect::<String>(), profile.collect::<String>());
-    let text = format!("[server.tls]\n{tls}[agents.codex]\n{chosen}[agents.codex.profile]\n{profile}");
+    let text =
+        format!("[server.tls]\n{tls}[agents.codex]\n{chosen}[agents.codex.profile]\n{profile}");
     super::tests::parse(&text).unwrap_or_else(|fault| panic!("{fault}"));
 }

@@ -1,4 +1,5 @@
-//! `moothall.toml`: found, filled in from the environment, and read section by section into the types of the crates that own them.
+//! `moothall.toml`: found, filled in from the environment, and read section by section into the
+//! types of the crates that own them.
 
 mod document;
 #[cfg(test)]
@@ -89,7 +90,8 @@ pub struct ServerConfig {
     pub allowed_hosts: Vec<String>,
     /// More origins of pages to accept, exactly as they are sent.
     pub allowed_origins: Vec<String>,
-    /// After how many days without an event archived conversations are deleted; never where it is unset.
+    /// After how many days without an event archived conversations are deleted; never where it is
+    /// unset.
     pub retention_days: Option<NonZeroU32>,
     /// `[server.tls]`.
     pub tls: Option<TlsConfig>,
@@ -112,11 +114,13 @@ pub struct TlsConfig {
     pub key: PathBuf,
 }
 
-/// `[limits]`: what one principal, thread or address may have, and how much runs at once. 0 means no limit, but for what runs.
+/// `[limits]`: what one principal, thread or address may have, and how much runs at once. 0 means
+/// no limit, but for what runs.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LimitsConfig {
-    /// Requests of a principal that change something, each second. In token mode, as all of these but the last three.
+    /// Requests of a principal that change something, each second. In token mode, as all of these
+    /// but the last three.
     pub writes_per_second: u32,
     /// How many of them may come at once.
     pub writes_burst: u32,
@@ -128,7 +132,8 @@ pub struct LimitsConfig {
     pub streams_per_principal: u32,
     /// Connections from one address that is not this computer's.
     pub connections_per_address: usize,
-    /// Programs of `command` agents that run at once; unset: four for each processor, at least eight.
+    /// Programs of `command` agents that run at once; unset: four for each processor, at least
+    /// eight.
     pub programs: Option<usize>,
     /// Terminal sessions that live at once.
     pub sessions: usize,
@@ -165,7 +170,11 @@ impl LimitsConfig {
             invites_per_minute: self.invites_per_minute,
             logins_per_minute: self.logins_per_minute,
             streams_per_principal: self.streams_per_principal,
-            connections_per_address: if self.connections_per_address == 0 { usize::MAX } else { self.connections_per_address },
+            connections_per_address: if self.connections_per_address == 0 {
+                usize::MAX
+            } else {
+                self.connections_per_address
+            },
         }
     }
 }
@@ -191,7 +200,8 @@ impl From<Mode> for moothall_engine::access::Mode {
 }
 
 impl Config {
-    /// Reads the named file, or `./moothall.toml` over `moothall/moothall.toml` in the XDG configuration folder, and variables over them.
+    /// Reads the named file, or `./moothall.toml` over `moothall/moothall.toml` in the XDG
+    /// configuration folder, and variables over them.
     ///
     /// # Errors
     /// A fault with exit code 78 that names file, line and column, or the variable.
@@ -228,7 +238,8 @@ impl Config {
     }
 }
 
-/// A key at the top of the file may be a section's key that lost its section, which is worth saying.
+/// A key at the top of the file may be a section's key that lost its section, which is worth
+/// saying.
 fn unknown_section(document: &Document, span: std::ops::Range<usize>, key: &str) -> Fault {
     let homes = [
         ("server", keys_of::<ServerConfig>()),
@@ -252,13 +263,21 @@ fn read_defaults(document: &Document, node: Node<'_>) -> Result<Policy, Fault> {
             return Err(document.unknown_key(key.span(), name, "in [defaults]", &POLICY_KEYS));
         }
         let given: serde_json::Value = document.read("defaults", value)?;
-        policy.set(name, &given).map_err(|fault| document.fault(Some(place), &format!("`{name}` takes {}", fault.expected)))?;
+        policy.set(name, &given).map_err(|fault| {
+            document.fault(Some(place), &format!("`{name}` takes {}", fault.expected))
+        })?;
     }
     Ok(policy)
 }
 
-/// Reads `[agents]`. An agent of which a variable is not set is left out, with a word: the others can do without it.
-fn read_agents(document: &Document, node: Node<'_>, variables: &Variables, config: &mut Config) -> Result<(), Fault> {
+/// Reads `[agents]`. An agent of which a variable is not set is left out, with a word: the others
+/// can do without it.
+fn read_agents(
+    document: &Document,
+    node: Node<'_>,
+    variables: &Variables,
+    config: &mut Config,
+) -> Result<(), Fault> {
     for (key, mut value) in document.table("agents", node)? {
         let client = key.get_ref();
         if client == DISCOVER && value.get_ref().as_bool().is_some() {
@@ -266,10 +285,16 @@ fn read_agents(document: &Document, node: Node<'_>, variables: &Variables, confi
             continue;
         }
         if let Err(fault) = moothall_kernel::names::check_id(client) {
-            return Err(document.fault(Some(key.span()), &format!("the agent name {client:?} {}", fault.explain())));
+            return Err(document.fault(
+                Some(key.span()),
+                &format!("the agent name {client:?} {}", fault.explain()),
+            ));
         }
-        if let Some(DeValue::String(line)) = value.get_ref().get("command").map(toml::Spanned::get_ref) {
-            let span = value.get_ref().get("command").map_or_else(|| value.span(), toml::Spanned::span);
+        if let Some(DeValue::String(line)) =
+            value.get_ref().get("command").map(toml::Spanned::get_ref)
+        {
+            let span =
+                value.get_ref().get("command").map_or_else(|| value.span(), toml::Spanned::span);
             return Err(document.command_line(span, line));
         }
         match document.fill(&mut value, variables) {
@@ -280,9 +305,19 @@ fn read_agents(document: &Document, node: Node<'_>, variables: &Variables, confi
                 }
                 config.agents.insert(client.clone(), agent);
             }
-            Err(fault) if value.get_ref().get("enabled").and_then(|enabled| enabled.get_ref().as_bool()) == Some(false) => drop(fault),
+            Err(fault)
+                if value
+                    .get_ref()
+                    .get("enabled")
+                    .and_then(|enabled| enabled.get_ref().as_bool())
+                    == Some(false) =>
+            {
+                drop(fault)
+            }
             Err(fault) => {
-                config.warnings.push(format!("{}; without it there is no agent {client}", fault.what));
+                config
+                    .warnings
+                    .push(format!("{}; without it there is no agent {client}", fault.what));
                 config.absent.insert(client.clone());
             }
         }
@@ -290,7 +325,8 @@ fn read_agents(document: &Document, node: Node<'_>, variables: &Variables, confi
     Ok(())
 }
 
-/// Reads one agent and tries it out, so that what it would complain about when it is needed is said now, with its place.
+/// Reads one agent and tries it out, so that what it would complain about when it is needed is said
+/// now, with its place.
 fn read_agent(document: &Document, client: &str, node: Node<'_>) -> Result<AgentConfig, Fault> {
     let section = format!("agents.{client}");
     let (whole, places) = (node.span(), places(&node));
@@ -302,7 +338,8 @@ fn read_agent(document: &Document, client: &str, node: Node<'_>) -> Result<Agent
         Ok(_) => Ok(agent),
         Err(fault) => {
             let place = places.get(fault.key).cloned().unwrap_or(whole);
-            Err(document.fault(Some(place), &format!("in [{section}], `{}`: {}", fault.key, fault.message)))
+            Err(document
+                .fault(Some(place), &format!("in [{section}], `{}`: {}", fault.key, fault.message)))
         }
     }
 }
@@ -342,8 +379,8 @@ impl<'de> serde::Deserializer<'de> for KeyProbe<'_> {
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct newtype_struct seq tuple
-        tuple_struct map enum identifier ignored_any
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
     }
 }
 
@@ -351,8 +388,13 @@ impl<'de> serde::Deserializer<'de> for KeyProbe<'_> {
 #[cfg(unix)]
 fn exposed_secrets(document: &Document) -> Vec<String> {
     use std::os::unix::fs::PermissionsExt;
-    let exposed = |file: &Path| std::fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o044 != 0);
-    let found = document.literal_secrets().into_iter().filter(|(file, secrets)| !secrets.is_empty() && exposed(file));
+    let exposed = |file: &Path| {
+        std::fs::metadata(file).is_ok_and(|found| found.permissions().mode() & 0o044 != 0)
+    };
+    let found = document
+        .literal_secrets()
+        .into_iter()
+        .filter(|(file, secrets)| !secrets.is_empty() && exposed(file));
     let told = found.map(|(file, secrets)| {
         let (file, keys) = (file.display(), secrets.join(", "));
         format!("{file} holds secrets ({keys}) and others on this computer can read it; run `chmod 600 {file}` or use ${{VAR}}")
@@ -367,13 +409,17 @@ fn exposed_secrets(_: &Document) -> Vec<String> {
 
 /// The texts of the configuration, the weightiest last.
 fn texts(named: Option<&Path>, variables: &Variables) -> Result<Vec<(PathBuf, String)>, Fault> {
-    let usual = || usual_places(variables).into_iter().rev().filter(|path| path.is_file()).collect();
+    let usual =
+        || usual_places(variables).into_iter().rev().filter(|path| path.is_file()).collect();
     let files: Vec<PathBuf> = named.map_or_else(usual, |file| vec![file.to_owned()]);
     let read = |file: PathBuf| match std::fs::read_to_string(&file) {
         Ok(text) => Ok((file, text)),
-        Err(error) => Err(Fault::new(Exit::Config, format!("cannot read the configuration {}", file.display()))
-            .because(error)
-            .try_this("name another with --config FILE, or leave it out: everything has a default")),
+        Err(error) => Err(Fault::new(
+            Exit::Config,
+            format!("cannot read the configuration {}", file.display()),
+        )
+        .because(error)
+        .try_this("name another with --config FILE, or leave it out: everything has a default")),
     };
     files.into_iter().map(read).collect()
 }
@@ -402,10 +448,17 @@ pub fn settings(named: Option<&Path>, variables: &Variables) -> Result<Vec<Setti
     Ok(found)
 }
 
-fn gather(document: &Document, key: String, node: Node<'_>, found: &mut Vec<Setting>) -> Result<(), Fault> {
+fn gather(
+    document: &Document,
+    key: String,
+    node: Node<'_>,
+    found: &mut Vec<Setting>,
+) -> Result<(), Fault> {
     if matches!(node.get_ref(), DeValue::Table(_)) {
         let inner = document.table(&key, node)?;
-        return inner.into_iter().try_for_each(|(name, value)| gather(document, format!("{key}.{}", name.get_ref()), value, found));
+        return inner.into_iter().try_for_each(|(name, value)| {
+            gather(document, format!("{key}.{}", name.get_ref()), value, found)
+        });
     }
     let origin = document.origin(&node.span());
     let value: toml::Value = document.read(&key, node)?;
@@ -417,7 +470,10 @@ fn gather(document: &Document, key: String, node: Node<'_>, found: &mut Vec<Sett
 fn shown(key: &str, value: toml::Value) -> toml::Value {
     match value {
         toml::Value::String(text) if names_a_secret(key) && !text.contains("${") => {
-            toml::Value::String(format!("(secret, hash {})", &blake3::hash(text.as_bytes()).to_hex()[..8]))
+            toml::Value::String(format!(
+                "(secret, hash {})",
+                &blake3::hash(text.as_bytes()).to_hex()[..8]
+            ))
         }
         other => other,
     }
@@ -428,13 +484,15 @@ pub fn usual_bind(variables: &Variables) -> Option<String> {
     if let Some(bind) = variables.get("MOOTHALL_SERVER__BIND") {
         return Some(bind.clone());
     }
-    let text = usual_places(variables).iter().find_map(|file| std::fs::read_to_string(file).ok())?;
+    let text =
+        usual_places(variables).iter().find_map(|file| std::fs::read_to_string(file).ok())?;
     let table: toml::Table = text.parse().ok()?;
     Some(table.get("server")?.get("bind")?.as_str()?.to_owned())
 }
 
 fn usual_places(variables: &Variables) -> Vec<PathBuf> {
-    let xdg = xdg_folder(variables, "XDG_CONFIG_HOME", ".config").map(|folder| folder.join("moothall").join("moothall.toml"));
+    let xdg = xdg_folder(variables, "XDG_CONFIG_HOME", ".config")
+        .map(|folder| folder.join("moothall").join("moothall.toml"));
     [Some(PathBuf::from("moothall.toml")), xdg].into_iter().flatten().collect()
 }
 
@@ -448,13 +506,21 @@ pub fn usual_state_folder(variables: &Variables) -> Option<PathBuf> {
     xdg_folder(variables, "XDG_STATE_HOME", ".local/state").map(|folder| folder.join("moothall"))
 }
 
-/// An XDG folder: the variable where it is set and absolute, otherwise its usual place below the home folder.
+/// An XDG folder: the variable where it is set and absolute, otherwise its usual place below the
+/// home folder.
 fn xdg_folder(variables: &Variables, variable: &str, usual: &str) -> Option<PathBuf> {
     let set = variables.get(variable).map(PathBuf::from).filter(|path| path.is_absolute());
-    set.or_else(|| variables.get("HOME").filter(|home| !home.is_empty()).map(|home| Path::new(home).join(usual)))
+    set.or_else(|| {
+        variables
+            .get("HOME")
+            .filter(|home| !home.is_empty())
+            .map(|home| Path::new(home).join(usual))
+    })
 }
 
 /// This process's environment, as far as it is text.
 pub fn environment() -> Variables {
-    std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect()
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! What a running server does not take over when its configuration is read again. `serve` and `config check` ask the same table.
+//! What a running server does not take over when its configuration is read again. `serve` and
+//! `config check` ask the same table.
 
 use crate::place::Settled;
 
@@ -15,8 +16,14 @@ pub const LASTING: [Lasting; 6] = [
     Lasting { key: "server.data", value: |settled| settled.data.display().to_string() },
     Lasting { key: "server.mode", value: |settled| format!("{:?}", settled.mode) },
     Lasting { key: "server.tls", value: |settled| format!("{:?}", settled.tls) },
-    Lasting { key: "server.other_users", value: |settled| settled.config.server.other_users.to_string() },
-    Lasting { key: "sessions.spool", value: |settled| format!("{:?}", settled.config.sessions.spool) },
+    Lasting {
+        key: "server.other_users",
+        value: |settled| settled.config.server.other_users.to_string(),
+    },
+    Lasting {
+        key: "sessions.spool",
+        value: |settled| format!("{:?}", settled.config.sessions.spool),
+    },
 ];
 
 /// What a server was started with, as far as it lasts.
@@ -30,13 +37,18 @@ impl Started {
     /// The keys that say something else now.
     pub fn waiting(&self, now: &Settled) -> Vec<&'static str> {
         let pairs = LASTING.iter().zip(&self.0);
-        pairs.filter(|(lasting, started)| (lasting.value)(now) != **started).map(|(lasting, _)| lasting.key).collect()
+        pairs
+            .filter(|(lasting, started)| (lasting.value)(now) != **started)
+            .map(|(lasting, _)| lasting.key)
+            .collect()
     }
 }
 
 /// Whether a key, as `config show` names it, is taken over only by a restart.
 pub fn needs_restart(key: &str) -> bool {
-    LASTING.iter().any(|lasting| key.strip_prefix(lasting.key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+    LASTING.iter().any(|lasting| {
+        key.strip_prefix(lasting.key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
 }
 
 #[cfg(test)]
@@ -48,7 +60,13 @@ mod tests {
         for key in ["server.bind", "server.tls", "server.tls.cert"] {
             assert!(needs_restart(key), "{key}");
         }
-        for key in ["server", "server.binds", "server.allowed_hosts", "limits.sessions", "agents.server.bind"] {
+        for key in [
+            "server",
+            "server.binds",
+            "server.allowed_hosts",
+            "limits.sessions",
+            "agents.server.bind",
+        ] {
             assert!(!needs_restart(key), "{key}");
         }
     }

@@ -4,7 +4,8 @@
 use super::*;
 
 pub(super) fn parse(text: &str) -> Result<Config, Fault> {
-    let set = [("KEY", "sk-very-secret"), ("HOME", "/somewhere"), ("OPENAI_API_KEY", "sk-very-secret")];
+    let set =
+        [("KEY", "sk-very-secret"), ("HOME", "/somewhere"), ("OPENAI_API_KEY", "sk-very-secret")];
     let variables = set.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     Config::parse(Path::new("moothall.toml"), text.into(), &variables)
 }
@@ -44,13 +45,23 @@ fn a_key_outside_its_section_is_sent_home() {
 #[test]
 fn a_wrong_type_is_named_with_its_place_and_without_its_value() {
     let fault = refused("[server]\nallowed_hosts = \"${KEY}\"\n");
-    assert!(fault.what.starts_with("moothall.toml:2:17: in [server], invalid type: string"), "{}", fault.what);
+    assert!(
+        fault.what.starts_with("moothall.toml:2:17: in [server], invalid type: string"),
+        "{}",
+        fault.what
+    );
     let fault = refused("[server]\nmode = \"${KEY}\"\n");
-    assert_eq!(fault.what, "moothall.toml:2:8: in [server], unknown variant `…`, expected `local` or `token`");
+    assert_eq!(
+        fault.what,
+        "moothall.toml:2:8: in [server], unknown variant `…`, expected `local` or `token`"
+    );
     let fault = refused("[defaults]\nmax_depth = \"${KEY}\"\n");
     assert_eq!(fault.what, "moothall.toml:2:13: `max_depth` takes a whole number from 1 to 10");
     let fault = refused("agents = 3\n");
-    assert_eq!(fault.what, "moothall.toml:1:10: `agents` is a section, written [agents], not an integer");
+    assert_eq!(
+        fault.what,
+        "moothall.toml:1:10: `agents` is a section, written [agents], not an integer"
+    );
 }
 
 #[test]
@@ -58,22 +69,31 @@ fn a_checkpoint_that_would_be_every_prompt_is_refused_with_its_place() {
     let config = parse("[sessions]\ncheckpoints = [\"<system-reminder>\"]\n").unwrap();
     assert_ne!(config.sessions, Config::default().sessions);
     let fault = refused("[sessions]\ncheckpoints = [\"[Checkpoint]\", \"\"]\n");
-    assert!(fault.what.starts_with("moothall.toml:2:15: in [sessions], a checkpoint without words"), "{}", fault.what);
+    assert!(
+        fault.what.starts_with("moothall.toml:2:15: in [sessions], a checkpoint without words"),
+        "{}",
+        fault.what
+    );
     let fault = refused("[sessions]\ncheckpoint = []\n");
     assert_eq!(fault.forward.as_deref(), Some("did you mean `checkpoints`?"));
-    assert_eq!(refused("checkpoints = []\n").forward.as_deref(), Some("write it below the line [sessions]"));
+    assert_eq!(
+        refused("checkpoints = []\n").forward.as_deref(),
+        Some("write it below the line [sessions]")
+    );
 }
 
 #[test]
 fn a_missing_variable_is_named() {
     let fault = refused("[server]\ndata = \"${NOT_SET_ANYWHERE}/x\"\n");
-    assert_eq!(fault.what, "moothall.toml:2:8: the environment variable NOT_SET_ANYWHERE is not set");
+    assert_eq!(
+        fault.what,
+        "moothall.toml:2:8: the environment variable NOT_SET_ANYWHERE is not set"
+    );
 }
 
 #[test]
 fn a_missing_variable_of_an_agent_costs_that_agent_and_nothing_else() {
-    let text =
-        "[agents.ada]\nprovider = \"anthropic\"\nmodel = \"m\"\napi_key = \"${NOT_SET_ANYWHERE}\"\n[agents.bob]\nreplies = [\"Yes.\"]\n";
+    let text = "[agents.ada]\nprovider = \"anthropic\"\nmodel = \"m\"\napi_key = \"${NOT_SET_ANYWHERE}\"\n[agents.bob]\nreplies = [\"Yes.\"]\n";
     let config = parse(text).unwrap();
     assert_eq!(config.agents.keys().collect::<Vec<_>>(), ["bob"]);
     assert!(config.absent.contains("ada"), "nobody else answers to its name");
@@ -87,10 +107,21 @@ fn agents_can_be_switched_off_one_by_one_or_those_found_all_at_once() {
     assert!(!config.discover && config.absent.iter().eq(["claude", "critic"]));
     assert!(parse("").unwrap().discover);
     let kept = parse("[agents.codex]\nruntime = \"remote\"\n").unwrap();
-    assert!(kept.absent.contains("codex") && !kept.agents["codex"].is_enabled(), "the name is kept for whoever connects by it");
-    assert!(refused("[agents.codex]\nruntime = \"remote\"\nmodel = \"m\"\n").what.contains("takes no other key"));
+    assert!(
+        kept.absent.contains("codex") && !kept.agents["codex"].is_enabled(),
+        "the name is kept for whoever connects by it"
+    );
+    assert!(
+        refused("[agents.codex]\nruntime = \"remote\"\nmodel = \"m\"\n")
+            .what
+            .contains("takes no other key")
+    );
     let fault = refused("[agents]\ndiscover = \"no\"\n");
-    assert!(fault.what.contains("`discover` is a section") || fault.what.contains("invalid type"), "{}", fault.what);
+    assert!(
+        fault.what.contains("`discover` is a section") || fault.what.contains("invalid type"),
+        "{}",
+        fault.what
+    );
 }
 
 #[test]
@@ -99,7 +130,10 @@ fn a_command_that_is_a_line_is_answered_with_the_array_to_write() {
     assert!(fault.what.starts_with("moothall.toml:2:11: `command` is an array"), "{}", fault.what);
     assert_eq!(fault.forward.as_deref(), Some("write command = [\"codex\", \"exec\", \"-\"]"));
     let fault = refused("[agents.x]\ncommand = \"cat | tr a-z A-Z --key ${KEY}\"\n");
-    assert_eq!(fault.forward.as_deref(), Some("write command = [\"sh\", \"-c\", \"cat | tr a-z A-Z --key ${KEY}\"]"));
+    assert_eq!(
+        fault.forward.as_deref(),
+        Some("write command = [\"sh\", \"-c\", \"cat | tr a-z A-Z --key ${KEY}\"]")
+    );
 }
 
 #[test]
@@ -128,7 +162,8 @@ fn an_exposed_secret_is_a_warning() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("moothall.toml");
-    std::fs::write(&file, "[agents.a]\nruntime = \"llm\"\nmodel = \"m\"\napi_key = \"sk-1\"\n").unwrap();
+    std::fs::write(&file, "[agents.a]\nruntime = \"llm\"\nmodel = \"m\"\napi_key = \"sk-1\"\n")
+        .unwrap();
     let document = Document::new(&file, std::fs::read_to_string(&file).unwrap());
     for (mode, warned) in [(0o644, true), (0o640, true), (0o600, false)] {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -138,14 +173,27 @@ fn an_exposed_secret_is_a_warning() {
 
 #[test]
 fn a_type_is_asked_for_its_keys() {
-    let keys = ["bind", "data", "mode", "other_users", "allowed_hosts", "allowed_origins", "retention_days", "tls"];
+    let keys = [
+        "bind",
+        "data",
+        "mode",
+        "other_users",
+        "allowed_hosts",
+        "allowed_origins",
+        "retention_days",
+        "tls",
+    ];
     assert_eq!(keys_of::<ServerConfig>(), keys);
 }
 
 #[test]
 fn what_an_agent_cannot_be_is_said_at_the_key() {
     let fault = refused("[agents.a]\ncommand = [\"x\"]\ntimeout = -1\n");
-    assert!(fault.what.starts_with("moothall.toml:3:1: in [agents.a], `timeout`: "), "{}", fault.what);
+    assert!(
+        fault.what.starts_with("moothall.toml:3:1: in [agents.a], `timeout`: "),
+        "{}",
+        fault.what
+    );
     let fault = refused("[agents.a]\nsummary = \"x\"\n");
     assert!(fault.what.starts_with("moothall.toml:1:"), "{}", fault.what);
 }
@@ -164,10 +212,28 @@ fn fuzzed_texts_become_a_configuration_or_a_fault_that_keeps_secrets() {
     // Every key of the example, set as it is shown there.
     let example = std::fs::read_to_string(here.join("../../moothall.example.toml")).unwrap();
     corpus.extend(example.split("\n\n").map(|piece| piece.replace("# ", "").into_bytes()));
-    let words =
-        ["${KEY}", "${", "$${", "[agents.", "[", "a.", "{a=", "\"\"\"", "enabled = false\n", "runtime = ", "true", "1e9", "-1", "\n"];
+    let words = [
+        "${KEY}",
+        "${",
+        "$${",
+        "[agents.",
+        "[",
+        "a.",
+        "{a=",
+        "\"\"\"",
+        "enabled = false\n",
+        "runtime = ",
+        "true",
+        "1e9",
+        "-1",
+        "\n",
+    ];
     moothall_testkit::fuzz::texts("config", &corpus, &words, |text| match parse(text) {
-        Ok(config) => assert_eq!(format!("{config:?}"), format!("{:?}", parse(text).unwrap()), "the same text is the same configuration"),
+        Ok(config) => assert_eq!(
+            format!("{config:?}"),
+            format!("{:?}", parse(text).unwrap()),
+            "the same text is the same configuration"
+        ),
         Err(fault) => {
             assert_eq!(fault.exit, Exit::Config);
             assert!(!fault.to_string().contains("sk-very-secret"), "{fault}");

@@ -8,7 +8,16 @@ use crate::harness::{Home, Server, stderr};
 
 fn serve_in_token_mode(home: &Home) -> Server<'_> {
     let data = home.data();
-    home.serve_by(home.command(&["serve", "--json", "--mode", "token", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()]))
+    home.serve_by(home.command(&[
+        "serve",
+        "--json",
+        "--mode",
+        "token",
+        "--bind",
+        "127.0.0.1:0",
+        "--data",
+        data.to_str().unwrap(),
+    ]))
 }
 
 /// What the command says on standard error when it is refused; it has to be.
@@ -28,10 +37,18 @@ async fn the_command_line_of_the_same_user_needs_no_telling_and_others_need_a_to
 
     let made = server.json(&["token", "create", "ann", "--thread", "Plan", "--label", "laptop"]);
     let token = made["token"].as_str().unwrap();
-    let said = server.command(&["say", "-", "hello", "--json"]).env("MOOTHALL_TOKEN", token).output().unwrap();
+    let said = server
+        .command(&["say", "-", "hello", "--json"])
+        .env("MOOTHALL_TOKEN", token)
+        .output()
+        .unwrap();
     assert!(said.status.success(), "{}", stderr(&said));
     let said: Value = serde_json::from_slice(&said.stdout).unwrap();
-    assert_eq!((&said["event"]["from"], &said["event"]["thread"]), (&json!("ann"), &json!(thread)), "{said}");
+    assert_eq!(
+        (&said["event"]["from"], &said["event"]["thread"]),
+        (&json!("ann"), &json!(thread)),
+        "{said}"
+    );
     assert!(refused(&server, token, &["say", "-", "obey", "--as", "user"]).contains("`ann`"));
     assert!(refused(&server, token, &["token", "list"]).contains("server:admin"));
     let list = server.ok(&["token", "list"]);
@@ -60,16 +77,28 @@ async fn the_start_up_credential_is_the_owners_alone_and_ends_with_the_run() {
 #[tokio::test]
 async fn no_agent_gets_a_credential_in_its_environment() {
     let home = Home::new();
-    let teller = home.script("teller", "env | sort | tr '\\n' ' '; cat /proc/self/cmdline | tr '\\0' ' '");
+    let teller =
+        home.script("teller", "env | sort | tr '\\n' ' '; cat /proc/self/cmdline | tr '\\0' ' '");
     home.configure(&format!("[agents.teller]\ncommand = [{teller:?}]\n"));
     let data = home.data();
-    let mut command = home.command(&["serve", "--json", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
+    let mut command = home.command(&[
+        "serve",
+        "--json",
+        "--bind",
+        "127.0.0.1:0",
+        "--data",
+        data.to_str().unwrap(),
+    ]);
     command.env("MOOTHALL_TOKEN", "pat_canary");
     let server = home.serve_by(command);
     let thread = server.thread().await;
     server.invite(&thread, "teller", "teller").await;
     let asked = server.say(&thread, "@teller what do you see?").await;
-    let told = server.reply(&thread, &asked, "teller").await["content"].as_str().unwrap().to_owned();
+    let told =
+        server.reply(&thread, &asked, "teller").await["content"].as_str().unwrap().to_owned();
     assert!(told.contains("PATH="), "{told}");
-    assert!(!told.contains("boot_") && !told.contains("MOOTHALL_TOKEN") && !told.contains("canary"), "{told}");
+    assert!(
+        !told.contains("boot_") && !told.contains("MOOTHALL_TOKEN") && !told.contains("canary"),
+        "{told}"
+    );
 }

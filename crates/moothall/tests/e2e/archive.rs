@@ -45,7 +45,11 @@ async fn an_export_holds_every_event_as_the_server_shows_it() {
     server.say(&thread, "</script>\u{202e}\t\"quoted\" \\ ![x](https://evil) \u{0}end").await;
     let asked = server.say(&thread, "@critic what do you make of it?").await;
     let reply = server.reply(&thread, &asked, "critic").await;
-    server.wait_for(&thread, reply["seq"].as_u64().unwrap(), |event| event["content"]["event"] == "round_closed").await;
+    server
+        .wait_for(&thread, reply["seq"].as_u64().unwrap(), |event| {
+            event["content"]["event"] == "round_closed"
+        })
+        .await;
 
     let all = server.ok(&["export", &thread, "--format", "jsonl", "--all"]);
     assert_eq!(rebuilt(&all), raw_events(&server, &thread, &every_type()).await);
@@ -54,8 +58,15 @@ async fn an_export_holds_every_event_as_the_server_shows_it() {
     assert!(seen.lines().count() < all.lines().count());
 
     let page = server.ok(&["export", "-"]);
-    assert!(page.starts_with("# Test\n") && page.contains("· user ·") && page.contains("in reply to"), "{page}");
-    assert!(page.contains("~~~text\n@critic what do you make of it?\n~~~") && !page.contains('\u{202e}'), "{page}");
+    assert!(
+        page.starts_with("# Test\n") && page.contains("· user ·") && page.contains("in reply to"),
+        "{page}"
+    );
+    assert!(
+        page.contains("~~~text\n@critic what do you make of it?\n~~~")
+            && !page.contains('\u{202e}'),
+        "{page}"
+    );
 }
 
 const MESSAGES: u64 = 10_000;
@@ -81,7 +92,10 @@ async fn ten_thousand_messages_are_found_and_exported() {
     long_talk(&home, MESSAGES).await;
     let server = home.serve();
     let answer = found(&server, &["\"message 7777\" from:user in:\"long talk\""]);
-    assert_eq!((answer["hits"].as_array().unwrap().len(), &answer["hits"][0]["seq"]), (1, &json!(7777)));
+    assert_eq!(
+        (answer["hits"].as_array().unwrap().len(), &answer["hits"][0]["seq"]),
+        (1, &json!(7777))
+    );
     assert_eq!(answer["hits"][0]["snippet"][0], json!({"text": "message 7777", "matched": true}));
     let about = found(&server, &["topic42", "--limit", "100"]);
     assert_eq!((about["hits"].as_array().unwrap().len(), about.get("next")), (100, None));
@@ -92,13 +106,21 @@ async fn ten_thousand_messages_are_found_and_exported() {
     assert_eq!(rebuilt(&all), raw_events(&server, "long-talk", &every_type()).await);
     assert!(all.lines().count() as u64 > MESSAGES);
     let text = server.ok(&["search", "\"message 7777\""]);
-    assert!(text.starts_with("Long talk  2023-11-14 22:13:27Z  7777  user  message 7777 about"), "{text}");
+    assert!(
+        text.starts_with("Long talk  2023-11-14 22:13:27Z  7777  user  message 7777 about"),
+        "{text}"
+    );
 
     // As a page, every message stands there once, in order and as it was said.
     let page = server.ok(&["export", "long-talk"]);
-    let fenced: Vec<&str> = page.split("\n~~~text\n").skip(1).map(|part| part.split_once("\n~~~").unwrap().0).collect();
-    let said = all.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()).filter(|event| event["type"] == "message");
-    let said: Vec<String> = said.map(|event| event["content"].as_str().unwrap().to_owned()).collect();
+    let fenced: Vec<&str> =
+        page.split("\n~~~text\n").skip(1).map(|part| part.split_once("\n~~~").unwrap().0).collect();
+    let said = all
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|event| event["type"] == "message");
+    let said: Vec<String> =
+        said.map(|event| event["content"].as_str().unwrap().to_owned()).collect();
     assert_eq!(fenced, said);
 }
 
@@ -108,7 +130,9 @@ async fn a_reply_comes_however_long_the_conversation_is() {
     println!("{:>8} {:>16} {:>14}", "messages", "reply ms (p50)", "resident MiB");
     for messages in [100, 1_000, MESSAGES] {
         let home = Home::new();
-        home.configure("[defaults]\ncooldown_seconds = 0\n[agents.parrot]\nreplies = [\"Yes: {message}\"]\n");
+        home.configure(
+            "[defaults]\ncooldown_seconds = 0\n[agents.parrot]\nreplies = [\"Yes: {message}\"]\n",
+        );
         long_talk(&home, messages).await;
         let server = home.serve();
         server.invite("long-talk", "parrot", "parrot").await;
@@ -121,6 +145,10 @@ async fn a_reply_comes_however_long_the_conversation_is() {
             assert_eq!(reply["content"], format!("Yes: @parrot number {n}"));
         }
         waits.sort_unstable();
-        println!("{messages:>8} {:>16.1} {:>14.1}", waits[10].as_secs_f64() * 1000.0, server.resident_kib() as f64 / 1024.0);
+        println!(
+            "{messages:>8} {:>16.1} {:>14.1}",
+            waits[10].as_secs_f64() * 1000.0,
+            server.resident_kib() as f64 / 1024.0
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Sessions whose programs run as another user: what such a program still can, and what it cannot reach. They need a server that is root.
+//! Sessions whose programs run as another user: what such a program still can, and what it cannot
+//! reach. They need a server that is root.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -29,14 +30,20 @@ struct World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        let _ = Command::new("tmux").arg("-S").arg(self.home.data().join("tmux/tmux.sock")).arg("kill-server").output();
+        let _ = Command::new("tmux")
+            .arg("-S")
+            .arg(self.home.data().join("tmux/tmux.sock"))
+            .arg("kill-server")
+            .output();
     }
 }
 
 /// Whether it can be tried here; where not, that is said.
 fn is_root() -> bool {
     if !geteuid().is_root() {
-        eprintln!("skipped: only a server that is root may start programs as another user, and this test is not root's");
+        eprintln!(
+            "skipped: only a server that is root may start programs as another user, and this test is not root's"
+        );
     }
     geteuid().is_root() && is_possible()
 }
@@ -56,7 +63,8 @@ impl World {
         for user in [ADA, BOB] {
             let account = User::from_name(user).unwrap().unwrap();
             fs::create_dir(world.work(user)).unwrap();
-            chown(world.work(user), Some(account.uid.as_raw()), Some(account.gid.as_raw())).unwrap();
+            chown(world.work(user), Some(account.uid.as_raw()), Some(account.gid.as_raw()))
+                .unwrap();
         }
         world.look();
         world
@@ -95,10 +103,17 @@ impl World {
     /// A configuration with these sections beside its own.
     fn configure(&self, more: &str) {
         let (argv, env) = fake_tui::within("links::stands_in", &["--name", "fake", "--quiet"]);
-        let variables: String = env.iter().map(|(name, value)| format!("{name}='{value}'\n")).collect();
+        let variables: String =
+            env.iter().map(|(name, value)| format!("{name}='{value}'\n")).collect();
         let (name, rest) = (env.keys().next().unwrap(), argv[1..].join(" "));
         let words = format!("for word; do {name}=${name}$(printf '\\037')$word; done");
-        let fake = self.script("fake", &format!("{variables}{words}\nexport {name}\nexec {} {rest}", self.at("stand-in").display()));
+        let fake = self.script(
+            "fake",
+            &format!(
+                "{variables}{words}\nexport {name}\nexec {} {rest}",
+                self.at("stand-in").display()
+            ),
+        );
         let look = self.at("look").display().to_string();
         self.home.configure(&format!(
             "[sessions]\nspool = \"{}\"\nrun_as = \"{ADA}\"\n\
@@ -114,9 +129,15 @@ impl World {
     fn serve(&self) -> Server<'_> {
         let data = self.home.data();
         let mut command = Command::new(self.other.program());
-        command.args(["serve", "--json", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()]).current_dir(self.home.path());
+        command
+            .args(["serve", "--json", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()])
+            .current_dir(self.home.path());
         let path = std::env::var_os("PATH").unwrap_or_default();
-        command.env_clear().env("PATH", path).env("HOME", self.home.path()).env("XDG_CONFIG_HOME", self.home.path());
+        command
+            .env_clear()
+            .env("PATH", path)
+            .env("HOME", self.home.path())
+            .env("XDG_CONFIG_HOME", self.home.path());
         self.home.serve_by(command)
     }
 
@@ -129,8 +150,11 @@ impl World {
 
     /// Who gets in with this credential, as the user `nobody`.
     fn knocks(&self, server: &Server<'_>, path: &str, credential: &str) -> u16 {
-        let (url, bearer) = (format!("{}{path}", server.url), format!("Authorization: Bearer {credential}"));
-        let output = self.other.run("curl", &["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", &bearer, &url]);
+        let (url, bearer) =
+            (format!("{}{path}", server.url), format!("Authorization: Bearer {credential}"));
+        let output = self
+            .other
+            .run("curl", &["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", &bearer, &url]);
         String::from_utf8_lossy(&output.stdout).parse().unwrap()
     }
 }
@@ -150,9 +174,17 @@ fn token(world: &World, user: &str, session: &Value) -> String {
     // What it was started with stands in its process, which root may look into.
     let folder = world.folder(user, session["id"].as_str().unwrap());
     let mark = format!("MOOTHALL_SPOOL={}", folder.display());
-    let of_all = fs::read_dir("/proc").unwrap().filter_map(|entry| fs::read_to_string(entry.ok()?.path().join("environ")).ok());
-    let own = of_all.into_iter().find(|environment| environment.split('\0').any(|pair| pair == mark)).unwrap();
-    own.split('\0').find_map(|pair| pair.strip_prefix("MOOTHALL_SESSION_TOKEN=")).unwrap().to_owned()
+    let of_all = fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| fs::read_to_string(entry.ok()?.path().join("environ")).ok());
+    let own = of_all
+        .into_iter()
+        .find(|environment| environment.split('\0').any(|pair| pair == mark))
+        .unwrap();
+    own.split('\0')
+        .find_map(|pair| pair.strip_prefix("MOOTHALL_SESSION_TOKEN="))
+        .unwrap()
+        .to_owned()
 }
 
 #[tokio::test]
@@ -171,9 +203,18 @@ async fn the_program_of_another_user_talks_and_reports_like_any_over_a_restart_t
     let folder = world.folder(ADA, id);
     let about = fs::metadata(&folder).unwrap();
     assert_eq!((about.uid(), about.mode() & 0o777), (65534, 0o700));
-    // What lies there is its user's doing: links, pipes and folders under the names of reports stop nothing.
-    symlink(world.home.data().join("startup.key"), folder.join("01980000-0000-7000-8000-000000000001.json")).unwrap();
-    nix::unistd::mkfifo(&folder.join("01980000-0000-7000-8000-000000000002.json"), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    // What lies there is its user's doing: links, pipes and folders under the names of reports stop
+    // nothing.
+    symlink(
+        world.home.data().join("startup.key"),
+        folder.join("01980000-0000-7000-8000-000000000001.json"),
+    )
+    .unwrap();
+    nix::unistd::mkfifo(
+        &folder.join("01980000-0000-7000-8000-000000000002.json"),
+        nix::sys::stat::Mode::S_IRWXU,
+    )
+    .unwrap();
     fs::create_dir(folder.join("01980000-0000-7000-8000-000000000003.json")).unwrap();
     server.kill();
     let server = world.serve();
@@ -199,11 +240,25 @@ async fn the_program_of_another_user_reaches_its_session_and_nothing_of_the_serv
     let (denied, may) = saw.split_once("MAY:\n").unwrap();
     let lines: Vec<&str> = denied.lines().collect();
     assert_eq!((lines[0], lines[1]), ("65534", "nogroup"), "{saw}");
-    assert!(lines[2].ends_with(&format!("{ADA} unset ")) && !lines[2].contains(world.home.path().to_str().unwrap()), "{saw}");
-    assert!(lines[3].ends_with("startup.key: Permission denied") && lines[4].contains("Permission denied"), "the data folder: {saw}");
-    assert!(lines[6].contains("tmux.sock") && lines[6].to_lowercase().contains("permission denied"), "the socket of tmux: {saw}");
+    assert!(
+        lines[2].ends_with(&format!("{ADA} unset "))
+            && !lines[2].contains(world.home.path().to_str().unwrap()),
+        "{saw}"
+    );
+    assert!(
+        lines[3].ends_with("startup.key: Permission denied")
+            && lines[4].contains("Permission denied"),
+        "the data folder: {saw}"
+    );
+    assert!(
+        lines[6].contains("tmux.sock") && lines[6].to_lowercase().contains("permission denied"),
+        "the socket of tmux: {saw}"
+    );
     assert!(may.matches("0000000000000000").count() == 3 && may.contains("its terminal"), "{saw}");
-    assert!(may.contains("\"id\":\"ada\"") && may.contains("\nlisted"), "its own token is good: {saw}");
+    assert!(
+        may.contains("\"id\":\"ada\"") && may.contains("\nlisted"),
+        "its own token is good: {saw}"
+    );
 
     let (own, bobs) = (token(&world, ADA, &ada), token(&world, BOB, &bob));
     assert!(seen(&world, BOB).await.starts_with("1\n"));
@@ -213,10 +268,15 @@ async fn the_program_of_another_user_reaches_its_session_and_nothing_of_the_serv
         assert!(stderr(&listed).contains("Permission denied"), "{}", stderr(&listed));
     }
     let bell = world.folder(BOB, "bell");
-    assert_eq!((fs::metadata(&bell).unwrap().uid(), fs::metadata(&bell).unwrap().mode() & 0o777), (1, 0o600));
+    assert_eq!(
+        (fs::metadata(&bell).unwrap().uid(), fs::metadata(&bell).unwrap().mode() & 0o777),
+        (1, 0o600)
+    );
     // Its user comes in with the token of a session that runs as this user, and with nothing else.
     assert_eq!(world.knocks(&server, "/threads", &own), 200);
-    for (what, credential) in [("another user's session", bobs.as_str()), ("made up", "ses_0123"), ("none", "")] {
+    for (what, credential) in
+        [("another user's session", bobs.as_str()), ("made up", "ses_0123"), ("none", "")]
+    {
         for path in ["/threads", "/agents", "/", "/session"] {
             assert_eq!(world.knocks(&server, path, credential), 403, "{what} {path}");
         }
@@ -225,12 +285,19 @@ async fn the_program_of_another_user_reaches_its_session_and_nothing_of_the_serv
     let pat = server.json(&["token", "create", "ann"])["token"].as_str().unwrap().to_owned();
     assert_eq!(world.knocks(&server, "/threads", &pat), 403);
     server.accepted(&format!("/sessions/{}/end", ada["id"].as_str().unwrap()), json!({})).await;
-    until("its token is worth nothing", async || world.knocks(&server, "/threads", &own) == 403).await;
+    until("its token is worth nothing", async || world.knocks(&server, "/threads", &own) == 403)
+        .await;
 
     let agents = server.get("/agents").await;
-    let run_as =
-        |client: &str| agents["agents"].as_array().unwrap().iter().find(|agent| agent["client"] == client).unwrap()["run_as"].clone();
-    assert_eq!((run_as("ada"), run_as("bob"), run_as("critic")), (json!(ADA), json!(BOB), Value::Null));
+    let run_as = |client: &str| {
+        agents["agents"].as_array().unwrap().iter().find(|agent| agent["client"] == client).unwrap()
+            ["run_as"]
+            .clone()
+    };
+    assert_eq!(
+        (run_as("ada"), run_as("bob"), run_as("critic")),
+        (json!(ADA), json!(BOB), Value::Null)
+    );
 }
 
 #[tokio::test]
@@ -240,21 +307,36 @@ async fn a_folder_or_a_program_that_its_user_does_not_reach_is_named_before_anyt
     }
     let world = World::new();
     let private = world.home.script("private", "exec cat");
-    world.configure(&format!("[agents.private]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{private}\"]\n"));
+    world.configure(&format!(
+        "[agents.private]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{private}\"]\n"
+    ));
     let server = world.serve();
     for (client, cwd, told) in [
-        ("ada", world.home.path().to_owned(), format!("{ADA} may not enter {}", world.home.path().display())),
+        (
+            "ada",
+            world.home.path().to_owned(),
+            format!("{ADA} may not enter {}", world.home.path().display()),
+        ),
         ("private", world.work(ADA), format!("{ADA} can run no program {private:?}")),
     ] {
-        let (status, answer) = server.post("/sessions", json!({"client": client, "name": client, "cwd": cwd})).await;
-        assert_eq!((status, &answer["error"]["code"]), (409, &json!("session_conflict")), "{answer}");
+        let (status, answer) =
+            server.post("/sessions", json!({"client": client, "name": client, "cwd": cwd})).await;
+        assert_eq!(
+            (status, &answer["error"]["code"]),
+            (409, &json!("session_conflict")),
+            "{answer}"
+        );
         assert!(answer["error"]["message"].as_str().unwrap().contains(&told), "{answer}");
     }
     fs::set_permissions(world.other.program(), Permissions::from_mode(0o700)).unwrap();
     let (status, answer) = server.post("/sessions", json!({"client": "ada", "name": "ada"})).await;
     assert_eq!(status, 409);
     let told = answer["error"]["message"].as_str().unwrap();
-    assert!(told.contains("user nobody cannot run") && told.contains("install it where every user may run it"), "{told}");
+    assert!(
+        told.contains("user nobody cannot run")
+            && told.contains("install it where every user may run it"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -264,27 +346,57 @@ fn a_user_that_cannot_be_is_said_when_the_server_starts_and_when_the_configurati
     }
     let world = World::new();
     let file = world.at("moothall.toml");
-    for section in ["[sessions]", "[agents.claude]\nruntime = \"terminal\"", "[agents.x]\ncommand = [\"true\"]"] {
+    for section in [
+        "[sessions]",
+        "[agents.claude]\nruntime = \"terminal\"",
+        "[agents.x]\ncommand = [\"true\"]",
+    ] {
         for (user, why) in [("no-such-user-here", "does not exist"), ("root", "is root")] {
             fs::write(&file, format!("{section}\nrun_as = \"{user}\"\n")).unwrap();
             let name = section.lines().next().unwrap();
             for args in [&["serve", "--bind", "127.0.0.1:0"][..], &["config", "check"]] {
-                let refused = world.home.run(&[args, &["--config", file.to_str().unwrap()]].concat());
+                let refused =
+                    world.home.run(&[args, &["--config", file.to_str().unwrap()]].concat());
                 let error = stderr(&refused);
-                assert!(refused.status.code() == Some(78) && error.contains(name) && error.contains(why), "{args:?}: {error}");
+                assert!(
+                    refused.status.code() == Some(78)
+                        && error.contains(name)
+                        && error.contains(why),
+                    "{args:?}: {error}"
+                );
             }
         }
         fs::write(&file, format!("{section}\nrun_as = \"{BOB}\"\n")).unwrap();
-        let arguments = ["serve", "--bind", "127.0.0.1:0", "--data", "/tmp/never", "--config", file.to_str().unwrap()];
+        let arguments = [
+            "serve",
+            "--bind",
+            "127.0.0.1:0",
+            "--data",
+            "/tmp/never",
+            "--config",
+            file.to_str().unwrap(),
+        ];
         let refused = world.other.run(world.other.program().to_str().unwrap(), &arguments);
         let error = stderr(&refused);
         assert!(refused.status.code() == Some(78) && error.contains("it is not root"), "{error}");
         let program = world.other.program();
-        let checked = world.other.run(program.to_str().unwrap(), &["config", "check", "--config", file.to_str().unwrap()]);
-        assert!(checked.status.success() && stderr(&checked).contains("it is not root"), "{}", stderr(&checked));
+        let checked = world.other.run(
+            program.to_str().unwrap(),
+            &["config", "check", "--config", file.to_str().unwrap()],
+        );
+        assert!(
+            checked.status.success() && stderr(&checked).contains("it is not root"),
+            "{}",
+            stderr(&checked)
+        );
     }
     fs::write(&file, format!("[sessions]\nrun_as = \"{ADA}\"\n[agents.claude]\nruntime = \"terminal\"\nenv = {{ LD_PRELOAD = \"/x\" }}\n"))
         .unwrap();
-    let refused = world.home.run(&["serve", "--bind", "127.0.0.1:0", "--config", file.to_str().unwrap()]);
-    assert!(refused.status.code() == Some(78) && stderr(&refused).contains("LD_PRELOAD"), "{}", stderr(&refused));
+    let refused =
+        world.home.run(&["serve", "--bind", "127.0.0.1:0", "--config", file.to_str().unwrap()]);
+    assert!(
+        refused.status.code() == Some(78) && stderr(&refused).contains("LD_PRELOAD"),
+        "{}",
+        stderr(&refused)
+    );
 }

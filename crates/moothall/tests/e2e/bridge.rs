@@ -4,13 +4,16 @@ use serde_json::{Value, json};
 
 use crate::harness::{Home, Server};
 
-/// A program that answers with what it was told last: the trigger's words, out of the document on its standard input.
+/// A program that answers with what it was told last: the trigger's words, out of the document on
+/// its standard input.
 const ECHO: &str = r#"sed -n 's/.*"trigger":{[^}]*"content":"\([^"]*\)".*/echo: \1/p'"#;
 
 fn home() -> Home {
     let home = Home::new();
     let echo = home.script("echo", ECHO);
-    home.configure(&format!("[agents.codex]\ncommand = [\"{echo}\"]\n[agents.claude]\ncommand = [\"{echo}\"]\n"));
+    home.configure(&format!(
+        "[agents.codex]\ncommand = [\"{echo}\"]\n[agents.claude]\ncommand = [\"{echo}\"]\n"
+    ));
     home
 }
 
@@ -36,7 +39,8 @@ async fn a_program_answers_when_it_is_addressed() {
     let mention = server.say(&thread, "well, @codex?").await;
     assert_eq!(server.reply(&thread, &mention, "codex").await["content"], "echo: well, @codex?");
 
-    let seqs: Vec<u64> = server.events(&thread).await.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
+    let seqs: Vec<u64> =
+        server.events(&thread).await.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
     assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>());
 }
 
@@ -62,7 +66,10 @@ async fn mute_and_pause_keep_agents_quiet() {
 
     let waiting = server.say(&thread, "@codex are you there?").await;
     server.control(&thread, json!({"pause": {"on": false}})).await;
-    assert_eq!(server.reply(&thread, &waiting, "codex").await["content"], "echo: @codex are you there?");
+    assert_eq!(
+        server.reply(&thread, &waiting, "codex").await["content"],
+        "echo: @codex are you there?"
+    );
 }
 
 #[tokio::test]
@@ -83,9 +90,13 @@ async fn the_switches_decide_who_else_is_asked() {
     assert_eq!(state["discussion"], json!({"on": true, "allow_agent_mentions": true}));
     assert_eq!(state["invited_auto"], json!({"on": false}));
     let path = format!("/threads/{thread}/events");
-    let asking = json!({"type": "message", "from": "codex", "to": "all", "content": "@claude what now?"});
+    let asking =
+        json!({"type": "message", "from": "codex", "to": "all", "content": "@claude what now?"});
     let asking = server.accepted(&path, asking).await["event"].clone();
-    assert_eq!(server.reply(&thread, &asking, "claude").await["content"], "echo: @claude what now?");
+    assert_eq!(
+        server.reply(&thread, &asking, "claude").await["content"],
+        "echo: @claude what now?"
+    );
 }
 
 #[tokio::test]
@@ -94,14 +105,16 @@ async fn invites_merge_and_end() {
     let server = home.serve();
     let thread = server.thread().await;
     let path = format!("/threads/{thread}/events");
-    let incomplete =
-        json!({"type": "control", "from": "user", "content": {"invite": {"participant_id": "codex", "profile": {"client": "codex"}}}});
+    let incomplete = json!({"type": "control", "from": "user", "content": {"invite": {"participant_id": "codex", "profile": {"client": "codex"}}}});
     assert_eq!(server.post(&path, incomplete).await.0, 422);
 
     server.invite(&thread, "codex", "codex").await;
     server.control(&thread, json!({"invite": {"participant_id": "codex", "profile": {"nickname": "Dex", "roles": ["coder"]}}})).await;
     let invited = state(&server, &thread).await["participants"]["invited"].clone();
-    assert_eq!(invited[0]["profile"], json!({"client": "codex", "model": "m", "nickname": "Dex", "roles": ["coder"]}));
+    assert_eq!(
+        invited[0]["profile"],
+        json!({"client": "codex", "model": "m", "nickname": "Dex", "roles": ["coder"]})
+    );
 
     let called = server.say(&thread, "@dex hello").await;
     server.reply(&thread, &called, "codex").await;
@@ -129,6 +142,10 @@ async fn presence_is_seen_and_an_outside_client_is_welcomed() {
     server.wait_for(&thread, asked["seq"].as_u64().unwrap(), granted).await;
     let answer = json!({"type": "message", "from": "elsewhere", "to": "all", "content": "here", "meta": {"reply_to": asked["id"]}});
     server.accepted(&format!("/threads/{thread}/events"), answer).await;
-    let ended = |event: &Value| event["type"] == "turn" && event["content"]["event"] == "ended" && event["content"]["outcome"] == "spoke";
+    let ended = |event: &Value| {
+        event["type"] == "turn"
+            && event["content"]["event"] == "ended"
+            && event["content"]["outcome"] == "spoke"
+    };
     server.wait_for(&thread, asked["seq"].as_u64().unwrap(), ended).await;
 }

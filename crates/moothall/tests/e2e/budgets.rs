@@ -1,4 +1,5 @@
-//! Budgets and sums through the whole program: a limit ends, is told, is raised by a person, and everything is counted over a crash.
+//! Budgets and sums through the whole program: a limit ends, is told, is raised by a person, and
+//! everything is counted over a crash.
 
 use moothall_testkit::model_server::{ModelServer, Reply};
 use serde_json::{Value, json};
@@ -23,7 +24,8 @@ async fn a_budget_ends_is_told_is_raised_and_what_it_paid_is_summed() {
 
     let second = server.say(&thread, "@ada two").await;
     let seq = second["seq"].as_u64().unwrap();
-    let told = server.wait_for(&thread, seq, |event| event["content"]["code"] == "over_budget").await;
+    let told =
+        server.wait_for(&thread, seq, |event| event["content"]["code"] == "over_budget").await;
     let content = &told["content"];
     assert_eq!(
         (&content["budget"], &content["measure"], &content["limit"]),
@@ -31,7 +33,11 @@ async fn a_budget_ends_is_told_is_raised_and_what_it_paid_is_summed() {
         "{told}"
     );
     let why = server.ok(&["why", &thread]);
-    assert!(why.contains("over_budget") && why.contains("in this conversation: 1 turn, 500 + 4 tokens, 0.00156 EUR"), "{why}");
+    assert!(
+        why.contains("over_budget")
+            && why.contains("in this conversation: 1 turn, 500 + 4 tokens, 0.00156 EUR"),
+        "{why}"
+    );
     let shown = server.ok(&["budget", "--conversation", &thread]);
     assert!(shown.contains("budget of conversation: 1 of 1 turns an hour, until"), "{shown}");
 
@@ -48,8 +54,18 @@ async fn a_budget_ends_is_told_is_raised_and_what_it_paid_is_summed() {
         (&json!("ada"), &json!(2), &json!(600), &json!(1_875))
     );
     let by_thread = server.json(&["usage", "--by", "conversation"]);
-    assert_eq!((&by_thread["rows"][0]["thread"], &by_thread["total"]["turns"]), (&json!(thread), &json!(2)));
+    assert_eq!(
+        (&by_thread["rows"][0]["thread"], &by_thread["total"]["turns"]),
+        (&json!(thread), &json!(2))
+    );
     let third = server.say(&thread, "@ada three").await;
-    let again = server.wait_for(&thread, third["seq"].as_u64().unwrap(), |event| event["content"]["code"] == "over_budget").await;
-    assert_eq!(again["content"]["limit"], 2, "a raise is over as well, and survives the crash: {again}");
+    let again = server
+        .wait_for(&thread, third["seq"].as_u64().unwrap(), |event| {
+            event["content"]["code"] == "over_budget"
+        })
+        .await;
+    assert_eq!(
+        again["content"]["limit"], 2,
+        "a raise is over as well, and survives the crash: {again}"
+    );
 }

@@ -5,7 +5,8 @@ use std::fs;
 use crate::harness::{Home, Server};
 use crate::terminal::{Terminal, is_possible, mode, row};
 
-/// Two minutes of words unless stopped, then a short answer, then one that would command a terminal.
+/// Two minutes of words unless stopped, then a short answer, then one that would command a
+/// terminal.
 const AGENTS: &str = r#"
 [agents.reciter]
 replies = [
@@ -19,7 +20,16 @@ fn configured(home: &Home) -> Server<'_> {
     let long: Vec<String> = (0..600).map(|n| format!("word{n}")).collect();
     home.configure(&AGENTS.replace("LONG", &long.join(" ")));
     let server = home.serve();
-    server.ok(&["new", "Launch plan", "--policy", "mention_only", "--with", "reciter", "--with", "critic"]);
+    server.ok(&[
+        "new",
+        "Launch plan",
+        "--policy",
+        "mention_only",
+        "--with",
+        "reciter",
+        "--with",
+        "critic",
+    ]);
     server
 }
 
@@ -52,10 +62,15 @@ fn an_answer_is_seen_as_it_is_written_stopped_and_settled_once() {
     terminal.see("Press Ctrl-C again");
     terminal.press(&["C-c"]);
     let stopped = terminal.see("· reciter was stopped");
-    assert!(row(&stopped, "word0").contains("  reciter   word0"), "what was said stays, with its number:\n{stopped}");
+    assert!(
+        row(&stopped, "word0").contains("  reciter   word0"),
+        "what was said stays, with its number:\n{stopped}"
+    );
 
     terminal.write("@reciter again").press(&["Enter"]);
-    let settled = terminal.wait("the settled answer", |screen| screen.contains("Short and done.") && screen.contains("── Launch plan"));
+    let settled = terminal.wait("the settled answer", |screen| {
+        screen.contains("Short and done.") && screen.contains("── Launch plan")
+    });
     assert_eq!(settled.matches("Short and done.").count(), 1, "{settled}");
     assert_eq!(settled.matches("@reciter again").count(), 1, "{settled}");
     assert!(!row(&settled, "Short and done.").contains('…'), "{settled}");
@@ -93,7 +108,9 @@ fn nothing_is_lost_or_sent_twice_when_the_server_goes_away() {
     let terminal = Terminal::start(&server, "chat -", 90, 30);
     terminal.see("── Launch plan ──");
     terminal.write("before").press(&["Enter"]);
-    terminal.wait("the first message", |screen| screen.contains("user      before") && !screen.contains('…'));
+    terminal.wait("the first message", |screen| {
+        screen.contains("user      before") && !screen.contains('…')
+    });
     let address = server.address().to_string();
     server.kill();
     terminal.see("── reconnecting… ──");
@@ -104,7 +121,9 @@ fn nothing_is_lost_or_sent_twice_when_the_server_goes_away() {
     let server = home.serve_on(&address);
     server.ok(&["say", "-", "from elsewhere", "--as", "ann"]);
     let back = terminal.wait("everything", |screen| {
-        ["connected again", "user      while away", "ann       from elsewhere"].iter().all(|text| screen.contains(text))
+        ["connected again", "user      while away", "ann       from elsewhere"]
+            .iter()
+            .all(|text| screen.contains(text))
             && !screen.contains('…')
             && last_row(screen) == "› a draft"
     });
@@ -127,7 +146,9 @@ fn foreign_words_command_no_terminal() {
         }
     }
     let terminal = Terminal::start(&server, "chat -", 90, 30);
-    terminal.wait("the second answer", |screen| screen.contains("Short and done.") && screen.contains("── Launch plan ──"));
+    terminal.wait("the second answer", |screen| {
+        screen.contains("Short and done.") && screen.contains("── Launch plan ──")
+    });
     terminal.write("@reciter three").press(&["Enter"]);
     let screen = terminal.see("word3");
     assert!(row(&screen, "safe").starts_with("   …  reciter   safe words"), "{screen}");
@@ -137,7 +158,13 @@ fn foreign_words_command_no_terminal() {
     terminal.press(&["C-c"]).see("was stopped");
 
     server.ok(&["invite", "-", "evil", "--client", "elsewhere", "--model", "m"]);
-    server.ok(&["say", "-", "end\u{202e}dne \u{1b}]52;c;aGVsbG8=\u{7}\r  98  user      obey", "--as", "evil"]);
+    server.ok(&[
+        "say",
+        "-",
+        "end\u{202e}dne \u{1b}]52;c;aGVsbG8=\u{7}\r  98  user      obey",
+        "--as",
+        "evil",
+    ]);
     let screen = terminal.see("obey");
     assert!(row(&screen, "obey").starts_with("                  98  user"), "{screen}");
     assert_eq!(terminal.clipboard(), "");
@@ -155,16 +182,22 @@ fn the_line_is_remembered_and_the_terminal_left_as_it_was() {
     terminal.paste("two\nrows");
     terminal.see("› two\n  rows");
     terminal.press(&["Enter"]);
-    terminal.wait("the message", |screen| screen.contains("  ann       two\n                rows") && !screen.contains('…'));
+    terminal.wait("the message", |screen| {
+        screen.contains("  ann       two\n                rows") && !screen.contains('…')
+    });
     terminal.write("my key is sk-abcdefgh12345678").press(&["Enter"]);
     terminal.wait("the key", |screen| screen.contains("ann       my key") && !screen.contains('…'));
     terminal.resize(50, 20);
-    terminal.wait("a narrower rule", |screen| screen.lines().any(|row| row.starts_with("── Launch") && row.chars().count() == 49));
+    terminal.wait("a narrower rule", |screen| {
+        screen.lines().any(|row| row.starts_with("── Launch") && row.chars().count() == 49)
+    });
     terminal.press(&["Up", "Up", "C-d"]);
     terminal.press(&["C-c", "C-d"]);
     let left = terminal.see("left with 0");
     assert!(!left.contains("› "), "{left}");
-    terminal.wait("the terminal's mode", |screen| screen.lines().filter(|row| ["icanon", "isig"].contains(row)).count() == 2);
+    terminal.wait("the terminal's mode", |screen| {
+        screen.lines().filter(|row| ["icanon", "isig"].contains(row)).count() == 2
+    });
 
     let file = home.path().join(".local/state/moothall/chat_history");
     assert_eq!(fs::read_to_string(&file).unwrap(), "two\\nrows\n");

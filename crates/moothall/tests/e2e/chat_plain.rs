@@ -7,11 +7,17 @@ use serde_json::Value;
 
 use crate::harness::{Home, Server, stderr};
 
-const RECITER: &str = "[agents.reciter]\nreplies = [{ text = \"You said: {message}\", word_ms = 5 }]\n";
+const RECITER: &str =
+    "[agents.reciter]\nreplies = [{ text = \"You said: {message}\", word_ms = 5 }]\n";
 
 fn chat(server: &Server<'_>, args: &[&str], input: &str) -> Output {
     let mut command = server.command(&[&["chat", "-"], args].concat());
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     child.wait_with_output().unwrap()
 }
@@ -37,9 +43,15 @@ fn lines_are_sent_and_answers_waited_for() {
     assert_eq!(text(&chat(&server, &[], "")), "");
 
     // What was said before is not repeated, but can be replied to by its number.
-    let number: u64 = heard.lines().find_map(|line| line.strip_prefix('[')?.split(']').next()?.parse().ok()).unwrap();
+    let number: u64 = heard
+        .lines()
+        .find_map(|line| line.strip_prefix('[')?.split(']').next()?.parse().ok())
+        .unwrap();
     let heard = text(&chat(&server, &[], &format!(">{number} indeed\n/to reciter\nand you?\n")));
-    assert!(heard.starts_with('[') && heard.contains(&format!("] user (to {number}): indeed\n")), "{heard}");
+    assert!(
+        heard.starts_with('[') && heard.contains(&format!("] user (to {number}): indeed\n")),
+        "{heard}"
+    );
     assert!(heard.contains("] user → reciter: and you?\n") && !heard.contains("two"), "{heard}");
 }
 

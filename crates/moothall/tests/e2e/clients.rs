@@ -1,4 +1,5 @@
-//! Programs of others: the generated clients, and the bots of `examples/`. What they need is installed by `./scripts/test clients`.
+//! Programs of others: the generated clients, and the bots of `examples/`. What they need is
+//! installed by `./scripts/test clients`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,7 +15,10 @@ fn root() -> PathBuf {
 /// Python with what the generated client imports.
 fn python(script: &str) -> Command {
     let mut command = Command::new(root().join("target/clients/python/bin/python"));
-    command.arg(root().join(script)).env("PYTHONPATH", root().join("clients/python")).env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+        .arg(root().join(script))
+        .env("PYTHONPATH", root().join("clients/python"))
+        .env("PYTHONDONTWRITEBYTECODE", "1");
     command
 }
 
@@ -32,7 +36,11 @@ fn talks(mut program: Command) {
     let server = home.serve();
     let output = program.arg(&server.url).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success() && said.starts_with("said: "), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success() && said.starts_with("said: "),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 #[test]
@@ -48,7 +56,12 @@ fn the_generated_typescript_client_has_a_conversation() {
 }
 
 /// A bot that listens.
-fn started(mut program: Command, server: &Server<'_>, thread: &str, token: Option<&str>) -> Running {
+fn started(
+    mut program: Command,
+    server: &Server<'_>,
+    thread: &str,
+    token: Option<&str>,
+) -> Running {
     program.arg(format!("{}/threads/{thread}", server.url)).arg("ada").env_remove("MOOTHALL_TOKEN");
     if let Some(token) = token {
         program.env("MOOTHALL_TOKEN", token);
@@ -62,7 +75,10 @@ fn started(mut program: Command, server: &Server<'_>, thread: &str, token: Optio
 async fn asked(server: &Server<'_>, thread: &str, words: &str) {
     let asked = server.say(thread, &format!("@ada {words}")).await;
     let reply = server.reply(thread, &asked, "ada").await;
-    assert_eq!(reply["content"], format!("I have read: The user's latest message (unproven): \"@ada {words}\""));
+    assert_eq!(
+        reply["content"],
+        format!("I have read: The user's latest message (unproven): \"@ada {words}\"")
+    );
     assert!(reply["meta"]["turn"].is_string(), "{reply}");
 }
 
@@ -81,11 +97,22 @@ async fn takes_turns_and_comes_back(program: Command) {
 async fn takes_turns_with_a_token(program: Command) {
     let home = Home::new();
     let data = home.data();
-    let server =
-        home.serve_by(home.command(&["serve", "--json", "--mode", "token", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()]));
+    let server = home.serve_by(home.command(&[
+        "serve",
+        "--json",
+        "--mode",
+        "token",
+        "--bind",
+        "127.0.0.1:0",
+        "--data",
+        data.to_str().unwrap(),
+    ]));
     server.ok(&["new", "Room", "--empty"]);
     server.ok(&["invite", "Room", "ada", "--client", "bot"]);
-    let token = server.json(&["token", "create", "ada", "--agent", "--thread", "Room"])["token"].as_str().unwrap().to_owned();
+    let token = server.json(&["token", "create", "ada", "--agent", "--thread", "Room"])["token"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let thread = server.json(&["list"])["threads"][0]["id"].as_str().unwrap().to_owned();
     let _bot = started(program, &server, &thread, Some(&token));
     let said = server.ok(&["say", "Room", "@ada are you there?", "--wait"]);
@@ -118,7 +145,10 @@ async fn the_pass_of_the_guide_is_taken_as_it_is_written() {
     let ada = body["from"].as_str().unwrap();
     server.invite(&thread, ada, "elsewhere").await;
     server
-        .accepted(&format!("/threads/{thread}/presence"), json!({"from": ada, "state": "listening", "details": {"takes_turns": true}}))
+        .accepted(
+            &format!("/threads/{thread}/presence"),
+            json!({"from": ada, "state": "listening", "details": {"takes_turns": true}}),
+        )
         .await;
     server.say(&thread, &format!("@{ada} anything?")).await;
     let passed = server.accepted(&format!("/threads/{thread}/events"), body.clone()).await;

@@ -1,4 +1,5 @@
-//! kill -9: nothing acknowledged is lost, no reply comes twice, and every message is answered or explained.
+//! kill -9: nothing acknowledged is lost, no reply comes twice, and every message is answered or
+//! explained.
 
 use std::collections::BTreeSet;
 use std::process::Stdio;
@@ -17,7 +18,12 @@ fn messages_of<'a>(events: &'a [Value], from: &'a str) -> impl Iterator<Item = &
 }
 
 /// Speaks until the server is gone; gives the events that were acknowledged.
-async fn speak(server: &Server<'_>, thread: &str, acknowledged: &Mutex<Vec<Value>>, enough: &tokio::sync::Notify) {
+async fn speak(
+    server: &Server<'_>,
+    thread: &str,
+    acknowledged: &Mutex<Vec<Value>>,
+    enough: &tokio::sync::Notify,
+) {
     for number in 0.. {
         let body = json!({"type": "message", "from": "user", "to": "all", "content": format!("@analyst {number}")});
         match server.try_post(&format!("/threads/{thread}/events"), &body).await {
@@ -39,8 +45,12 @@ async fn what_was_acknowledged_is_kept_through_every_crash() {
     let acknowledged = Mutex::new(Vec::new());
     for _ in 0..KILLS {
         let enough = tokio::sync::Notify::new();
-        let speaking =
-            async { tokio::join!(speak(&server, &thread, &acknowledged, &enough), speak(&server, &thread, &acknowledged, &enough)) };
+        let speaking = async {
+            tokio::join!(
+                speak(&server, &thread, &acknowledged, &enough),
+                speak(&server, &thread, &acknowledged, &enough)
+            )
+        };
         tokio::select! {
             _ = speaking => panic!("the server went away by itself"),
             () = enough.notified() => {}
@@ -51,7 +61,8 @@ async fn what_was_acknowledged_is_kept_through_every_crash() {
     check(&server, &thread, &acknowledged.into_inner().unwrap()).await;
 }
 
-/// What must be true of a conversation in which nobody owes anything any more, whatever it went through.
+/// What must be true of a conversation in which nobody owes anything any more, whatever it went
+/// through.
 pub async fn check(server: &Server<'_>, thread: &str, acknowledged: &[Value]) {
     let events = server.events(thread).await;
     let seqs: Vec<u64> = events.iter().map(seq).collect();
@@ -61,10 +72,16 @@ pub async fn check(server: &Server<'_>, thread: &str, acknowledged: &[Value]) {
     }
     at_most_once("answered", events.iter().filter_map(|event| event["meta"]["turn"].as_str()));
     at_most_once("ended", turn_events(&events, "ended"));
-    assert_eq!(turn_events(&events, "granted").count(), turn_events(&events, "ended").count(), "every turn ends");
-    let turns = server.get(&format!("/threads/{thread}/turns")).await["turns"].as_array().unwrap().clone();
+    assert_eq!(
+        turn_events(&events, "granted").count(),
+        turn_events(&events, "ended").count(),
+        "every turn ends"
+    );
+    let turns =
+        server.get(&format!("/threads/{thread}/turns")).await["turns"].as_array().unwrap().clone();
     for message in messages_of(&events, "user") {
-        let answered = turns.iter().any(|turn| covers(turn, seq(message)) && !turn["outcome"].is_null());
+        let answered =
+            turns.iter().any(|turn| covers(turn, seq(message)) && !turn["outcome"].is_null());
         let explained = turns.iter().any(|turn| turn["message"] == message["id"]);
         assert!(answered || explained, "neither answered nor explained: {message}");
     }
@@ -76,7 +93,9 @@ fn seq(event: &Value) -> u64 {
 
 /// The turns about which the trace says this.
 fn turn_events<'a>(events: &'a [Value], what: &'a str) -> impl Iterator<Item = &'a str> {
-    let said = events.iter().filter(move |event| event["type"] == "turn" && event["content"]["event"] == what);
+    let said = events
+        .iter()
+        .filter(move |event| event["type"] == "turn" && event["content"]["event"] == what);
     said.map(|event| event["content"]["turn"].as_str().unwrap())
 }
 
@@ -88,14 +107,18 @@ fn at_most_once<'a>(what: &str, turns: impl Iterator<Item = &'a str>) {
 }
 
 fn covers(turn: &Value, seq: u64) -> bool {
-    turn["from_seq"].as_u64().is_some_and(|from| from < seq) && turn["through_seq"].as_u64().is_some_and(|through| seq <= through)
+    turn["from_seq"].as_u64().is_some_and(|from| from < seq)
+        && turn["through_seq"].as_u64().is_some_and(|through| seq <= through)
 }
 
 #[tokio::test]
 async fn a_turn_that_a_crash_interrupted_is_run_again_and_answered_once() {
     let home = Home::new();
     let slow = home.script("slow", "cat >/dev/null; [ -e go ] && echo done || exec sleep 20");
-    home.configure(&format!("[agents.slow]\ncommand = [\"{slow}\"]\ncwd = \"{}\"\n", home.path().display()));
+    home.configure(&format!(
+        "[agents.slow]\ncommand = [\"{slow}\"]\ncwd = \"{}\"\n",
+        home.path().display()
+    ));
     let server = home.serve();
     let thread = server.thread().await;
     server.invite(&thread, "slow", "slow").await;
@@ -129,7 +152,11 @@ async fn a_request_repeated_after_a_crash_takes_effect_once() {
 async fn a_calm_end_lets_a_running_program_answer() {
     let home = Home::new();
     let (begun, go) = (home.path().join("begun"), home.path().join("go"));
-    let work = format!("echo run >> {}; while [ ! -e {} ]; do sleep 0.02; done; echo finished the work", begun.display(), go.display());
+    let work = format!(
+        "echo run >> {}; while [ ! -e {} ]; do sleep 0.02; done; echo finished the work",
+        begun.display(),
+        go.display()
+    );
     let worker = home.script("worker", &work);
     home.configure(&format!("[agents.worker]\ncommand = [\"{worker}\"]\n"));
     let server = home.serve();
@@ -147,18 +174,23 @@ async fn a_calm_end_lets_a_running_program_answer() {
     server.signal(Signal::SIGTERM);
     let refused = async {
         let body = json!({"type": "message", "from": "user", "to": "all", "content": "too late"});
-        while server.try_post(&format!("/threads/{thread}/events"), &body).await.unwrap().0 != 503 {}
+        while server.try_post(&format!("/threads/{thread}/events"), &body).await.unwrap().0 != 503 {
+        }
     };
     tokio::time::timeout(PATIENCE, refused).await.expect("it goes on taking messages");
     std::fs::write(&go, "").unwrap();
-    let seen = tokio::time::timeout(PATIENCE, reader.text()).await.expect("the stream goes on").unwrap();
+    let seen =
+        tokio::time::timeout(PATIENCE, reader.text()).await.expect("the stream goes on").unwrap();
     let (answer, away) = (seen.find("finished the work"), seen.find("going-away"));
     assert!(answer.is_some() && answer < away, "{seen}");
     assert!(server.end().success());
 
     let server = home.serve();
     let events = server.events(&thread).await;
-    assert_eq!(messages_of(&events, "worker").map(|event| &event["content"]).collect::<Vec<_>>(), ["finished the work"]);
+    assert_eq!(
+        messages_of(&events, "worker").map(|event| &event["content"]).collect::<Vec<_>>(),
+        ["finished the work"]
+    );
     assert_eq!(std::fs::read_to_string(&begun).unwrap(), "run\n", "it is not run again");
 }
 
@@ -181,7 +213,8 @@ async fn a_second_signal_ends_at_once() {
     server.signal(Signal::SIGTERM);
     let refused = async {
         let body = json!({"type": "message", "from": "user", "to": "all", "content": "too late"});
-        while server.try_post(&format!("/threads/{thread}/events"), &body).await.unwrap().0 != 503 {}
+        while server.try_post(&format!("/threads/{thread}/events"), &body).await.unwrap().0 != 503 {
+        }
     };
     tokio::time::timeout(PATIENCE, refused).await.expect("it goes on taking messages");
     server.signal(Signal::SIGTERM);
@@ -193,15 +226,23 @@ async fn whoever_waits_for_an_answer_waits_through_a_restart_too() {
     let home = Home::new();
     // It ends with this test, whatever comes of it.
     let answers = home.script("answers", "cat >/dev/null; while [ -d \"$1\" ] && [ ! -e \"$1/go\" ]; do sleep 0.05; done; echo here it is");
-    home.configure(&format!("[agents.late]\ncommand = [\"{answers}\", \"{}\"]\n", home.path().display()));
+    home.configure(&format!(
+        "[agents.late]\ncommand = [\"{answers}\", \"{}\"]\n",
+        home.path().display()
+    ));
     let server = home.serve();
     server.ok(&["new", "Room", "--with", "late"]);
     let mut waiting = server.command(&["say", "Room", "@late well?", "--wait"]);
-    let mut waiting = Running::of(waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
+    let mut waiting =
+        Running::of(waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap());
     let heard = waiting.errors();
     let address = server.address().to_string();
     let list = server.get("/threads").await;
-    server.wait_for(list["threads"][0]["id"].as_str().unwrap(), 0, |event| event["content"]["event"] == "started").await;
+    server
+        .wait_for(list["threads"][0]["id"].as_str().unwrap(), 0, |event| {
+            event["content"]["event"] == "started"
+        })
+        .await;
     server.kill();
     // It says once that it waits, and goes on doing so: nobody is told of a fault that passes.
     let told = heard.recv_timeout(PATIENCE).unwrap();

@@ -1,4 +1,5 @@
-//! The server dies at a named point, seen from the command line. Every point has its turn in `tests/kill`.
+//! The server dies at a named point, seen from the command line. Every point has its turn in
+//! `tests/kill`.
 
 use std::process::Stdio;
 
@@ -6,7 +7,8 @@ use serde_json::Value;
 
 use crate::harness::Home;
 
-/// The words are committed and the answer to them is lost: the command asks again under the same key and gets it.
+/// The words are committed and the answer to them is lost: the command asks again under the same
+/// key and gets it.
 #[tokio::test]
 async fn a_command_outlives_the_server() {
     let home = Home::new();
@@ -15,7 +17,8 @@ async fn a_command_outlives_the_server() {
     assert!(server.stop().success());
     let server = home.serve_with("127.0.0.1:0", &[("MOOTHALL_CRASH_AT", "before_ack:1")]);
     let address = server.address().to_string();
-    let say = server.command(&["say", &thread, "once", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
+    let say =
+        server.command(&["say", &thread, "once", "--json"]).stdout(Stdio::piped()).spawn().unwrap();
     assert!(!server.end().success());
     let server = home.serve_on(&address);
     let said: Value = serde_json::from_slice(&say.wait_with_output().unwrap().stdout).unwrap();

@@ -8,7 +8,9 @@ use crate::users::Other;
 /// What of a report is about this.
 fn about<'a>(report: &'a Value, check: &str, words: &str) -> &'a Value {
     let checks = report["checks"].as_array().unwrap_or_else(|| panic!("{report}"));
-    let found = |finding: &&Value| finding["check"] == check && finding["found"].as_str().unwrap().contains(words);
+    let found = |finding: &&Value| {
+        finding["check"] == check && finding["found"].as_str().unwrap().contains(words)
+    };
     checks.iter().find(found).unwrap_or_else(|| panic!("no {check} with {words:?} in {report:#}"))
 }
 
@@ -31,7 +33,10 @@ fn doctor(home: &Home, path: &str, args: &[&str]) -> (Option<i32>, Value) {
         .unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(!said.contains("CANARY"), "{said}");
-    (output.status.code(), serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}")))
+    (
+        output.status.code(),
+        serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}")),
+    )
 }
 
 #[test]
@@ -40,40 +45,80 @@ fn it_names_programs_logins_models_and_as_whom_they_run() {
     let path = furnished(&home, "");
     let (code, report) = doctor(&home, &path, &[]);
     assert_eq!((code, &report["ok"]), (Some(0), &Value::Bool(true)), "{report:#}");
-    assert!(about(&report, "agent", "claude runs")["found"].as_str().unwrap().contains("(2.1.0 (Claude Code)), in a terminal"));
+    assert!(
+        about(&report, "agent", "claude runs")["found"]
+            .as_str()
+            .unwrap()
+            .contains("(2.1.0 (Claude Code)), in a terminal")
+    );
     assert_eq!(about(&report, "login", "claude")["found"], "claude: by ANTHROPIC_API_KEY");
-    assert_eq!(about(&report, "model", "ada")["found"], "ada: m of openai, with a key, at 127.0.0.1:1");
-    assert!(about(&report, "runs as", "claude: the server's own user")["fix"].as_str().unwrap().contains("run_as"));
+    assert_eq!(
+        about(&report, "model", "ada")["found"],
+        "ada: m of openai, with a key, at 127.0.0.1:1"
+    );
+    assert!(
+        about(&report, "runs as", "claude: the server's own user")["fix"]
+            .as_str()
+            .unwrap()
+            .contains("run_as")
+    );
     assert_eq!(about(&report, "moothall", env!("CARGO_PKG_VERSION"))["verdict"], "ok");
     let (code, report) = doctor(&home, &path, &["--ping"]);
-    assert_eq!((code, &about(&report, "model", "does not answer")["verdict"]), (Some(1), &"fail".into()));
+    assert_eq!(
+        (code, &about(&report, "model", "does not answer")["verdict"]),
+        (Some(1), &"fail".into())
+    );
     let path = furnished(&home, "[agents.x]\ncommand = [\"sh\"]\nrun_as = \"no-such-user-here\"\n");
     let (code, report) = doctor(&home, &path, &[]);
-    assert_eq!((code, &about(&report, "runs as", "does not exist")["verdict"]), (Some(1), &"fail".into()));
+    assert_eq!(
+        (code, &about(&report, "runs as", "does not exist")["verdict"]),
+        (Some(1), &"fail".into())
+    );
 }
 
 #[tokio::test]
 async fn it_looks_at_a_running_server_and_says_when_there_is_none() {
     let home = Home::new();
     let server = home.serve();
-    let asked =
-        |url: &str| home.command(&["doctor", "--json", "--bind", "127.0.0.1:0", "--data", "other", "--server", url]).output().unwrap();
+    let asked = |url: &str| {
+        home.command(&[
+            "doctor",
+            "--json",
+            "--bind",
+            "127.0.0.1:0",
+            "--data",
+            "other",
+            "--server",
+            url,
+        ])
+        .output()
+        .unwrap()
+    };
     let report: Value = serde_json::from_slice(&asked(&server.url).stdout).unwrap();
     assert!(about(&report, "server", "answers, version")["verdict"] == "ok");
-    assert!(about(&report, "proof", "local mode")["verdict"] == "ok", "whoever started it is known by the start-up credential");
+    assert!(
+        about(&report, "proof", "local mode")["verdict"] == "ok",
+        "whoever started it is known by the start-up credential"
+    );
     let url = server.url.clone();
     server.stop();
     let gone = asked(&url);
     let report: Value = serde_json::from_slice(&gone.stdout).unwrap();
     assert_eq!(gone.status.code(), Some(1));
-    assert!(about(&report, "server", "")["fix"].as_str().unwrap().contains("moothall serve"), "{report:#}");
+    assert!(
+        about(&report, "server", "")["fix"].as_str().unwrap().contains("moothall serve"),
+        "{report:#}"
+    );
 }
 
 #[test]
 fn it_works_for_somebody_who_is_not_root() {
     let other = Other::new();
     let data = other.folder().join("data");
-    let said = other.run(other.program().to_str().unwrap(), &["doctor", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
+    let said = other.run(
+        other.program().to_str().unwrap(),
+        &["doctor", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()],
+    );
     let text = String::from_utf8_lossy(&said.stdout).into_owned();
     assert!(text.contains("data folder") && text.contains("sqlite"), "{text}{}", stderr(&said));
     assert!(!text.contains("chown -R root"), "{text}");

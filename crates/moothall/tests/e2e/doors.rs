@@ -43,12 +43,17 @@ fn other_computers_are_kept_out() {
 #[test]
 fn a_mistyped_key_is_found() {
     let home = Home::new();
-    home.configure("# Ours\n[server]\nbind = \"127.0.0.1:0\"\n\n[defaults]\nmax_agent_turn_per_message = 4\n");
+    home.configure(
+        "# Ours\n[server]\nbind = \"127.0.0.1:0\"\n\n[defaults]\nmax_agent_turn_per_message = 4\n",
+    );
     for args in [&["serve"][..], &["serve", "--config", "moothall.toml"]] {
         let refused = home.run(args);
         assert_eq!(refused.status.code(), Some(78));
         let said = stderr(&refused);
-        assert!(said.contains("moothall.toml:6:1: unknown key `max_agent_turn_per_message`"), "{said}");
+        assert!(
+            said.contains("moothall.toml:6:1: unknown key `max_agent_turn_per_message`"),
+            "{said}"
+        );
         assert!(said.contains("did you mean `max_agent_turns_per_message`?"), "{said}");
     }
     let doctor = home.run(&["doctor", "--json"]);
@@ -76,7 +81,10 @@ async fn a_server_that_is_told_to_stop_ends_well_and_keeps_everything() {
     assert_eq!(server.stop().code(), Some(0));
     let server = home.serve();
     assert!(server.events(&thread).await.contains(&said));
-    assert_eq!(server.accepted(&format!("/threads/{thread}/stop"), json!({})).await["stopped"], true);
+    assert_eq!(
+        server.accepted(&format!("/threads/{thread}/stop"), json!({})).await["stopped"],
+        true
+    );
 }
 
 #[tokio::test]
@@ -109,7 +117,12 @@ fn ctrl_c_ends_a_command_with_its_own_code() {
     let server = home.serve();
     server.ok(&["new", "Talk", "--empty"]);
     server.ok(&["say", "-", "hello"]);
-    let tail = server.command(&["tail", "-"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let tail = server
+        .command(&["tail", "-"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let tail = Running::of(tail);
     tail.line();
     tail.signal(Signal::SIGINT);
@@ -120,7 +133,8 @@ fn ctrl_c_ends_a_command_with_its_own_code() {
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let home = Home::new();
     let server = home.serve();
-    let mut agents = server.command(&["agents"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut agents =
+        server.command(&["agents"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(agents.stdout.take());
     let output = agents.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));

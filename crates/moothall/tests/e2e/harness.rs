@@ -1,4 +1,5 @@
-//! A computer of its own for each test: folders, a server, the command line, and a client that speaks plain HTTP.
+//! A computer of its own for each test: folders, a server, the command line, and a client that
+//! speaks plain HTTP.
 
 use std::cell::Cell;
 use std::fs;
@@ -49,7 +50,8 @@ impl Home {
         self.path().join("data")
     }
 
-    /// Whoever asks its servers from now on is the one who started them: nobody else drives sessions.
+    /// Whoever asks its servers from now on is the one who started them: nobody else drives
+    /// sessions.
     pub fn sign(&self) -> &Self {
         self.signed.set(true);
         self
@@ -80,7 +82,12 @@ impl Home {
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_moothall"));
         let path = std::env::var_os("PATH").unwrap_or_default();
-        command.args(args).current_dir(self.path()).env_clear().env("PATH", path).env("HOME", self.path());
+        command
+            .args(args)
+            .current_dir(self.path())
+            .env_clear()
+            .env("PATH", path)
+            .env("HOME", self.path());
         command
     }
 
@@ -101,7 +108,8 @@ impl Home {
     /// Starts a server with variables of its own.
     pub fn serve_with(&self, bind: &str, variables: &[(&str, &str)]) -> Server<'_> {
         let data = self.data();
-        let mut command = self.command(&["serve", "--json", "--bind", bind, "--data", data.to_str().unwrap()]);
+        let mut command =
+            self.command(&["serve", "--json", "--bind", bind, "--data", data.to_str().unwrap()]);
         command.envs(variables.iter().copied()).stderr(Stdio::inherit());
         self.serve_by(command)
     }
@@ -114,7 +122,13 @@ impl Home {
         let url = first["listening"].as_str().unwrap().to_owned();
         // Another test of this process may have come first.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Server { home: self, running, url, first, http: reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap() }
+        Server {
+            home: self,
+            running,
+            url,
+            first,
+            http: reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap(),
+        }
     }
 }
 
@@ -203,7 +217,8 @@ impl<'a> Server<'a> {
 
     /// The memory that it has now.
     pub fn resident_kib(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.running.child.id())).unwrap();
+        let status =
+            fs::read_to_string(format!("/proc/{}/status", self.running.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }
@@ -294,12 +309,19 @@ impl<'a> Server<'a> {
     }
 
     pub async fn control(&self, thread: &str, content: Value) -> Value {
-        self.accepted(&format!("/threads/{thread}/events"), json!({"type": "control", "from": "user", "to": "all", "content": content}))
-            .await
+        self.accepted(
+            &format!("/threads/{thread}/events"),
+            json!({"type": "control", "from": "user", "to": "all", "content": content}),
+        )
+        .await
     }
 
     pub async fn invite(&self, thread: &str, id: &str, client: &str) -> Value {
-        self.control(thread, json!({"invite": {"participant_id": id, "profile": {"client": client, "model": "m"}}})).await
+        self.control(
+            thread,
+            json!({"invite": {"participant_id": id, "profile": {"client": client, "model": "m"}}}),
+        )
+        .await
     }
 
     /// A person's message; gives its event.
@@ -311,7 +333,10 @@ impl<'a> Server<'a> {
     /// A person's message under an idempotency key; gives its event.
     pub async fn say_with_key(&self, thread: &str, text: &str, key: &str) -> Value {
         let body = json!({"type": "message", "from": "user", "to": "all", "content": text});
-        let request = self.http.post(format!("{}/threads/{thread}/events", self.url)).header("Idempotency-Key", key);
+        let request = self
+            .http
+            .post(format!("{}/threads/{thread}/events", self.url))
+            .header("Idempotency-Key", key);
         let answer: Value = request.json(&body).send().await.unwrap().json().await.unwrap();
         answer["event"].clone()
     }
@@ -322,8 +347,17 @@ impl<'a> Server<'a> {
     }
 
     /// The first event after a position that is wanted, read from the stream.
-    pub async fn wait_for(&self, thread: &str, after: u64, wanted: impl Fn(&Value) -> bool) -> Value {
-        let url = format!("{}/threads/{thread}/events/stream?after={after}&types={}", self.url, EventTypes::EVERY.list());
+    pub async fn wait_for(
+        &self,
+        thread: &str,
+        after: u64,
+        wanted: impl Fn(&Value) -> bool,
+    ) -> Value {
+        let url = format!(
+            "{}/threads/{thread}/events/stream?after={after}&types={}",
+            self.url,
+            EventTypes::EVERY.list()
+        );
         let reading = async {
             let mut bytes = self.http.get(url).send().await.unwrap().bytes_stream();
             let mut text = Vec::new();
@@ -343,7 +377,11 @@ impl<'a> Server<'a> {
 
     /// The answer of a participant to an event.
     pub async fn reply(&self, thread: &str, to: &Value, from: &str) -> Value {
-        let answers = |event: &Value| event["type"] == "message" && event["from"] == from && event["meta"]["reply_to"] == to["id"];
+        let answers = |event: &Value| {
+            event["type"] == "message"
+                && event["from"] == from
+                && event["meta"]["reply_to"] == to["id"]
+        };
         self.wait_for(thread, to["seq"].as_u64().unwrap(), answers).await
     }
 }
@@ -356,7 +394,10 @@ fn take_events(text: &mut Vec<u8>) -> Vec<Value> {
         let frame = String::from_utf8(frame).unwrap();
         if !frame.lines().any(|line| line.starts_with("event:")) {
             events.extend(
-                frame.lines().filter_map(|line| line.strip_prefix("data:")).map(|data| serde_json::from_str::<Value>(data).unwrap()),
+                frame
+                    .lines()
+                    .filter_map(|line| line.strip_prefix("data:"))
+                    .map(|data| serde_json::from_str::<Value>(data).unwrap()),
             );
         }
     }

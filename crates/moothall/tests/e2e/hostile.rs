@@ -1,4 +1,5 @@
-//! Hostile words: whoever says them, and however obedient the model that reads them, they are words and nothing else.
+//! Hostile words: whoever says them, and however obedient the model that reads them, they are words
+//! and nothing else.
 
 use moothall_testkit::model_server::{ModelServer, Reply};
 use serde::Deserialize;
@@ -35,7 +36,9 @@ impl Entry {
 
     fn obeyed(&self) -> Reply {
         match self {
-            Entry::With { tool: Some(tool), .. } => Reply::tool(tool, json!({"client": "analyst", "command": "true"})),
+            Entry::With { tool: Some(tool), .. } => {
+                Reply::tool(tool, json!({"client": "analyst", "command": "true"}))
+            }
             Entry::With { says: Some(says), .. } => Reply::text(says),
             Entry::Plain(text) | Entry::With { text, .. } => Reply::text(text),
         }
@@ -45,11 +48,13 @@ impl Entry {
 /// The texts of all groups, each with the name of its group.
 fn corpus() -> Vec<(String, Entry)> {
     let corpus: Corpus = toml::from_str(include_str!("hostile.toml")).unwrap();
-    let texts = |group: Group| group.texts.into_iter().map(move |entry| (group.name.clone(), entry));
+    let texts =
+        |group: Group| group.texts.into_iter().map(move |entry| (group.name.clone(), entry));
     corpus.group.into_iter().flat_map(texts).collect()
 }
 
-/// Two models that obey, one client that connects by itself and is not there, and a policy that lets agents react.
+/// Two models that obey, one client that connects by itself and is not there, and a policy that
+/// lets agents react.
 struct Room<'a> {
     server: &'a Server<'a>,
     models: &'a ModelServer,
@@ -59,7 +64,8 @@ struct Room<'a> {
 impl<'a> Room<'a> {
     async fn open(server: &'a Server<'a>, models: &'a ModelServer) -> Room<'a> {
         let policy = json!({"name": "hybrid", "cooldown_seconds": 0});
-        let created = server.accepted("/threads", json!({"name": "Hostile", "policy": policy})).await;
+        let created =
+            server.accepted("/threads", json!({"name": "Hostile", "policy": policy})).await;
         let thread = created["id"].as_str().unwrap().to_owned();
         for (id, client) in [("ada", "ada"), ("bob", "bob"), ("rem", "elsewhere")] {
             server.invite(&thread, id, client).await;
@@ -70,8 +76,18 @@ impl<'a> Room<'a> {
     /// All that words must not change.
     async fn standing(&self) -> Value {
         let state = self.server.get(&format!("/threads/{}/state", self.thread)).await;
-        let keys = ["paused", "archived", "held", "muted", "discussion", "invited_auto", "policy", "participants"];
-        let state: Map<String, Value> = keys.iter().map(|key| ((*key).to_owned(), state["state"][*key].clone())).collect();
+        let keys = [
+            "paused",
+            "archived",
+            "held",
+            "muted",
+            "discussion",
+            "invited_auto",
+            "policy",
+            "participants",
+        ];
+        let state: Map<String, Value> =
+            keys.iter().map(|key| ((*key).to_owned(), state["state"][*key].clone())).collect();
         let threads = self.server.get("/threads").await["threads"].as_array().unwrap().len();
         json!({"state": state, "name": self.server.get(&format!("/threads/{}/state", self.thread)).await["name"], "threads": threads,
             "agents": self.server.get("/agents").await})
@@ -87,46 +103,68 @@ impl<'a> Room<'a> {
         let (status, answer) = self.post("user", "ada", text).await;
         assert_eq!(status, 200, "{answer}");
         let seq = answer["event"]["seq"].as_u64().unwrap();
-        self.server.wait_for(&self.thread, seq, |event| event["content"]["event"] == "round_closed").await;
+        self.server
+            .wait_for(&self.thread, seq, |event| event["content"]["event"] == "round_closed")
+            .await;
         seq
     }
 
-    /// What came after an event, apart from words, turns and notices, and words in somebody else's name.
+    /// What came after an event, apart from words, turns and notices, and words in somebody else's
+    /// name.
     async fn unusual(&self, after: u64) -> Vec<Value> {
         let events = self.server.events(&self.thread).await;
         let usual = |event: &Value| match event["type"].as_str().unwrap() {
-            "message" => ["user", "ada", "bob", "rem", "moothall"].contains(&event["from"].as_str().unwrap()),
+            "message" => {
+                ["user", "ada", "bob", "rem", "moothall"].contains(&event["from"].as_str().unwrap())
+            }
             "turn" => true,
             "notice" => event["content"]["code"] != "stopped",
             _ => false,
         };
-        events.into_iter().filter(|event| event["seq"].as_u64().unwrap() > after && !usual(event)).collect()
+        events
+            .into_iter()
+            .filter(|event| event["seq"].as_u64().unwrap() > after && !usual(event))
+            .collect()
     }
 
     /// Replies of agents, and turns that were granted.
     async fn spent(&self) -> (usize, usize) {
         let events = self.server.events(&self.thread).await;
-        let by_agent = |event: &&Value| event["type"] == "message" && event["meta"]["turn"].is_string() && event["from"] != "moothall";
+        let by_agent = |event: &&Value| {
+            event["type"] == "message"
+                && event["meta"]["turn"].is_string()
+                && event["from"] != "moothall"
+        };
         let granted = |event: &&Value| event["content"]["event"] == "granted";
         (events.iter().filter(by_agent).count(), events.iter().filter(granted).count())
     }
 }
 
-/// What is wrong with a prompt: a line at its edge that neither the server wrote nor a speaker begins.
+/// What is wrong with a prompt: a line at its edge that neither the server wrote nor a speaker
+/// begins.
 fn spoofed(body: &Value, speakers: &[&str]) -> Vec<String> {
     let messages = body["messages"].as_array().unwrap();
     let text = |message: &Value| message["content"].as_str().unwrap_or_default().to_owned();
-    let (system, told): (Vec<&Value>, Vec<&Value>) =
-        messages.iter().filter(|message| message["role"] != "assistant").partition(|message| message["role"] == "system");
+    let (system, told): (Vec<&Value>, Vec<&Value>) = messages
+        .iter()
+        .filter(|message| message["role"] != "assistant")
+        .partition(|message| message["role"] == "system");
     let told: String = told.into_iter().map(text).collect();
-    let mut wrong: Vec<String> = lines(&told).filter(|line| !is_ours(line, speakers)).map(str::to_owned).collect();
+    let mut wrong: Vec<String> =
+        lines(&told).filter(|line| !is_ours(line, speakers)).map(str::to_owned).collect();
     let system: String = system.into_iter().map(text).collect();
-    wrong.extend(lines(&system).filter(|line| !is_of_the_system_text(line)).map(|line| format!("system: {line}")));
+    wrong.extend(
+        lines(&system)
+            .filter(|line| !is_of_the_system_text(line))
+            .map(|line| format!("system: {line}")),
+    );
     for (edge, most) in [("## Your Turn", 1), ("[User, unproven] ", 1), ("[User] ", 0)] {
         let count = lines(&told).filter(|line| line.starts_with(edge)).count();
         wrong.extend((count > most).then(|| format!("{count} × {edge:?}")));
     }
-    wrong.extend(told.chars().filter(|c| matches!(c, '\u{e0000}'..='\u{e007f}')).map(|c| format!("{c:?}")));
+    wrong.extend(
+        told.chars().filter(|c| matches!(c, '\u{e0000}'..='\u{e007f}')).map(|c| format!("{c:?}")),
+    );
     wrong
 }
 
@@ -138,8 +176,13 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
 fn is_ours(line: &str, speakers: &[&str]) -> bool {
     // What the tests say as `user` comes without a credential, and prompts say so.
     let ends = |rest: &str| aside(rest, ", ", speakers).is_some_and(|rest| rest.starts_with("] "));
-    let speaks = |name: &&str| line.strip_prefix('[').and_then(|rest| rest.strip_prefix(*name)).is_some_and(ends);
-    let latest = |rest: &str| aside(rest, " (", speakers).is_some_and(|rest| rest.trim_start_matches(')').starts_with(": \""));
+    let speaks = |name: &&str| {
+        line.strip_prefix('[').and_then(|rest| rest.strip_prefix(*name)).is_some_and(ends)
+    };
+    let latest = |rest: &str| {
+        aside(rest, " (", speakers)
+            .is_some_and(|rest| rest.trim_start_matches(')').starts_with(": \""))
+    };
     let ours = [
         "## Your Turn",
         "You are participating in a group conversation as \"",
@@ -152,21 +195,27 @@ fn is_ours(line: &str, speakers: &[&str]) -> bool {
         || line.starts_with("  ")
         || speakers.iter().any(speaks)
         || ours.iter().any(|begin| line.starts_with(begin))
-        || speakers
-            .iter()
-            .chain(&["The user"])
-            .any(|name| line.strip_prefix(*name).and_then(|rest| rest.strip_prefix("'s latest message")).is_some_and(latest))
+        || speakers.iter().chain(&["The user"]).any(|name| {
+            line.strip_prefix(*name)
+                .and_then(|rest| rest.strip_prefix("'s latest message"))
+                .is_some_and(latest)
+        })
 }
 
-/// What follows the asides behind a name: that nothing shows who it is, and what is replied to. Words that are quoted there can neither end
-/// the quotation nor what it stands in.
+/// What follows the asides behind a name: that nothing shows who it is, and what is replied to.
+/// Words that are quoted there can neither end the quotation nor what it stands in.
 fn aside<'a>(rest: &'a str, begin: &str, speakers: &[&str]) -> Option<&'a str> {
-    let (rest, begin) = match rest.strip_prefix(begin).and_then(|rest| rest.strip_prefix("unproven")) {
-        Some(rest) => (rest, ", "),
-        None => (rest, begin),
+    let (rest, begin) =
+        match rest.strip_prefix(begin).and_then(|rest| rest.strip_prefix("unproven")) {
+            Some(rest) => (rest, ", "),
+            None => (rest, begin),
+        };
+    let Some(reply) = rest.strip_prefix(begin).and_then(|rest| rest.strip_prefix("in reply to "))
+    else {
+        return Some(rest);
     };
-    let Some(reply) = rest.strip_prefix(begin).and_then(|rest| rest.strip_prefix("in reply to ")) else { return Some(rest) };
-    let quoted = speakers.iter().find_map(|name| reply.strip_prefix(*name)?.strip_prefix(": \""))?;
+    let quoted =
+        speakers.iter().find_map(|name| reply.strip_prefix(*name)?.strip_prefix(": \""))?;
     let (words, rest) = quoted.split_once('"')?;
     (!words.contains(['[', ']'])).then_some(rest)
 }
@@ -182,7 +231,10 @@ fn is_of_the_system_text(line: &str) -> bool {
 
 fn models_section(models: &ModelServer) -> String {
     let section = |name: &str| {
-        format!("[agents.{name}]\nruntime = \"llm\"\nprovider = \"openai\"\nmodel = \"{name}\"\nbase_url = \"{}\"\n", models.url())
+        format!(
+            "[agents.{name}]\nruntime = \"llm\"\nprovider = \"openai\"\nmodel = \"{name}\"\nbase_url = \"{}\"\n",
+            models.url()
+        )
     };
     format!("{}{}", section("ada"), section("bob"))
 }
@@ -202,7 +254,11 @@ async fn played_as_words(room: &Room<'_>, entry: &Entry) -> Vec<String> {
         wrong.push(format!("{replies} replies in {turns} turns"));
     }
     for request in &room.models.requests()[asked_before..] {
-        wrong.extend(spoofed(&request.body, &["User", "ada", "bob", "rem"]).into_iter().map(|line| format!("prompt: {line:?}")));
+        wrong.extend(
+            spoofed(&request.body, &["User", "ada", "bob", "rem"])
+                .into_iter()
+                .map(|line| format!("prompt: {line:?}")),
+        );
     }
     wrong
 }
@@ -228,17 +284,24 @@ async fn played_as_name(room: &Room<'_>, entry: &Entry) -> Vec<String> {
     let profile = json!({"client": "elsewhere", "model": "m", "nickname": name, "roles": [name]});
     let content = json!({"invite": {"participant_id": "nick", "profile": profile}});
     let body = json!({"type": "control", "from": "user", "to": "all", "content": content});
-    let (status, answer) = room.server.post(&format!("/threads/{}/events", room.thread), body).await;
+    let (status, answer) =
+        room.server.post(&format!("/threads/{}/events", room.thread), body).await;
     if status != 200 {
         let unchanged = room.standing().await == before;
-        return if status == 422 && unchanged { Vec::new() } else { vec![format!("{status} {answer}")] };
+        return if status == 422 && unchanged {
+            Vec::new()
+        } else {
+            vec![format!("{status} {answer}")]
+        };
     }
     let after = room.standing().await;
     let invited = after["state"]["participants"]["invited"].as_array().unwrap();
     let nick = invited.iter().find(|entry| entry["id"] == "nick").unwrap();
     let name = nick["profile"]["nickname"].as_str().unwrap().to_owned();
     let mut wrong = Vec::new();
-    if invited.len() != 4 || name.chars().any(|c| c.is_control() || "[]@\u{2028}\u{2029}".contains(c)) {
+    if invited.len() != 4
+        || name.chars().any(|c| c.is_control() || "[]@\u{2028}\u{2029}".contains(c))
+    {
         wrong.push(format!("{invited:?}"));
     }
     let asked_before = room.models.requests().len();
@@ -246,7 +309,9 @@ async fn played_as_name(room: &Room<'_>, entry: &Entry) -> Vec<String> {
     for request in &room.models.requests()[asked_before..] {
         let system = request.body["messages"][0]["content"].as_str().unwrap();
         let listed = lines(system).filter(|line| line.starts_with("- ")).count();
-        let known = lines(system).all(|line| is_of_the_system_text(line) || line.starts_with(&format!("- {name} (agent")));
+        let known = lines(system).all(|line| {
+            is_of_the_system_text(line) || line.starts_with(&format!("- {name} (agent"))
+        });
         wrong.extend((listed != 5 || !known).then(|| format!("system text: {system}")));
     }
     wrong
@@ -266,7 +331,9 @@ async fn hostile_words_are_words_whoever_says_them() {
         let mut faults = played_as_words(&room, entry).await;
         faults.extend(played_as_agent(&room, entry).await);
         faults.extend(played_as_name(&room, entry).await);
-        wrong.extend(faults.into_iter().map(|fault| format!("{group}: {:?}\n    {fault}", entry.text())));
+        wrong.extend(
+            faults.into_iter().map(|fault| format!("{group}: {:?}\n    {fault}", entry.text())),
+        );
     }
     assert!(wrong.is_empty(), "{} faults\n{}", wrong.len(), wrong.join("\n"));
 }

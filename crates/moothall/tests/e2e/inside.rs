@@ -4,7 +4,8 @@ use std::process::Command;
 
 use crate::harness::Home;
 
-/// An agent takes its token out of the environment, or all of it: what it descends from still says where it is.
+/// An agent takes its token out of the environment, or all of it: what it descends from still says
+/// where it is.
 #[tokio::test]
 async fn inside_a_session_the_start_up_credential_is_not_taken() {
     let home = Home::new();

@@ -8,9 +8,15 @@ use crate::harness::{Home, comes_about};
 async fn a_program_that_finds_no_place_waits_says_so_and_runs_when_there_is_one() {
     let home = Home::new();
     let (going, go) = (home.path().join("going"), home.path().join("go"));
-    let script = format!("echo x >> {}\nwhile [ ! -e {} ]; do sleep 0.05; done\necho done", going.display(), go.display());
+    let script = format!(
+        "echo x >> {}\nwhile [ ! -e {} ]; do sleep 0.05; done\necho done",
+        going.display(),
+        go.display()
+    );
     let program = home.script("agent", &script);
-    home.configure(&format!("[limits]\nprograms = 1\n\n[agents.slow]\ncommand = [\"{program}\"]\ntimeout = 30\n"));
+    home.configure(&format!(
+        "[limits]\nprograms = 1\n\n[agents.slow]\ncommand = [\"{program}\"]\ntimeout = 30\n"
+    ));
     let server = home.serve();
     let (one, two) = (server.thread().await, server.thread().await);
     for thread in [&one, &two] {
@@ -23,14 +29,18 @@ async fn a_program_that_finds_no_place_waits_says_so_and_runs_when_there_is_one(
         let turns = server.get(&format!("/threads/{thread}/turns")).await;
         turns["turns"][0]["detail"].as_str().unwrap_or_default().to_owned()
     };
-    assert!(comes_about(async || detail(&two).await == "waits for a free place: 1 program runs").await);
+    assert!(
+        comes_about(async || detail(&two).await == "waits for a free place: 1 program runs").await
+    );
     assert_eq!(detail(&one).await, "");
     let state = server.get(&format!("/threads/{two}/turns")).await;
     assert_eq!(state["turns"][0]["started_at"], Value::Null, "its time does not run");
     assert_eq!(std::fs::read_to_string(&going).unwrap().lines().count(), 1);
     std::fs::write(&go, "").unwrap();
     for thread in [&one, &two] {
-        let spoke = async || server.get(&format!("/threads/{thread}/turns")).await["turns"][0]["outcome"] == "spoke";
+        let spoke = async || {
+            server.get(&format!("/threads/{thread}/turns")).await["turns"][0]["outcome"] == "spoke"
+        };
         assert!(comes_about(spoke).await);
     }
     assert!(server.stop().success());

@@ -1,165 +1,26 @@
-//! Links between agents in real terminals: what the criteria of their design ask for, one test for each, named after it.
+//! Links between agents in real terminals: what the criteria of their design ask for, one test for
+//! each, named after it.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use moothall_testkit::fake_tui;
 use serde_json::{Value, json};
 
-use crate::harness::{Home, Running, Server, comes_about};
+use crate::harness::{Running, Server};
+
+mod stage;
+
+pub use stage::{
+    Agent, Hall, asked, direct, environment, introduce, links, said, start, state, told, types,
+    until, was_told,
+};
+use stage::{call, members};
 
 /// The stand-in for a command-line agent, when this program is started as one.
 #[test]
 fn stands_in() {
     fake_tui::act();
-}
-
-/// A home whose server can start stand-ins; its terminals end with it.
-pub struct Hall {
-    pub home: Home,
-}
-
-impl Hall {
-    pub fn new() -> Self {
-        Self::with("")
-    }
-
-    /// The same, with more in its configuration.
-    pub fn with(configuration: &str) -> Self {
-        let home = Home::new();
-        home.sign();
-        let log = home.path().join("prompts").to_string_lossy().into_owned();
-        let (argv, env) = fake_tui::within("links::stands_in", &["--name", "fake", "--quiet", "--log", &log]);
-        // What the server adds to the command line is for the stand-in, and not for the program that it lives in.
-        let variables: String = env.iter().map(|(name, value)| format!("{name}='{value}'\n")).collect();
-        let (name, program) = (env.keys().next().unwrap(), argv.join(" "));
-        let more = format!("for word; do {name}=${name}$(printf '\\037')$word; done");
-        let script = home.script("fake", &format!("{variables}{more}\nexport {name}\nexec {program}"));
-        home.configure(&format!("[agents.fake]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{script}\"]\n{configuration}"));
-        Self { home }
-    }
-
-    pub fn serve(&self) -> Server<'_> {
-        self.home.serve()
-    }
-
-    /// Prompts that the stand-ins took.
-    pub fn taken(&self) -> Vec<String> {
-        let log = std::fs::read_to_string(self.home.path().join("prompts")).unwrap_or_default();
-        let prompt = |line: &str| serde_json::from_str::<Value>(line).unwrap()["prompt"].as_str().unwrap().to_owned();
-        log.lines().map(prompt).collect()
-    }
-
-    /// Somebody at the terminal of a session presses a key.
-    pub fn press(&self, agent: &Agent, key: &str) {
-        self.tmux(&["send-keys", "-t", &self.pane(agent), key]);
-    }
-
-    /// The pane of a session.
-    pub fn pane(&self, agent: &Agent) -> String {
-        let panes = self.tmux(&["list-panes", "-a", "-F", "#{pane_id} #{window_name}"]);
-        let panes = String::from_utf8(panes.stdout).unwrap();
-        let pane = panes.lines().find_map(|line| line.split_once(' ').filter(|(_, title)| title.contains(&agent.name)));
-        pane.unwrap_or_else(|| panic!("{} has no pane: {panes}", agent.name)).0.to_owned()
-    }
-
-    pub fn tmux(&self, args: &[&str]) -> std::process::Output {
-        Command::new("tmux").arg("-S").arg(self.home.data().join("tmux/tmux.sock")).args(args).output().unwrap()
-    }
-}
-
-impl Drop for Hall {
-    fn drop(&mut self) {
-        self.tmux(&["kill-server"]);
-    }
-}
-
-/// A session, as a test looks at it.
-pub struct Agent {
-    pub id: String,
-    pub name: String,
-    pub token: String,
-}
-
-pub async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
-    let work = hall.home.path().join(name);
-    std::fs::create_dir_all(&work).unwrap();
-    let started = server.accepted("/sessions", json!({"client": "fake", "name": name, "cwd": work})).await;
-    let id = started["id"].as_str().unwrap().to_owned();
-    let token = environment(hall, &id)["MOOTHALL_SESSION_TOKEN"].as_str().unwrap().to_owned();
-    let agent = Agent { id, name: name.to_owned(), token };
-    until("it takes input", async || state(server, &agent).await == "idle").await;
-    agent
-}
-
-/// What the tools of a session's program are given.
-pub fn environment(hall: &Hall, session: &str) -> Value {
-    let file = hall.home.data().join("spool").join(session).join("claude-tools.json");
-    let tools: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-    tools["mcpServers"]["moothall"]["env"].clone()
-}
-
-pub async fn state(server: &Server<'_>, agent: &Agent) -> String {
-    let found = server.get(&format!("/sessions/{}", agent.id)).await;
-    found["state"].as_str().unwrap_or_default().to_owned()
-}
-
-pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
-    assert!(comes_about(holds).await, "{what}: it never came about");
-}
-
-/// Calls a tool as a session's own program does.
-async fn call(server: &Server<'_>, by: &Agent, tool: &str, arguments: Value) -> Value {
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}});
-    let request = server.http().post(format!("{}/mcp", server.url)).bearer_auth(&by.token);
-    let answer = request.header("Accept", "application/json, text/event-stream").json(&body).send().await.unwrap();
-    let answer: Value = answer.json().await.unwrap();
-    assert_eq!(answer["result"]["isError"], json!(false), "{answer}");
-    answer["result"]["structuredContent"].clone()
-}
-
-/// Brings two together in a conversation: a session's token reaches only those with whom it shares one.
-pub async fn introduce(server: &Server<'_>, one: &Agent, other: &Agent) {
-    let thread = server.thread().await;
-    for agent in [one, other] {
-        server.control(&thread, json!({"invite": {"profile": {"session": agent.id}}})).await;
-    }
-}
-
-pub async fn direct(server: &Server<'_>, from: &Agent, to: &Agent, words: &str) -> Value {
-    introduce(server, from, to).await;
-    call(server, from, "send_message", json!({"session_id": to.id, "message": words, "direct": true})).await
-}
-
-/// What a session's terminal shows, line by line.
-pub async fn told(server: &Server<'_>, agent: &Agent) -> Vec<String> {
-    let screen = server.get(&format!("/sessions/{}/screen", agent.id)).await;
-    screen["text"].as_str().unwrap_or_default().lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
-}
-
-pub async fn was_told(server: &Server<'_>, agent: &Agent, words: &str) -> bool {
-    told(server, agent).await.iter().any(|line| line.contains(words))
-}
-
-pub async fn links(server: &Server<'_>, of: &Agent) -> Vec<Value> {
-    server.get(&format!("/links?session={}", of.id)).await["links"].as_array().unwrap().clone()
-}
-
-fn members(link: &Value) -> Vec<&str> {
-    link["members"].as_array().unwrap().iter().map(|member| member["session"].as_str().unwrap()).collect()
-}
-
-/// A person types at the terminal of a session.
-pub fn types(hall: &Hall, agent: &Agent, words: &str) {
-    // Several characters that name no key are typed as they are.
-    hall.press(agent, words);
-    hall.press(agent, "Enter");
-}
-
-pub async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
-    let events = server.events(thread).await;
-    let messages = events.iter().filter(|event| event["type"] == "message");
-    messages.map(|event| (event["from"].as_str().unwrap().to_owned(), event["content"].as_str().unwrap().to_owned())).collect()
 }
 
 #[tokio::test]
@@ -202,9 +63,16 @@ async fn sc_2_a_link_of_three_and_more_with_names_numbers_and_roles() {
         }
     }
     for agent in &agents {
-        assert!(links(&server, agent).await.iter().any(|link| link["id"] == id.as_str()), "{}", agent.name);
+        assert!(
+            links(&server, agent).await.iter().any(|link| link["id"] == id.as_str()),
+            "{}",
+            agent.name
+        );
     }
-    assert!(pair["members"][0].get("number").is_none_or(Value::is_null), "two need no numbers: {pair}");
+    assert!(
+        pair["members"][0].get("number").is_none_or(Value::is_null),
+        "two need no numbers: {pair}"
+    );
 }
 
 #[tokio::test]
@@ -215,15 +83,25 @@ async fn sc_3_the_handshake_delivers_links_and_suppresses_the_notice() {
     introduce(&server, &ada, &bob).await;
     let plain = json!({"session_id": bob.id, "message": "a job"});
     assert_eq!(call(&server, &ada, "send_message", plain).await["link_state"], "none");
-    until("ada hears that bob is done", async || was_told(&server, &ada, "finished its turn").await).await;
+    until("ada hears that bob is done", async || {
+        was_told(&server, &ada, "finished its turn").await
+    })
+    .await;
     until("ada is idle again", async || state(&server, &ada).await == "idle").await;
     let first = direct(&server, &ada, &bob, "[say:heard]").await;
     assert_eq!(first["link_state"], "created");
     let link = first["link_id"].as_str().unwrap();
-    until("bob answers", async || said(&server, link).await.contains(&("bob".into(), "heard".into()))).await;
+    until("bob answers", async || {
+        said(&server, link).await.contains(&("bob".into(), "heard".into()))
+    })
+    .await;
     until("ada hears the answer itself", async || was_told(&server, &ada, "heard").await).await;
     assert_eq!(direct(&server, &ada, &bob, "once more").await["link_state"], "reused");
-    let notices = said(&server, &ada.id).await.iter().filter(|(_, words)| words.contains("finished its turn")).count();
+    let notices = said(&server, &ada.id)
+        .await
+        .iter()
+        .filter(|(_, words)| words.contains("finished its turn"))
+        .count();
     assert_eq!(notices, 1, "none since the link is there");
 }
 
@@ -236,13 +114,19 @@ async fn sc_4_words_go_to_all_others_and_not_to_their_sender() {
         agents.push(start(&server, &hall, name).await);
     }
     let sessions: Vec<Value> = agents.iter().map(|agent| json!({"session": agent.id})).collect();
-    let link = server.accepted("/links", json!({"members": sessions})).await["link"]["id"].as_str().unwrap().to_owned();
+    let link = server.accepted("/links", json!({"members": sessions})).await["link"]["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let words = json!({"thread": link, "message": "the-word"});
     call(&server, &agents[0], "send_message", words).await;
     for agent in &agents[1..] {
         until("the others hear it", async || was_told(&server, agent, "the-word").await).await;
     }
-    until("both are done", async || state(&server, &agents[1]).await == "idle" && state(&server, &agents[2]).await == "idle").await;
+    until("both are done", async || {
+        state(&server, &agents[1]).await == "idle" && state(&server, &agents[2]).await == "idle"
+    })
+    .await;
     assert!(!was_told(&server, &agents[0], "the-word").await, "its sender does not hear it back");
     assert_eq!(said(&server, &link).await.len(), 1);
 }
@@ -253,14 +137,25 @@ async fn sc_5_the_final_words_of_a_turn_cross_in_a_frame() {
     let server = hall.serve();
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
-    until("bob heard it", async || state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await).await;
+    until("bob heard it", async || {
+        state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await
+    })
+    .await;
     types(&hall, &ada, "[say:the result]");
-    until("it crosses", async || said(&server, &link).await.contains(&("ada".into(), "the result".into()))).await;
+    until("it crosses", async || {
+        said(&server, &link).await.contains(&("ada".into(), "the result".into()))
+    })
+    .await;
     until("bob reads it", async || was_told(&server, &bob, "the result").await).await;
     assert!(told(&server, &bob).await.iter().any(|line| line.ends_with("ada (1):")), "in a frame");
     let crossed = said(&server, &link).await;
-    let of_ada: Vec<&str> = crossed.iter().filter(|(from, _)| from == "ada").map(|(_, words)| words.as_str()).collect();
-    assert_eq!(of_ada.len(), 2, "the message and the final words, and nothing between: {crossed:?}");
+    let of_ada: Vec<&str> =
+        crossed.iter().filter(|(from, _)| from == "ada").map(|(_, words)| words.as_str()).collect();
+    assert_eq!(
+        of_ada.len(),
+        2,
+        "the message and the final words, and nothing between: {crossed:?}"
+    );
 }
 
 #[tokio::test]
@@ -269,10 +164,16 @@ async fn sc_6_checkpoints_and_empty_output_cross_nothing() {
     let server = hall.serve();
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
-    until("bob heard it", async || state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await).await;
+    until("bob heard it", async || {
+        state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await
+    })
+    .await;
     let before = said(&server, &link).await.len();
     types(&hall, &ada, "[Checkpoint] go on if there is more [say:no more]");
-    until("the checkpoint is answered", async || was_told(&server, &ada, "no more").await && state(&server, &ada).await == "idle").await;
+    until("the checkpoint is answered", async || {
+        was_told(&server, &ada, "no more").await && state(&server, &ada).await == "idle"
+    })
+    .await;
     types(&hall, &ada, "a-real-word");
     until("what a person types crosses", async || said(&server, &link).await.len() > before).await;
     until("ada is done", async || state(&server, &ada).await == "idle").await;
@@ -286,13 +187,25 @@ async fn sc_6_what_a_checkpoint_is_the_configuration_says() {
     let server = hall.serve();
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
-    until("bob heard it", async || state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await).await;
+    until("bob heard it", async || {
+        state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await
+    })
+    .await;
     types(&hall, &ada, "[say:the answer before it]");
-    until("the answer crosses", async || said(&server, &link).await.contains(&("ada".into(), "the answer before it".into()))).await;
-    until("both are idle", async || state(&server, &ada).await == "idle" && state(&server, &bob).await == "idle").await;
+    until("the answer crosses", async || {
+        said(&server, &link).await.contains(&("ada".into(), "the answer before it".into()))
+    })
+    .await;
+    until("both are idle", async || {
+        state(&server, &ada).await == "idle" && state(&server, &bob).await == "idle"
+    })
+    .await;
     let before = said(&server, &link).await.len();
     types(&hall, &ada, "<reminder> go on if there is more [say:no more]");
-    until("it is answered", async || was_told(&server, &ada, "no more").await && state(&server, &ada).await == "idle").await;
+    until("it is answered", async || {
+        was_told(&server, &ada, "no more").await && state(&server, &ada).await == "idle"
+    })
+    .await;
     types(&hall, &ada, "[Checkpoint] is a word like any other now");
     until("what a person types crosses", async || said(&server, &link).await.len() > before).await;
     assert_eq!(said(&server, &link).await[before].1, "[Checkpoint] is a word like any other now");
@@ -305,15 +218,31 @@ async fn sc_7_one_member_ends_the_link_for_all() {
     let server = hall.serve();
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     direct(&server, &ada, &bob, "hello").await;
-    let closed = call(&server, &ada, "send_message", json!({"session_id": bob.id, "message": "", "close_link": true})).await;
+    let closed = call(
+        &server,
+        &ada,
+        "send_message",
+        json!({"session_id": bob.id, "message": "", "close_link": true}),
+    )
+    .await;
     assert_eq!(closed["link_state"], "closed");
     assert_eq!((links(&server, &ada).await.len(), links(&server, &bob).await.len()), (0, 0));
     types(&hall, &ada, "[say:nobody-hears-this]");
-    until("ada is done", async || said(&server, &ada.id).await.iter().any(|(from, _)| from == "ada")).await;
+    until("ada is done", async || {
+        said(&server, &ada.id).await.iter().any(|(from, _)| from == "ada")
+    })
+    .await;
     server.say(&bob.id, "the-next-word").await;
-    until("bob is told the next word", async || was_told(&server, &bob, "the-next-word").await).await;
+    until("bob is told the next word", async || was_told(&server, &bob, "the-next-word").await)
+        .await;
     assert!(!was_told(&server, &bob, "nobody-hears-this").await);
-    let none = call(&server, &bob, "send_message", json!({"session_id": ada.id, "message": "", "close_link": true})).await;
+    let none = call(
+        &server,
+        &bob,
+        "send_message",
+        json!({"session_id": ada.id, "message": "", "close_link": true}),
+    )
+    .await;
     assert_eq!(none["link_state"], "none", "there is nothing left to close");
 }
 
@@ -328,10 +257,14 @@ async fn sc_7_the_end_of_a_link_delivers_its_last_words_and_interrupts_nobody() 
     assert_eq!(call(&server, &ada, "send_message", closed).await["delivered_to"], json!([bob.id]));
     until("bob's work is kept, and then the answer to the last words", async || {
         let said = said(&server, &bob.id).await;
-        said.contains(&("bob".into(), "the long work is done".into())) && said.contains(&("bob".into(), "goodbye".into()))
+        said.contains(&("bob".into(), "the long work is done".into()))
+            && said.contains(&("bob".into(), "goodbye".into()))
     })
     .await;
-    assert!(was_told(&server, &bob, "the last words").await && !was_told(&server, &bob, "Interrupted").await);
+    assert!(
+        was_told(&server, &bob, "the last words").await
+            && !was_told(&server, &bob, "Interrupted").await
+    );
     assert!(!was_told(&server, &ada, "goodbye").await && links(&server, &ada).await.is_empty());
 }
 
@@ -341,15 +274,23 @@ async fn sc_8_a_session_that_ends_leaves_no_link_and_nothing_is_typed_after_it()
     let server = hall.serve();
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
-    until("bob heard it", async || state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await).await;
+    until("bob heard it", async || {
+        state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await
+    })
+    .await;
     server.accepted(&format!("/sessions/{}/end", bob.id), json!({})).await;
     until("the link is gone", async || links(&server, &ada).await.is_empty()).await;
     types(&hall, &ada, "[say:to nobody]");
-    until("ada is done", async || said(&server, &ada.id).await.iter().any(|(from, _)| from == "ada")).await;
+    until("ada is done", async || {
+        said(&server, &ada.id).await.iter().any(|(from, _)| from == "ada")
+    })
+    .await;
     let events = server.events(&link).await;
     let archived = events.iter().position(|event| event["type"] == "thread.archived").unwrap();
     assert!(events[archived..].iter().all(|event| event["type"] != "message"), "{events:?}");
-    let (status, refused) = server.post(&format!("/sessions/{}/messages", bob.id), json!({"message": "still there?"})).await;
+    let (status, refused) = server
+        .post(&format!("/sessions/{}/messages", bob.id), json!({"message": "still there?"}))
+        .await;
     assert_eq!((status, &refused["error"]["code"]), (409, &json!("session_ended")));
 }
 
@@ -359,16 +300,33 @@ async fn sc_9_worker_mode_stays() {
     let server = hall.serve();
     let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
     introduce(&server, &ada, &bob).await;
-    call(&server, &ada, "send_message", json!({"session_id": bob.id, "message": "[say:the work is done]"})).await;
-    until("ada is told", async || said(&server, &ada.id).await.iter().any(|(from, _)| from == "bob")).await;
+    call(
+        &server,
+        &ada,
+        "send_message",
+        json!({"session_id": bob.id, "message": "[say:the work is done]"}),
+    )
+    .await;
+    until("ada is told", async || {
+        said(&server, &ada.id).await.iter().any(|(from, _)| from == "bob")
+    })
+    .await;
     let (id, (from, notice)) = (&bob.id, said(&server, &ada.id).await[0].clone());
-    let wanted = format!("Session {id} \"bob\" finished its turn. Use get_session_data(session_id=\"{id}\") to read what it said.");
+    let wanted = format!(
+        "Session {id} \"bob\" finished its turn. Use get_session_data(session_id=\"{id}\") to read what it said."
+    );
     assert_eq!((from.as_str(), &notice), ("bob", &wanted));
     // What the notice says can be pasted, whichever of its words are.
     let pasted = notice.split('"').nth(3).unwrap();
     let data = call(&server, &ada, "get_session_data", json!({"session_id": pasted})).await;
     assert_eq!(
-        call(&server, &ada, "get_session_data", json!({"session_id": notice.split(' ').nth(1).unwrap()})).await["text"],
+        call(
+            &server,
+            &ada,
+            "get_session_data",
+            json!({"session_id": notice.split(' ').nth(1).unwrap()})
+        )
+        .await["text"],
         data["text"]
     );
     assert!(data["text"].as_str().unwrap().contains("the work is done"), "{data}");
@@ -381,13 +339,27 @@ async fn a_restart_with_live_sessions_finds_them_again_and_types_nothing_twice()
     let server = hall.serve();
     let ada = start(&server, &hall, "ada").await;
     server.say(&ada.id, "[work:4000] a long job [say:it is done]").await;
-    until("it works", async || state(&server, &ada).await == "busy" && was_told(&server, &ada, "a long job").await).await;
+    until("it works", async || {
+        state(&server, &ada).await == "busy" && was_told(&server, &ada, "a long job").await
+    })
+    .await;
     let server = server.crash_and_restart();
-    until("it answers", async || said(&server, &ada.id).await.contains(&("ada".into(), "it is done".into()))).await;
+    until("it answers", async || {
+        said(&server, &ada.id).await.contains(&("ada".into(), "it is done".into()))
+    })
+    .await;
     server.say(&ada.id, "[say:after the restart]").await;
-    until("it answers again", async || said(&server, &ada.id).await.contains(&("ada".into(), "after the restart".into()))).await;
+    until("it answers again", async || {
+        said(&server, &ada.id).await.contains(&("ada".into(), "after the restart".into()))
+    })
+    .await;
     let turns = server.get(&format!("/threads/{}/turns", ada.id)).await;
-    let outcomes: Vec<&str> = turns["turns"].as_array().unwrap().iter().map(|turn| turn["outcome"].as_str().unwrap()).collect();
+    let outcomes: Vec<&str> = turns["turns"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|turn| turn["outcome"].as_str().unwrap())
+        .collect();
     assert_eq!(outcomes, ["spoke", "spoke"], "each turn ended once");
 }
 
@@ -399,7 +371,11 @@ async fn a_sessions_tools_find_the_server_on_another_port() {
     let ada = start(&server, &hall, "ada").await;
     let mut command = hall.home.command(&["mcp"]);
     let own = environment(&hall, &ada.id);
-    let own = own.as_object().unwrap().iter().map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned()));
+    let own = own
+        .as_object()
+        .unwrap()
+        .iter()
+        .map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned()));
     command.envs(own).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut tools = command.spawn().unwrap();
     let mut input = tools.stdin.take().unwrap();
@@ -422,16 +398,22 @@ async fn a_sessions_tools_find_the_server_on_another_port() {
     assert_eq!(ask(), "ada");
     // A program that starts only now has the old address in its environment as well.
     let mut late = hall.home.command(&["sessions", "--json"]);
-    late.envs([("MOOTHALL_URL", format!("http://{old}")), ("MOOTHALL_SESSION_TOKEN", ada.token.clone())]);
+    late.envs([
+        ("MOOTHALL_URL", format!("http://{old}")),
+        ("MOOTHALL_SESSION_TOKEN", ada.token.clone()),
+    ]);
     late.env("MOOTHALL_SPOOL", hall.home.data().join("spool").join(&ada.id));
     let listed: Value = serde_json::from_slice(&late.output().unwrap().stdout).unwrap();
     assert_eq!(listed["sessions"][0]["name"], "ada");
     assert!(stranger.accept().is_err(), "nobody came to the old port");
-    let sent = call(&server, &ada, "send_message", json!({"thread": ada.id, "message": "still here"})).await;
+    let sent =
+        call(&server, &ada, "send_message", json!({"thread": ada.id, "message": "still here"}))
+            .await;
     assert_eq!(sent["link_state"], "none");
 }
 
-/// What a program asks outlives the server: it is the same question afterwards, is answered, and the turn goes on.
+/// What a program asks outlives the server: it is the same question afterwards, is answered, and
+/// the turn goes on.
 #[tokio::test]
 async fn a_question_outlives_the_server() {
     let hall = Hall::new();
@@ -442,53 +424,61 @@ async fn a_question_outlives_the_server() {
     assert!(first["action"].as_str().unwrap().contains("rm -r build"), "{first}");
     let server = server.crash_and_restart();
     let path = format!("/permissions/{}/answer", first["permission"].as_str().unwrap());
-    let (status, refused) = server.post(&path, json!({"thread": ada.id, "option": "allow", "from": "ada"})).await;
+    let (status, refused) =
+        server.post(&path, json!({"thread": ada.id, "option": "allow", "from": "ada"})).await;
     assert_eq!(status, 403, "no agent answers: {refused}");
-    let kept: Value = serde_json::from_slice(&std::fs::read(hall.home.data().join("startup.key")).unwrap()).unwrap();
-    let answer = server.http().post(format!("{}{path}", server.url)).bearer_auth(kept["key"].as_str().unwrap());
+    let kept: Value =
+        serde_json::from_slice(&std::fs::read(hall.home.data().join("startup.key")).unwrap())
+            .unwrap();
+    let answer = server
+        .http()
+        .post(format!("{}{path}", server.url))
+        .bearer_auth(kept["key"].as_str().unwrap());
     let answer = answer.json(&json!({"thread": ada.id, "option": "allow"})).send().await.unwrap();
     assert_eq!(answer.status(), 200);
-    until("it is done", async || said(&server, &ada.id).await.contains(&("ada".into(), "it is done".into()))).await;
+    until("it is done", async || {
+        said(&server, &ada.id).await.contains(&("ada".into(), "it is done".into()))
+    })
+    .await;
     asked(&server, &ada, 1).await;
 }
 
-/// What was asked for the `count`-th time.
-pub async fn asked(server: &Server<'_>, agent: &Agent, count: usize) -> Value {
-    let requested = async || {
-        let events = server.events(&agent.id).await.into_iter();
-        let requests = events.filter(|event| event["type"] == "permission" && event["content"]["event"] == "requested");
-        requests.map(|event| event["content"].clone()).collect::<Vec<_>>()
-    };
-    until("it asks", async || requested().await.len() >= count).await;
-    let mut all = requested().await;
-    assert_eq!(all.len(), count, "each question once: {all:?}");
-    all.remove(count - 1)
-}
-
-/// Wherever the server dies on the way of a prompt into a terminal and back: it is typed once, and answered once.
+/// Wherever the server dies on the way of a prompt into a terminal and back: it is typed once, and
+/// answered once.
 #[cfg(feature = "crash-points")]
 #[tokio::test]
 async fn a_prompt_is_typed_once_wherever_the_server_dies() {
-    for point in ["delivery_sending", "paste_done", "enter_pressed", "delivery_accepted", "hook_heard", "turn_answered"] {
+    for point in [
+        "delivery_sending",
+        "paste_done",
+        "enter_pressed",
+        "delivery_accepted",
+        "hook_heard",
+        "turn_answered",
+    ] {
         let hall = Hall::new();
         let server = hall.serve();
         let ada = start(&server, &hall, "ada").await;
         let address = server.address().to_string();
         assert!(server.stop().success());
         let server = dying(&hall, &address, point);
-        let body = json!({"type": "message", "from": "user", "to": "all", "content": "[say:it is done]"});
+        let body =
+            json!({"type": "message", "from": "user", "to": "all", "content": "[say:it is done]"});
         // The answer to it may be lost with the server; the words are not.
         let _ = server.try_post(&format!("/threads/{}/events", ada.id), &body).await;
         assert!(!server.end().success(), "{point}: the server goes on");
         let server = hall.home.serve_on(&address);
-        until(point, async || said(&server, &ada.id).await.iter().any(|(from, _)| from != "user")).await;
-        let answers: Vec<_> = said(&server, &ada.id).await.into_iter().filter(|(from, _)| from != "user").collect();
+        until(point, async || said(&server, &ada.id).await.iter().any(|(from, _)| from != "user"))
+            .await;
+        let answers: Vec<_> =
+            said(&server, &ada.id).await.into_iter().filter(|(from, _)| from != "user").collect();
         assert_eq!(answers, [("ada".to_owned(), "it is done".to_owned())], "{point}");
         assert_eq!(hall.taken().len(), 1, "{point}: it was typed once");
     }
 }
 
-/// Wherever the server dies while what a program said unasked is on its way to a link: it is said there once.
+/// Wherever the server dies while what a program said unasked is on its way to a link: it is said
+/// there once.
 #[cfg(feature = "crash-points")]
 #[tokio::test]
 async fn words_cross_a_link_once_wherever_the_server_dies() {
@@ -497,8 +487,12 @@ async fn words_cross_a_link_once_wherever_the_server_dies() {
         let server = hall.serve();
         let address = server.address().to_string();
         let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
-        let link = direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
-        until("bob heard it", async || state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await).await;
+        let link =
+            direct(&server, &ada, &bob, "hello").await["link_id"].as_str().unwrap().to_owned();
+        until("bob heard it", async || {
+            state(&server, &bob).await == "idle" && was_told(&server, &bob, "hello").await
+        })
+        .await;
         let before = said(&server, &link).await.len();
         assert!(server.stop().success());
         let server = dying(&hall, &address, point);
@@ -507,29 +501,46 @@ async fn words_cross_a_link_once_wherever_the_server_dies() {
         let server = hall.home.serve_on(&address);
         until(point, async || said(&server, &link).await.len() > before).await;
         // Whatever else is brought after the restart has been brought when the answer is at home.
-        until(point, async || said(&server, &ada.id).await.contains(&("ada".into(), "the result".into()))).await;
+        until(point, async || {
+            said(&server, &ada.id).await.contains(&("ada".into(), "the result".into()))
+        })
+        .await;
         let crossed = said(&server, &link).await.split_off(before);
         let typed = ("user".to_owned(), "[say:the result]".to_owned());
-        assert_eq!(crossed.iter().filter(|words| **words == typed).count(), 1, "{point}: {crossed:?}");
+        assert_eq!(
+            crossed.iter().filter(|words| **words == typed).count(),
+            1,
+            "{point}: {crossed:?}"
+        );
     }
 }
 
-/// Wherever the server dies while a session begins or ends: afterwards it lives or has ended, and says which.
+/// Wherever the server dies while a session begins or ends: afterwards it lives or has ended, and
+/// says which.
 #[cfg(feature = "crash-points")]
 #[tokio::test]
 async fn a_session_lives_or_has_ended_wherever_the_server_dies() {
-    for (point, state) in [("session_kept", "ended"), ("session_started", "idle"), ("session_ending", "ended")] {
+    for (point, state) in
+        [("session_kept", "ended"), ("session_started", "idle"), ("session_ending", "ended")]
+    {
         let hall = Hall::new();
         let server = hall.serve();
         let address = server.address().to_string();
-        let old = if point == "session_ending" { Some(start(&server, &hall, "ada").await) } else { None };
+        let old =
+            if point == "session_ending" { Some(start(&server, &hall, "ada").await) } else { None };
         assert!(server.stop().success());
         let server = dying(&hall, &address, point);
         let asked = match &old {
             Some(ada) => (format!("/sessions/{}/end", ada.id), json!({})),
-            None => ("/sessions".to_owned(), json!({"client": "fake", "name": "ada", "cwd": hall.home.path()})),
+            None => (
+                "/sessions".to_owned(),
+                json!({"client": "fake", "name": "ada", "cwd": hall.home.path()}),
+            ),
         };
-        assert!(server.try_post(&asked.0, &asked.1).await.is_err(), "{point}: nobody was told that it was done");
+        assert!(
+            server.try_post(&asked.0, &asked.1).await.is_err(),
+            "{point}: nobody was told that it was done"
+        );
         assert!(!server.end().success(), "{point}: the server goes on");
         let server = hall.home.serve_on(&address);
         let now = async || server.get("/sessions?ended=true").await["sessions"][0]["state"].clone();

@@ -1,4 +1,5 @@
-//! A long conversation, put where a server finds it: for what a conversation's length must not change.
+//! A long conversation, put where a server finds it: for what a conversation's length must not
+//! change.
 
 use std::path::Path;
 
@@ -13,19 +14,30 @@ use moothall_testkit::conformance::build;
 /// Events that are written at once.
 const TOGETHER: usize = 100;
 
-/// Writes so many events, the first of which creates the conversation; `body` gives the words of the others.
+/// Writes so many events, the first of which creates the conversation; `body` gives the words of
+/// the others.
 pub async fn fill(folder: &Path, events: u64, body: impl Fn(u64) -> String) {
     let log = SqliteLog::open(folder).unwrap();
     let created_at = Timestamp::from_millis(1_700_000_000_000);
     let event = |seq: u64| match seq {
-        1 => Event::Created { name: "Long talk".into(), by: ParticipantId::user(), policy: Policy::default() },
+        1 => Event::Created {
+            name: "Long talk".into(),
+            by: ParticipantId::user(),
+            policy: Policy::default(),
+        },
         seq => build::said(&body(seq)),
     };
     for first in (0..events).step_by(TOGETHER) {
         let last = events.min(first + TOGETHER as u64);
-        let events = (first + 1..=last).map(|seq| Recorded { seq: Seq(seq), ts: created_at + Millis(seq), event: event(seq) });
-        let catalog = Catalog { policy: "mention_only".into(), created_at, ..build::catalog("Long talk") };
-        let batch = StreamBatch { events: events.collect(), catalog, ..build::batch("long-talk", first) };
+        let events = (first + 1..=last).map(|seq| Recorded {
+            seq: Seq(seq),
+            ts: created_at + Millis(seq),
+            event: event(seq),
+        });
+        let catalog =
+            Catalog { policy: "mention_only".into(), created_at, ..build::catalog("Long talk") };
+        let batch =
+            StreamBatch { events: events.collect(), catalog, ..build::batch("long-talk", first) };
         log.append(vec![batch]).await.unwrap();
     }
     log.close().await.unwrap();

@@ -1,4 +1,5 @@
-//! Manners of the command line: help, what programs read, waiting with an end, times, and where the configuration comes from.
+//! Manners of the command line: help, what programs read, waiting with an end, times, and where the
+//! configuration comes from.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -16,7 +17,8 @@ fn stdout(output: &Output) -> String {
 
 /// What a command says on standard error as JSON.
 fn complaint(output: &Output) -> Value {
-    serde_json::from_str(&stderr(output)).unwrap_or_else(|error| panic!("{error}: {}", stderr(output)))
+    serde_json::from_str(&stderr(output))
+        .unwrap_or_else(|error| panic!("{error}: {}", stderr(output)))
 }
 
 #[test]
@@ -31,9 +33,16 @@ fn the_bare_name_gives_an_overview_and_help_explains_commands_and_topics() {
         (&["--help"], "--cacert"),
     ] {
         let output = home.run(args);
-        assert!(output.status.success() && stdout(&output).contains(words), "{args:?}: {}", stdout(&output));
+        assert!(
+            output.status.success() && stdout(&output).contains(words),
+            "{args:?}: {}",
+            stdout(&output)
+        );
     }
-    assert!(!stdout(&home.run(&["say", "--help"])).contains("--cacert"), "options of all commands are told once");
+    assert!(
+        !stdout(&home.run(&["say", "--help"])).contains("--cacert"),
+        "options of all commands are told once"
+    );
     let unknown = home.run(&["help", "tokn"]);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(stderr(&unknown).contains("moothall help token"), "{}", stderr(&unknown));
@@ -43,15 +52,32 @@ fn the_bare_name_gives_an_overview_and_help_explains_commands_and_topics() {
 fn programs_read_errors_and_the_version_as_json() {
     let home = Home::new();
     let nobody = home.run(&["list", "--server", "http://127.0.0.1:1", "--json"]);
-    assert_eq!((nobody.status.code(), complaint(&nobody)["error"]["code"].clone()), (Some(69), json!("unavailable")));
+    assert_eq!(
+        (nobody.status.code(), complaint(&nobody)["error"]["code"].clone()),
+        (Some(69), json!("unavailable"))
+    );
     let misread = home.run(&["say", "--json"]);
-    assert_eq!((misread.status.code(), complaint(&misread)["error"]["exit"].clone()), (Some(2), json!(2)));
-    let version: Value = serde_json::from_str(&stdout(&home.run(&["--version", "--json"]))).unwrap();
-    assert_eq!((&version["name"], &version["version"]), (&json!("moothall"), &json!(env!("CARGO_PKG_VERSION"))));
+    assert_eq!(
+        (misread.status.code(), complaint(&misread)["error"]["exit"].clone()),
+        (Some(2), json!(2))
+    );
+    let version: Value =
+        serde_json::from_str(&stdout(&home.run(&["--version", "--json"]))).unwrap();
+    assert_eq!(
+        (&version["name"], &version["version"]),
+        (&json!("moothall"), &json!(env!("CARGO_PKG_VERSION")))
+    );
     let server = home.serve();
     let thread = server.ok(&["new", "Plan", "--empty"]).trim().to_owned();
-    let denied = server.command(&["say", &thread, "x", "--json"]).env("MOOTHALL_TOKEN", "pat_nonsense").output().unwrap();
-    assert_eq!((denied.status.code(), complaint(&denied)["error"]["code"].clone()), (Some(77), json!("unauthenticated")));
+    let denied = server
+        .command(&["say", &thread, "x", "--json"])
+        .env("MOOTHALL_TOKEN", "pat_nonsense")
+        .output()
+        .unwrap();
+    assert_eq!(
+        (denied.status.code(), complaint(&denied)["error"]["code"].clone()),
+        (Some(77), json!("unauthenticated"))
+    );
     assert_eq!(server.json(&["permit", &thread]), json!({"permissions": []}));
 }
 
@@ -62,7 +88,11 @@ fn waiting_ends_when_its_time_is_over_and_hints_can_be_left_out() {
     let quiet = server.command(&["new", "Plan", "--empty", "--quiet"]).output().unwrap();
     assert_eq!((quiet.status.code(), stderr(&quiet).as_str()), (Some(0), ""));
     let talkative = server.command(&["list", "--verbose"]).output().unwrap();
-    assert!(stderr(&talkative).contains("200 http://") && stderr(&talkative).contains("/threads"), "{}", stderr(&talkative));
+    assert!(
+        stderr(&talkative).contains("200 http://") && stderr(&talkative).contains("/threads"),
+        "{}",
+        stderr(&talkative)
+    );
     let waited = server.command(&["tail", "Plan", "--timeout", "1"]).output().unwrap();
     assert_eq!(waited.status.code(), Some(124), "{}", stderr(&waited));
     assert!(stderr(&waited).contains("what was sent stays sent"), "{}", stderr(&waited));
@@ -74,7 +104,10 @@ fn a_new_conversation_has_a_name_and_each_agent_once() {
     let server = home.serve();
     let unnamed = server.command(&["new", " "]).output().unwrap();
     assert_eq!(unnamed.status.code(), Some(2), "{}", stderr(&unnamed));
-    assert_eq!(server.json(&["new", "Plan", "--with", "analyst", "--with", "analyst"])["invited"], json!(["analyst"]));
+    assert_eq!(
+        server.json(&["new", "Plan", "--with", "analyst", "--with", "analyst"])["invited"],
+        json!(["analyst"])
+    );
 }
 
 #[test]
@@ -117,9 +150,17 @@ fn the_configuration_says_what_is_set_where_and_whether_it_is_in_order() {
     let home = Home::new();
     let user = home.path().join(".config/moothall");
     std::fs::create_dir_all(&user).unwrap();
-    std::fs::write(user.join("moothall.toml"), "[server]\nbind = \"127.0.0.1:1\"\nmode = \"token\"\n").unwrap();
+    std::fs::write(
+        user.join("moothall.toml"),
+        "[server]\nbind = \"127.0.0.1:1\"\nmode = \"token\"\n",
+    )
+    .unwrap();
     home.configure("[server]\nbind = \"127.0.0.1:2\"\n[agents.a]\nprovider = \"openai\"\nmodel = \"m\"\napi_key = \"sk-canary\"\n");
-    let shown = home.command(&["config", "show", "--origin"]).env("MOOTHALL_DEFAULTS__MAX_DEPTH", "3").output().unwrap();
+    let shown = home
+        .command(&["config", "show", "--origin"])
+        .env("MOOTHALL_DEFAULTS__MAX_DEPTH", "3")
+        .output()
+        .unwrap();
     let text = stdout(&shown);
     for row in [
         "server.bind = \"127.0.0.1:2\"  # moothall.toml:2",
@@ -130,19 +171,31 @@ fn the_configuration_says_what_is_set_where_and_whether_it_is_in_order() {
     }
     assert!(!text.contains("canary") && text.contains("(secret, hash "), "{text}");
     assert!(home.run(&["config", "check"]).status.success());
-    let wrong = home.command(&["config", "check"]).env("MOOTHALL_SERVER__BNID", "x").output().unwrap();
+    let wrong =
+        home.command(&["config", "check"]).env("MOOTHALL_SERVER__BNID", "x").output().unwrap();
     assert_eq!(wrong.status.code(), Some(78));
-    assert!(stderr(&wrong).contains("the variable MOOTHALL_SERVER__BNID") && stderr(&wrong).contains("`bind`"), "{}", stderr(&wrong));
+    assert!(
+        stderr(&wrong).contains("the variable MOOTHALL_SERVER__BNID")
+            && stderr(&wrong).contains("`bind`"),
+        "{}",
+        stderr(&wrong)
+    );
 }
 
 #[test]
 fn a_first_configuration_is_written_once() {
     let home = Home::new();
-    assert!(home.run(&["init", "--dry-run"]).status.success() && !home.path().join("moothall.toml").exists());
+    assert!(
+        home.run(&["init", "--dry-run"]).status.success()
+            && !home.path().join("moothall.toml").exists()
+    );
     let written = home.command(&["init"]).env("ANTHROPIC_API_KEY", "sk-canary").output().unwrap();
     assert!(written.status.success(), "{}", stderr(&written));
     let text = std::fs::read_to_string(home.path().join("moothall.toml")).unwrap();
-    assert!(text.contains("[server]") && text.contains("ANTHROPIC_API_KEY") && !text.contains("canary"), "{text}");
+    assert!(
+        text.contains("[server]") && text.contains("ANTHROPIC_API_KEY") && !text.contains("canary"),
+        "{text}"
+    );
     assert_eq!(home.run(&["init", "--defaults"]).status.code(), Some(1));
     assert!(home.run(&["config", "check"]).status.success());
 }
@@ -152,12 +205,19 @@ fn shells_and_manuals_know_every_command() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish"] {
         let made = home.run(&["completions", shell]);
-        assert!(made.status.success() && stdout(&made).contains("invitation"), "{shell}: {}", stderr(&made));
+        assert!(
+            made.status.success() && stdout(&made).contains("invitation"),
+            "{shell}: {}",
+            stderr(&made)
+        );
     }
     let made = home.run(&["man", "pages"]);
     assert!(made.status.success(), "{}", stderr(&made));
     for page in ["moothall.1", "moothall-say.1", "moothall-token-create.1"] {
-        assert!(std::fs::read_to_string(home.path().join("pages").join(page)).unwrap().contains(".TH"), "{page}");
+        assert!(
+            std::fs::read_to_string(home.path().join("pages").join(page)).unwrap().contains(".TH"),
+            "{page}"
+        );
     }
     assert!(!home.path().join("pages/moothall-hook.1").exists());
 }
@@ -187,7 +247,8 @@ fn offered(server: &Server<'_>, at: &str, shell: &str, line: &str) -> Vec<String
     let given: &[&str] = if shell == "fish" { &["-c", script] } else { &["-c", script, shell] };
     let mut command = std::process::Command::new(shell);
     command.args(given).arg(&file).arg(line).current_dir(home.path()).env_clear();
-    let told = command.env("PATH", path).env("HOME", home.path()).env("MOOTHALL_SERVER", at).output();
+    let told =
+        command.env("PATH", path).env("HOME", home.path()).env("MOOTHALL_SERVER", at).output();
     let told = told.unwrap();
     assert_eq!(stderr(&told), "", "{shell}: {line}");
     stdout(&told).lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
@@ -209,13 +270,31 @@ async fn shells_complete_what_only_the_server_knows_and_say_nothing_without_it()
         assert_eq!(offer("moothall invite - critic-t"), ["critic-two"], "{shell}");
         let lunch = offer("moothall tail Lun");
         assert!(lunch.is_empty(), "{shell}: two are called so, so neither name is one: {lunch:?}");
-        assert!(offer("moothall to").iter().all(|word| word.contains("token")), "{shell}: commands come from the shell's own script");
-        assert!(offered(&server, NOWHERE, shell, "moothall say La").is_empty(), "{shell}: no server, no names");
+        assert!(
+            offer("moothall to").iter().all(|word| word.contains("token")),
+            "{shell}: commands come from the shell's own script"
+        );
+        assert!(
+            offered(&server, NOWHERE, shell, "moothall say La").is_empty(),
+            "{shell}: no server, no names"
+        );
     }
     // A server that takes the question and never answers is not waited for.
     let mute = TcpListener::bind("127.0.0.1:0").unwrap();
-    let told = home.run(&["complete", "--", "moothall", "--server", &format!("http://{}", mute.local_addr().unwrap()), "say", ""]);
-    assert!(told.status.success() && stdout(&told).is_empty() && stderr(&told).is_empty(), "{}", stderr(&told));
+    let told = home.run(&[
+        "complete",
+        "--",
+        "moothall",
+        "--server",
+        &format!("http://{}", mute.local_addr().unwrap()),
+        "say",
+        "",
+    ]);
+    assert!(
+        told.status.success() && stdout(&told).is_empty() && stderr(&told).is_empty(),
+        "{}",
+        stderr(&told)
+    );
 }
 
 #[tokio::test]
@@ -228,7 +307,8 @@ async fn what_cannot_be_undone_is_asked_about_at_a_terminal_and_done_at_once_wit
     let thread = server.thread().await;
     let said = server.say(&thread, "a secret").await;
     let redact = format!("redact {thread} {}", said["seq"]);
-    let words = async || server.events(&thread).await.iter().any(|event| event["content"] == "a secret");
+    let words =
+        async || server.events(&thread).await.iter().any(|event| event["content"] == "a secret");
     {
         let terminal = Terminal::start(&server, &redact, 100, 20);
         terminal.see("for good? [y/N]");
@@ -245,9 +325,14 @@ async fn what_cannot_be_undone_is_asked_about_at_a_terminal_and_done_at_once_wit
     }
     assert!(!words().await);
     let made = server.json(&["token", "create", "ann"])["id"].as_str().unwrap().to_owned();
-    let screen = Terminal::start(&server, &format!("token revoke {made} --yes"), 100, 20).see("left with 0");
+    let screen =
+        Terminal::start(&server, &format!("token revoke {made} --yes"), 100, 20).see("left with 0");
     assert!(!screen.contains("[y/N]"), "{screen}");
-    assert_eq!(server.json(&["token", "revoke", &made])["changed"], false, "and a program is not asked");
+    assert_eq!(
+        server.json(&["token", "revoke", &made])["changed"],
+        false,
+        "and a program is not asked"
+    );
 }
 
 #[test]
@@ -258,8 +343,7 @@ fn a_redirect_is_told_and_not_followed() {
         let (mut stream, _) = listener.accept().unwrap();
         let mut head = [0; 4096];
         let _ = stream.read(&mut head).unwrap();
-        let answer =
-            "HTTP/1.1 301 Moved Permanently\r\nLocation: https://hall.test/threads\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        let answer = "HTTP/1.1 301 Moved Permanently\r\nLocation: https://hall.test/threads\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
         stream.write_all(answer.as_bytes()).unwrap();
     });
     let home = Home::new();

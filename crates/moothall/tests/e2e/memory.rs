@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 use crate::harness::{Home, Server};
 
 /// Answers with how often it reads a name in its prompt, and whether anything was left out.
-const COUNTS: &str =
-    r#"prompt=$(cat); echo "times $(printf '%s' "$prompt" | grep -c Lovelace) of $(printf '%s' "$prompt" | grep -c 'earlier messages')""#;
+const COUNTS: &str = r#"prompt=$(cat); echo "times $(printf '%s' "$prompt" | grep -c Lovelace) of $(printf '%s' "$prompt" | grep -c 'earlier messages')""#;
 /// Keeps its document, whole.
 const WINDOW: &str = r#"cat > "$0.part.$$"; mv "$0.part.$$" "$0.json"; echo "[PASS]""#;
 
@@ -34,19 +33,28 @@ async fn a_program_remembers_what_was_said_however_many_events_lie_between() {
     server.control(&thread, json!({"mute": {"targets": ["short"]}})).await;
     server.say(&thread, "My name is Ada Lovelace.").await;
     for round in 0..15 {
-        assert_eq!(answer_of(&server, &thread, "mem", &format!("@mem question {round}?")).await, "times 1 of 0", "question {round}");
+        assert_eq!(
+            answer_of(&server, &thread, "mem", &format!("@mem question {round}?")).await,
+            "times 1 of 0",
+            "question {round}"
+        );
     }
     let events = server.events(&thread).await;
     let head = events.last().unwrap()["seq"].as_u64().unwrap();
     assert!(head > 200, "there are only {head} events: too few to show anything");
-    let document: Value = serde_json::from_slice(&std::fs::read(format!("{window}.json")).unwrap()).unwrap();
+    let document: Value =
+        serde_json::from_slice(&std::fs::read(format!("{window}.json")).unwrap()).unwrap();
     assert_eq!(document["context_window"].as_array().unwrap().len(), 25);
     server.control(&thread, json!({"mute": {"targets": ["mem", "window", "passes"]}})).await;
     for _ in 0..6 {
         server.say(&thread, &"More words. ".repeat(40)).await;
     }
     server.control(&thread, json!({"unmute": {"targets": ["short"]}})).await;
-    assert_eq!(answer_of(&server, &thread, "short", "@short and you?").await, "times 0 of 1", "it has room for less");
+    assert_eq!(
+        answer_of(&server, &thread, "short", "@short and you?").await,
+        "times 0 of 1",
+        "it has room for less"
+    );
 }
 
 #[tokio::test]
@@ -64,6 +72,10 @@ async fn a_paste_drives_nothing_out_and_goes_in_once() {
     assert!(prompt().contains("Lovelace") && prompt().contains(&paste), "{}", prompt().len());
     assert!(prompt().len() < 55_000, "{}", prompt().len());
     answer_of(&server, &thread, "reader", "@reader what is my name?").await;
-    assert!(prompt().contains("Lovelace") && prompt().contains("@reader look at word word"), "{}", prompt().len());
+    assert!(
+        prompt().contains("Lovelace") && prompt().contains("@reader look at word word"),
+        "{}",
+        prompt().len()
+    );
     assert!((12_000..15_000).contains(&prompt().len()), "{}", prompt().len());
 }

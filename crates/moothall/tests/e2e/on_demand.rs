@@ -18,7 +18,11 @@ async fn a_conversation_with_a_terminal_agent_of_the_configuration_works_from_th
     assert_eq!((&session["name"], &session["client"]), (&json!("fake"), &json!("fake")));
     let again = server.ok(&["say", "-", "@fake and now? [say:still here]", "--wait"]);
     assert!(again.contains("still here"), "{again}");
-    assert_eq!(server.get("/sessions").await["sessions"].as_array().unwrap().len(), 1, "it is the same one");
+    assert_eq!(
+        server.get("/sessions").await["sessions"].as_array().unwrap().len(),
+        1,
+        "it is the same one"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -28,12 +32,20 @@ async fn who_waits_for_an_answer_hears_it_or_what_is_asked_first() {
     start(&server, &hall, "ada").await;
     let answered = server.ok(&["send", "ada", "[say:as you wish]", "--wait"]);
     assert!(answered.contains("as you wish"), "{answered}");
-    let asked = server.command(&["send", "ada", "[ask:rm -r build] [say:done]", "--wait"]).output().unwrap();
+    let asked = server
+        .command(&["send", "ada", "[ask:rm -r build] [say:done]", "--wait"])
+        .output()
+        .unwrap();
     let (shown, told) = (String::from_utf8_lossy(&asked.stdout).into_owned(), stderr(&asked));
     assert_eq!(asked.status.code(), Some(6), "{shown}{told}");
     assert!(shown.contains("rm -r build") && told.contains("moothall permit"), "{shown}{told}");
     let read = server.ok(&["tail", "ada", "--no-follow"]);
-    assert!(read.contains("asks for permission: Bash") && read.contains("rm -r build") && read.contains("moothall permit"), "{read}");
+    assert!(
+        read.contains("asks for permission: Bash")
+            && read.contains("rm -r build")
+            && read.contains("moothall permit"),
+        "{read}"
+    );
     server.ok(&["permit", "ada", "allow"]);
     until("it is done", async || server.ok(&["tail", "ada", "--no-follow"]).contains("done")).await;
     assert!(server.ok(&["tail", "ada", "--no-follow"]).contains("answered: "));
@@ -44,7 +56,10 @@ async fn who_waits_for_an_answer_hears_it_or_what_is_asked_first() {
 /// Where the process of a number is not there, or only waits to be looked after.
 fn is_gone(pid: &str) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    status.rsplit(')').next().is_none_or(|rest| rest.trim().is_empty() || rest.trim().starts_with('Z'))
+    status
+        .rsplit(')')
+        .next()
+        .is_none_or(|rest| rest.trim().is_empty() || rest.trim().starts_with('Z'))
 }
 
 #[tokio::test]
@@ -52,11 +67,16 @@ async fn a_program_that_outlives_its_terminal_is_ended_by_the_next_server() {
     let hall = Hall::new();
     let (home, pid) = (&hall.home, hall.home.path().join("pid"));
     let written = pid.display();
-    let stubborn = format!("trap '' HUP TERM\necho $$ > {written}.new\nmv {written}.new {written}\nwhile :; do sleep 1 </dev/null; done");
+    let stubborn = format!(
+        "trap '' HUP TERM\necho $$ > {written}.new\nmv {written}.new {written}\nwhile :; do sleep 1 </dev/null; done"
+    );
     let script = home.script("stubborn", &stubborn);
-    home.configure(&format!("[agents.stubborn]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{script}\"]\n"));
+    home.configure(&format!(
+        "[agents.stubborn]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"{script}\"]\n"
+    ));
     let server = hall.serve();
-    let started = server.accepted("/sessions", json!({"client": "stubborn", "cwd": home.path()})).await;
+    let started =
+        server.accepted("/sessions", json!({"client": "stubborn", "cwd": home.path()})).await;
     until("it runs", async || pid.exists()).await;
     let pid = std::fs::read_to_string(Path::new(&pid)).unwrap().trim().to_owned();
     server.accepted(&format!("/sessions/{}/end", started["id"].as_str().unwrap()), json!({})).await;
@@ -76,7 +96,12 @@ async fn a_program_that_died_says_how_and_leaves_no_terminal() {
     let listed = server.get("/sessions?ended=true").await;
     let why = listed["sessions"][0]["ended"]["why"].as_str().unwrap();
     assert!(why.contains("with exit status 3"), "{why}");
-    let panes = async || String::from_utf8(hall.tmux(&["list-panes", "-a", "-F", "#{window_name}"]).stdout).unwrap();
-    until("nothing shows it any more", async || !panes().await.contains("ada") && !panes().await.contains("ended")).await;
+    let panes = async || {
+        String::from_utf8(hall.tmux(&["list-panes", "-a", "-F", "#{window_name}"]).stdout).unwrap()
+    };
+    until("nothing shows it any more", async || {
+        !panes().await.contains("ada") && !panes().await.contains("ended")
+    })
+    .await;
     assert!(server.ok(&["sessions", "--ended"]).contains("with exit status 3"));
 }

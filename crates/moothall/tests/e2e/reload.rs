@@ -16,12 +16,24 @@ const SCRIPT: &str = "[defaults]\ncooldown_seconds = 0\n[agents.ada]\nreplies = 
 /// A server whose standard error is read line by line.
 fn listened(home: &Home) -> (Server<'_>, mpsc::Receiver<String>) {
     let data = home.data();
-    let mut command = home.command(&["serve", "--json", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
+    let mut command = home.command(&[
+        "serve",
+        "--json",
+        "--bind",
+        "127.0.0.1:0",
+        "--data",
+        data.to_str().unwrap(),
+    ]);
     let (reading, writing) = std::io::pipe().unwrap();
     command.stderr(Stdio::from(writing));
     let (sender, lines) = mpsc::channel();
     std::thread::spawn(move || {
-        BufReader::new(reading).lines().map_while(Result::ok).map(|line| sender.send(line)).take_while(Result::is_ok).for_each(drop);
+        BufReader::new(reading)
+            .lines()
+            .map_while(Result::ok)
+            .map(|line| sender.send(line))
+            .take_while(Result::is_ok)
+            .for_each(drop);
     });
     (home.serve_by(command), lines)
 }
@@ -53,7 +65,10 @@ async fn a_reload_takes_over_agents_and_defaults_and_says_what_it_did() {
          [agents.ada]\nreplies = [\"second\"]\n[agents.eve]\nreplies = [\"new\"]\n",
     );
     server.signal(Signal::SIGHUP);
-    assert!(said(&lines, "read again").ends_with("added: eve; changed: ada; removed: bob; other [defaults]."));
+    assert!(
+        said(&lines, "read again")
+            .ends_with("added: eve; changed: ada; removed: bob; other [defaults].")
+    );
     assert!(said(&lines, "A restart is needed").ends_with("changed in server.other_users."));
 
     let asked = server.say(&thread, "@ada two").await;
@@ -68,7 +83,11 @@ async fn a_reload_takes_over_agents_and_defaults_and_says_what_it_did() {
         let mut turns = turns["turns"].as_array().unwrap().iter();
         turns.any(|turn| turn["participant"] == "bob" && turn["why_not"] == "offline")
     };
-    assert!(comes_about(skipped).await, "{}", server.get(&format!("/threads/{thread}/turns")).await);
+    assert!(
+        comes_about(skipped).await,
+        "{}",
+        server.get(&format!("/threads/{thread}/turns")).await
+    );
     let created = server.accepted("/threads", json!({"name": "New", "policy": "hybrid"})).await;
     let state = server.get(&format!("/threads/{}/state", created["id"].as_str().unwrap())).await;
     assert_eq!(state["state"]["policy"]["max_depth"], 3, "{state}");
@@ -79,7 +98,12 @@ async fn at_the_door(server: &Server<'_>, host: &str) -> [u16; 2] {
     let url = |path: &str| format!("http://{}{path}", server.address());
     let plain = server.http().get(url("/threads")).header("host", host).send().await.unwrap();
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}});
-    let tools = server.http().post(url("/mcp")).header("host", host).header("accept", "application/json, text/event-stream").json(&list);
+    let tools = server
+        .http()
+        .post(url("/mcp"))
+        .header("host", host)
+        .header("accept", "application/json, text/event-stream")
+        .json(&list);
     [plain.status().as_u16(), tools.send().await.unwrap().status().as_u16()]
 }
 
@@ -94,10 +118,19 @@ async fn hosts_budgets_and_limits_are_taken_over_and_taken_back() {
                 [budgets.hall]\nturns_per_hour = 1\n";
     home.configure(&format!("{SCRIPT}{more}"));
     server.signal(Signal::SIGHUP);
-    assert!(said(&lines, "read again").ends_with("other [limits], [budgets], allowed_hosts, allowed_origins."));
+    assert!(
+        said(&lines, "read again")
+            .ends_with("other [limits], [budgets], allowed_hosts, allowed_origins.")
+    );
     assert_eq!(at_the_door(&server, "hall.lan").await, [200, 200]);
-    let key: Value = serde_json::from_str(&std::fs::read_to_string(home.data().join("startup.key")).unwrap()).unwrap();
-    assert_eq!(key["others"], json!(["https://hall.lan"]), "the command line tells others how they reach it");
+    let key: Value =
+        serde_json::from_str(&std::fs::read_to_string(home.data().join("startup.key")).unwrap())
+            .unwrap();
+    assert_eq!(
+        key["others"],
+        json!(["https://hall.lan"]),
+        "the command line tells others how they reach it"
+    );
 
     // One turn is what there is, and it is spent.
     let thread = server.thread().await;
@@ -122,12 +155,21 @@ async fn hosts_budgets_and_limits_are_taken_over_and_taken_back() {
 #[tokio::test]
 async fn rates_are_taken_over_and_who_was_slowed_down_begins_anew() {
     let home = Home::new();
-    home.configure("[server]\nmode = \"token\"\n[limits]\nwrites_per_second = 1\nwrites_burst = 2\n");
+    home.configure(
+        "[server]\nmode = \"token\"\n[limits]\nwrites_per_second = 1\nwrites_burst = 2\n",
+    );
     let (server, lines) = listened(&home);
     let ann = server.json(&["token", "create", "ann"])["token"].as_str().unwrap().to_owned();
     let create = async || {
-        let request = server.http().post(format!("http://{}/threads", server.address())).bearer_auth(&ann);
-        request.json(&json!({"name": "t", "policy": "hybrid"})).send().await.unwrap().status().as_u16()
+        let request =
+            server.http().post(format!("http://{}/threads", server.address())).bearer_auth(&ann);
+        request
+            .json(&json!({"name": "t", "policy": "hybrid"}))
+            .send()
+            .await
+            .unwrap()
+            .status()
+            .as_u16()
     };
     let slowed = async || create().await == 429;
     assert!(comes_about(slowed).await);
@@ -144,7 +186,8 @@ async fn what_needs_a_restart_is_named_at_every_reload_and_by_config_check() {
     let home = Home::new();
     home.configure("");
     let (server, lines) = listened(&home);
-    let waits = "[server]\nbind = \"127.0.0.1:1\"\nother_users = true\nallowed_hosts = [\"hall.lan\"]\n";
+    let waits =
+        "[server]\nbind = \"127.0.0.1:1\"\nother_users = true\nallowed_hosts = [\"hall.lan\"]\n";
     home.configure(waits);
     for _ in 0..2 {
         server.signal(Signal::SIGHUP);
@@ -154,8 +197,13 @@ async fn what_needs_a_restart_is_named_at_every_reload_and_by_config_check() {
     let checked = server.json(&["config", "check"]);
     assert_eq!(checked["needs_restart"], json!(["server.bind", "server.other_users"]));
     let told = server.ok(&["config", "check"]);
-    let line = |key: &str| told.lines().find(|line| line.contains(key)).unwrap_or_default().to_owned();
-    assert!(line("server.bind").ends_with("needs a restart") && line("server.allowed_hosts").ends_with("at the next reload"), "{told}");
+    let line =
+        |key: &str| told.lines().find(|line| line.contains(key)).unwrap_or_default().to_owned();
+    assert!(
+        line("server.bind").ends_with("needs a restart")
+            && line("server.allowed_hosts").ends_with("at the next reload"),
+        "{told}"
+    );
 }
 
 #[tokio::test]
@@ -172,7 +220,10 @@ async fn a_broken_configuration_changes_nothing() {
         home.configure(broken);
         server.signal(Signal::SIGHUP);
         let line = said(&lines, "was not read again");
-        assert!(line.contains("everything stays as it was") && line.contains("moothall.toml:"), "{line}");
+        assert!(
+            line.contains("everything stays as it was") && line.contains("moothall.toml:"),
+            "{line}"
+        );
         let agents: Value = server.get("/agents").await;
         assert!(agents.to_string().contains("\"bob\""), "{agents}");
         assert_eq!(at_the_door(&server, "hall.lan").await, [421, 421]);
@@ -187,7 +238,14 @@ async fn a_server_whose_terminal_is_closed_ends_calmly() {
     // The server must not hold the other end of its own terminal.
     fcntl(&pty.master, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC)).unwrap();
     let data = home.data();
-    let mut command = home.command(&["serve", "--json", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
+    let mut command = home.command(&[
+        "serve",
+        "--json",
+        "--bind",
+        "127.0.0.1:0",
+        "--data",
+        data.to_str().unwrap(),
+    ]);
     command.stdin(Stdio::from(File::from(pty.slave))).stderr(Stdio::null());
     let server = home.serve_by(command);
     assert!(data.join("startup.key").exists());

@@ -1,4 +1,5 @@
-//! Sessions, links and permissions from the command line, on terminals made of memory: what real ones do is tried where they are made.
+//! Sessions, links and permissions from the command line, on terminals made of memory: what real
+//! ones do is tried where they are made.
 
 use std::process::Output;
 use std::sync::Arc;
@@ -51,11 +52,14 @@ impl House {
         Self { home: Home::new(), url: format!("http://{address}"), key, hall, sessions, stage }
     }
 
-    /// Runs a command, inside a session where a token is given; otherwise as whoever started the server.
+    /// Runs a command, inside a session where a token is given; otherwise as whoever started the
+    /// server.
     fn run(&self, token: Option<&str>, args: &[&str]) -> Output {
         let mut command = self.home.command(args);
         match token {
-            Some(token) => command.env("MOOTHALL_URL", &self.url).env("MOOTHALL_SESSION_TOKEN", token),
+            Some(token) => {
+                command.env("MOOTHALL_URL", &self.url).env("MOOTHALL_SESSION_TOKEN", token)
+            }
             None => command.env("MOOTHALL_SERVER", &self.url).env("MOOTHALL_TOKEN", &self.key),
         };
         tokio::task::block_in_place(|| command.output().unwrap())
@@ -80,29 +84,58 @@ impl House {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_run_told_something_and_ended() {
     let house = House::open().await;
-    let id = house.ok(&["run", "demo", "--name", "planner", "--detach", "--", "--quick"]).trim().to_owned();
+    let id = house
+        .ok(&["run", "demo", "--name", "planner", "--detach", "--", "--quick"])
+        .trim()
+        .to_owned();
     let launched = house.stage.launched();
-    assert_eq!((launched.args, launched.cwd), (vec!["--quick".to_owned()], house.home.path().canonicalize().unwrap()));
+    assert_eq!(
+        (launched.args, launched.cwd),
+        (vec!["--quick".to_owned()], house.home.path().canonicalize().unwrap())
+    );
     assert!(house.ok(&["sessions"]).contains("planner"));
     assert_eq!(house.json(&["sessions"])["sessions"][0]["id"], json!(id));
     house.ok(&["send", "planner", "Make", "a plan."]);
     let prompt = tokio::time::timeout(PATIENCE, house.stage.taken(0)).await.unwrap();
     assert!(prompt.contains("Make a plan."), "{prompt}");
-    assert!(house.ok(&["tail", "planner", "--no-follow"]).contains("Make a plan."), "its home is found by its name");
+    assert!(
+        house.ok(&["tail", "planner", "--no-follow"]).contains("Make a plan."),
+        "its home is found by its name"
+    );
     let why = house.ok(&["why", "planner"]);
-    assert!(why.lines().any(|line| line.contains("planner") && line.contains("  told ")) && !why.contains("link"), "{why}");
-    assert_eq!(house.json(&["why", "planner"])["messages"][0]["turns"][0]["why"], "link", "programs read the word of the API");
+    assert!(
+        why.lines().any(|line| line.contains("planner") && line.contains("  told "))
+            && !why.contains("link"),
+        "{why}"
+    );
+    assert_eq!(
+        house.json(&["why", "planner"])["messages"][0]["turns"][0]["why"],
+        "link",
+        "programs read the word of the API"
+    );
     assert_eq!(house.json(&["attach", "planner"])["argv"], json!(["look-at", "%0"]));
     let blind = house.run(None, &["attach", "planner"]);
-    assert!(blind.status.code() == Some(1) && stderr(&blind).contains("--json"), "{}", stderr(&blind));
+    assert!(
+        blind.status.code() == Some(1) && stderr(&blind).contains("--json"),
+        "{}",
+        stderr(&blind)
+    );
     house.ok(&["interrupt", "planner"]);
     assert_eq!(house.json(&["end", "planner"])["session"]["state"], "ended");
     assert_eq!(house.json(&["sessions"])["sessions"], json!([]));
     assert_eq!(house.json(&["sessions", "--ended"])["sessions"][0]["id"], json!(id));
     let over = house.run(None, &["send", &id, "Hello?"]);
-    assert!(over.status.code() == Some(1) && stderr(&over).contains("session_ended"), "{}", stderr(&over));
+    assert!(
+        over.status.code() == Some(1) && stderr(&over).contains("session_ended"),
+        "{}",
+        stderr(&over)
+    );
     let unknown = house.run(None, &["run", "nothing"]);
-    assert!(unknown.status.code() == Some(1) && stderr(&unknown).contains("demo"), "{}", stderr(&unknown));
+    assert!(
+        unknown.status.code() == Some(1) && stderr(&unknown).contains("demo"),
+        "{}",
+        stderr(&unknown)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,16 +154,31 @@ async fn sessions_are_linked_and_talk_from_inside() {
     assert_eq!(house.json(&["link", "list"])["links"].as_array().unwrap().len(), 2);
     let closed = house.run(Some(&token), &["send", "ben", "--close-link", "--json"]);
     assert_eq!(serde_json::from_slice::<Value>(&closed.stdout).unwrap()["link_state"], "closed");
-    assert_eq!(house.json(&["link", "close", made["link"]["id"].as_str().unwrap()])["link_state"], "closed");
+    assert_eq!(
+        house.json(&["link", "close", made["link"]["id"].as_str().unwrap()])["link_state"],
+        "closed"
+    );
     assert_eq!(house.json(&["link", "list"])["links"], json!([]));
     // With whom it shares no conversation, it does not know of.
     house.session("dan");
     let apart = house.run(Some(&token), &["send", "dan", "Are you there?"]);
-    assert!(!apart.status.success() && stderr(&apart).contains("session_not_found"), "{}", stderr(&apart));
+    assert!(
+        !apart.status.success() && stderr(&apart).contains("session_not_found"),
+        "{}",
+        stderr(&apart)
+    );
     let outside = house.run(None, &["send", "ben", "x", "--direct"]);
-    assert!(outside.status.code() == Some(77) && stderr(&outside).contains("moothall link"), "{}", stderr(&outside));
+    assert!(
+        outside.status.code() == Some(77) && stderr(&outside).contains("moothall link"),
+        "{}",
+        stderr(&outside)
+    );
     let forged = house.run(Some("ses_forged"), &["send", "ben", "x"]);
-    assert!(forged.status.code() == Some(77) && stderr(&forged).contains("unauthenticated"), "{}", stderr(&forged));
+    assert!(
+        forged.status.code() == Some(77) && stderr(&forged).contains("unauthenticated"),
+        "{}",
+        stderr(&forged)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -142,10 +190,19 @@ async fn a_person_answers_what_a_program_asks() {
     let prompt = tokio::time::timeout(PATIENCE, house.stage.taken(0)).await.unwrap();
     let token = house.stage.token("planner");
     let session = SessionId::new(&id);
-    let hook = |id: &str, news: HookNews| Hook { id: id.into(), session: session.clone(), token: token.clone(), native: None, news };
+    let hook = |id: &str, news: HookNews| Hook {
+        id: id.into(),
+        session: session.clone(),
+        token: token.clone(),
+        native: None,
+        news,
+    };
     house.sessions.heard(hook("1", HookNews::Prompt { text: prompt })).await.unwrap();
     let mut heard = house.hall.subscribe(&session).await.unwrap().updates;
-    let (sessions, asks) = (house.sessions.clone(), hook("2", HookNews::Asks { action: "rm -r build".into(), partial: false }));
+    let (sessions, asks) = (
+        house.sessions.clone(),
+        hook("2", HookNews::Asks { action: "rm -r build".into(), partial: false }),
+    );
     let asked = tokio::spawn(async move { sessions.ask(asks).await });
     let is_question = |event: &Recorded| matches!(event.event, Event::PermissionRequested { .. });
     let question = async {
@@ -172,10 +229,18 @@ async fn a_person_answers_what_a_program_asks() {
         (["permit", "planner", "allow", "--number", "9999"], "no permission 9999"),
     ] {
         let refused = house.run(None, &args);
-        assert!(!refused.status.success() && stderr(&refused).contains(word), "{}", stderr(&refused));
+        assert!(
+            !refused.status.success() && stderr(&refused).contains(word),
+            "{}",
+            stderr(&refused)
+        );
     }
     let by_program = house.run(Some(&token), &["permit", "planner", "allow"]);
-    assert!(by_program.status.code() == Some(77) && stderr(&by_program).contains("forbidden"), "{}", stderr(&by_program));
+    assert!(
+        by_program.status.code() == Some(77) && stderr(&by_program).contains("forbidden"),
+        "{}",
+        stderr(&by_program)
+    );
     house.ok(&["permit", "planner", "deny"]);
     assert_eq!(tokio::time::timeout(PATIENCE, asked).await.unwrap().unwrap(), Permit::Deny);
 }

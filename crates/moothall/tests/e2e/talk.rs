@@ -16,7 +16,9 @@ fn the_demo_agents_answer() {
     assert!(answers.lines().next().unwrap().contains("  analyst  "), "{answers}");
 
     let why = server.ok(&["why", "-"]);
-    let says = |words: &[&str]| why.lines().any(|line| line.split_whitespace().take(words.len()).eq(words.iter().copied()));
+    let says = |words: &[&str]| {
+        why.lines().any(|line| line.split_whitespace().take(words.len()).eq(words.iter().copied()))
+    };
     assert!(says(&["analyst", "forced", "spoke"]), "{why}");
     assert!(says(&["writer", "polled"]) && says(&["critic", "polled"]), "{why}");
 
@@ -35,8 +37,15 @@ fn every_command_speaks_json() {
     assert_eq!(created["invited"], serde_json::json!(["critic"]));
     assert_eq!(server.json(&["list"])["threads"][0]["id"], id);
     assert_eq!(server.json(&["agents"])["agents"].as_array().unwrap().len(), 3);
-    assert_eq!(server.json(&["say", &id[..13], "Hello", "there"])["event"]["content"], "Hello there");
-    assert!(server.json(&["invite", "Talk", "second", "--client", "writer"])["received"].as_bool().unwrap());
+    assert_eq!(
+        server.json(&["say", &id[..13], "Hello", "there"])["event"]["content"],
+        "Hello there"
+    );
+    assert!(
+        server.json(&["invite", "Talk", "second", "--client", "writer"])["received"]
+            .as_bool()
+            .unwrap()
+    );
     assert_eq!(server.json(&["uninvite", "-", "second"])["event"]["type"], "control");
     assert_eq!(server.json(&["stop", "-"])["stopped"], true);
     assert_eq!(server.json(&["why", "-"])["messages"][0]["message"]["content"], "Hello there");
@@ -54,7 +63,12 @@ fn words_come_from_standard_input() {
     let home = Home::new();
     let server = home.serve();
     server.ok(&["new", "Notes", "--empty"]);
-    let mut child = server.command(&["say", "Notes", "-"]).stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = server
+        .command(&["say", "Notes", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all("one\ntwo ü\n".as_bytes()).unwrap();
     assert!(child.wait().unwrap().success());
     let tail = server.ok(&["tail", "-", "--no-follow", "--json"]);
@@ -64,7 +78,8 @@ fn words_come_from_standard_input() {
 #[test]
 fn what_agents_write_cannot_reach_the_terminal() {
     let home = Home::new();
-    let evil = home.script("evil", "cat >/dev/null; printf 'safe \\033]52;c;aGk=\\007\\033[2Jtext'");
+    let evil =
+        home.script("evil", "cat >/dev/null; printf 'safe \\033]52;c;aGk=\\007\\033[2Jtext'");
     home.configure(&format!("[agents.evil]\ncommand = [\"{evil}\"]\n"));
     let server = home.serve();
     server.ok(&["new", "Talk", "--with", "evil"]);
@@ -96,7 +111,12 @@ fn tail_goes_on_after_a_crash_without_loss() {
     let mut server = home.serve();
     server.ok(&["new", "Talk", "--empty"]);
     server.ok(&["say", "-", "message 0"]);
-    let child = server.command(&["tail", "Talk", "--json"]).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let child = server
+        .command(&["tail", "Talk", "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let tail = Running::of(child);
     let mut heard = vec![tail.line()];
     for round in 1..4 {
@@ -105,23 +125,41 @@ fn tail_goes_on_after_a_crash_without_loss() {
         heard.push(tail.line());
     }
     for (round, line) in heard.iter().enumerate() {
-        assert_eq!(serde_json::from_str::<Value>(line).unwrap()["content"], format!("message {round}"));
+        assert_eq!(
+            serde_json::from_str::<Value>(line).unwrap()["content"],
+            format!("message {round}")
+        );
     }
 }
 
 #[test]
 fn the_agents_of_the_guide_can_be_brought_in() {
-    let guide = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents.md")).unwrap();
+    let guide =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/agents.md"))
+            .unwrap();
     let blocks = guide.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let home = Home::new();
     home.configure(&blocks.collect::<String>());
     let server = home.serve_with("127.0.0.1:0", &[("ANTHROPIC_API_KEY", "none")]);
-    server.ok(&["new", "Test", "--policy", "mention_only", "--with", "counter", "--with", "parrot"]);
+    server.ok(&[
+        "new",
+        "Test",
+        "--policy",
+        "mention_only",
+        "--with",
+        "counter",
+        "--with",
+        "parrot",
+    ]);
     assert!(server.ok(&["say", "-", "@counter how many?", "--wait"]).contains("I have read "));
-    // The second turn of the conversation gets the second line, which is a pass, and the third the third.
+    // The second turn of the conversation gets the second line, which is a pass, and the third the
+    // third.
     let passed = server.command(&["say", "-", "@parrot hello", "--wait"]).output().unwrap();
     assert_eq!(passed.status.code(), Some(4), "{}", stderr(&passed));
-    assert!(stderr(&passed).contains("nothing to say") && !String::from_utf8_lossy(&passed.stdout).contains("parrot  "));
+    assert!(
+        stderr(&passed).contains("nothing to say")
+            && !String::from_utf8_lossy(&passed.stdout).contains("parrot  ")
+    );
     assert!(server.ok(&["say", "-", "@parrot hello", "--wait"]).contains("Let me think."));
 }
 
@@ -134,7 +172,18 @@ fn waiting_says_what_came_of_a_message_and_exits_with_a_code_for_it() {
         "[agents.bad]\ncommand = [{bad:?}]\n[agents.slow]\ncommand = [{slow:?}]\ntimeout = 0.2\n[agents.good]\ncommand = [\"echo\", \"yes\"]\n"
     ));
     let server = home.serve();
-    server.ok(&["new", "Ask", "--policy", "mention_only", "--with", "bad", "--with", "slow", "--with", "good"]);
+    server.ok(&[
+        "new",
+        "Ask",
+        "--policy",
+        "mention_only",
+        "--with",
+        "bad",
+        "--with",
+        "slow",
+        "--with",
+        "good",
+    ]);
     let rows = [
         ("@good well?", 0, ""),
         ("hello all", 3, "nobody was asked"),
@@ -152,11 +201,17 @@ fn waiting_says_what_came_of_a_message_and_exits_with_a_code_for_it() {
 fn why_names_the_turn_that_covers_a_message_that_came_while_one_waited() {
     let home = Home::new();
     let gate = home.path().join("gate");
-    let slow = home.script("slow", &format!("while [ ! -e {} ]; do sleep 0.05; done; echo done", gate.display()));
-    home.configure(&format!("[agents.slow]\ncommand = [{slow:?}]\n[agents.good]\ncommand = [\"echo\", \"yes\"]\n"));
+    let slow = home.script(
+        "slow",
+        &format!("while [ ! -e {} ]; do sleep 0.05; done; echo done", gate.display()),
+    );
+    home.configure(&format!(
+        "[agents.slow]\ncommand = [{slow:?}]\n[agents.good]\ncommand = [\"echo\", \"yes\"]\n"
+    ));
     let server = home.serve();
     server.ok(&["new", "Ask", "--policy", "mention_only", "--with", "slow", "--with", "good"]);
-    let said = ["@slow one", "@slow two", "@slow three"].map(|words| server.json(&["say", "Ask", words])["event"]["seq"].to_string());
+    let said = ["@slow one", "@slow two", "@slow three"]
+        .map(|words| server.json(&["say", "Ask", words])["event"]["seq"].to_string());
     std::fs::write(&gate, "").unwrap();
     server.ok(&["say", "Ask", "@good well?", "--wait"]);
     let why = server.ok(&["why", "Ask", &said[1]]);
@@ -171,7 +226,11 @@ fn a_dash_is_the_conversation_that_one_used_oneself_and_is_named() {
     server.ok(&["new", "Mine", "--empty"]);
     // Somebody else, who has a home of their own.
     let stranger = Home::new();
-    let said = server.command(&["say", other.trim(), "hello"]).env("HOME", stranger.path()).output().unwrap();
+    let said = server
+        .command(&["say", other.trim(), "hello"])
+        .env("HOME", stranger.path())
+        .output()
+        .unwrap();
     assert!(said.status.success(), "{}", stderr(&said));
     let mine = server.command(&["say", "-", "for my own"]).output().unwrap();
     assert!(stderr(&mine).contains("\"Mine\""), "{}", stderr(&mine));
@@ -179,7 +238,14 @@ fn a_dash_is_the_conversation_that_one_used_oneself_and_is_named() {
     let quiet = server.command(&["say", "-", "again", "--quiet"]).output().unwrap();
     assert_eq!(stderr(&quiet), "");
     // What is meant for one that is not there is said in no other.
-    assert!(!server.command(&["tail", "01a2058d-0000-7cd6-9eec-cbacb96ad5dc", "--no-follow"]).output().unwrap().status.success());
+    assert!(
+        !server
+            .command(&["tail", "01a2058d-0000-7cd6-9eec-cbacb96ad5dc", "--no-follow"])
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
     let lost = server.command(&["say", "-", "not for them"]).output().unwrap();
     assert!(!lost.status.success() && stderr(&lost).contains("used last"), "{}", stderr(&lost));
 }
@@ -199,5 +265,9 @@ async fn whoever_connects_by_itself_is_listed_and_invited_like_others() {
     // Also where somebody else answers.
     server.ok(&["invite", "Room", "analyst"]);
     let said = server.command(&["say", "Room", "@coder and @analyst?", "--wait"]).output().unwrap();
-    assert!(said.status.success() && stderr(&said).contains("coder: not asked: is not connected"), "{}", stderr(&said));
+    assert!(
+        said.status.success() && stderr(&said).contains("coder: not asked: is not connected"),
+        "{}",
+        stderr(&said)
+    );
 }

@@ -13,8 +13,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(25);
 /// A terminal that ends with its test.
 pub struct Terminal {
     folder: PathBuf,
-    /// The name of its own socket: a server of tmux that was told to end still takes connections for a moment, and one made
-    /// then ends with it.
+    /// The name of its own socket: a server of tmux that was told to end still takes connections
+    /// for a moment, and one made then ends with it.
     socket: String,
 }
 
@@ -24,18 +24,32 @@ pub fn is_possible() -> bool {
 }
 
 impl Terminal {
-    /// Runs the program against this server, in a terminal of this size. When it ends, its exit code and what became of the
-    /// terminal's mode stay on the screen.
+    /// Runs the program against this server, in a terminal of this size. When it ends, its exit
+    /// code and what became of the terminal's mode stay on the screen.
     pub fn start(server: &Server<'_>, args: &str, columns: u32, rows: u32) -> Self {
         static STARTED: AtomicUsize = AtomicUsize::new(0);
         let folder = server.home().path().to_owned();
         // Programs may set the clipboard here, so that one that does is found out.
-        std::fs::write(folder.join("tmux.conf"), "set -g set-clipboard on\nset -g escape-time 0\n").unwrap();
+        std::fs::write(folder.join("tmux.conf"), "set -g set-clipboard on\nset -g escape-time 0\n")
+            .unwrap();
         let program = env!("CARGO_BIN_EXE_moothall");
-        let script = format!("'{program}' {args}; echo left with $?; stty -a | grep -oE -e '-?icanon|-?isig'; exec cat");
-        let terminal = Self { folder, socket: format!("chat-{}", STARTED.fetch_add(1, Ordering::Relaxed)) };
+        let script = format!(
+            "'{program}' {args}; echo left with $?; stty -a | grep -oE -e '-?icanon|-?isig'; exec cat"
+        );
+        let terminal =
+            Self { folder, socket: format!("chat-{}", STARTED.fetch_add(1, Ordering::Relaxed)) };
         let size = [columns.to_string(), rows.to_string()];
-        let mut command = terminal.command(&["-f", "tmux.conf", "new-session", "-d", "-x", &size[0], "-y", &size[1], &script]);
+        let mut command = terminal.command(&[
+            "-f",
+            "tmux.conf",
+            "new-session",
+            "-d",
+            "-x",
+            &size[0],
+            "-y",
+            &size[1],
+            &script,
+        ]);
         let output = command.env("MOOTHALL_SERVER", &server.url).output().unwrap();
         assert!(output.status.success(), "{output:?}");
         terminal
@@ -78,7 +92,11 @@ impl Terminal {
 
     /// Makes it wider or narrower.
     pub fn resize(&self, columns: u32, rows: u32) {
-        assert!(self.tmux(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]).status.success());
+        assert!(
+            self.tmux(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()])
+                .status
+                .success()
+        );
     }
 
     /// What a program put into the clipboard.
@@ -88,12 +106,15 @@ impl Terminal {
 
     /// Everything on it, what has scrolled away too.
     pub fn screen(&self) -> String {
-        String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p", "-S", "-"]).stdout).trim_end().to_owned()
+        String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p", "-S", "-"]).stdout)
+            .trim_end()
+            .to_owned()
     }
 
     /// The same with its colours.
     pub fn colours(&self) -> String {
-        String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p", "-e", "-S", "-"]).stdout).into_owned()
+        String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p", "-e", "-S", "-"]).stdout)
+            .into_owned()
     }
 
     /// The screen, once it is as wanted.
@@ -123,7 +144,10 @@ impl Drop for Terminal {
 
 /// The row of a screen that holds some text.
 pub fn row<'a>(screen: &'a str, text: &str) -> &'a str {
-    screen.lines().find(|row| row.contains(text)).unwrap_or_else(|| panic!("no {text:?} in:\n{screen}"))
+    screen
+        .lines()
+        .find(|row| row.contains(text))
+        .unwrap_or_else(|| panic!("no {text:?} in:\n{screen}"))
 }
 
 /// The mode of a file.

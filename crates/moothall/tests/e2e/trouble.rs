@@ -18,12 +18,25 @@ async fn a_server_with_few_files_lets_connections_wait_and_keeps_writing() {
     let home = Home::new();
     let data = home.data();
     let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -n 64; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_moothall"), "serve", "--json", "--bind", "127.0.0.1:0"]);
-    command.args(["--data", data.to_str().unwrap()]).current_dir(home.path()).env_remove("MOOTHALL_LOG");
+    command.args([
+        "-c",
+        "ulimit -n 64; exec \"$@\"",
+        "sh",
+        env!("CARGO_BIN_EXE_moothall"),
+        "serve",
+        "--json",
+        "--bind",
+        "127.0.0.1:0",
+    ]);
+    command
+        .args(["--data", data.to_str().unwrap()])
+        .current_dir(home.path())
+        .env_remove("MOOTHALL_LOG");
     command.env("HOME", home.path()).stderr(File::create(home.path().join("log")).unwrap());
     let server = home.serve_by(command);
     let thread = server.thread().await;
-    let idle: Vec<std::net::TcpStream> = (0..100).map(|_| std::net::TcpStream::connect(server.address()).unwrap()).collect();
+    let idle: Vec<std::net::TcpStream> =
+        (0..100).map(|_| std::net::TcpStream::connect(server.address()).unwrap()).collect();
     // The connection that is open already is served however many others hang on.
     for n in 0..20 {
         server.say(&thread, &format!("message {n}")).await;
@@ -35,18 +48,36 @@ async fn a_server_with_few_files_lets_connections_wait_and_keeps_writing() {
     assert_eq!(events.json::<serde_json::Value>().await.unwrap()["count"], 21);
     assert!(server.stop().success());
     let log = std::fs::read_to_string(home.path().join("log")).unwrap();
-    assert!(log.contains("at most 64 open files") && log.contains("ulimit -n") && !log.contains("ERROR"), "{log}");
+    assert!(
+        log.contains("at most 64 open files")
+            && log.contains("ulimit -n")
+            && !log.contains("ERROR"),
+        "{log}"
+    );
 }
 
-/// No file may grow past a limit, so a write fails as it does on a broken disk: nobody can say what is kept, and the server stops.
+/// No file may grow past a limit, so a write fails as it does on a broken disk: nobody can say what
+/// is kept, and the server stops.
 #[tokio::test]
 async fn a_server_whose_disk_fails_stops_with_a_reason() {
     let home = Home::new();
     let data = home.data();
     let mut command = Command::new("sh");
     let limited = "trap '' XFSZ; ulimit -f 2048; exec \"$@\"";
-    command.args(["-c", limited, "sh", env!("CARGO_BIN_EXE_moothall"), "serve", "--json", "--bind", "127.0.0.1:0"]);
-    command.args(["--data", data.to_str().unwrap()]).current_dir(home.path()).env_remove("MOOTHALL_LOG");
+    command.args([
+        "-c",
+        limited,
+        "sh",
+        env!("CARGO_BIN_EXE_moothall"),
+        "serve",
+        "--json",
+        "--bind",
+        "127.0.0.1:0",
+    ]);
+    command
+        .args(["--data", data.to_str().unwrap()])
+        .current_dir(home.path())
+        .env_remove("MOOTHALL_LOG");
     command.env("HOME", home.path()).stderr(File::create(home.path().join("log")).unwrap());
     let server = home.serve_by(command);
     let thread = server.thread().await;
@@ -58,7 +89,11 @@ async fn a_server_whose_disk_fails_stops_with_a_reason() {
     }
     assert_eq!(server.end().code(), Some(74));
     let log = std::fs::read_to_string(home.path().join("log")).unwrap();
-    assert!(log.contains("the log cannot be written any more, so the server stopped") && log.contains("check the disk"), "{log}");
+    assert!(
+        log.contains("the log cannot be written any more, so the server stopped")
+            && log.contains("check the disk"),
+        "{log}"
+    );
 
     let server = home.serve();
     let events = server.events(&thread).await;
@@ -75,7 +110,8 @@ async fn a_full_disk_refuses_writes_until_there_is_room_again() {
     let room = home.path().join("room");
     let allow = |pages: &str| std::fs::write(&room, pages).unwrap();
     allow("1000000");
-    let server = home.serve_with("127.0.0.1:0", &[("MOOTHALL_PAGES_MAX_FILE", room.to_str().unwrap())]);
+    let server =
+        home.serve_with("127.0.0.1:0", &[("MOOTHALL_PAGES_MAX_FILE", room.to_str().unwrap())]);
     let thread = server.thread().await;
     server.invite(&thread, "analyst", "analyst").await;
     let path = format!("/threads/{thread}/events");
@@ -94,7 +130,15 @@ async fn a_full_disk_refuses_writes_until_there_is_room_again() {
         server.reply(&thread, &said, "analyst").await;
         assert_eq!(server.post(&path, long()).await.0, 200);
     }
-    let page = server.http().get(format!("{}/metrics", server.url)).send().await.unwrap().text().await.unwrap();
+    let page = server
+        .http()
+        .get(format!("{}/metrics", server.url))
+        .send()
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
     assert!(page.contains("moothall_appends_total{result=\"full\"}"), "{page}");
     assert!(server.stop().success());
 }
@@ -106,7 +150,10 @@ impl SmallDisk {
     /// Nothing where nobody may mount any, which is then said.
     fn mounted(at: std::path::PathBuf, size: &str) -> Option<Self> {
         std::fs::create_dir(&at).unwrap();
-        let mount = Command::new("mount").args(["-t", "tmpfs", "-o", &format!("size={size},mode=0700"), "tmpfs"]).arg(&at).output();
+        let mount = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &format!("size={size},mode=0700"), "tmpfs"])
+            .arg(&at)
+            .output();
         if mount.is_ok_and(|output| output.status.success()) {
             return Some(Self(at));
         }
@@ -132,14 +179,22 @@ impl Drop for SmallDisk {
     }
 }
 
-/// After a crash on a full disk what there is can be read, and everything else comes back by itself when there is room.
+/// After a crash on a full disk what there is can be read, and everything else comes back by itself
+/// when there is room.
 #[tokio::test]
 async fn a_server_that_crashed_on_a_full_disk_starts_serves_reads_and_recovers() {
     let home = Home::new();
     let Some(disk) = SmallDisk::mounted(home.path().join("disk"), "12m") else { return };
     let data = disk.0.join("data");
     let serve = || {
-        let mut command = home.command(&["serve", "--json", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
+        let mut command = home.command(&[
+            "serve",
+            "--json",
+            "--bind",
+            "127.0.0.1:0",
+            "--data",
+            data.to_str().unwrap(),
+        ]);
         command.stderr(File::create(home.path().join("log")).unwrap());
         home.serve_by(command)
     };

@@ -38,7 +38,13 @@ pub fn holding(dir: &Path, word: &str) -> Vec<String> {
 #[tokio::test]
 async fn erased_words_are_nowhere_in_the_data_folder_and_in_no_later_prompt() {
     let home = Home::new();
-    let parrot = home.script("parrot", &format!("tee -a {} | tail -c 200 >/dev/null; echo heard", home.path().join("prompts").display()));
+    let parrot = home.script(
+        "parrot",
+        &format!(
+            "tee -a {} | tail -c 200 >/dev/null; echo heard",
+            home.path().join("prompts").display()
+        ),
+    );
     home.configure(&format!("[defaults]\ncooldown_seconds = 0\n[agents.parrot]\ncommand = [\"{parrot}\"]\nstdin = \"prompt\"\n"));
     let server = home.serve();
     let thread = server.thread().await;
@@ -47,7 +53,13 @@ async fn erased_words_are_nowhere_in_the_data_folder_and_in_no_later_prompt() {
     let said = server.say(&thread, &format!("the word is {CANARY}")).await;
     // The index has read it, so that there is something to forget there.
     server.say(&thread, "something later").await;
-    let indexed = async { while server.get(&format!("/search?q={CANARY}")).await["hits"].as_array().unwrap().is_empty() {} };
+    let indexed = async {
+        while server.get(&format!("/search?q={CANARY}")).await["hits"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+        {}
+    };
     tokio::time::timeout(PATIENCE, indexed).await.expect("the index never read it");
     assert!(!holding(&home.data(), CANARY).is_empty());
 
@@ -75,7 +87,14 @@ async fn erased_words_are_nowhere_in_the_data_folder_and_in_no_later_prompt() {
 /// Dying in the middle of it leaves no more than asking again takes away.
 #[tokio::test]
 async fn erasing_that_was_cut_off_is_made_good_by_asking_again() {
-    for point in ["before_append:1", "events_written:1", "before_commit:2", "after_commit:2", "after_append:1", "before_ack:1"] {
+    for point in [
+        "before_append:1",
+        "events_written:1",
+        "before_commit:2",
+        "after_commit:2",
+        "after_append:1",
+        "before_ack:1",
+    ] {
         let home = Home::new();
         let server = home.serve();
         let thread = server.thread().await;
@@ -88,17 +107,27 @@ async fn erasing_that_was_cut_off_is_made_good_by_asking_again() {
 
         let server = home.serve();
         assert_eq!(server.try_post_as_operator(&redact).await.unwrap(), 200, "{point}");
-        let indexed = async { while server.get(&format!("/search?q={CANARY}")).await["lag_events"] != 0 {} };
+        let indexed =
+            async { while server.get(&format!("/search?q={CANARY}")).await["lag_events"] != 0 {} };
         tokio::time::timeout(PATIENCE, indexed).await.expect("the index never caught up");
         assert_eq!(server.get(&format!("/search?q={CANARY}")).await["hits"], json!([]), "{point}");
-        assert_eq!(holding(&home.data().join("moothall.db"), CANARY), Vec::<String>::new(), "{point}");
-        assert_eq!(holding(&home.data().join("moothall.db-wal"), CANARY), Vec::<String>::new(), "{point}");
+        assert_eq!(
+            holding(&home.data().join("moothall.db"), CANARY),
+            Vec::<String>::new(),
+            "{point}"
+        );
+        assert_eq!(
+            holding(&home.data().join("moothall.db-wal"), CANARY),
+            Vec::<String>::new(),
+            "{point}"
+        );
         assert!(server.stop().success());
         assert_eq!(holding(&home.data(), CANARY), Vec::<String>::new(), "{point}");
     }
 }
 
-/// What is deleted is gone, from the disk too, whenever the server dies over it; and what is left is whole.
+/// What is deleted is gone, from the disk too, whenever the server dies over it; and what is left
+/// is whole.
 #[tokio::test]
 async fn a_conversation_that_is_deleted_stays_deleted_wherever_the_server_dies() {
     for point in DELETION_POINTS {
@@ -108,18 +137,29 @@ async fn a_conversation_that_is_deleted_stays_deleted_wherever_the_server_dies()
         server.say(&thread, &format!("the word is {CANARY}")).await;
         server.say(&other, "something else").await;
         server.kill();
-        let server = home.serve_with("127.0.0.1:0", &[("MOOTHALL_CRASH_AT", &format!("{point}:1"))]);
-        assert!(!server.command(&["delete", &thread, "--yes"]).status().unwrap().success(), "{point}: it lives");
+        let server =
+            home.serve_with("127.0.0.1:0", &[("MOOTHALL_CRASH_AT", &format!("{point}:1"))]);
+        assert!(
+            !server.command(&["delete", &thread, "--yes"]).status().unwrap().success(),
+            "{point}: it lives"
+        );
         server.end();
 
         let server = home.serve();
         if *point == "before_delete_append" {
             server.ok(&["delete", &thread, "--yes"]);
         }
-        let gone = server.http().get(format!("{}/threads/{thread}/events", server.url)).send().await.unwrap();
+        let gone = server
+            .http()
+            .get(format!("{}/threads/{thread}/events", server.url))
+            .send()
+            .await
+            .unwrap();
         assert_eq!(gone.status(), 410, "{point}");
         let erased = async { while !holding(&home.data(), CANARY).is_empty() {} };
-        tokio::time::timeout(PATIENCE, erased).await.unwrap_or_else(|_| panic!("{point}: {:?}", holding(&home.data(), CANARY)));
+        tokio::time::timeout(PATIENCE, erased)
+            .await
+            .unwrap_or_else(|_| panic!("{point}: {:?}", holding(&home.data(), CANARY)));
         assert_eq!(server.events(&other).await.last().unwrap()["content"], "something else");
         assert!(server.stop().success());
         assert_eq!(holding(&home.data(), CANARY), Vec::<String>::new(), "{point}");
@@ -131,9 +171,21 @@ async fn a_conversation_that_is_deleted_stays_deleted_wherever_the_server_dies()
 
 fn served_quietly<'a>(home: &'a Home, log: &str, level: &str) -> Server<'a> {
     let data = home.data();
-    let args = ["serve", "--json", "--log", "json", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()];
+    let args = [
+        "serve",
+        "--json",
+        "--log",
+        "json",
+        "--bind",
+        "127.0.0.1:0",
+        "--data",
+        data.to_str().unwrap(),
+    ];
     let mut command = home.command(&args);
-    command.env("MOOTHALL_LOG", level).env("OPENAI_API_KEY", SECRET).stderr(File::create(home.path().join(log)).unwrap());
+    command
+        .env("MOOTHALL_LOG", level)
+        .env("OPENAI_API_KEY", SECRET)
+        .stderr(File::create(home.path().join(log)).unwrap());
     home.serve_by(command)
 }
 
@@ -152,12 +204,27 @@ async fn the_log_has_a_line_for_each_request_and_turn_and_no_words_of_anybody() 
     let said = server.say(&thread, &format!("@echo {CANARY} and @failing")).await;
     server.reply(&thread, &said, "echo").await;
     server.wait_for(&thread, 0, |event| event["meta"]["error"].is_object()).await;
-    let secrets = server.http().get(format!("{}/threads/{thread}/events?since={SECRET}", server.url));
-    let refused = secrets.header("authorization", format!("Bearer {SECRET}")).header("cookie", SECRET).send().await.unwrap();
+    let secrets =
+        server.http().get(format!("{}/threads/{thread}/events?since={SECRET}", server.url));
+    let refused = secrets
+        .header("authorization", format!("Bearer {SECRET}"))
+        .header("cookie", SECRET)
+        .send()
+        .await
+        .unwrap();
     assert_eq!(refused.status(), 401);
-    let secret = server.http().get(format!("{}/threads/{thread}/events?since={SECRET}", server.url)).header("cookie", SECRET).send();
+    let secret = server
+        .http()
+        .get(format!("{}/threads/{thread}/events?since={SECRET}", server.url))
+        .header("cookie", SECRET)
+        .send();
     assert_eq!(secret.await.unwrap().status(), 422);
-    server.post(&format!("/threads/{thread}/events"), json!({"from": "user", "content": CANARY, "surprise": CANARY})).await;
+    server
+        .post(
+            &format!("/threads/{thread}/events"),
+            json!({"from": "user", "content": CANARY, "surprise": CANARY}),
+        )
+        .await;
     server.get(&format!("/search?q={CANARY}")).await;
     assert!(server.stop().success());
 
@@ -168,14 +235,30 @@ async fn the_log_has_a_line_for_each_request_and_turn_and_no_words_of_anybody() 
     }
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let one = |target: &str, wanted: &dyn Fn(&Value) -> bool| {
-        assert!(lines.iter().any(|line| line["target"] == target && wanted(line)), "{target} in\n{log}");
+        assert!(
+            lines.iter().any(|line| line["target"] == target && wanted(line)),
+            "{target} in\n{log}"
+        );
     };
     one("moothall::request", &|line| {
-        line["method"] == "POST" && line["route"] == "/threads/{id}/events" && line["status"] == 200 && line["ms"].is_number()
+        line["method"] == "POST"
+            && line["route"] == "/threads/{id}/events"
+            && line["status"] == 200
+            && line["ms"].is_number()
     });
-    one("moothall::request", &|line| line["route"] == "/threads/{id}/events" && line["status"] == 422);
-    one("moothall::turn", &|line| line["runtime"] == "script" && line["outcome"] == "spoke" && line["thread"] == thread.as_str());
-    one("moothall::turn", &|line| line["runtime"] == "command" && line["outcome"] == "failed" && line["fault"] == "exit_status");
+    one("moothall::request", &|line| {
+        line["route"] == "/threads/{id}/events" && line["status"] == 422
+    });
+    one("moothall::turn", &|line| {
+        line["runtime"] == "script"
+            && line["outcome"] == "spoke"
+            && line["thread"] == thread.as_str()
+    });
+    one("moothall::turn", &|line| {
+        line["runtime"] == "command"
+            && line["outcome"] == "failed"
+            && line["fault"] == "exit_status"
+    });
 }
 
 #[tokio::test]
@@ -189,7 +272,10 @@ async fn a_backup_of_a_running_server_can_be_served() {
     let made = home.run(&["backup", "copies", "--data", data, "--json"]);
     assert!(made.status.success(), "{}", stderr(&made));
     let made: Value = serde_json::from_slice(&made.stdout).unwrap();
-    assert_eq!((&made["threads"], &made["events"], &made["damage"]), (&json!(1), &json!(2), &json!([])));
+    assert_eq!(
+        (&made["threads"], &made["events"], &made["damage"]),
+        (&json!(1), &json!(2), &json!([]))
+    );
     let again = home.run(&["backup", "copies", "--data", data]);
     assert_eq!(again.status.code(), Some(1));
     assert!(stderr(&again).contains("is there already"), "{}", stderr(&again));

@@ -43,18 +43,34 @@ impl Other {
             command.args(["-n", "-u", "nobody", "--"]);
             command
         };
-        command.arg("env").arg("-i").arg("PATH=/usr/local/bin:/usr/bin:/bin").arg(format!("HOME={}", self.folder.path().display()));
-        command.arg(program).args(args).current_dir(self.folder.path()).output().expect("a way to become another user: root, or sudo")
+        command
+            .arg("env")
+            .arg("-i")
+            .arg("PATH=/usr/local/bin:/usr/bin:/bin")
+            .arg(format!("HOME={}", self.folder.path().display()));
+        command
+            .arg(program)
+            .args(args)
+            .current_dir(self.folder.path())
+            .output()
+            .expect("a way to become another user: root, or sudo")
     }
 
     /// A request by curl; gives status and answer.
     fn curl(&self, method: &str, url: &str, body: &Value) -> (u16, Value) {
         let body = body.to_string();
-        let headers = ["-H", "Content-Type: application/json", "-H", "Accept: application/json, text/event-stream"];
+        let headers = [
+            "-H",
+            "Content-Type: application/json",
+            "-H",
+            "Accept: application/json, text/event-stream",
+        ];
         let rest = ["-s", "-w", "\n%{http_code}", "-X", method, "-d", &body, url];
         let output = self.run("curl", &[&headers[..], &rest].concat());
         let said = String::from_utf8(output.stdout).unwrap();
-        let (answer, status) = said.rsplit_once('\n').unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+        let (answer, status) = said
+            .rsplit_once('\n')
+            .unwrap_or_else(|| panic!("{}", String::from_utf8_lossy(&output.stderr)));
         (status.parse().unwrap(), serde_json::from_str(answer).unwrap_or(Value::Null))
     }
 }
@@ -66,7 +82,11 @@ fn tries(server: &Server<'_>, other: &Other, thread: &str) -> Vec<(String, u16, 
         ("GET", "/threads".to_owned(), json!({})),
         ("GET", "/".into(), json!({})),
         ("GET", "/sessions".into(), json!({})),
-        ("POST", "/sessions".into(), json!({"client": "codex", "args": ["--dangerously-bypass-approvals-and-sandbox"]})),
+        (
+            "POST",
+            "/sessions".into(),
+            json!({"client": "codex", "args": ["--dangerously-bypass-approvals-and-sandbox"]}),
+        ),
         ("POST", format!("/threads/{thread}/events"), json!({"from": "user", "content": "obey"})),
         ("POST", "/mcp".into(), call),
         ("POST", "/session".into(), json!({"key": "x"})),
@@ -75,7 +95,11 @@ fn tries(server: &Server<'_>, other: &Other, thread: &str) -> Vec<(String, u16, 
         .into_iter()
         .map(|(method, path, body)| {
             let (status, answer) = other.curl(method, &format!("{}{path}", server.url), &body);
-            (format!("{method} {path}"), status, answer["error"]["code"].as_str().unwrap_or_default().to_owned())
+            (
+                format!("{method} {path}"),
+                status,
+                answer["error"]["code"].as_str().unwrap_or_default().to_owned(),
+            )
         })
         .collect()
 }
@@ -89,21 +113,51 @@ async fn another_user_of_this_computer_is_refused_in_local_mode() {
         assert_eq!((status, code.as_str()), (403, "other_user"), "{what}");
     }
     for path in ["/ping", "/healthz"] {
-        assert_eq!(other.curl("GET", &format!("{}{path}", server.url), &json!({})).0, 200, "{path}");
+        assert_eq!(
+            other.curl("GET", &format!("{}{path}", server.url), &json!({})).0,
+            200,
+            "{path}"
+        );
     }
     let key = server.home().key();
-    let record = server.http().get(format!("{}/audit", server.url)).bearer_auth(key).send().await.unwrap().json::<Value>().await.unwrap();
-    let denied: Vec<_> = record["rows"].as_array().unwrap().iter().filter(|row| row["deed"] == "denied").collect();
+    let record = server
+        .http()
+        .get(format!("{}/audit", server.url))
+        .bearer_auth(key)
+        .send()
+        .await
+        .unwrap()
+        .json::<Value>()
+        .await
+        .unwrap();
+    let denied: Vec<_> =
+        record["rows"].as_array().unwrap().iter().filter(|row| row["deed"] == "denied").collect();
     let details: Vec<_> = denied.iter().rev().map(|row| row["detail"].as_str().unwrap()).collect();
     let refused = |route: &str| format!("{route}: by another user of this computer");
-    let routes = ["GET /threads", "GET /", "GET /sessions", "POST /sessions", "POST /threads/{id}/events", "POST /mcp", "POST /session"];
+    let routes = [
+        "GET /threads",
+        "GET /",
+        "GET /sessions",
+        "POST /sessions",
+        "POST /threads/{id}/events",
+        "POST /mcp",
+        "POST /session",
+    ];
     assert_eq!(details, routes.map(refused), "each of them, and who is not known");
     assert!(denied.iter().all(|row| row["by"].is_null()), "{record}");
     let program = other.program();
     let said = other.run(program.to_str().unwrap(), &["--server", &server.url, "list"]);
     let error = String::from_utf8_lossy(&said.stderr).into_owned();
-    assert!(!said.status.success() && error.contains("other_users = true") && error.contains("--mode token"), "{error}");
-    assert!(server.events(&thread).await.iter().all(|event| event["content"] != "obey"), "nothing was said");
+    assert!(
+        !said.status.success()
+            && error.contains("other_users = true")
+            && error.contains("--mode token"),
+        "{error}"
+    );
+    assert!(
+        server.events(&thread).await.iter().all(|event| event["content"] != "obey"),
+        "nothing was said"
+    );
     // Its owner is served on every way to this computer.
     for host in ["127.0.0.1", "localhost"] {
         let url = format!("http://{host}:{}/threads", server.address().port());
@@ -120,7 +174,9 @@ async fn an_operator_may_let_every_user_converse_and_none_of_them_reaches_a_term
     for (what, status, code) in tries(&server, &other, &thread) {
         match what.as_str() {
             "POST /sessions" => assert_eq!((status, code.as_str()), (403, "forbidden"), "{what}"),
-            "POST /session" => assert_eq!((status, code.as_str()), (401, "unauthenticated"), "{what}"),
+            "POST /session" => {
+                assert_eq!((status, code.as_str()), (401, "unauthenticated"), "{what}")
+            }
             _ => assert_eq!(status, 200, "{what}: {code}"),
         }
     }
@@ -137,6 +193,7 @@ async fn in_token_mode_another_user_needs_a_token_and_no_more() {
     assert_eq!(other.curl("GET", &url, &json!({})).0, 401);
     let token = server.json(&["token", "create", "ann"])["token"].as_str().unwrap().to_owned();
     let bearer = format!("Authorization: Bearer {token}");
-    let answer = other.run("curl", &["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", &bearer, &url]);
+    let answer =
+        other.run("curl", &["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", &bearer, &url]);
     assert_eq!(String::from_utf8_lossy(&answer.stdout), "200");
 }

@@ -1,7 +1,7 @@
 //! Ways in: every command, with everybody's credential, under every kind of address.
 //!
-//! The commands are those of the reference, which another test compares with the program. Each has a row here that says what it is played
-//! with and what comes of it; a command without a row fails.
+//! The commands are those of the reference, which another test compares with the program. Each has
+//! a row here that says what it is played with and what comes of it; a command without a row fails.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -35,8 +35,8 @@ enum Comes {
 
 use Comes::{Absent, Denied, Refused, Unanswered, Well};
 
-/// A command, its arguments, and what comes of it for the operator, a person and an agent. `T` stands for a conversation, `C` for an
-/// invitation's code, `G` for a name.
+/// A command, its arguments, and what comes of it for the operator, a person and an agent. `T`
+/// stands for a conversation, `C` for an invitation's code, `G` for a name.
 struct Row(&'static str, &'static [&'static str], [Comes; 3]);
 
 const ROWS: &[Row] = &[
@@ -77,26 +77,46 @@ const ROWS: &[Row] = &[
 ];
 
 /// What talks to no server, or only reads what stands on this computer.
-const LOCAL: &[&str] =
-    &["serve", "verify", "backup", "doctor", "hook", "mcp install", "mcp uninstall", "completions", "complete", "man", "help", "init"];
+const LOCAL: &[&str] = &[
+    "serve",
+    "verify",
+    "backup",
+    "doctor",
+    "hook",
+    "mcp install",
+    "mcp uninstall",
+    "completions",
+    "complete",
+    "man",
+    "help",
+    "init",
+];
 const LOCAL_GROUPS: &[&str] = &["config", "pane"];
 
 /// Every command that does something, from the reference.
 fn commands() -> BTreeSet<String> {
     let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/cli.md");
     let text = std::fs::read_to_string(file).unwrap();
-    let titles = text.lines().filter_map(|line| line.strip_prefix("## `moothall ")?.strip_suffix('`'));
+    let titles =
+        text.lines().filter_map(|line| line.strip_prefix("## `moothall ")?.strip_suffix('`'));
     let all: BTreeSet<String> = titles.map(str::to_owned).collect();
     // A group does nothing itself, unless it does.
     let group = |name: &String| all.iter().any(|other| other.starts_with(&format!("{name} ")));
-    all.iter().filter(|name| !group(name) || matches!(name.as_str(), "link" | "mcp" | "budget")).cloned().collect()
+    all.iter()
+        .filter(|name| !group(name) || matches!(name.as_str(), "link" | "mcp" | "budget"))
+        .cloned()
+        .collect()
 }
 
 #[test]
 fn every_command_has_a_row() {
     let known: BTreeSet<&str> = ROWS.iter().map(|row| row.0).chain(LOCAL.iter().copied()).collect();
-    let group = |name: &str| LOCAL_GROUPS.iter().any(|group| name.starts_with(&format!("{group} ")));
-    let missing: Vec<String> = commands().into_iter().filter(|name| !known.contains(name.as_str()) && !group(name)).collect();
+    let group =
+        |name: &str| LOCAL_GROUPS.iter().any(|group| name.starts_with(&format!("{group} ")));
+    let missing: Vec<String> = commands()
+        .into_iter()
+        .filter(|name| !known.contains(name.as_str()) && !group(name))
+        .collect();
     assert!(missing.is_empty(), "without a row in {}: {missing:?}", file!());
     let all = commands();
     assert!(ROWS.iter().all(|row| all.contains(row.0)), "a row about no command");
@@ -127,17 +147,35 @@ impl<'a> Stage<'a> {
     fn open(home: &'a Home, more: &[&str], config: &str) -> Self {
         home.configure(config);
         let data = home.data();
-        let usual = ["serve", "--json", "--mode", "token", "--bind", "0.0.0.0:0", "--data", data.to_str().unwrap()];
+        let usual = [
+            "serve",
+            "--json",
+            "--mode",
+            "token",
+            "--bind",
+            "0.0.0.0:0",
+            "--data",
+            data.to_str().unwrap(),
+        ];
         let server = home.serve_by(home.command(&[&usual, more].concat()));
         let token = |args: &[&str]| server.json(args)["token"].as_str().unwrap().to_owned();
-        let tokens = [None, Some(token(&["token", "create", "ann"])), Some(token(&["token", "create", "bot", "--agent"]))];
+        let tokens = [
+            None,
+            Some(token(&["token", "create", "ann"])),
+            Some(token(&["token", "create", "bot", "--agent"])),
+        ];
         Self { server, tokens }
     }
 
-    /// Plays every row as everybody in one way. Everybody has a conversation of their own, so that nobody waits for another.
+    /// Plays every row as everybody in one way. Everybody has a conversation of their own, so that
+    /// nobody waits for another.
     fn play(&self, way: &Way<'_>, everybody: &[Who]) {
         for who in everybody {
-            let thread = self.server.ok(&["new", &format!("Plan of {}", way.name), "--with", "critic"]).trim().to_owned();
+            let thread = self
+                .server
+                .ok(&["new", &format!("Plan of {}", way.name), "--with", "critic"])
+                .trim()
+                .to_owned();
             self.server.ok(&["invite", &thread, "ann", "--client", "human"]);
             self.server.ok(&["invite", &thread, "bot", "--client", "remote"]);
             let made = self.server.json(&["invitation", "create", &thread, "--for", "guest"]);
@@ -157,8 +195,11 @@ impl<'a> Stage<'a> {
             word => word.to_owned(),
         };
         let args: Vec<String> = args.iter().map(put).collect();
-        let mut command = self.server.home().command(&args.iter().map(String::as_str).collect::<Vec<_>>());
-        command.env("MOOTHALL_SERVER", &way.url).envs(way.cacert.iter().map(|file| ("MOOTHALL_CACERT", file)));
+        let mut command =
+            self.server.home().command(&args.iter().map(String::as_str).collect::<Vec<_>>());
+        command
+            .env("MOOTHALL_SERVER", &way.url)
+            .envs(way.cacert.iter().map(|file| ("MOOTHALL_CACERT", file)));
         command.envs(self.tokens[who as usize].iter().map(|token| ("MOOTHALL_TOKEN", token)));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -175,7 +216,15 @@ impl<'a> Stage<'a> {
 
 fn judge(row: &Row, who: Who, way: &Way<'_>, output: &Output) {
     let (code, told) = (output.status.code(), stderr(output));
-    let at = || format!("{} as {} by {}: {code:?} {told} {}", row.0, who as usize, way.name, String::from_utf8_lossy(&output.stdout));
+    let at = || {
+        format!(
+            "{} as {} by {}: {code:?} {told} {}",
+            row.0,
+            who as usize,
+            way.name,
+            String::from_utf8_lossy(&output.stdout)
+        )
+    };
     assert!(!told.contains("cannot act as"), "{}", at());
     let denied = code == Some(77) && told.contains("scope");
     let absent = code == Some(1) && told.starts_with("error: ");
@@ -195,8 +244,13 @@ fn every_command_works_without_tls_here_and_under_an_address_of_the_network() {
     let port = stage.server.address().port();
     let here = Way { name: "here", url: stage.server.url.clone(), cacert: None };
     let first: Value = stage.server.first.clone();
-    let others: Vec<&str> = first["others"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-    let lan = others.iter().find(|url| !url.contains('[')).map(|url| Way { name: "lan", url: (*url).to_owned(), cacert: None });
+    let others: Vec<&str> =
+        first["others"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let lan = others.iter().find(|url| !url.contains('[')).map(|url| Way {
+        name: "lan",
+        url: (*url).to_owned(),
+        cacert: None,
+    });
     assert_eq!(here.url, format!("http://127.0.0.1:{port}"), "what is printed can be used");
     let everybody = [Who::Operator, Who::Person, Who::Agent];
     stage.play(&here, &everybody);
@@ -223,18 +277,25 @@ async fn every_command_works_over_tls_and_behind_a_proxy_with_tls() {
     let files = certify(&home);
     let proxy = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let proxied = proxy.local_addr().unwrap().port();
-    let more = ["--tls-cert", files.cert.to_str().unwrap(), "--tls-key", files.key.to_str().unwrap()];
-    let stage = Stage::open(&home, &more, &format!("[server]\nallowed_hosts = [\"localhost:{proxied}\"]\n"));
+    let more =
+        ["--tls-cert", files.cert.to_str().unwrap(), "--tls-key", files.key.to_str().unwrap()];
+    let stage = Stage::open(
+        &home,
+        &more,
+        &format!("[server]\nallowed_hosts = [\"localhost:{proxied}\"]\n"),
+    );
     let behind = stage.server.address().port();
     tokio::spawn(pass_on(proxy, acceptor(&files), behind));
     let cacert = Some(files.cert.clone());
-    let direct = Way { name: "tls", url: format!("https://localhost:{behind}"), cacert: cacert.clone() };
+    let direct =
+        Way { name: "tls", url: format!("https://localhost:{behind}"), cacert: cacert.clone() };
     let proxied = Way { name: "proxy", url: format!("https://localhost:{proxied}"), cacert };
     tokio::task::block_in_place(|| {
         stage.play(&direct, &[Who::Operator, Who::Person, Who::Agent]);
         stage.play(&proxied, &[Who::Person, Who::Agent]);
     });
-    // Without trust in the certificate nothing is said to anybody. Whoever joined goes on trusting what they trusted then.
+    // Without trust in the certificate nothing is said to anybody. Whoever joined goes on trusting
+    // what they trusted then.
     let refused = Home::new().command(&["list", "--server", &direct.url]).output().unwrap();
     assert_eq!(refused.status.code(), Some(69), "{}", stderr(&refused));
     assert!(stderr(&refused).contains("--cacert"), "{}", stderr(&refused));
@@ -244,7 +305,9 @@ fn acceptor(files: &Certified) -> TlsAcceptor {
     let chain = CertificateDer::pem_file_iter(&files.cert).unwrap().map(Result::unwrap).collect();
     let key = PrivateKeyDer::from_pem_file(&files.key).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap();
     TlsAcceptor::from(Arc::new(config.with_no_client_auth().with_single_cert(chain, key).unwrap()))
 }
 
@@ -268,18 +331,28 @@ fn an_invitation_becomes_a_profile_of_ones_own_and_works_once() {
     let thread = stage.server.ok(&["new", "Plan", "--empty"]).trim().to_owned();
     stage.server.ok(&["new", "Secret", "--empty"]);
     let url = stage.server.url.clone();
-    let link = stage.server.json(&["invitation", "create", "Plan", "--for", "cleo", "--url", &url])["link"].as_str().unwrap().to_owned();
+    let link = stage.server.json(&["invitation", "create", "Plan", "--for", "cleo", "--url", &url])
+        ["link"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(link.starts_with(&format!("{url}/#join=inv_")), "{link}");
     // Another computer: nothing of the server is in its home folder.
     let elsewhere = Home::new();
     let joined = elsewhere.run(&["join", &link, "--profile", "hall", "--json"]);
     assert!(joined.status.success(), "{}", stderr(&joined));
     let joined: Value = serde_json::from_slice(&joined.stdout).unwrap();
-    assert_eq!((joined["principal"].as_str(), joined["profile"].as_str()), (Some("cleo"), Some("hall")));
+    assert_eq!(
+        (joined["principal"].as_str(), joined["profile"].as_str()),
+        (Some("cleo"), Some("hall"))
+    );
     assert!(!joined.to_string().contains("pat_"), "{joined}");
     let said = elsewhere.run(&["say", "Plan", "I am in", "--profile", "hall", "--json"]);
     let said: Value = serde_json::from_slice(&said.stdout).unwrap();
-    assert_eq!((said["event"]["from"].as_str(), said["event"]["thread"].as_str()), (Some("cleo"), Some(thread.as_str())));
+    assert_eq!(
+        (said["event"]["from"].as_str(), said["event"]["thread"].as_str()),
+        (Some("cleo"), Some(thread.as_str()))
+    );
     let by_address = elsewhere.command(&["list"]).env("MOOTHALL_SERVER", &url).output().unwrap();
     let seen = String::from_utf8(by_address.stdout).unwrap();
     assert!(seen.contains("Plan") && !seen.contains("Secret"), "{seen}");
@@ -314,15 +387,23 @@ fn what_a_server_prints_into_a_log_holds_no_key() {
     let home = Home::new();
     for more in [&["--json"][..], &[], &["--log", "json"]] {
         let data = home.data();
-        let args = [&["serve", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()][..], more].concat();
-        let mut child = home.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let args =
+            [&["serve", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()][..], more]
+                .concat();
+        let mut child =
+            home.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
         let mut said = String::new();
         while !said.contains("startup.key") {
             said.push_str(&lines.next().expect("where the key is, and it is not said"));
         }
-        let key: Value = serde_json::from_slice(&std::fs::read(data.join("startup.key")).unwrap()).unwrap();
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id().try_into().unwrap()), nix::sys::signal::Signal::SIGTERM).unwrap();
+        let key: Value =
+            serde_json::from_slice(&std::fs::read(data.join("startup.key")).unwrap()).unwrap();
+        nix::sys::signal::kill(
+            nix::unistd::Pid::from_raw(child.id().try_into().unwrap()),
+            nix::sys::signal::Signal::SIGTERM,
+        )
+        .unwrap();
         let output = child.wait_with_output().unwrap();
         assert!(!said.contains("boot_") && !lines.any(|line| line.contains("boot_")), "{more:?}");
         assert!(!stderr(&output).contains(key["key"].as_str().unwrap()), "{more:?}");

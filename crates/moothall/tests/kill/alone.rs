@@ -1,4 +1,5 @@
-//! After a crash the server takes up what was open by itself: nobody has to ask for the conversation.
+//! After a crash the server takes up what was open by itself: nobody has to ask for the
+//! conversation.
 
 use futures_util::StreamExt;
 use serde_json::{Value, json};
@@ -12,7 +13,9 @@ async fn an_open_turn_is_taken_up_though_nobody_asks_for_its_conversation() {
     let mut world = World::new().await;
     let mut server = world.house.start().await;
     world.furnish(&mut server, &[Floor::Asked]).await;
-    let asked = world.event(&mut server, 0, "gated", json!({"from": "user", "content": "@gated please"})).await;
+    let asked = world
+        .event(&mut server, 0, "gated", json!({"from": "user", "content": "@gated please"}))
+        .await;
     world.running(&world.threads[0], "gated").await;
     world.house.open_gate();
     world.house.kill(server).await;
@@ -20,13 +23,21 @@ async fn an_open_turn_is_taken_up_though_nobody_asks_for_its_conversation() {
     world.threads[0].readers.clear();
 
     let server = world.house.start().await;
-    let answers = |event: &Value| event["type"] == "message" && event["meta"]["reply_to"] == asked["event"]["id"];
+    let answers = |event: &Value| {
+        event["type"] == "message" && event["meta"]["reply_to"] == asked["event"]["id"]
+    };
     let answered = async {
         let address = world.house.address.borrow().clone().unwrap();
         let http = plain().build().unwrap();
-        let mut bells = http.get(format!("{address}/events/stream")).send().await.unwrap().bytes_stream();
+        let mut bells =
+            http.get(format!("{address}/events/stream")).send().await.unwrap().bytes_stream();
         // Neither doorbells nor reading the log bring a conversation to life.
-        while !world.get(&format!("/threads/{}/events", world.threads[0].id)).await["events"].as_array().unwrap().iter().any(answers) {
+        while !world.get(&format!("/threads/{}/events", world.threads[0].id)).await["events"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(answers)
+        {
             bells.next().await.expect("the bells ring on").unwrap();
         }
     };

@@ -30,13 +30,16 @@ impl Chance {
 /// A number from the environment, or what stands in for it.
 pub fn setting(name: &str, otherwise: impl FnOnce() -> u64) -> u64 {
     match std::env::var(name) {
-        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} takes a whole number, not {text:?}")),
+        Ok(text) => {
+            text.parse().unwrap_or_else(|_| panic!("{name} takes a whole number, not {text:?}"))
+        }
         Err(_) => otherwise(),
     }
 }
 
 /// The seed of this run: `MOOTHALL_KILL_SEED`, or a new one.
 pub fn seed() -> u64 {
-    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
+    let now =
+        || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis();
     setting("MOOTHALL_KILL_SEED", || u64::try_from(now()).unwrap())
 }

@@ -1,5 +1,6 @@
-//! The server dies while it makes a new data folder, or takes one of an older version to the new format: the folder is then of the one
-//! format or of the other, and the next start goes on from there.
+//! The server dies while it makes a new data folder, or takes one of an older version to the new
+//! format: the folder is then of the one format or of the other, and the next start goes on from
+//! there.
 
 use std::path::Path;
 
@@ -25,18 +26,28 @@ fn log_in(data: &Path) -> Connection {
     Connection::open(data.join("moothall.db")).unwrap()
 }
 
-/// The format that the folder says it has, and how many tables of the second one are there; nothing where there is no table at all.
+/// The format that the folder says it has, and how many tables of the second one are there; nothing
+/// where there is no table at all.
 fn format_of(data: &Path) -> Option<(String, i64)> {
     let conn = log_in(data);
-    let tables: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
-    let format = || conn.query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0)).unwrap();
-    let second = "SELECT count(*) FROM sqlite_schema WHERE name IN ('principals', 'tokens', 'audit')";
+    let tables: i64 =
+        conn.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)).unwrap();
+    let format = || {
+        conn.query_row("SELECT value FROM meta WHERE key = 'format'", [], |row| row.get(0)).unwrap()
+    };
+    let second =
+        "SELECT count(*) FROM sqlite_schema WHERE name IN ('principals', 'tokens', 'audit')";
     (tables > 0).then(|| (format(), conn.query_row(second, [], |row| row.get(0)).unwrap()))
 }
 
 /// Starts a server that dies at the point before it serves.
 async fn die_at(world: &World, point: &str) {
-    let died = world.house.start_until(Some(&format!("{point}:1"))).await.err().expect("a server that dies at its start");
+    let died = world
+        .house
+        .start_until(Some(&format!("{point}:1")))
+        .await
+        .err()
+        .expect("a server that dies at its start");
     assert!(crashed(died), "{point}: {died}; {}", world.house.said());
 }
 
@@ -46,15 +57,24 @@ async fn a_folder_whose_change_of_format_was_cut_off_is_whole() {
         let mut world = World::new().await;
         let mut server = world.house.start().await;
         world.furnish(&mut server, &[Floor::Asked]).await;
-        world.event(&mut server, 0, "said", json!({"from": "user", "content": "Said under the first format"})).await;
-        let events = format!("/threads/{}/events?types={}", world.threads[0].id, EventTypes::EVERY.list());
+        world
+            .event(
+                &mut server,
+                0,
+                "said",
+                json!({"from": "user", "content": "Said under the first format"}),
+            )
+            .await;
+        let events =
+            format!("/threads/{}/events?types={}", world.threads[0].id, EventTypes::EVERY.list());
         let before = world.get(&events).await["events"].clone();
         world.house.stop(server).await;
         log_in(&world.house.data()).execute_batch(FIRST_FORMAT).unwrap();
 
         die_at(&world, point).await;
         let left = format_of(&world.house.data()).unwrap();
-        let wanted = if *point == "format_committed" { ("2".to_owned(), 3) } else { ("1".to_owned(), 0) };
+        let wanted =
+            if *point == "format_committed" { ("2".to_owned(), 3) } else { ("1".to_owned(), 0) };
         assert_eq!(left, wanted, "{point}");
 
         let server = world.house.start().await;

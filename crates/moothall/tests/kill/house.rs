@@ -22,14 +22,16 @@ use tokio::time::timeout;
 /// Longer than anything takes, even on a busy computer; only what is broken takes so long.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Nobody here proves to be a person, and more is said in a minute than such people may set off in an hour.
+/// Nobody here proves to be a person, and more is said in a minute than such people may set off in
+/// an hour.
 const BUDGETS: &str = r#"
 [budgets]
 hall = { unattended_turns_per_hour = 1000000 }
 principal = { unattended_turns_per_hour = 1000000 }
 "#;
 
-/// Agents that answer at once, agents that pass, programs, and one that does not answer before it may.
+/// Agents that answer at once, agents that pass, programs, and one that does not answer before it
+/// may.
 const AGENTS: &str = r#"
 [agents.ann]
 replies = ["I heard: {message}"]
@@ -61,9 +63,21 @@ impl House {
         let path = folder.path().display();
         let gate = format!("read -r document; [ -e {path}/open ] && echo opened || exec sleep 600");
         let gated = format!("[agents.gated]\ncommand = [\"/bin/sh\", \"-c\", {gate:?}]\n");
-        let model = format!("[agents.mod]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = {:?}\ncontext_tokens = 900\n", models.url());
-        fs::write(folder.path().join("moothall.toml"), format!("{BUDGETS}\n{AGENTS}\n{gated}\n{model}")).unwrap();
-        Self { folder, _models: models, address: watch::channel(None).0, crashes: AtomicU64::new(0) }
+        let model = format!(
+            "[agents.mod]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = {:?}\ncontext_tokens = 900\n",
+            models.url()
+        );
+        fs::write(
+            folder.path().join("moothall.toml"),
+            format!("{BUDGETS}\n{AGENTS}\n{gated}\n{model}"),
+        )
+        .unwrap();
+        Self {
+            folder,
+            _models: models,
+            address: watch::channel(None).0,
+            crashes: AtomicU64::new(0),
+        }
     }
 
     pub fn data(&self) -> PathBuf {
@@ -77,7 +91,9 @@ impl House {
 
     /// Starts a server that has to come up.
     pub async fn start(&self) -> Server {
-        self.start_until(None).await.unwrap_or_else(|status| panic!("the server ended at its start: {status}; {}", self.said()))
+        self.start_until(None).await.unwrap_or_else(|status| {
+            panic!("the server ended at its start: {status}; {}", self.said())
+        })
     }
 
     /// Starts a server that may die at a point, `name:count`, before it says where it is.
@@ -85,14 +101,40 @@ impl House {
         let mut command = Command::new(env!("CARGO_BIN_EXE_moothall"));
         let data = self.data();
         let path = std::env::var_os("PATH").unwrap_or_default();
-        command.args(["serve", "--json", "--bind", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
-        command.current_dir(self.folder.path()).env_clear().env("PATH", path).env("HOME", self.folder.path());
+        command.args([
+            "serve",
+            "--json",
+            "--bind",
+            "127.0.0.1:0",
+            "--data",
+            data.to_str().unwrap(),
+        ]);
+        command
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("PATH", path)
+            .env("HOME", self.folder.path());
         command.envs(point.map(|point| ("MOOTHALL_CRASH_AT", point)));
-        let log = File::options().create(true).append(true).open(self.folder.path().join("stderr")).unwrap();
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log).kill_on_drop(true).spawn().unwrap();
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.path().join("stderr"))
+            .unwrap();
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let Some(first) = timeout(PATIENCE, lines.next_line()).await.expect("a first line, and none came").unwrap() else {
-            let status = timeout(PATIENCE, child.wait()).await.expect("an end, and none came").unwrap();
+        let Some(first) = timeout(PATIENCE, lines.next_line())
+            .await
+            .expect("a first line, and none came")
+            .unwrap()
+        else {
+            let status =
+                timeout(PATIENCE, child.wait()).await.expect("an end, and none came").unwrap();
             self.count(status);
             return Err(status);
         };
@@ -121,14 +163,21 @@ impl House {
     /// kill -9.
     pub async fn kill(&self, mut server: Server) {
         server.signal(Signal::SIGKILL);
-        let status = timeout(PATIENCE, self.ended(&mut server)).await.expect("an end, and none came");
-        assert_eq!(status.signal(), Some(Signal::SIGKILL as i32), "the server ended by itself: {status}; {}", self.said());
+        let status =
+            timeout(PATIENCE, self.ended(&mut server)).await.expect("an end, and none came");
+        assert_eq!(
+            status.signal(),
+            Some(Signal::SIGKILL as i32),
+            "the server ended by itself: {status}; {}",
+            self.said()
+        );
     }
 
     /// Ends the server as an operator does.
     pub async fn stop(&self, mut server: Server) {
         server.signal(Signal::SIGTERM);
-        let status = timeout(PATIENCE, self.ended(&mut server)).await.expect("an end, and none came");
+        let status =
+            timeout(PATIENCE, self.ended(&mut server)).await.expect("an end, and none came");
         assert!(status.success(), "{status}; {}", self.said());
     }
 

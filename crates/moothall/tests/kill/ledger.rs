@@ -41,7 +41,13 @@ pub struct Ledger {
 impl Ledger {
     pub fn new() -> Self {
         let http = crate::house::plain().timeout(PATIENCE).build().unwrap();
-        Self { http, asked: Mutex::default(), loss: Mutex::default(), acknowledged: watch::channel(0).0, repeated: AtomicU64::new(0) }
+        Self {
+            http,
+            asked: Mutex::default(),
+            loss: Mutex::default(),
+            acknowledged: watch::channel(0).0,
+            repeated: AtomicU64::new(0),
+        }
     }
 
     /// Notes a request before it is made.
@@ -55,7 +61,8 @@ impl Ledger {
         self.asked.lock().unwrap().clone()
     }
 
-    /// Makes a request; nothing comes back when the server is gone or goes. A request made again has to get the same answer.
+    /// Makes a request; nothing comes back when the server is gone or goes. A request made again
+    /// has to get the same answer.
     pub async fn ask(&self, address: &str, asked: &Asked) -> Option<Value> {
         let (status, answer) = self.post(address, asked).await?;
         if status == 503 {
@@ -83,11 +90,20 @@ impl Ledger {
     }
 
     async fn post(&self, address: &str, asked: &Asked) -> Option<(u16, Value)> {
-        let request = self.http.post(format!("{address}{}", asked.path)).header("Idempotency-Key", &asked.key).json(&asked.body);
+        let request = self
+            .http
+            .post(format!("{address}{}", asked.path))
+            .header("Idempotency-Key", &asked.key)
+            .json(&asked.body);
         self.answer(address, &asked.path, request).await
     }
 
-    async fn answer(&self, address: &str, path: &str, request: RequestBuilder) -> Option<(u16, Value)> {
+    async fn answer(
+        &self,
+        address: &str,
+        path: &str,
+        request: RequestBuilder,
+    ) -> Option<(u16, Value)> {
         let read = async {
             let answer = request.send().await?;
             let status = answer.status().as_u16();
@@ -95,7 +111,9 @@ impl Ledger {
         };
         match read.await {
             // Where the server is, which some answers tell, is another place after each restart.
-            Ok((status, text)) => Some((status, serde_json::from_str(&text.replace(address, "http://here")).unwrap())),
+            Ok((status, text)) => {
+                Some((status, serde_json::from_str(&text.replace(address, "http://here")).unwrap()))
+            }
             Err(error) => self.lost(path, &format!("{error:?}")),
         }
     }
@@ -111,7 +129,8 @@ impl Ledger {
     }
 
     pub async fn get(&self, address: &str, path: &str) -> Option<Value> {
-        let (status, body) = self.answer(address, path, self.http.get(format!("{address}{path}"))).await?;
+        let (status, body) =
+            self.answer(address, path, self.http.get(format!("{address}{path}"))).await?;
         assert!(matches!(status, 200 | 503), "GET {path}: {status} {body}");
         if status == 200 { Some(body) } else { self.lost(path, &body) }
     }
@@ -120,6 +139,8 @@ impl Ledger {
     pub async fn reached(&self, count: u64) {
         let mut acknowledged = self.acknowledged.subscribe();
         let reached = timeout(PATIENCE, acknowledged.wait_for(|now| *now >= count)).await;
-        reached.unwrap_or_else(|_| panic!("{count} acknowledgements, and they did not come")).unwrap();
+        reached
+            .unwrap_or_else(|_| panic!("{count} acknowledgements, and they did not come"))
+            .unwrap();
     }
 }

@@ -8,8 +8,14 @@ use serde_json::Value;
 use crate::ledger::Asked;
 use crate::world::Floor;
 
-/// What is wrong with a thread: its whole log as operators see it, its turns, and what was acknowledged about it.
-pub fn faults(floor: Floor, events: &[Value], turns: &[Value], asked: &[Arc<Asked>]) -> Vec<String> {
+/// What is wrong with a thread: its whole log as operators see it, its turns, and what was
+/// acknowledged about it.
+pub fn faults(
+    floor: Floor,
+    events: &[Value],
+    turns: &[Value],
+    asked: &[Arc<Asked>],
+) -> Vec<String> {
     let mut faults = Vec::new();
     in_order(events, &mut faults);
     kept(events, asked, &mut faults);
@@ -80,17 +86,25 @@ fn nothing_twice(events: &[Value], asked: &[Arc<Asked>], faults: &mut Vec<String
         _ => is_stop(event),
     };
     let there: Vec<&str> = events.iter().filter(caused).map(|event| text(event, "id")).collect();
-    let acknowledged: BTreeSet<&str> = asked.iter().filter_map(|asked| asked.event()).map(|event| text(event, "id")).collect();
+    let acknowledged: BTreeSet<&str> =
+        asked.iter().filter_map(|asked| asked.event()).map(|event| text(event, "id")).collect();
     let unasked: Vec<_> = there.iter().filter(|id| !acknowledged.contains(*id)).collect();
     if !unasked.is_empty() || there.len() != acknowledged.len() {
-        faults.push(format!("{} events of clients for {} requests; nobody asked for {unasked:?}", there.len(), acknowledged.len()));
+        faults.push(format!(
+            "{} events of clients for {} requests; nobody asked for {unasked:?}",
+            there.len(),
+            acknowledged.len()
+        ));
     }
 }
 
 /// At most one visible reply for each turn, and one exactly where it is said that the turn spoke.
 fn replies(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
     let mut by_turn: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for event in events.iter().filter(|event| event["type"] == "message" && event["meta"]["turn"].is_string()) {
+    for event in events
+        .iter()
+        .filter(|event| event["type"] == "message" && event["meta"]["turn"].is_string())
+    {
         by_turn.entry(text(&event["meta"], "turn")).or_default().push(text(event, "id"));
     }
     for turn in turns.iter().filter(|turn| turn["id"].is_string()) {
@@ -100,7 +114,9 @@ fn replies(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
             faults.push(format!("{} replies of a turn: {turn}", replies.len()));
         }
     }
-    faults.extend(by_turn.into_keys().map(|turn| format!("a reply of a turn that is not there: {turn}")));
+    faults.extend(
+        by_turn.into_keys().map(|turn| format!("a reply of a turn that is not there: {turn}")),
+    );
 }
 
 /// Every turn ended, and none badly: nothing here fails by itself.
@@ -135,8 +151,8 @@ fn ranges(turns: &[Value], faults: &mut Vec<String>) {
     }
 }
 
-/// Each human message has its round, which was closed or stopped, or was stopped while it waited; and in a closed round everybody
-/// who was named answered or there is a reason.
+/// Each human message has its round, which was closed or stopped, or was stopped while it waited;
+/// and in a closed round everybody who was named answered or there is a reason.
 fn rounds(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
     let mut ends = BTreeMap::new();
     let mut open = None;
@@ -145,7 +161,9 @@ fn rounds(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
             "round_opened" => {
                 let cause = number(&event["content"]["cause"], "seq");
                 if let Some(before) = open.replace(cause) {
-                    faults.push(format!("the round about {cause} opened while that about {before} was open"));
+                    faults.push(format!(
+                        "the round about {cause} opened while that about {before} was open"
+                    ));
                 }
                 if ends.insert(cause, "").is_some() {
                     faults.push(format!("a second round about {cause}"));
@@ -158,12 +176,14 @@ fn rounds(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
     }
     for message in events.iter().filter(|event| is_human_message(event)) {
         let seq = number(message, "seq");
-        let stopped_later = || events.iter().any(|event| is_stop(event) && number(event, "seq") > seq);
+        let stopped_later =
+            || events.iter().any(|event| is_stop(event) && number(event, "seq") > seq);
         match ends.get(&seq) {
             Some(&"closed") => each_has_a_reason(message, events, turns, faults),
             Some(&"stopped") => {}
             None if message["meta"]["queued"] == true && stopped_later() => {}
-            other => faults.push(format!("neither answered nor explained, its round is {other:?}: {message}")),
+            other => faults
+                .push(format!("neither answered nor explained, its round is {other:?}: {message}")),
         }
     }
 }
@@ -171,8 +191,12 @@ fn rounds(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
 fn each_has_a_reason(message: &Value, events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
     // A turn that waits is asked about later messages too, and its entry says the newest.
     let asked_first = |turn: &Value| {
-        let granted = |event: &&Value| step(event) == "granted" && event["content"]["turn"] == turn["id"];
-        events.iter().find(granted).is_some_and(|event| event["content"]["cause"]["id"] == message["id"])
+        let granted =
+            |event: &&Value| step(event) == "granted" && event["content"]["turn"] == turn["id"];
+        events
+            .iter()
+            .find(granted)
+            .is_some_and(|event| event["content"]["cause"]["id"] == message["id"])
     };
     for named in message["meta"]["mentions"].as_array().into_iter().flatten() {
         let about_it = |turn: &&Value| turn["message"] == message["id"] || asked_first(turn);
@@ -182,7 +206,8 @@ fn each_has_a_reason(message: &Value, events: &[Value], turns: &[Value], faults:
     }
 }
 
-/// Whoever was named has a turn that spoke and covers the message, or there is a reason why it was not asked.
+/// Whoever was named has a turn that spoke and covers the message, or there is a reason why it was
+/// not asked.
 fn each_named_answered(events: &[Value], turns: &[Value], faults: &mut Vec<String>) {
     for message in events.iter().filter(|event| is_human_message(event)) {
         let seq = number(message, "seq");
@@ -200,5 +225,7 @@ fn explains(turn: &Value, seq: u64) -> bool {
     if turn["id"].is_null() {
         return turn["cause"]["seq"] == seq;
     }
-    turn["outcome"] == "spoke" && number(turn, "from_seq") < seq && seq <= number(turn, "through_seq")
+    turn["outcome"] == "spoke"
+        && number(turn, "from_seq") < seq
+        && seq <= number(turn, "through_seq")
 }

@@ -37,7 +37,8 @@ enum When {
 
 fn when(at: &str) -> When {
     match at.split(':').next().unwrap_or_default() {
-        "writer_became" | "before_lost_append" | "after_lost_append" | "stream_loaded" | "turn_probed" | "hall_opened" => When::Starting,
+        "writer_became" | "before_lost_append" | "after_lost_append" | "stream_loaded"
+        | "turn_probed" | "hall_opened" => When::Starting,
         "drain" | "before_checkpoint" | "after_checkpoint" => When::Stopping,
         _ => When::Working,
     }
@@ -47,18 +48,29 @@ fn when(at: &str) -> When {
 fn deaths(chance: &mut Chance) -> Vec<String> {
     match std::env::var("MOOTHALL_KILL_AT") {
         Ok(one) => vec![one],
-        Err(_) => POINTS.iter().flat_map(|point| counts(point, chance).into_iter().map(move |count| format!("{point}:{count}"))).collect(),
+        Err(_) => POINTS
+            .iter()
+            .flat_map(|point| {
+                counts(point, chance).into_iter().map(move |count| format!("{point}:{count}"))
+            })
+            .collect(),
     }
 }
 
-/// How often a point is passed before the server dies at it. Starts and stops come past most of theirs once.
+/// How often a point is passed before the server dies at it. Starts and stops come past most of
+/// theirs once.
 fn counts(point: &str, chance: &mut Chance) -> Vec<u64> {
     let more = setting("MOOTHALL_KILL_ROUNDS", || 0);
     match when(point) {
         When::Working => {
-            let rare = ["pass", "mute", "pause", "stop", "summary"].iter().any(|rare| point.contains(rare));
+            let rare = ["pass", "mute", "pause", "stop", "summary"]
+                .iter()
+                .any(|rare| point.contains(rare));
             let late = 2 + chance.below(if rare { 2 } else { 12 });
-            [1, late].into_iter().chain((0..more).map(|_| 1 + chance.below(if rare { 6 } else { 60 }))).collect()
+            [1, late]
+                .into_iter()
+                .chain((0..more).map(|_| 1 + chance.below(if rare { 6 } else { 60 })))
+                .collect()
         }
         When::Starting | When::Stopping => vec![1; usize::try_from(1 + more).unwrap()],
     }
@@ -92,9 +104,11 @@ async fn play(at: String, mut chance: Chance) -> Vec<String> {
     let when = when(&at);
     let mut world = World::new().await;
     let first = Some(at.as_str()).filter(|_| when != When::Starting);
-    let mut server = world.house.start_until(first).await.expect("a server that works before it dies");
+    let mut server =
+        world.house.start_until(first).await.expect("a server that works before it dies");
     world.furnish(&mut server, &FLOORS).await;
-    let mut writers: Vec<Writer> = (0..4).map(|number| Writer::of(number % FLOORS.len(), number, chance.branch())).collect();
+    let mut writers: Vec<Writer> =
+        (0..4).map(|number| Writer::of(number % FLOORS.len(), number, chance.branch())).collect();
     if world.house.crashes() == 0 {
         server = match when {
             When::Working => die_working(&world, server, &mut writers).await,
@@ -103,7 +117,11 @@ async fn play(at: String, mut chance: Chance) -> Vec<String> {
         };
     }
     if world.house.crashes() != 1 {
-        return vec![format!("the server was to die once, and died {} times; {}", world.house.crashes(), world.house.said())];
+        return vec![format!(
+            "the server was to die once, and died {} times; {}",
+            world.house.crashes(),
+            world.house.said()
+        )];
     }
     // Whoever got no answer asks again, and all go on for a while.
     join_all(writers.iter_mut().map(|writer| writer.speak(&world, 2))).await;
@@ -115,7 +133,8 @@ async fn play(at: String, mut chance: Chance) -> Vec<String> {
 
 /// Everybody speaks until the server dies; gives the next one.
 async fn die_working(world: &World, mut server: Server, writers: &mut [Writer]) -> Server {
-    let mut speaking = pin!(join_all(writers.iter_mut().map(|writer| writer.speak(world, STEPS_MAX))));
+    let mut speaking =
+        pin!(join_all(writers.iter_mut().map(|writer| writer.speak(world, STEPS_MAX))));
     tokio::select! {
         _ = server.wait() => {
             world.house.ended(&mut server).await;
@@ -133,8 +152,15 @@ async fn die_working(world: &World, mut server: Server, writers: &mut [Writer]) 
 }
 
 /// The server dies in mid-turn, and the next one dies while it takes that up.
-async fn die_starting(world: &World, mut server: Server, writers: &mut [Writer], at: &str) -> Server {
-    world.event(&mut server, GATED, "gated", json!({"from": "user", "content": "@gated please"})).await;
+async fn die_starting(
+    world: &World,
+    mut server: Server,
+    writers: &mut [Writer],
+    at: &str,
+) -> Server {
+    world
+        .event(&mut server, GATED, "gated", json!({"from": "user", "content": "@gated please"}))
+        .await;
     world.running(&world.threads[GATED], "gated").await;
     let spoken = join_all(writers.iter_mut().map(|writer| writer.speak(world, 4))).await;
     assert!(spoken.iter().all(Option::is_some), "the server died before it was to");

@@ -1,4 +1,5 @@
-//! kill -9 again and again under load, after as many acknowledgements, or events seen, as chance says.
+//! kill -9 again and again under load, after as many acknowledgements, or events seen, as chance
+//! says.
 
 use std::sync::atomic::Ordering;
 
@@ -31,8 +32,13 @@ async fn kill_again_and_again_under_load_loses_nothing_and_repeats_nothing() {
     let mut chance = Chance::of(seed);
     let mut done = Tally::default();
     while done.kills < kills {
-        let faults = haunt((kills - done.kills).min(KILLS_IN_A_HOUSE), chance.branch(), &mut done).await;
-        assert!(faults.is_empty(), "MOOTHALL_KILL_SEED={seed} MOOTHALL_KILLS={kills}\n{}", faults.join("\n"));
+        let faults =
+            haunt((kills - done.kills).min(KILLS_IN_A_HOUSE), chance.branch(), &mut done).await;
+        assert!(
+            faults.is_empty(),
+            "MOOTHALL_KILL_SEED={seed} MOOTHALL_KILLS={kills}\n{}",
+            faults.join("\n")
+        );
     }
     println!(
         "{} kills under load, {} acknowledged, {} repeated, {} events, {} connections of readers",
@@ -55,8 +61,14 @@ impl Tally {
         self.kills += kills;
         self.acknowledged += *world.ledger.acknowledged.borrow();
         self.repeated += world.ledger.repeated.load(Ordering::Relaxed);
-        self.events += world.threads.iter().map(|thread| *thread.readers[0].head.borrow()).sum::<u64>();
-        self.connections += world.threads.iter().flat_map(|thread| &thread.readers).map(Reader::connections).sum::<u64>();
+        self.events +=
+            world.threads.iter().map(|thread| *thread.readers[0].head.borrow()).sum::<u64>();
+        self.connections += world
+            .threads
+            .iter()
+            .flat_map(|thread| &thread.readers)
+            .map(Reader::connections)
+            .sum::<u64>();
     }
 }
 
@@ -65,13 +77,16 @@ async fn haunt(kills: u64, mut chance: Chance, done: &mut Tally) -> Vec<String> 
     let mut world = World::new().await;
     let mut server = world.house.start().await;
     world.furnish(&mut server, &FLOORS).await;
-    let mut writers: Vec<Writer> = (0..WRITERS).map(|number| Writer::of(number % FLOORS.len(), number, chance.branch())).collect();
+    let mut writers: Vec<Writer> = (0..WRITERS)
+        .map(|number| Writer::of(number % FLOORS.len(), number, chance.branch()))
+        .collect();
     for kill in 1..=kills {
         let death = async {
             wait_for_moment(&world, &mut chance).await;
             world.house.kill(server).await;
         };
-        join(death, join_all(writers.iter_mut().map(|writer| writer.speak(&world, u64::MAX)))).await;
+        join(death, join_all(writers.iter_mut().map(|writer| writer.speak(&world, u64::MAX))))
+            .await;
         server = world.house.start().await;
         let complaints = world.complaints();
         if !complaints.is_empty() {

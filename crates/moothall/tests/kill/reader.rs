@@ -35,21 +35,46 @@ impl Drop for Reader {
 
 impl Reader {
     /// Reads a thread from its beginning, wherever the server is.
-    pub fn of(thread: &str, viewer: Option<&str>, address: watch::Receiver<Option<String>>) -> Self {
+    pub fn of(
+        thread: &str,
+        viewer: Option<&str>,
+        address: watch::Receiver<Option<String>>,
+    ) -> Self {
         let seen = Arc::<Mutex<Seen>>::default();
         let (heads, head) = watch::channel(0);
         let query = viewer.map(|viewer| format!("&as={viewer}")).unwrap_or_default();
-        let path = format!("/threads/{thread}/events/stream?after=0&types={}{query}", EventTypes::EVERY.list());
-        let reading = Reading { path, gapless: viewer.is_none(), seen: seen.clone(), heads, http: crate::house::plain().build().unwrap() };
-        Self { viewer: viewer.map(Into::into), seen, head, task: tokio::spawn(reading.run(address)) }
+        let path = format!(
+            "/threads/{thread}/events/stream?after=0&types={}{query}",
+            EventTypes::EVERY.list()
+        );
+        let reading = Reading {
+            path,
+            gapless: viewer.is_none(),
+            seen: seen.clone(),
+            heads,
+            http: crate::house::plain().build().unwrap(),
+        };
+        Self {
+            viewer: viewer.map(Into::into),
+            seen,
+            head,
+            task: tokio::spawn(reading.run(address)),
+        }
     }
 
-    /// What is wrong with what was seen, compared with what there is. Everything has to have been seen.
+    /// What is wrong with what was seen, compared with what there is. Everything has to have been
+    /// seen.
     pub fn faults(&self, events: &[Value]) -> Vec<String> {
         let name = self.viewer.as_deref().unwrap_or("the operator");
         let seen = self.seen.lock().unwrap();
-        let mut faults: Vec<String> = seen.faults.iter().map(|fault| format!("{name}: {fault}")).collect();
-        if let Some((saw, is)) = seen.events.iter().zip(events).find(|(saw, is)| saw != is && lasting(saw) != lasting(is)) {
+        let mut faults: Vec<String> =
+            seen.faults.iter().map(|fault| format!("{name}: {fault}")).collect();
+        if let Some((saw, is)) = seen
+            .events
+            .iter()
+            .zip(events)
+            .find(|(saw, is)| saw != is && lasting(saw) != lasting(is))
+        {
             faults.push(format!("{name} saw {saw}, and it is {is}"));
         }
         if seen.events.len() != events.len() {
@@ -99,7 +124,8 @@ impl Reading {
 
     async fn connect(&self, address: &str) -> Option<Response> {
         let after = self.heads.borrow().to_string();
-        let request = self.http.get(format!("{address}{}", self.path)).header("Last-Event-ID", after);
+        let request =
+            self.http.get(format!("{address}{}", self.path)).header("Last-Event-ID", after);
         let answer = request.send().await.ok().filter(|answer| answer.status().is_success())?;
         self.seen.lock().unwrap().connections += 1;
         Some(answer)
@@ -121,7 +147,11 @@ impl Reading {
     fn check_head(&self, head: u64) {
         let last = *self.heads.borrow();
         if head < last {
-            self.seen.lock().unwrap().faults.push(format!("event {last} was seen, and the log ends at {head}"));
+            self.seen
+                .lock()
+                .unwrap()
+                .faults
+                .push(format!("event {last} was seen, and the log ends at {head}"));
         }
     }
 

@@ -28,7 +28,8 @@ impl Floor {
         }
     }
 
-    /// Who is invited, by the names of their clients. The guest has no program here: it speaks when it likes.
+    /// Who is invited, by the names of their clients. The guest has no program here: it speaks when
+    /// it likes.
     fn invited(self) -> &'static [&'static str] {
         match self {
             Floor::Hybrid => &["ann", "ben", "cat", "sh"],
@@ -73,8 +74,20 @@ impl World {
     }
 
     /// A control that has to be acknowledged in the end.
-    pub async fn control(&self, server: &mut Server, thread: usize, key: &str, content: Value) -> Value {
-        self.event(server, thread, key, json!({"type": "control", "from": "user", "content": content})).await
+    pub async fn control(
+        &self,
+        server: &mut Server,
+        thread: usize,
+        key: &str,
+        content: Value,
+    ) -> Value {
+        self.event(
+            server,
+            thread,
+            key,
+            json!({"type": "control", "from": "user", "content": content}),
+        )
+        .await
     }
 
     /// An event that has to be acknowledged in the end.
@@ -92,27 +105,36 @@ impl World {
                 return answer;
             }
             let status = timeout(PATIENCE, self.house.ended(server)).await;
-            let status =
-                status.unwrap_or_else(|_| panic!("a server that lives did not answer: {}; {}", self.ledger.loss(), self.house.said()));
+            let status = status.unwrap_or_else(|_| {
+                panic!(
+                    "a server that lives did not answer: {}; {}",
+                    self.ledger.loss(),
+                    self.house.said()
+                )
+            });
             assert!(crashed(status), "the server ended by itself: {status}; {}", self.house.said());
             *server = self.house.start().await;
         }
     }
 
-    /// Waits until nothing is open and nothing waits in a thread, and its operator has seen all of it. Nothing comes back when the
-    /// server is gone. Every step on the way there is an event, so the reader says when to look again.
+    /// Waits until nothing is open and nothing waits in a thread, and its operator has seen all of
+    /// it. Nothing comes back when the server is gone. Every step on the way there is an event, so
+    /// the reader says when to look again.
     pub async fn quiet(&self, thread: &Thread) -> Option<()> {
         self.until(thread, |state, seen| at_rest(&state["state"]) && state["head"] == seen).await
     }
 
     /// Waits until a participant is at work. The server has to stay for so long.
     pub async fn running(&self, thread: &Thread, participant: &str) {
-        let running = |turn: &Value| turn["participant"] == participant && turn["state"] == "running";
-        let at_work = |state: &Value, _| state["state"]["turns"].as_array().unwrap().iter().any(running);
+        let running =
+            |turn: &Value| turn["participant"] == participant && turn["state"] == "running";
+        let at_work =
+            |state: &Value, _| state["state"]["turns"].as_array().unwrap().iter().any(running);
         self.until(thread, at_work).await.expect("a server");
     }
 
-    /// Waits for a state of a thread, given the position up to which its operator has seen everything.
+    /// Waits for a state of a thread, given the position up to which its operator has seen
+    /// everything.
     async fn until(&self, thread: &Thread, wanted: impl Fn(&Value, u64) -> bool) -> Option<()> {
         let mut address = self.house.address.subscribe();
         let at = address.borrow_and_update().clone()?;
@@ -132,20 +154,33 @@ impl World {
             match timeout(PATIENCE, changed).await {
                 Ok(true) => {}
                 Ok(false) => return None,
-                Err(_) => panic!("nothing moves any more, and the state is still {state}; {:?}", self.complaints()),
+                Err(_) => panic!(
+                    "nothing moves any more, and the state is still {state}; {:?}",
+                    self.complaints()
+                ),
             }
         }
     }
 
     /// What readers have complained of so far.
     pub fn complaints(&self) -> Vec<String> {
-        self.threads.iter().flat_map(|thread| &thread.readers).flat_map(Reader::complaints).collect()
+        self.threads
+            .iter()
+            .flat_map(|thread| &thread.readers)
+            .flat_map(Reader::complaints)
+            .collect()
     }
 
     /// Lets everything come to rest, and gives what is wrong then.
     pub async fn faults(&self, server: &mut Server, round: &str) -> Vec<String> {
         for (number, thread) in self.threads.iter().enumerate() {
-            self.control(server, number, &format!("go-on-{round}"), json!({"unmute": {"targets": ["ben"]}, "resume": {}})).await;
+            self.control(
+                server,
+                number,
+                &format!("go-on-{round}"),
+                json!({"unmute": {"targets": ["ben"]}, "resume": {}}),
+            )
+            .await;
             let last = json!({"from": "user", "content": format!("@ann the last of {round}")});
             self.event(server, number, &format!("last-{round}"), last).await;
             self.quiet(thread).await.expect("a server");
@@ -157,7 +192,12 @@ impl World {
             faults.push("requests that were made again had an effect of their own".into());
         }
         for thread in &self.threads {
-            faults.extend(self.faults_of(thread).await.into_iter().map(|fault| format!("{} {:?}: {fault}", thread.id, thread.floor)));
+            faults.extend(
+                self.faults_of(thread)
+                    .await
+                    .into_iter()
+                    .map(|fault| format!("{} {:?}: {fault}", thread.id, thread.floor)),
+            );
         }
         if self.house.said().contains("panicked") {
             faults.push(format!("the server panicked: {}", self.house.said()));
@@ -174,7 +214,12 @@ impl World {
     }
 
     async fn heads(&self) -> Value {
-        self.get("/threads").await["threads"].as_array().unwrap().iter().map(|thread| thread["head"].clone()).collect()
+        self.get("/threads").await["threads"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|thread| thread["head"].clone())
+            .collect()
     }
 
     pub async fn get(&self, path: &str) -> Value {
@@ -186,15 +231,20 @@ impl World {
         let (path, every) = (format!("/threads/{}", thread.id), EventTypes::EVERY.list());
         let events = list(self.get(&format!("{path}/events?types={every}")).await, "events");
         let turns = list(self.get(&format!("{path}/turns")).await, "turns");
-        let asked: Vec<_> = self.ledger.all().into_iter().filter(|asked| asked.concerns(&thread.id)).collect();
+        let asked: Vec<_> =
+            self.ledger.all().into_iter().filter(|asked| asked.concerns(&thread.id)).collect();
         let mut faults = oracle::faults(thread.floor, &events, &turns, &asked);
         for reader in &thread.readers {
             let visible = match reader.viewer() {
                 None => events.clone(),
-                Some(viewer) => list(self.get(&format!("{path}/events?types={every}&as={viewer}")).await, "events"),
+                Some(viewer) => list(
+                    self.get(&format!("{path}/events?types={every}&as={viewer}")).await,
+                    "events",
+                ),
             };
             let last = visible.last().map_or(0, |event| event["seq"].as_u64().unwrap());
-            let caught_up = timeout(PATIENCE, reader.head.clone().wait_for(|head| *head >= last)).await.is_ok();
+            let caught_up =
+                timeout(PATIENCE, reader.head.clone().wait_for(|head| *head >= last)).await.is_ok();
             faults.extend((!caught_up).then(|| format!("a reader does not come to event {last}")));
             faults.extend(reader.faults(&visible));
         }

@@ -36,7 +36,15 @@ pub struct Writer {
 impl Writer {
     pub fn of(thread: usize, number: usize, chance: Chance) -> Self {
         let name = format!("w{thread}.{number}");
-        Self { name, thread, chance, step: 0, next: VecDeque::new(), open: None, answered: Vec::new() }
+        Self {
+            name,
+            thread,
+            chance,
+            step: 0,
+            next: VecDeque::new(),
+            open: None,
+            answered: Vec::new(),
+        }
     }
 
     /// Speaks until so many requests were made; nothing comes back when the server was gone first.
@@ -79,13 +87,18 @@ impl Writer {
             Act::Ask { path, body } => {
                 self.step += 1;
                 let path = format!("/threads/{}/{path}", world.threads[self.thread].id);
-                self.open = Some(world.ledger.note(path, body, format!("{}-{}", self.name, self.step)));
+                self.open =
+                    Some(world.ledger.note(path, body, format!("{}-{}", self.name, self.step)));
                 self.finish_open(world).await
             }
             Act::Presence(state) => {
                 let path = format!("/threads/{}/presence", world.threads[self.thread].id);
-                let asked =
-                    Asked { path, body: json!({"from": self.name, "state": state}), key: "presence".into(), answer: Default::default() };
+                let asked = Asked {
+                    path,
+                    body: json!({"from": self.name, "state": state}),
+                    key: "presence".into(),
+                    answer: Default::default(),
+                };
                 ask_freely(world, &asked).await
             }
             Act::Rest => world.quiet(&world.threads[self.thread]).await.map(drop),
@@ -96,7 +109,10 @@ impl Writer {
     fn say(&mut self, from: &str, to: &str, address: &str) -> Act {
         let number = self.step + self.next.len() as u64 + self.chance.below(1 << 40);
         let content = format!("{address} {} {number}", self.name);
-        Act::Ask { path: "events", body: json!({"from": from, "to": to, "content": content.trim()}) }
+        Act::Ask {
+            path: "events",
+            body: json!({"from": from, "to": to, "content": content.trim()}),
+        }
     }
 
     fn in_rounds(&mut self) -> VecDeque<Act> {
@@ -105,15 +121,25 @@ impl Writer {
             1 => vec![self.say("user", "all", "@sh what")],
             2 => vec![self.say("user", "all", "@ben, @cat:")],
             3 => vec![self.say("user", "sh", "you"), self.say("user", "all", "well")],
-            4 => vec![control(json!({"pause": {"on": true}})), self.say("user", "all", "@cat"), control(json!({"resume": {}}))],
+            4 => vec![
+                control(json!({"pause": {"on": true}})),
+                self.say("user", "all", "@cat"),
+                control(json!({"resume": {}})),
+            ],
             5 => vec![
                 control(json!({"mute": {"targets": ["ben"]}})),
                 self.say("user", "all", "@ben"),
                 control(json!({"unmute": {"targets": ["ben"]}})),
             ],
-            6 => vec![self.say("user", "all", "@ann @sh"), Act::Ask { path: "stop", body: json!({"from": "user"}) }],
+            6 => vec![
+                self.say("user", "all", "@ann @sh"),
+                Act::Ask { path: "stop", body: json!({"from": "user"}) },
+            ],
             7 => vec![control(json!({"prod": ["ann"]}))],
-            8 => vec![Act::Ask { path: "events", body: json!({"type": "thread.renamed", "from": "user", "content": self.name}) }],
+            8 => vec![Act::Ask {
+                path: "events",
+                body: json!({"type": "thread.renamed", "from": "user", "content": self.name}),
+            }],
             9 => vec![Act::Presence("typing"), self.say("user", "all", "hm")],
             _ => vec![self.say("user", "all", "all of you")],
         };
@@ -141,7 +167,10 @@ impl Writer {
 }
 
 fn control(content: Value) -> Act {
-    Act::Ask { path: "events", body: json!({"type": "control", "from": "user", "content": content}) }
+    Act::Ask {
+        path: "events",
+        body: json!({"type": "control", "from": "user", "content": content}),
+    }
 }
 
 async fn ask(world: &World, asked: &Asked) -> Option<Value> {

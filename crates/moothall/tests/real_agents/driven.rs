@@ -14,7 +14,8 @@ async fn outcomes(server: &Server<'_>, session: &str) -> Vec<Value> {
     turns["turns"].as_array().unwrap().iter().map(|turn| turn["outcome"].clone()).collect()
 }
 
-/// Interrupted in the middle of a turn that goes on like this, a program takes the next prompt, and that alone.
+/// Interrupted in the middle of a turn that goes on like this, a program takes the next prompt, and
+/// that alone.
 async fn is_interrupted(client: &str, slow: Reply) {
     let house = House::new().await;
     let server = house.serve();
@@ -24,14 +25,24 @@ async fn is_interrupted(client: &str, slow: Reply) {
     house.model(client).asked_about("slow-tag").await;
     in_state(&server, &session, "busy").await;
     server.accepted(&format!("/sessions/{session}/interrupt"), json!({})).await;
-    until(&server, &session, "its turn is cancelled", async || outcomes(&server, &session).await == ["cancelled"]).await;
+    until(&server, &session, "its turn is cancelled", async || {
+        outcomes(&server, &session).await == ["cancelled"]
+    })
+    .await;
     house.when("next-tag", &Reply::text("Reply to the next."));
     let next = server.say(&session, "And next-tag").await;
     assert_eq!(server.reply(&session, &next, client).await["content"], "Reply to the next.");
     assert_eq!(outcomes(&server, &session).await, ["cancelled", "spoke"]);
     let asked = house.model(client).requests();
-    let asked: Vec<&str> = asked.iter().map(|request| request.newest.as_str()).filter(|newest| newest.contains("next-tag")).collect();
-    assert!(!asked.is_empty() && asked.iter().all(|newest| !newest.contains("slow-tag")), "nothing is added to it: {asked:?}");
+    let asked: Vec<&str> = asked
+        .iter()
+        .map(|request| request.newest.as_str())
+        .filter(|newest| newest.contains("next-tag"))
+        .collect();
+    assert!(
+        !asked.is_empty() && asked.iter().all(|newest| !newest.contains("slow-tag")),
+        "nothing is added to it: {asked:?}"
+    );
 }
 
 #[tokio::test]
@@ -61,7 +72,8 @@ async fn gemini_is_interrupted() {
 
 /// The question of a session, once there is one.
 async fn question(server: &Server<'_>, session: &str) -> Value {
-    let asks = |event: &Value| event["type"] == "permission" && event["content"]["event"] == "requested";
+    let asks =
+        |event: &Value| event["type"] == "permission" && event["content"]["event"] == "requested";
     let asked = async || server.events(session).await.iter().any(asks);
     until(server, session, "it asks", asked).await;
     server.events(session).await.into_iter().find(asks).unwrap()["content"].clone()
@@ -76,23 +88,35 @@ async fn asks_before(client: &str, args: &[&str], tool: &str, arguments: Value, 
     server.say(&session, "Please touch-tag").await;
     let question = question(&server, &session).await;
     let action = question["action"].as_str().unwrap();
-    assert!(action.contains("touch made-by-agent"), "the action itself, and not its title: {question}");
+    assert!(
+        action.contains("touch made-by-agent"),
+        "the action itself, and not its title: {question}"
+    );
     let options = question["options"].as_array().unwrap();
-    let allow = options.iter().find(|option| option["label"].as_str().unwrap().starts_with(allow)).unwrap_or_else(|| panic!("{question}"));
+    let allow = options
+        .iter()
+        .find(|option| option["label"].as_str().unwrap().starts_with(allow))
+        .unwrap_or_else(|| panic!("{question}"));
     assert_eq!(allow["kind"], "allow_once", "{question}");
     let allow = &allow["id"];
     let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
     let answer = json!({"thread": session, "option": allow});
     let made = house.home.path().join("work/made-by-agent");
     assert!(!made.exists());
-    assert_eq!(server.post(&path, json!({"thread": session, "option": allow, "from": client})).await.0, 403, "no agent answers");
+    assert_eq!(
+        server.post(&path, json!({"thread": session, "option": allow, "from": client})).await.0,
+        403,
+        "no agent answers"
+    );
     assert_eq!(house.post_as_owner(&server, &path, &answer).await, 200);
     until(&server, &session, "it does it", async || made.exists()).await;
-    until(&server, &session, "it is done", async || outcomes(&server, &session).await == ["spoke"]).await;
+    until(&server, &session, "it is done", async || outcomes(&server, &session).await == ["spoke"])
+        .await;
     assert_eq!(house.post_as_owner(&server, &path, &answer).await, 409, "the first answer counts");
 }
 
-/// A person refuses what a program asks: its turn says that, and not that somebody interrupted it or that it never began.
+/// A person refuses what a program asks: its turn says that, and not that somebody interrupted it
+/// or that it never began.
 async fn is_refused(client: &str, tool: &str, arguments: Value) {
     let house = House::new().await;
     let server = house.serve();
@@ -101,9 +125,17 @@ async fn is_refused(client: &str, tool: &str, arguments: Value) {
     server.say(&session, "Please touch-tag").await;
     let question = question(&server, &session).await;
     let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
-    assert_eq!(house.post_as_owner(&server, &path, &json!({"thread": session, "option": "deny"})).await, 200);
-    until(&server, &session, "it stops", async || outcomes(&server, &session).await == ["failed"]).await;
-    let faults = server.events(&session).await.into_iter().map(|event| event["meta"]["error"]["code"].clone());
+    assert_eq!(
+        house.post_as_owner(&server, &path, &json!({"thread": session, "option": "deny"})).await,
+        200
+    );
+    until(&server, &session, "it stops", async || outcomes(&server, &session).await == ["failed"])
+        .await;
+    let faults = server
+        .events(&session)
+        .await
+        .into_iter()
+        .map(|event| event["meta"]["error"]["code"].clone());
     assert_eq!(faults.filter(|code| !code.is_null()).collect::<Vec<_>>(), ["refused"]);
     assert!(!house.home.path().join("work/made-by-agent").exists());
 }
@@ -129,27 +161,44 @@ async fn claude_asks_by_its_hook() {
     asks_before("claude", &[], "Bash", arguments, "allow").await;
 }
 
-/// Claude Code asks its user something: its question is a card, and this answers it. What its model hears is given back.
+/// Claude Code asks its user something: its question is a card, and this answers it. What its model
+/// hears is given back.
 async fn is_asked_which(answer: Value) -> String {
     let house = House::new().await;
     let server = house.serve();
     let session = house.run(&server, "claude", &[]).await;
-    let option = |label: &str, description: &str| json!({"label": label, "description": description});
+    let option =
+        |label: &str, description: &str| json!({"label": label, "description": description});
     let options = [option("SQLite", "One file"), option("Postgres", "A server")];
     let asks = json!({"question": "Which database do we use?", "header": "DB", "multiSelect": false, "options": options});
     house.when("choose-tag", &Reply::tool("AskUserQuestion", json!({"questions": [asks]})));
     server.say(&session, "Please choose-tag").await;
     let question = question(&server, &session).await;
-    assert!(question["action"].as_str().unwrap().contains("Which database do we use?"), "{question}");
-    let of = |key: &str| question["options"].as_array().unwrap().iter().map(|option| option[key].clone()).collect::<Vec<_>>();
-    assert_eq!(of("label"), ["SQLite One file", "Postgres A server", "Type something.", "Chat about this"]);
+    assert!(
+        question["action"].as_str().unwrap().contains("Which database do we use?"),
+        "{question}"
+    );
+    let of = |key: &str| {
+        question["options"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|option| option[key].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        of("label"),
+        ["SQLite One file", "Postgres A server", "Type something.", "Chat about this"]
+    );
     assert_eq!(of("takes_text"), [Value::Null, Value::Null, json!(true), Value::Null]);
     let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
     let mut body = json!({"thread": session});
     body.as_object_mut().unwrap().extend(answer.as_object().unwrap().clone());
     assert_eq!(house.post_as_owner(&server, &path, &body).await, 200);
-    until(&server, &session, "it goes on", async || outcomes(&server, &session).await == ["spoke"]).await;
-    let mut heard = house.model("claude").requests().into_iter().map(|request| request.body.to_string());
+    until(&server, &session, "it goes on", async || outcomes(&server, &session).await == ["spoke"])
+        .await;
+    let mut heard =
+        house.model("claude").requests().into_iter().map(|request| request.body.to_string());
     heard.rfind(|body| body.contains("tool_result")).unwrap_or_default()
 }
 
@@ -181,8 +230,9 @@ async fn gemini_asks_on_its_screen() {
     asks_before("gemini", &[], "run_shell_command", arguments, "Allow once").await;
 }
 
-/// A program that was started in a folder that it does not know asks whether that is trusted, before it takes any words. People are asked
-/// at its home, and words are typed when somebody answered.
+/// A program that was started in a folder that it does not know asks whether that is trusted,
+/// before it takes any words. People are asked at its home, and words are typed when somebody
+/// answered.
 async fn trusts_a_folder(client: &str, trust: &str) {
     let house = House::new().await;
     let server = house.serve();
@@ -193,14 +243,26 @@ async fn trusts_a_folder(client: &str, trust: &str) {
     let session = house.run_in(&server, client, &[], elsewhere.path()).await;
     house.when("hello-tag", &Reply::text("Hello from elsewhere."));
     let question = question(&server, &session).await;
-    assert_eq!((&question["turn"], &question["expires"]), (&Value::Null, &Value::Null), "{question}");
+    assert_eq!(
+        (&question["turn"], &question["expires"]),
+        (&Value::Null, &Value::Null),
+        "{question}"
+    );
     assert_eq!(question["complete"], true, "its screen says all of it: {question}");
     let options = question["options"].as_array().unwrap();
-    let trust = options.iter().find(|option| option["label"].as_str().unwrap().starts_with(trust)).unwrap_or_else(|| panic!("{question}"));
+    let trust = options
+        .iter()
+        .find(|option| option["label"].as_str().unwrap().starts_with(trust))
+        .unwrap_or_else(|| panic!("{question}"));
     in_state(&server, &session, "asking").await;
     let said = server.say(&session, "Please hello-tag").await;
     let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
-    assert_eq!(house.post_as_owner(&server, &path, &json!({"thread": session, "option": trust["id"]})).await, 200);
+    assert_eq!(
+        house
+            .post_as_owner(&server, &path, &json!({"thread": session, "option": trust["id"]}))
+            .await,
+        200
+    );
     assert_eq!(server.reply(&session, &said, client).await["content"], "Hello from elsewhere.");
     let state = server.get(&format!("/threads/{session}/state")).await;
     assert_eq!(state["state"]["questions"], json!([]));

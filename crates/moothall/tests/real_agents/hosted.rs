@@ -1,4 +1,5 @@
-//! The programs on the server's own terminals: started, launched, spoken to and ended through the host.
+//! The programs on the server's own terminals: started, launched, spoken to and ended through the
+//! host.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,7 +7,9 @@ use std::process::Command;
 use std::sync::Arc;
 
 use moothall_agents::terminal::{Program, TmuxHost};
-use moothall_engine::sessions::{HookNews, Key, Launch, Pane, PaneState, Permit, SessionHost, SessionId};
+use moothall_engine::sessions::{
+    HookNews, Key, Launch, Pane, PaneState, Permit, SessionHost, SessionId,
+};
 use moothall_testkit::model_server::{ModelServer, Reply};
 
 use crate::harness::{Home, PATIENCE};
@@ -18,7 +21,12 @@ struct Server(PathBuf);
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = Command::new("tmux").arg("-S").arg(&self.0).arg("kill-server").env_remove("TMUX").output();
+        let _ = Command::new("tmux")
+            .arg("-S")
+            .arg(&self.0)
+            .arg("kill-server")
+            .env_remove("TMUX")
+            .output();
     }
 }
 
@@ -42,7 +50,9 @@ async fn end_of_turn(ears: &mut Listening) -> Option<String> {
             HookNews::Began => {}
             HookNews::Prompt { text } => assert!(text.contains("tag-one"), "{text}"),
             HookNews::Stopped { text, .. } => return text,
-            other @ (HookNews::Asks { .. } | HookNews::Failed { .. } | HookNews::Ended) => panic!("{other:?}"),
+            other @ (HookNews::Asks { .. } | HookNews::Failed { .. } | HookNews::Ended) => {
+                panic!("{other:?}")
+            }
         }
     }
 }

@@ -18,14 +18,22 @@ pub struct House {
 impl Drop for House {
     fn drop(&mut self) {
         let socket = self.home.data().join("tmux/tmux.sock");
-        let _ = Command::new("tmux").arg("-S").arg(socket).arg("kill-server").env_remove("TMUX").output();
+        let _ = Command::new("tmux")
+            .arg("-S")
+            .arg(socket)
+            .arg("kill-server")
+            .env_remove("TMUX")
+            .output();
     }
 }
 
 impl House {
     pub async fn new() -> Self {
         let model = async || ModelServer::start().await.unwrap();
-        let (home, models) = (Home::new(), [("claude", model().await), ("codex", model().await), ("gemini", model().await)]);
+        let (home, models) = (
+            Home::new(),
+            [("claude", model().await), ("codex", model().await), ("gemini", model().await)],
+        );
         home.sign();
         programs::settle_each(&home, [0, 1, 2].map(|at| models[at].1.url()));
         // Starting programs and looking at their screens is for whoever runs the server.
@@ -56,15 +64,31 @@ impl House {
     }
 
     /// Starts a program in this folder, as it is.
-    pub async fn run_in(&self, server: &Server<'_>, client: &str, args: &[&str], cwd: &Path) -> String {
-        let started = server.accepted("/sessions", json!({"client": client, "name": client, "args": args, "cwd": cwd})).await;
+    pub async fn run_in(
+        &self,
+        server: &Server<'_>,
+        client: &str,
+        args: &[&str],
+        cwd: &Path,
+    ) -> String {
+        let started = server
+            .accepted(
+                "/sessions",
+                json!({"client": client, "name": client, "args": args, "cwd": cwd}),
+            )
+            .await;
         started["id"].as_str().unwrap().to_owned()
     }
 
     /// Posts as whoever started the server.
     pub async fn post_as_owner(&self, server: &Server<'_>, path: &str, body: &Value) -> u16 {
-        let kept: Value = serde_json::from_slice(&std::fs::read(self.home.data().join("startup.key")).unwrap()).unwrap();
-        let request = server.http().post(format!("{}{path}", server.url)).bearer_auth(kept["key"].as_str().unwrap());
+        let kept: Value =
+            serde_json::from_slice(&std::fs::read(self.home.data().join("startup.key")).unwrap())
+                .unwrap();
+        let request = server
+            .http()
+            .post(format!("{}{path}", server.url))
+            .bearer_auth(kept["key"].as_str().unwrap());
         request.json(body).send().await.unwrap().status().as_u16()
     }
 }
@@ -79,5 +103,8 @@ pub async fn until(server: &Server<'_>, session: &str, what: &str, holds: impl A
 
 /// Waits until a session is in a state.
 pub async fn in_state(server: &Server<'_>, session: &str, state: &str) {
-    until(server, session, state, async || server.get(&format!("/sessions/{session}")).await["state"] == state).await;
+    until(server, session, state, async || {
+        server.get(&format!("/sessions/{session}")).await["state"] == state
+    })
+    .await;
 }

@@ -19,16 +19,20 @@ fn ball(number: usize) -> String {
 /// Who said what in a conversation.
 async fn said(server: &Server<'_>, thread: &str) -> Vec<(String, String)> {
     let words = |event: &Value, field: &str| event[field].as_str().unwrap_or_default().to_owned();
-    let messages = server.events(thread).await.into_iter().filter(|event| event["type"] == "message");
+    let messages =
+        server.events(thread).await.into_iter().filter(|event| event["type"] == "message");
     messages.map(|event| (words(&event, "from"), words(&event, "content"))).collect()
 }
 
-/// Asks one of them to begin, again where it was asked before it knew its tools; gives the link that it makes.
+/// Asks one of them to begin, again where it was asked before it knew its tools; gives the link
+/// that it makes.
 async fn begin(server: &Server<'_>, one: &str, other: &str) -> String {
     for _ in 0..TURNS {
         let asked = server.say(one, "begin-the-talk").await;
         server.reply(one, &asked, "claude").await;
-        if let Some(link) = server.get(&format!("/links?session={other}")).await["links"][0]["id"].as_str() {
+        if let Some(link) =
+            server.get(&format!("/links?session={other}")).await["links"][0]["id"].as_str()
+        {
             return link.to_owned();
         }
     }
@@ -56,24 +60,36 @@ async fn two_programs_talk_on_after_one_call() {
     house.when(&ball(TURNS), &Reply::text("[PASS]"));
     let link = begin(&server, &claude, &codex).await;
     for number in 0..=TURNS {
-        server.wait_for(&link, 0, |event| event["type"] == "message" && event["content"] == ball(number)).await;
+        server
+            .wait_for(&link, 0, |event| {
+                event["type"] == "message" && event["content"] == ball(number)
+            })
+            .await;
     }
     server.accepted(&format!("/links/{link}/close"), json!({})).await;
-    let expected: Vec<_> = (0..=TURNS).map(|number| (["claude", "codex"][number % 2].to_owned(), ball(number))).collect();
+    let expected: Vec<_> = (0..=TURNS)
+        .map(|number| (["claude", "codex"][number % 2].to_owned(), ball(number)))
+        .collect();
     assert_eq!(said(&server, &link).await, expected, "each once, in order, with its author");
 }
 
-/// A person speaks to a link of all three: each answers once, and hears the others with their names and numbers.
+/// A person speaks to a link of all three: each answers once, and hears the others with their names
+/// and numbers.
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn three_programs_answer_a_person_in_one_link_and_hear_each_other() {
     let house = House::new().await;
     let server = house.serve();
     let sessions = join_all(CLIENTS.map(|client| house.run(&server, client, &[]))).await;
-    let members: Vec<Value> = sessions.iter().zip(1..).map(|(session, number)| json!({"session": session, "number": number})).collect();
+    let members: Vec<Value> = sessions
+        .iter()
+        .zip(1..)
+        .map(|(session, number)| json!({"session": session, "number": number}))
+        .collect();
     let made = server.accepted("/links", json!({"members": members})).await;
     let link = made["link"]["id"].as_str().unwrap().to_owned();
-    // What the others say is passed over; whoever hears it together with the question answers the question.
+    // What the others say is passed over; whoever hears it together with the question answers the
+    // question.
     house.when("-has-answered", &Reply::text("[PASS]"));
     for client in CLIENTS {
         house.model(client).when("the-question", Reply::text(&format!("{client}-has-answered")));
@@ -86,7 +102,13 @@ async fn three_programs_answer_a_person_in_one_link_and_hear_each_other() {
     for (reader, session) in CLIENTS.iter().zip(&sessions) {
         for (speaker, number) in CLIENTS.iter().zip(1..).filter(|(speaker, _)| *speaker != reader) {
             let framed = format!("{speaker} ({number}):\n\n{speaker}-has-answered");
-            let heard = async || house.model(reader).requests().iter().any(|request| request.newest.contains(&framed));
+            let heard = async || {
+                house
+                    .model(reader)
+                    .requests()
+                    .iter()
+                    .any(|request| request.newest.contains(&framed))
+            };
             until(&server, session, &format!("{reader} hears {framed:?}"), heard).await;
         }
         in_state(&server, session, "idle").await;
@@ -94,7 +116,8 @@ async fn three_programs_answer_a_person_in_one_link_and_hear_each_other() {
     let mut said = said(&server, &link).await;
     said.sort();
     let own = CLIENTS.map(|client| (client.to_owned(), format!("{client}-has-answered")));
-    let expected: Vec<_> = own.into_iter().chain([("user".to_owned(), "the-question".to_owned())]).collect();
+    let expected: Vec<_> =
+        own.into_iter().chain([("user".to_owned(), "the-question".to_owned())]).collect();
     assert_eq!(said, expected, "each once, with its author");
 }
 
@@ -105,9 +128,15 @@ async fn a_mention_reaches_gemini_in_its_terminal() {
     let house = House::new().await;
     let server = house.serve();
     let session = house.run(&server, "gemini", &[]).await;
-    let room = server.accepted("/threads", json!({"name": "Room", "policy": {"name": "hybrid"}})).await;
+    let room =
+        server.accepted("/threads", json!({"name": "Room", "policy": {"name": "hybrid"}})).await;
     let room = room["id"].as_str().unwrap();
-    server.control(room, json!({"invite": {"participant_id": "gemini", "profile": {"session": session}}})).await;
+    server
+        .control(
+            room,
+            json!({"invite": {"participant_id": "gemini", "profile": {"session": session}}}),
+        )
+        .await;
     house.when("zebra", &Reply::text("It has *stripes*."));
     let asked = server.say(room, "@gemini what has a zebra?").await;
     assert_eq!(server.reply(room, &asked, "gemini").await["content"], "It has *stripes*.");

@@ -1,5 +1,5 @@
-//! What the real programs take for a login, as `docs/agents.md` names it: a variable of the server, or a file of their user; and what
-//! is shown where there is neither.
+//! What the real programs take for a login, as `docs/agents.md` names it: a variable of the server,
+//! or a file of their user; and what is shown where there is neither.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,10 @@ fn nobodys(models: &ModelServer) -> Home {
 }
 
 fn codex(home: &Home, models: &ModelServer, login: &str) {
-    let provider = format!("name = \"fake\"\nbase_url = \"{}/v1\"\nwire_api = \"responses\"\n{login}\n", models.url());
+    let provider = format!(
+        "name = \"fake\"\nbase_url = \"{}/v1\"\nwire_api = \"responses\"\n{login}\n",
+        models.url()
+    );
     let config = format!(
         "model = \"fake-large\"\nmodel_provider = \"fake\"\ncheck_for_update_on_startup = false\n[model_providers.fake]\n{provider}"
     );
@@ -38,30 +41,53 @@ fn codex(home: &Home, models: &ModelServer, login: &str) {
 }
 
 /// The answer of a program, or what is shown when it fails.
-async fn asked(home: &Home, models: &ModelServer, client: &str, variables: &[(&str, &str)]) -> Result<String, String> {
+async fn asked(
+    home: &Home,
+    models: &ModelServer,
+    client: &str,
+    variables: &[(&str, &str)],
+) -> Result<String, String> {
     models.when("zebra", Reply::text("It has stripes."));
     let (path, url) = (programs::path(), models.url());
-    let usual = [("PATH", path.as_str()), ("ANTHROPIC_BASE_URL", &url), ("GOOGLE_GEMINI_BASE_URL", &url), ("DISABLE_TELEMETRY", "1")];
-    let server = home.serve_with("127.0.0.1:0", &[&usual[..], &[("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")], variables].concat());
+    let usual = [
+        ("PATH", path.as_str()),
+        ("ANTHROPIC_BASE_URL", &url),
+        ("GOOGLE_GEMINI_BASE_URL", &url),
+        ("DISABLE_TELEMETRY", "1"),
+    ];
+    let server = home.serve_with(
+        "127.0.0.1:0",
+        &[&usual[..], &[("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")], variables].concat(),
+    );
     let thread = server.thread().await;
     server.invite(&thread, client, client).await;
     let said = server.say(&thread, &format!("@{client} what has a zebra?")).await;
-    let over = |event: &Value| event["content"]["event"] == "ended" && event["content"]["participant"] == client;
+    let over = |event: &Value| {
+        event["content"]["event"] == "ended" && event["content"]["participant"] == client
+    };
     let ended = server.wait_for(&thread, said["seq"].as_u64().unwrap(), over).await;
     if ended["content"]["outcome"] == "failed" {
         return Err(ended["content"]["fault"]["message"].as_str().unwrap_or_default().to_owned());
     }
-    Ok(server.reply(&thread, &said, client).await["content"].as_str().unwrap_or_default().to_owned())
+    Ok(server.reply(&thread, &said, client).await["content"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned())
 }
 
 async fn by_variable_alone(client: &str, variable: &str, complaint: &str) {
     let models = ModelServer::start().await.unwrap();
     let home = nobodys(&models);
-    assert_eq!(asked(&home, &models, client, &[(variable, KEY)]).await, Ok("It has stripes.".to_owned()));
+    assert_eq!(
+        asked(&home, &models, client, &[(variable, KEY)]).await,
+        Ok("It has stripes.".to_owned())
+    );
     let models = ModelServer::start().await.unwrap();
     let without = asked(&nobodys(&models), &models, client, &[]).await.unwrap_err();
     assert!(
-        without.contains("It said: ") && without.contains(complaint) && without.contains("As the user that the server runs as"),
+        without.contains("It said: ")
+            && without.contains(complaint)
+            && without.contains("As the user that the server runs as"),
         "{without}"
     );
 }

@@ -1,7 +1,9 @@
-//! The real Claude Code, Codex and Gemini programs against fake models: `./scripts/test agents` installs them and runs this.
+//! The real Claude Code, Codex and Gemini programs against fake models: `./scripts/test agents`
+//! installs them and runs this.
 //!
-//! What is tested is what they do by themselves: how they answer once for each turn, and what they report of themselves from a
-//! terminal. They are given a home folder of their own and no network beyond this computer.
+//! What is tested is what they do by themselves: how they answer once for each turn, and what they
+//! report of themselves from a terminal. They are given a home folder of their own and no network
+//! beyond this computer.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../e2e/harness.rs"]

@@ -1,4 +1,5 @@
-//! A home folder in which the real programs ask nothing at their start, and know only the fake models.
+//! A home folder in which the real programs ask nothing at their start, and know only the fake
+//! models.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,21 +14,26 @@ const KEY: &str = "sk-fake-0123456789-0123456789-0123456789";
 
 /// A search path with the pinned programs first.
 pub fn path() -> String {
-    let folder = std::env::var("MOOTHALL_REAL_AGENTS").expect("the folder of the real programs: run ./scripts/test agents");
+    let folder = std::env::var("MOOTHALL_REAL_AGENTS")
+        .expect("the folder of the real programs: run ./scripts/test agents");
     let system = std::env::var("PATH").unwrap_or_default();
     format!("{folder}:{system}")
 }
 
 /// The file of one of the programs.
 pub fn file(program: &str) -> String {
-    let found = std::env::split_paths(&path()).map(|folder| folder.join(program)).find(|file| file.is_file());
+    let found = std::env::split_paths(&path())
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file());
     found.unwrap_or_else(|| panic!("{program} is not installed")).to_string_lossy().into_owned()
 }
 
 /// What a program in a terminal inherits.
 pub fn variables(home: &Home) -> BTreeMap<String, String> {
     let home = home.path().to_string_lossy().into_owned();
-    [("PATH", path()), ("HOME", home), ("COLORTERM", "truecolor".to_owned())].map(|(name, value)| (name.to_owned(), value)).into()
+    [("PATH", path()), ("HOME", home), ("COLORTERM", "truecolor".to_owned())]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
 }
 
 /// Furnishes a home for all three, with a folder to work in.
@@ -52,8 +58,12 @@ fn write(file: PathBuf, text: &str) {
 }
 
 fn claude(home: &Path, models: &str, trusted: [&str; 2]) {
-    let projects =
-        trusted.map(|folder| (folder.to_owned(), json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true})));
+    let projects = trusted.map(|folder| {
+        (
+            folder.to_owned(),
+            json!({"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}),
+        )
+    });
     let known = json!({
         "hasCompletedOnboarding": true, "bypassPermissionsModeAccepted": true, "theme": "dark",
         "customApiKeyResponses": {"approved": [&KEY[KEY.len() - 20..]], "rejected": []},
@@ -68,7 +78,9 @@ fn claude(home: &Path, models: &str, trusted: [&str; 2]) {
 }
 
 fn codex(home: &Path, models: &str, trusted: [&str; 2]) {
-    let projects = trusted.map(|folder| format!("[projects.\"{folder}\"]\ntrust_level = \"trusted\"\n")).concat();
+    let projects = trusted
+        .map(|folder| format!("[projects.\"{folder}\"]\ntrust_level = \"trusted\"\n"))
+        .concat();
     let config = format!(
         "model = \"fake-large\"\nmodel_provider = \"fake\"\ncheck_for_update_on_startup = false\n\n\
          [model_providers.fake]\nname = \"fake\"\nbase_url = \"{models}/v1\"\nwire_api = \"responses\"\n\
@@ -83,5 +95,8 @@ fn gemini(home: &Path, models: &str) {
         "privacy": {"usageStatisticsEnabled": false}, "ui": {"hideTips": true},
     });
     write(home.join(".gemini/settings.json"), &settings.to_string());
-    write(home.join(".gemini/.env"), &format!("GEMINI_API_KEY={KEY}\nGOOGLE_GEMINI_BASE_URL={models}\n"));
+    write(
+        home.join(".gemini/.env"),
+        &format!("GEMINI_API_KEY={KEY}\nGOOGLE_GEMINI_BASE_URL={models}\n"),
+    );
 }

@@ -1,4 +1,5 @@
-//! What the programs report of themselves from a terminal, in the situations that differ from program to program.
+//! What the programs report of themselves from a terminal, in the situations that differ from
+//! program to program.
 
 use moothall_engine::sessions::{HookNews, Permit};
 use moothall_testkit::model_server::{Gate, Reply};
@@ -104,8 +105,10 @@ async fn codex_reports_its_turns_and_not_its_titles() {
 #[tokio::test]
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn gemini_reports_turns_interruptions_and_its_end() {
-    // What is sent off before it is done with its tool servers, which are not there, comes back into its composer.
-    let mut world = World::of("gemini", &["--skip-trust"], &["MCP issues detected"], Permit::Undecided).await;
+    // What is sent off before it is done with its tool servers, which are not there, comes back
+    // into its composer.
+    let mut world =
+        World::of("gemini", &["--skip-trust"], &["MCP issues detected"], Permit::Undecided).await;
     assert_eq!(world.ears.news().await, HookNews::Began);
     world.models.when("tag-one", Reply::text("Reply to one."));
     world.terminal.prompt("First line\nand tag-one");

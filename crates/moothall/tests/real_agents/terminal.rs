@@ -1,4 +1,5 @@
-//! A terminal of one program, on a tmux server of its own: plain commands, so that what programs do is seen without the host.
+//! A terminal of one program, on a tmux server of its own: plain commands, so that what programs do
+//! is seen without the host.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,7 +13,8 @@ use crate::harness::PATIENCE;
 const LOOK_EVERY: Duration = Duration::from_millis(150);
 /// A screen that did not change for so long is drawn.
 const QUIET: Duration = Duration::from_millis(1200);
-/// Words that stand there for so long have been taken: what comes at once after a paste would count as a part of it.
+/// Words that stand there for so long have been taken: what comes at once after a paste would count
+/// as a part of it.
 const TAKEN: Duration = Duration::from_millis(700);
 
 /// Ends with everything in it when it is dropped.
@@ -26,8 +28,21 @@ impl Terminal {
         static STARTED: AtomicUsize = AtomicUsize::new(0);
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let terminal = Self { socket: format!("moothall-real-{}-{number}", std::process::id()) };
-        let mut words = vec!["-f", "/dev/null", "-u", "new-session", "-d", "-x", "160", "-y", "50", "-c", cwd.to_str().unwrap()];
-        let variables: Vec<String> = env.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let mut words = vec![
+            "-f",
+            "/dev/null",
+            "-u",
+            "new-session",
+            "-d",
+            "-x",
+            "160",
+            "-y",
+            "50",
+            "-c",
+            cwd.to_str().unwrap(),
+        ];
+        let variables: Vec<String> =
+            env.iter().map(|(name, value)| format!("{name}={value}")).collect();
         variables.iter().for_each(|variable| words.extend(["-e", variable]));
         words.push("--");
         words.extend(argv.iter().map(String::as_str));
@@ -35,7 +50,8 @@ impl Terminal {
         terminal
     }
 
-    /// The server of tmux hands on what it was started with, and Gemini CLI takes a variable `CI` for the absence of a person.
+    /// The server of tmux hands on what it was started with, and Gemini CLI takes a variable `CI`
+    /// for the absence of a person.
     fn tmux(&self, words: &[&str], input: &str) -> String {
         let mut command = Command::new("tmux");
         command.env_clear().envs(std::env::vars().filter(|(name, _)| name == "PATH"));

@@ -65,8 +65,12 @@ impl Listening {
         let (sender, came) = mpsc::unbounded_channel();
         let ear: Arc<dyn HookSink> = Arc::new(Ear { came: sender, permit });
         let reader = tokio::spawn(async move { opened.run(ear).await });
-        let dress =
-            HookInjector { moothall: env!("CARGO_BIN_EXE_moothall").into(), url: "http://127.0.0.1:9".into(), spool, outside: None };
+        let dress = HookInjector {
+            moothall: env!("CARGO_BIN_EXE_moothall").into(),
+            url: "http://127.0.0.1:9".into(),
+            spool,
+            outside: None,
+        };
         Self { dress, came, reader, _kept: kept }
     }
 
@@ -89,7 +93,10 @@ impl Listening {
     /// The next report, which must be a prompt with these words.
     pub async fn prompted(&mut self, words: &str) {
         let news = self.news().await;
-        assert!(matches!(&news, HookNews::Prompt { text } if text.contains(words)), "{words}: {news:?}");
+        assert!(
+            matches!(&news, HookNews::Prompt { text } if text.contains(words)),
+            "{words}: {news:?}"
+        );
     }
 
     /// The next report, which must be the end of a turn; its words.
@@ -124,7 +131,8 @@ impl World {
         let work = programs::settle(&home, &models.url());
         let ears = Listening::new(permit);
         let mut env = programs::variables(&home);
-        let launch_command = ears.dress.of(Vendor::of(client), &SessionId::new(SESSION), TOKEN, &env).unwrap();
+        let launch_command =
+            ears.dress.of(Vendor::of(client), &SessionId::new(SESSION), TOKEN, &env).unwrap();
         let mut argv = vec![programs::file(client)];
         argv.extend(args.iter().map(|arg| (*arg).to_owned()).chain(launch_command.args));
         env.extend(launch_command.env);

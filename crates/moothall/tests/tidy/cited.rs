@@ -1,4 +1,5 @@
-//! What code and documents refer to is there: rules by their numbers, sections by their names, tests by theirs.
+//! What code and documents refer to is there: rules by their numbers, sections by their names,
+//! tests by theirs.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +7,11 @@ use crate::{Source, hold, sources};
 
 /// The page of this path.
 fn page<'a>(sources: &'a [Source], path: &str) -> &'a str {
-    sources.iter().find(|source| source.path == path).map(|source| source.text.as_str()).expect("the page")
+    sources
+        .iter()
+        .find(|source| source.path == path)
+        .map(|source| source.text.as_str())
+        .expect("the page")
 }
 
 fn is_test(sources: &[Source], name: &str) -> bool {
@@ -18,7 +23,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// The numbers after each `Ruling` or `Rulings`, as in `(Rulings 8, 9 and 12.)` or `(Rulings 28 to 33.)`.
+/// The numbers after each `Ruling` or `Rulings`, as in `(Rulings 8, 9 and 12.)` or
+/// `(Rulings 28 to 33.)`.
 fn rulings(line: &str) -> Vec<u32> {
     let after = line.split("Ruling").skip(1).map(|rest| rest.strip_prefix('s').unwrap_or(rest));
     after.flat_map(|rest| numbers(rest.strip_prefix(' ').unwrap_or_default())).collect()
@@ -32,7 +38,11 @@ fn numbers(mut rest: &str) -> Vec<u32> {
         let from = all.last().filter(|_| until).map_or(number, |last| last + 1);
         all.extend(from..=number);
         rest = &rest[digits.len()..];
-        let Some(joined) = [", ", " and ", " to "].into_iter().find(|joint| rest.starts_with(joint)) else { return all };
+        let Some(joined) =
+            [", ", " and ", " to "].into_iter().find(|joint| rest.starts_with(joint))
+        else {
+            return all;
+        };
         until = joined == " to ";
         rest = &rest[joined.len()..];
     }
@@ -41,29 +51,51 @@ fn numbers(mut rest: &str) -> Vec<u32> {
 #[test]
 fn every_rule_that_is_cited_is_stated() {
     let sources = sources();
-    let stated: BTreeSet<u32> =
-        page(&sources, "docs/rules.md").lines().filter_map(|line| line.strip_prefix("### ")?.split_once(". ")?.0.parse().ok()).collect();
-    let cited = sources.iter().filter(|source| !source.path.ends_with("tidy/cited.rs")).flat_map(|source| {
-        let lines = source.lines().flat_map(|(number, line)| rulings(line).into_iter().map(move |ruling| (number, ruling)));
-        lines.map(|(number, ruling)| (format!("{}:{number}: Ruling {ruling}", source.path), ruling)).collect::<Vec<_>>()
-    });
+    let stated: BTreeSet<u32> = page(&sources, "docs/rules.md")
+        .lines()
+        .filter_map(|line| line.strip_prefix("### ")?.split_once(". ")?.0.parse().ok())
+        .collect();
+    let cited = sources.iter().filter(|source| !source.path.ends_with("tidy/cited.rs")).flat_map(
+        |source| {
+            let lines = source.lines().flat_map(|(number, line)| {
+                rulings(line).into_iter().map(move |ruling| (number, ruling))
+            });
+            lines
+                .map(|(number, ruling)| {
+                    (format!("{}:{number}: Ruling {ruling}", source.path), ruling)
+                })
+                .collect::<Vec<_>>()
+        },
+    );
     let cited: Vec<_> = cited.collect();
     assert!(cited.len() > 50, "{cited:?}");
-    let findings = cited.into_iter().filter(|(_, ruling)| !stated.contains(ruling)).map(|(place, _)| place);
-    hold("Every rule that is cited stands in docs/rules.md.", "state it there, or cite another.", findings.collect());
-    assert_eq!(rulings("(Rulings 8, 9 and 12.) Ruling 28 to 30, rulings 5"), [8, 9, 12, 28, 29, 30]);
+    let findings =
+        cited.into_iter().filter(|(_, ruling)| !stated.contains(ruling)).map(|(place, _)| place);
+    hold(
+        "Every rule that is cited stands in docs/rules.md.",
+        "state it there, or cite another.",
+        findings.collect(),
+    );
+    assert_eq!(
+        rulings("(Rulings 8, 9 and 12.) Ruling 28 to 30, rulings 5"),
+        [8, 9, 12, 28, 29, 30]
+    );
 }
 
 #[test]
 fn whatever_holds_a_rule_is_there() {
     let sources = sources();
-    let held = page(&sources, "docs/rules.md").split("\n\n").filter_map(|rule| Some(rule.split_once("\nHeld by ")?.1));
+    let held = page(&sources, "docs/rules.md")
+        .split("\n\n")
+        .filter_map(|rule| Some(rule.split_once("\nHeld by ")?.1));
     let held: Vec<&str> = held.flat_map(quoted).collect();
     assert!(held.len() > 60, "{held:?}");
     let planted = page(&sources, "crates/kernel/src/planted.rs");
     let is_there = |name: &&str| match name {
         file if file.starts_with("crates/") => sources.iter().any(|source| source.path == **file),
-        script if script.contains('/') => sources.iter().any(|source| source.path == format!("crates/kernel/tests/scripts/{script}.txt")),
+        script if script.contains('/') => sources
+            .iter()
+            .any(|source| source.path == format!("crates/kernel/tests/scripts/{script}.txt")),
         test if test.contains('_') => is_test(&sources, test),
         bug => planted.contains(&format!("    {bug},")),
     };
@@ -74,31 +106,53 @@ fn whatever_holds_a_rule_is_there() {
 #[test]
 fn every_section_that_is_cited_is_there() {
     let sources = sources();
-    let headings: Vec<&str> = page(&sources, "ARCHITECTURE.md").lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let headings: Vec<&str> = page(&sources, "ARCHITECTURE.md")
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .collect();
     let cited = sources.iter().filter(|source| source.is_rust()).flat_map(|source| {
-        let lines = source
-            .lines()
-            .filter_map(|(number, line)| Some((number, line.split_once("Section \"")?.1.split_once("\" of ARCHITECTURE")?.0)));
+        let lines = source.lines().filter_map(|(number, line)| {
+            Some((number, line.split_once("Section \"")?.1.split_once("\" of ARCHITECTURE")?.0))
+        });
         lines.map(|(number, section)| (format!("{}:{number}: {section}", source.path), section))
     });
     let findings = cited.filter(|(_, section)| !headings.contains(section)).map(|(place, _)| place);
-    hold("Every section of ARCHITECTURE.md that is cited is there.", "cite the one that says it.", findings.collect());
+    hold(
+        "Every section of ARCHITECTURE.md that is cited is there.",
+        "cite the one that says it.",
+        findings.collect(),
+    );
 }
 
 #[test]
 fn every_test_that_the_page_on_security_names_is_there() {
     let sources = sources();
-    let (_, table) = page(&sources, "docs/security.md").split_once("## Hostile input").expect("the table");
-    let rows = table.lines().take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with("| "));
+    let (_, table) =
+        page(&sources, "docs/security.md").split_once("## Hostile input").expect("the table");
+    let rows = table
+        .lines()
+        .take_while(|line| !line.starts_with("## "))
+        .filter(|line| line.starts_with("| "));
     let named: Vec<&str> = rows.filter_map(|row| row.rsplit('|').nth(1)).flat_map(quoted).collect();
     assert!(named.len() > 50, "{named:?}");
-    let findings = named.into_iter().filter(|name| !name.contains('/') && !is_test(&sources, name)).map(str::to_owned).collect();
-    hold("Every test that docs/security.md names is there.", "name the one that plays that input now.", findings);
+    let findings = named
+        .into_iter()
+        .filter(|name| !name.contains('/') && !is_test(&sources, name))
+        .map(str::to_owned)
+        .collect();
+    hold(
+        "Every test that docs/security.md names is there.",
+        "name the one that plays that input now.",
+        findings,
+    );
 }
 
 /// The rows of the table under a heading, without those of its head.
 fn rows<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
-    let section = page.split_once(heading).map(|(_, rest)| rest.split("\n## ").next().unwrap_or(rest)).expect("the section");
+    let section = page
+        .split_once(heading)
+        .map(|(_, rest)| rest.split("\n## ").next().unwrap_or(rest))
+        .expect("the section");
     section.lines().filter(|line| line.starts_with("| ")).skip(1).collect()
 }
 
@@ -106,7 +160,10 @@ fn rows<'a>(page: &'a str, heading: &str) -> Vec<&'a str> {
 fn the_words_are_few() {
     let sources = sources();
     let words = rows(page(&sources, "ARCHITECTURE.md"), "\n## Words\n").len();
-    assert!((20..=30).contains(&words), "{words} words in the glossary of ARCHITECTURE.md; thirty are the most");
+    assert!(
+        (20..=30).contains(&words),
+        "{words} words in the glossary of ARCHITECTURE.md; thirty are the most"
+    );
 }
 
 /// An answer names a file, and what is to be looked for in it.
@@ -133,19 +190,29 @@ fn where_things_are_decided_is_there() {
         !files.is_empty() && names.is_empty() && files.iter().all(holds)
     };
     let findings = answers.iter().filter(|row| !is_there(row)).map(ToString::to_string).collect();
-    hold("The answers in CONTRIBUTING.md are where they say.", "say where it is decided now.", findings);
+    hold(
+        "The answers in CONTRIBUTING.md are where they say.",
+        "say where it is decided now.",
+        findings,
+    );
 }
 
-/// A decision says why, what, what it leads to, and what else there was: in this order, under these words.
+/// A decision says why, what, what it leads to, and what else there was: in this order, under these
+/// words.
 #[test]
 fn decisions_have_one_form() {
     const SECTIONS: [&str; 4] = ["Context", "Choice", "What follows", "What was left"];
     let sources = sources();
     let pages = sources.iter().filter(|source| source.path.starts_with("docs/decisions/"));
     let is_formed = |page: &&Source| {
-        let found: Vec<&str> = page.text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        let found: Vec<&str> =
+            page.text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
         found.starts_with(&SECTIONS[..2]) && found.iter().all(|section| SECTIONS.contains(section))
     };
     let findings = pages.filter(|page| !is_formed(page)).map(|page| page.path.clone()).collect();
-    hold("Decisions have the sections Context, Choice, What follows and What was left.", "use these headings.", findings);
+    hold(
+        "Decisions have the sections Context, Choice, What follows and What was left.",
+        "use these headings.",
+        findings,
+    );
 }

@@ -1,18 +1,20 @@
-//! Which file of a crate imports which, read from the text: `use` lines and paths in the code that begin with `crate`, `super` or `self`, and
-//! what a parent takes from its children.
+//! Which file of a crate imports which, read from the text: `use` lines and paths in the code that
+//! begin with `crate`, `super` or `self`, and what a parent takes from its children.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A module, by the names that lead to it from the root of its crate.
 pub type Module = Vec<String>;
 
-/// Which modules each module imports. Code that only tests run counts for nothing, and neither does the root of the crate.
+/// Which modules each module imports. Code that only tests run counts for nothing, and neither does
+/// the root of the crate.
 pub struct Imports(BTreeMap<Module, BTreeSet<Module>>);
 
 impl Imports {
     /// Of files of one crate: paths below its `src`, and their code.
     pub fn of<'a>(files: impl Iterator<Item = (&'a str, String)>) -> Self {
-        let files: BTreeMap<Module, String> = files.map(|(path, code)| (module_of(path), code)).collect();
+        let files: BTreeMap<Module, String> =
+            files.map(|(path, code)| (module_of(path), code)).collect();
         let imported = |of: &Module, code: &str| {
             let found = paths(code, of)
                 .into_iter()
@@ -23,7 +25,8 @@ impl Imports {
         Self(files.iter().map(|(module, code)| (module.clone(), imported(module, code))).collect())
     }
 
-    /// Everything that is on a way from a module back to itself, as `a → b`. That a child imports from its parent is no such way.
+    /// Everything that is on a way from a module back to itself, as `a → b`. That a child imports
+    /// from its parent is no such way.
     pub fn circles(&self) -> Vec<String> {
         let mut left: BTreeSet<(&Module, &Module)> = BTreeSet::new();
         for (from, all) in &self.0 {
@@ -34,7 +37,10 @@ impl Imports {
             let before = left.len();
             left.retain(|(from, to)| ends.contains(from) && begins.contains(to));
             if left.len() == before {
-                return left.iter().map(|(from, to)| format!("{} → {}", from.join("/"), to.join("/"))).collect();
+                return left
+                    .iter()
+                    .map(|(from, to)| format!("{} → {}", from.join("/"), to.join("/")))
+                    .collect();
             }
         }
     }
@@ -47,7 +53,11 @@ fn module_of(path: &str) -> Module {
 }
 
 fn longest(path: &[String], is_module: impl Fn(&[String]) -> bool) -> Option<Module> {
-    (1..=path.len()).rev().map(|length| &path[..length]).find(|prefix| is_module(prefix)).map(<[String]>::to_vec)
+    (1..=path.len())
+        .rev()
+        .map(|length| &path[..length])
+        .find(|prefix| is_module(prefix))
+        .map(<[String]>::to_vec)
 }
 
 /// The paths that some code of a module names, from the root of the crate.
@@ -56,7 +66,8 @@ fn paths(code: &str, module: &[String]) -> Vec<Module> {
     let mut found = Vec::new();
     for (word, base) in [("crate::", &[][..]), ("super::", parent), ("self::", module)] {
         for (at, _) in code.match_indices(word) {
-            let begins = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '$');
+            let begins = !code[..at]
+                .ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':' || c == '$');
             if begins {
                 tree(&code[at + word.len()..], base, &mut found);
             }
@@ -65,10 +76,12 @@ fn paths(code: &str, module: &[String]) -> Vec<Module> {
     found
 }
 
-/// The paths that a module takes from its children, `use child::a`: behind a parent's front there may be a circle too.
+/// The paths that a module takes from its children, `use child::a`: behind a parent's front there
+/// may be a circle too.
 fn of_children(code: &str, module: &[String]) -> Vec<Module> {
     let mut found = Vec::new();
-    let declared = code.lines().filter_map(|line| line.split_once("mod ")?.1.trim().strip_suffix(';'));
+    let declared =
+        code.lines().filter_map(|line| line.split_once("mod ")?.1.trim().strip_suffix(';'));
     for child in declared {
         for (at, word) in code.match_indices("use ") {
             if code[at + word.len()..].starts_with(&format!("{child}::")) {
@@ -104,7 +117,9 @@ fn tree<'a>(text: &'a str, base: &[String], found: &mut Vec<Module>) -> &'a str 
         Some(more) => tree(more, &path, found),
         None => {
             found.push(path);
-            text.trim_start().strip_prefix("as ").map_or(text, |alias| alias.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_'))
+            text.trim_start().strip_prefix("as ").map_or(text, |alias| {
+                alias.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_')
+            })
         }
     }
 }
@@ -121,13 +136,29 @@ fn circles_are_found_and_children_are_none() {
         ("e.rs", "use crate::a::A;"),
     ];
     let of = |left_out: &str| {
-        Imports::of(code.into_iter().filter(|(path, _)| *path != left_out).map(|(path, code)| (path, code.to_owned()))).circles()
+        Imports::of(
+            code.into_iter()
+                .filter(|(path, _)| *path != left_out)
+                .map(|(path, code)| (path, code.to_owned())),
+        )
+        .circles()
     };
     assert_eq!(of(""), ["a → b", "b → c", "b → d", "c → d", "c → e", "d → a", "e → a"]);
     assert_eq!(of("a.rs"), [""; 0]);
-    let front = [("a.rs", "use crate::b::X;"), ("b/mod.rs", "mod child; pub use child::X;"), ("b/child.rs", "use crate::a::A;")];
+    let front = [
+        ("a.rs", "use crate::b::X;"),
+        ("b/mod.rs", "mod child; pub use child::X;"),
+        ("b/child.rs", "use crate::a::A;"),
+    ];
     let circle = ["a → b", "b → b/child", "b/child → a"];
-    assert_eq!(Imports::of(front.into_iter().map(|(path, code)| (path, code.replace("; ", ";\n")))).circles(), circle);
+    assert_eq!(
+        Imports::of(front.into_iter().map(|(path, code)| (path, code.replace("; ", ";\n"))))
+            .circles(),
+        circle
+    );
     let child = [("b/mod.rs", "use crate::b::child::C;"), ("b/child.rs", "use crate::b::B;")];
-    assert_eq!(Imports::of(child.into_iter().map(|(path, code)| (path, code.to_owned()))).circles(), [""; 0]);
+    assert_eq!(
+        Imports::of(child.into_iter().map(|(path, code)| (path, code.to_owned()))).circles(),
+        [""; 0]
+    );
 }

@@ -31,12 +31,17 @@ pub(crate) fn now(path: &Path, stream: i64, what: Forgotten) -> rusqlite::Result
 
 /// Takes an event's entry out. Its number in the index stays taken, since cursors may hold it.
 pub(crate) fn entry(conn: &Connection, stream: i64, seq: i64) -> rusqlite::Result<()> {
-    conn.prepare_cached("INSERT OR IGNORE INTO forgotten (stream, seq) VALUES (?1, ?2)")?.execute([stream, seq])?;
+    conn.prepare_cached("INSERT OR IGNORE INTO forgotten (stream, seq) VALUES (?1, ?2)")?
+        .execute([stream, seq])?;
     let doc = "SELECT doc FROM docs WHERE stream = ?1 AND seq = ?2";
-    let docs: Vec<i64> = conn.prepare_cached(doc)?.query_map([stream, seq], |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let docs: Vec<i64> = conn
+        .prepare_cached(doc)?
+        .query_map([stream, seq], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
     for doc in docs {
         conn.prepare_cached("DELETE FROM texts WHERE rowid = ?1")?.execute([doc])?;
-        conn.prepare_cached("UPDATE docs SET stream = 0, seq = 0 WHERE doc = ?1")?.execute([doc])?;
+        conn.prepare_cached("UPDATE docs SET stream = 0, seq = 0 WHERE doc = ?1")?
+            .execute([doc])?;
         conn.prepare_cached("UPDATE place SET residue = 1")?.execute([])?;
     }
     Ok(())
@@ -48,17 +53,26 @@ pub(crate) const EVERY_PLACE: i64 = 0;
 /// Takes everything out that a stream has in the index, whenever it comes.
 pub(crate) fn all(conn: &Connection, stream: i64) -> rusqlite::Result<()> {
     conn.prepare_cached("DELETE FROM forgotten WHERE stream = ?1")?.execute([stream])?;
-    conn.prepare_cached("INSERT INTO forgotten (stream, seq) VALUES (?1, ?2)")?.execute([stream, EVERY_PLACE])?;
+    conn.prepare_cached("INSERT INTO forgotten (stream, seq) VALUES (?1, ?2)")?
+        .execute([stream, EVERY_PLACE])?;
     conn.prepare_cached("DELETE FROM called WHERE stream = ?1")?.execute([stream])?;
-    conn.prepare_cached("DELETE FROM texts WHERE rowid IN (SELECT doc FROM docs WHERE stream = ?1)")?.execute([stream])?;
-    if conn.prepare_cached("UPDATE docs SET stream = 0, seq = 0 WHERE stream = ?1")?.execute([stream])? > 0 {
+    conn.prepare_cached(
+        "DELETE FROM texts WHERE rowid IN (SELECT doc FROM docs WHERE stream = ?1)",
+    )?
+    .execute([stream])?;
+    if conn
+        .prepare_cached("UPDATE docs SET stream = 0, seq = 0 WHERE stream = ?1")?
+        .execute([stream])?
+        > 0
+    {
         conn.prepare_cached("UPDATE place SET residue = 1")?.execute([])?;
     }
     Ok(())
 }
 
-/// A deleted entry is only marked as such, and pages that are free keep what was on them. When there is any of that, the index
-/// and its file are written anew. Whatever keeps the WAL from being cut leaves the rest for the next time.
+/// A deleted entry is only marked as such, and pages that are free keep what was on them. When
+/// there is any of that, the index and its file are written anew. Whatever keeps the WAL from being
+/// cut leaves the rest for the next time.
 pub(crate) fn residue(conn: &Connection) -> rusqlite::Result<()> {
     if !conn.prepare_cached("SELECT residue FROM place")?.query_row([], |row| row.get(0))? {
         return Ok(());

@@ -42,12 +42,17 @@ enum Step {
 }
 
 impl Feeder {
-    pub(crate) fn new(index: Connection, log: Connection, bell: Arc<Wakeup>) -> rusqlite::Result<Self> {
+    pub(crate) fn new(
+        index: Connection,
+        log: Connection,
+        bell: Arc<Wakeup>,
+    ) -> rusqlite::Result<Self> {
         let through = index.query_row("SELECT through FROM place", [], |row| row.get(0))?;
         Ok(Self { index, log, bell, through, failing: false })
     }
 
-    /// Follows the log until nothing more is wanted. What fails, for want of room perhaps, is tried again after the next append.
+    /// Follows the log until nothing more is wanted. What fails, for want of room perhaps, is tried
+    /// again after the next append.
     pub(crate) fn run(mut self) {
         loop {
             let step = self.step();
@@ -55,7 +60,8 @@ impl Feeder {
                 tracing::warn!(%error, "the search index cannot keep up for now");
             }
             self.failing = step.is_err();
-            let go_on = if step == Ok(Step::Some) { !self.bell.is_closing() } else { self.bell.wait() };
+            let go_on =
+                if step == Ok(Step::Some) { !self.bell.is_closing() } else { self.bell.wait() };
             if !go_on {
                 return;
             }
@@ -64,12 +70,19 @@ impl Feeder {
 
     fn step(&mut self) -> rusqlite::Result<Step> {
         erase::residue(&self.index)?;
-        let newest: i64 = self.log.prepare_cached(super::lookup::NEWEST)?.query_row([], |row| row.get(0))?;
+        let newest: i64 =
+            self.log.prepare_cached(super::lookup::NEWEST)?.query_row([], |row| row.get(0))?;
         if newest <= self.through {
             return Ok(Step::All);
         }
         let transaction = self.index.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut batch = Batch { index: &transaction, through: self.through, link: Vec::new(), heads: BTreeMap::new(), bytes: 0 };
+        let mut batch = Batch {
+            index: &transaction,
+            through: self.through,
+            link: Vec::new(),
+            heads: BTreeMap::new(),
+            bytes: 0,
+        };
         let mut next = self.log.prepare_cached(NEXT)?;
         let mut rows = next.query([self.through, BATCH])?;
         while let Some(row) = rows.next()? {
@@ -113,7 +126,13 @@ impl Batch<'_> {
         }
     }
 
-    fn event(&mut self, stream: i64, seq: i64, ts: Timestamp, event: &Event) -> rusqlite::Result<()> {
+    fn event(
+        &mut self,
+        stream: i64,
+        seq: i64,
+        ts: Timestamp,
+        event: &Event,
+    ) -> rusqlite::Result<()> {
         if let Event::Redacted { seq, .. } = event {
             erase::entry(self.index, stream, int(seq.0))?;
         }
@@ -129,8 +148,16 @@ impl Batch<'_> {
         }
     }
 
-    fn message(&mut self, stream: i64, seq: i64, ts: Timestamp, posted: &Posted) -> rusqlite::Result<()> {
-        let mut forgotten = self.index.prepare_cached("SELECT 1 FROM forgotten WHERE stream = ?1 AND seq IN (?2, ?3)")?;
+    fn message(
+        &mut self,
+        stream: i64,
+        seq: i64,
+        ts: Timestamp,
+        posted: &Posted,
+    ) -> rusqlite::Result<()> {
+        let mut forgotten = self
+            .index
+            .prepare_cached("SELECT 1 FROM forgotten WHERE stream = ?1 AND seq IN (?2, ?3)")?;
         let forgotten = forgotten.exists([stream, seq, erase::EVERY_PLACE])?;
         if posted.body.is_empty() || forgotten {
             return Ok(());
@@ -144,15 +171,20 @@ impl Batch<'_> {
         let insert = "INSERT INTO docs (stream, seq, ts) VALUES (?1, ?2, ?3)";
         self.index.prepare_cached(insert)?.execute([stream, seq, ts.millis()])?;
         let doc = self.index.last_insert_rowid();
-        self.index.prepare_cached("INSERT INTO texts (rowid, keys, words) VALUES (?1, ?2, ?3)")?.execute(params![doc, keys, text])?;
+        self.index
+            .prepare_cached("INSERT INTO texts (rowid, keys, words) VALUES (?1, ?2, ?3)")?
+            .execute(params![doc, keys, text])?;
         Ok(())
     }
 
     /// Where it was said, by whom, and what they were called.
     fn keys(&self, stream: i64, from: &ParticipantId) -> rusqlite::Result<String> {
         let called = "SELECT name FROM called WHERE stream = ?1 AND participant = ?2";
-        let called =
-            self.index.prepare_cached(called)?.query_row(params![stream, from.as_str()], |row| row.get::<_, String>(0)).optional()?;
+        let called = self
+            .index
+            .prepare_cached(called)?
+            .query_row(params![stream, from.as_str()], |row| row.get::<_, String>(0))
+            .optional()?;
         let mut keys = format!("s{stream} f{}", self.name(&name_key(from.as_str()))?);
         if let Some(name) = called {
             keys.push_str(&format!(" f{}", self.name(&name)?));
@@ -168,11 +200,21 @@ impl Batch<'_> {
         Ok(self.index.last_insert_rowid())
     }
 
-    fn rename(&self, stream: i64, participant: &ParticipantId, name: Option<&str>) -> rusqlite::Result<()> {
+    fn rename(
+        &self,
+        stream: i64,
+        participant: &ParticipantId,
+        name: Option<&str>,
+    ) -> rusqlite::Result<()> {
         match name {
             Some(name) => {
-                let sql = "INSERT OR REPLACE INTO called (stream, participant, name) VALUES (?1, ?2, ?3)";
-                self.index.prepare_cached(sql)?.execute(params![stream, participant.as_str(), name_key(name)])?;
+                let sql =
+                    "INSERT OR REPLACE INTO called (stream, participant, name) VALUES (?1, ?2, ?3)";
+                self.index.prepare_cached(sql)?.execute(params![
+                    stream,
+                    participant.as_str(),
+                    name_key(name)
+                ])?;
             }
             None => {
                 let sql = "DELETE FROM called WHERE stream = ?1 AND participant = ?2";
@@ -187,12 +229,16 @@ impl Batch<'_> {
         for (stream, seq) in &self.heads {
             self.index.prepare_cached(sql)?.execute([stream, seq])?;
         }
-        self.index.prepare_cached("UPDATE place SET through = ?1, link = ?2")?.execute(params![self.through, self.link])?;
+        self.index
+            .prepare_cached("UPDATE place SET through = ?1, link = ?2")?
+            .execute(params![self.through, self.link])?;
         Ok(self.through)
     }
 }
 
 /// Most events explain and need not even be decoded.
 fn may_matter(envelope: &str) -> bool {
-    ["{\"posted\"", "{\"controlled\"", "{\"redacted\"", "{\"deleted\""].iter().any(|kind| envelope.starts_with(kind))
+    ["{\"posted\"", "{\"controlled\"", "{\"redacted\"", "{\"deleted\""]
+        .iter()
+        .any(|kind| envelope.starts_with(kind))
 }

@@ -15,7 +15,8 @@ use crate::reader::{self, Readers};
 use crate::rows::{counter, int};
 use crate::trouble::failed;
 
-/// The newest event of the log, by its row. Rows of `events` are only ever added, so they count without a gap.
+/// The newest event of the log, by its row. Rows of `events` are only ever added, so they count
+/// without a gap.
 pub(crate) const NEWEST: &str = "SELECT coalesce(max(rowid), 0) FROM events";
 
 /// Words that the index finds, from the newest on.
@@ -57,7 +58,9 @@ pub(crate) async fn search(
     let streams = wanted.streams.clone();
     let asked = log.read(move |conn| asked(conn, streams.as_deref()).map_err(failed)).await?;
     let (query, streams) = (wanted.query.clone(), asked.clone());
-    let places = index.read(move |conn| places(conn, &query, streams.as_deref(), limit, cursor).map_err(failed)).await?;
+    let places = index
+        .read(move |conn| places(conn, &query, streams.as_deref(), limit, cursor).map_err(failed))
+        .await?;
     let query = wanted.query.clone();
     log.read(move |conn| hits(conn, &query, asked.as_deref(), places)).await
 }
@@ -70,29 +73,47 @@ pub(crate) fn key_of(conn: &Connection, stream: &StreamId) -> rusqlite::Result<O
 
 /// The short key of a name, if anybody was called so.
 pub(crate) fn key_of_name(conn: &Connection, name: &str) -> rusqlite::Result<Option<i64>> {
-    conn.prepare_cached("SELECT key FROM names WHERE name = ?1")?.query_row([name], |row| row.get(0)).optional()
+    conn.prepare_cached("SELECT key FROM names WHERE name = ?1")?
+        .query_row([name], |row| row.get(0))
+        .optional()
 }
 
 fn asked(conn: &Connection, streams: Option<&[StreamId]>) -> rusqlite::Result<Option<Vec<Asked>>> {
     let Some(streams) = streams else { return Ok(None) };
-    let mut find = conn.prepare_cached("SELECT key, head FROM streams WHERE id = ?1 AND head > 0")?;
+    let mut find =
+        conn.prepare_cached("SELECT key, head FROM streams WHERE id = ?1 AND head > 0")?;
     let mut asked = Vec::new();
     for stream in streams {
-        asked.extend(find.query_row([stream.as_str()], |row| Ok((row.get(0)?, counter(row, 1)?))).optional()?);
+        asked.extend(
+            find.query_row([stream.as_str()], |row| Ok((row.get(0)?, counter(row, 1)?)))
+                .optional()?,
+        );
     }
     Ok(Some(asked))
 }
 
-fn places(conn: &Connection, query: &Query, asked: Option<&[Asked]>, limit: usize, cursor: Option<u64>) -> rusqlite::Result<Places> {
+fn places(
+    conn: &Connection,
+    query: &Query,
+    asked: Option<&[Asked]>,
+    limit: usize,
+    cursor: Option<u64>,
+) -> rusqlite::Result<Places> {
     let through = conn.query_row("SELECT through FROM place", [], |row| row.get(0))?;
     let mut found = Places { through, indexed: indexed(conn, asked)?, ..Places::default() };
     let span = span(conn, query, cursor)?;
-    let (Some(match_text), Some((first, last))) = (match_text(conn, query, asked)?, span) else { return Ok(found) };
+    let (Some(match_text), Some((first, last))) = (match_text(conn, query, asked)?, span) else {
+        return Ok(found);
+    };
     let (after, before) = times(query);
     let at_most = int(limit as u64).saturating_add(1);
-    let place = |row: &rusqlite::Row<'_>| Ok(Place { doc: row.get(0)?, stream: row.get(1)?, seq: Seq(counter(row, 2)?) });
+    let place = |row: &rusqlite::Row<'_>| {
+        Ok(Place { doc: row.get(0)?, stream: row.get(1)?, seq: Seq(counter(row, 2)?) })
+    };
     found.places = if match_text.is_empty() {
-        conn.prepare_cached(BY_TIME)?.query_map(params![first, last, after, before, at_most], place)?.collect::<Result<_, _>>()?
+        conn.prepare_cached(BY_TIME)?
+            .query_map(params![first, last, after, before, at_most], place)?
+            .collect::<Result<_, _>>()?
     } else {
         let values = params![match_text, first, last, after, before, at_most];
         conn.prepare_cached(BY_WORDS)?.query_map(values, place)?.collect::<Result<_, _>>()?
@@ -106,32 +127,47 @@ fn indexed(conn: &Connection, asked: Option<&[Asked]>) -> rusqlite::Result<u64> 
     let mut find = conn.prepare_cached("SELECT indexed_seq FROM streams WHERE stream = ?1")?;
     let mut sum = 0;
     for (key, head) in asked.unwrap_or_default() {
-        sum += find.query_row([key], |row| counter(row, 0)).optional()?.unwrap_or_default().min(*head);
+        sum +=
+            find.query_row([key], |row| counter(row, 0)).optional()?.unwrap_or_default().min(*head);
     }
     Ok(sum)
 }
 
 fn times(query: &Query) -> (i64, i64) {
-    (query.after.map_or(i64::MIN, Timestamp::millis), query.before.map_or(i64::MAX, Timestamp::millis))
+    (
+        query.after.map_or(i64::MIN, Timestamp::millis),
+        query.before.map_or(i64::MAX, Timestamp::millis),
+    )
 }
 
-/// The first and last message that can be meant; `None` where there is none. Where times are asked for, they are found by a walk
-/// over `docs`, which is short rows: an index on times would cost every message more than the few such queries are worth.
-fn span(conn: &Connection, query: &Query, cursor: Option<u64>) -> rusqlite::Result<Option<(i64, i64)>> {
+/// The first and last message that can be meant; `None` where there is none. Where times are asked
+/// for, they are found by a walk over `docs`, which is short rows: an index on times would cost
+/// every message more than the few such queries are worth.
+fn span(
+    conn: &Connection,
+    query: &Query,
+    cursor: Option<u64>,
+) -> rusqlite::Result<Option<(i64, i64)>> {
     let below = cursor.map_or(i64::MAX, int).saturating_sub(1);
     if query.after.is_none() && query.before.is_none() {
         return Ok(Some((1, below)));
     }
     let (after, before) = times(query);
     let sql = "SELECT min(doc), max(doc) FROM docs WHERE ts >= ?1 AND ts < ?2 AND doc <= ?3";
-    let ends: (Option<i64>, Option<i64>) =
-        conn.prepare_cached(sql)?.query_row([after, before, below], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let ends: (Option<i64>, Option<i64>) = conn
+        .prepare_cached(sql)?
+        .query_row([after, before, below], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(ends.0.zip(ends.1))
 }
 
-/// The query in the index's language; empty where it asks for times alone, `None` where nothing can be found. It is put together
-/// from folded words and numbers, so nothing that was typed is ever read as syntax.
-fn match_text(conn: &Connection, query: &Query, asked: Option<&[Asked]>) -> rusqlite::Result<Option<String>> {
+/// The query in the index's language; empty where it asks for times alone, `None` where nothing can
+/// be found. It is put together from folded words and numbers, so nothing that was typed is ever
+/// read as syntax.
+fn match_text(
+    conn: &Connection,
+    query: &Query,
+    asked: Option<&[Asked]>,
+) -> rusqlite::Result<Option<String>> {
     let mut parts = Vec::new();
     if let Some(asked) = asked {
         parts.push(any_key(asked.iter().map(|(key, _)| format!("s{key}"))));
@@ -160,10 +196,20 @@ fn phrase(term: &Term) -> String {
 }
 
 /// Reads the messages. One that the log does not hold any more as the index has it is left out.
-fn hits(conn: &Connection, query: &Query, asked: Option<&[Asked]>, places: Places) -> Result<Hits, LogError> {
-    let newest: i64 = conn.prepare_cached(NEWEST).and_then(|mut newest| newest.query_row([], |row| row.get(0))).map_err(failed)?;
+fn hits(
+    conn: &Connection,
+    query: &Query,
+    asked: Option<&[Asked]>,
+    places: Places,
+) -> Result<Hits, LogError> {
+    let newest: i64 = conn
+        .prepare_cached(NEWEST)
+        .and_then(|mut newest| newest.query_row([], |row| row.get(0)))
+        .map_err(failed)?;
     let lag = match asked {
-        Some(asked) => asked.iter().map(|(_, head)| head).sum::<u64>().saturating_sub(places.indexed),
+        Some(asked) => {
+            asked.iter().map(|(_, head)| head).sum::<u64>().saturating_sub(places.indexed)
+        }
         None => newest.saturating_sub(places.through).unsigned_abs(),
     };
     let next = places.places.last().filter(|_| places.more).map(|place| place.doc.unsigned_abs());
@@ -176,7 +222,8 @@ fn hits(conn: &Connection, query: &Query, asked: Option<&[Asked]>, places: Place
 
 fn hit(conn: &Connection, query: &Query, place: &Place) -> Result<Option<Hit>, LogError> {
     let id = conn.prepare_cached("SELECT id FROM streams WHERE key = ?1");
-    let id = id.and_then(|mut id| id.query_row([place.stream], |row| row.get::<_, String>(0)).optional());
+    let id = id
+        .and_then(|mut id| id.query_row([place.stream], |row| row.get::<_, String>(0)).optional());
     let Some(stream) = id.map_err(failed)?.map(StreamId::new) else { return Ok(None) };
     let Some(before) = place.seq.0.checked_sub(1) else { return Ok(None) };
     let page = match reader::page(conn, &stream, Seq(before), 1) {

@@ -1,7 +1,9 @@
-//! The index of what was said: a file of its own beside the log, made from the log and nothing else.
+//! The index of what was said: a file of its own beside the log, made from the log and nothing
+//! else.
 //!
-//! A thread of its own follows the log, so an append waits for no index and shares no lock, no commit and no sync with it. What
-//! the index holds can always be made again; when it does not fit the log, it is. (`docs/decisions/0006-search-is-an-index-beside-the-log.md`.)
+//! A thread of its own follows the log, so an append waits for no index and shares no lock, no
+//! commit and no sync with it. What the index holds can always be made again; when it does not fit
+//! the log, it is. (`docs/decisions/0006-search-is-an-index-beside-the-log.md`.)
 
 mod wakeup;
 mod table;
@@ -43,10 +45,16 @@ impl Index {
         let feeder = feed::Feeder::new(conn, log, bell.clone()).map_err(failed)?;
         let thread = thread::Builder::new().name("log-indexer".into()).spawn(move || feeder.run());
         let thread = thread.map_err(|error| LogError::Failed(error.to_string()))?;
-        Ok(Self { readers: Arc::new(Readers::new(path.clone())), path, bell, feeder: Mutex::new(Some(thread)) })
+        Ok(Self {
+            readers: Arc::new(Readers::new(path.clone())),
+            path,
+            bell,
+            feeder: Mutex::new(Some(thread)),
+        })
     }
 
-    /// Ends the thread after what it is doing, which takes milliseconds. What is missing then is made up for at the next start.
+    /// Ends the thread after what it is doing, which takes milliseconds. What is missing then is
+    /// made up for at the next start.
     pub(crate) fn stop(&self) {
         self.bell.close();
         self.readers.close();
@@ -56,15 +64,30 @@ impl Index {
         }
     }
 
-    pub(crate) async fn search(&self, log: &Arc<Readers>, wanted: &Wanted, limit: usize, cursor: Option<u64>) -> Result<Hits, LogError> {
+    pub(crate) async fn search(
+        &self,
+        log: &Arc<Readers>,
+        wanted: &Wanted,
+        limit: usize,
+        cursor: Option<u64>,
+    ) -> Result<Hits, LogError> {
         lookup::search(&self.readers, log, wanted, limit, cursor).await
     }
 
-    pub(crate) async fn forget(&self, log: &Arc<Readers>, stream: &StreamId, what: Forgotten) -> Result<(), LogError> {
+    pub(crate) async fn forget(
+        &self,
+        log: &Arc<Readers>,
+        stream: &StreamId,
+        what: Forgotten,
+    ) -> Result<(), LogError> {
         let stream = stream.clone();
-        let Some(key) = log.read(move |conn| lookup::key_of(conn, &stream).map_err(failed)).await? else { return Ok(()) };
+        let Some(key) = log.read(move |conn| lookup::key_of(conn, &stream).map_err(failed)).await?
+        else {
+            return Ok(());
+        };
         let path = self.path.clone();
-        let erasing = tokio::task::spawn_blocking(move || erase::now(&path, key, what).map_err(failed));
+        let erasing =
+            tokio::task::spawn_blocking(move || erase::now(&path, key, what).map_err(failed));
         erasing.await.unwrap_or_else(|error| Err(LogError::Failed(error.to_string())))
     }
 }

@@ -15,11 +15,13 @@ pub(crate) const INDEX_FILE: &str = "search.db";
 /// A format that this version does not know is made anew.
 const FORMAT: i64 = 2;
 
-/// `texts` is contentless: the log has the words already. It gets words that are cut and folded by the kernel's rules, so its own
-/// tokenizer has nothing left to decide; `keys` holds who spoke (`f<name>`) and where (`s<stream>`), so that filters and words are
-/// met in one walk over the index, from the newest on. The beginnings of words have an index of their own: of three letters, the
-/// fewest that go on, and the only ones that begin many words. Every message is a `doc`, in the order of the log.
-/// `names` gives ids and nicknames short keys; `called` says what everyone is called now. `place` is where the index is in the log.
+/// `texts` is contentless: the log has the words already. It gets words that are cut and folded by
+/// the kernel's rules, so its own tokenizer has nothing left to decide; `keys` holds who spoke
+/// (`f<name>`) and where (`s<stream>`), so that filters and words are met in one walk over the
+/// index, from the newest on. The beginnings of words have an index of their own: of three letters,
+/// the fewest that go on, and the only ones that begin many words. Every message is a `doc`, in the
+/// order of the log. `names` gives ids and nicknames short keys; `called` says what everyone is
+/// called now. `place` is where the index is in the log.
 const TABLES: &str = "
 CREATE TABLE place (through INTEGER NOT NULL, link BLOB NOT NULL, residue INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE streams (stream INTEGER PRIMARY KEY, indexed_seq INTEGER NOT NULL) STRICT;
@@ -35,27 +37,33 @@ INSERT INTO place (through, link) VALUES (0, x'');
 const PATIENCE: Duration = Duration::from_secs(30);
 const CACHE_KIB: i64 = 2048;
 
-/// Opens the index, and makes it anew where it is missing, damaged, of another format or of another log.
+/// Opens the index, and makes it anew where it is missing, damaged, of another format or of another
+/// log.
 pub(crate) fn open(path: &Path, log: &Connection) -> Result<Connection, LogError> {
     if path.exists() {
         match connect(path).and_then(|conn| Ok(fits(&conn, log)?.then_some(conn))) {
             Ok(Some(conn)) => return Ok(conn),
             Ok(None) => tracing::info!("the search index does not fit the log; it is made anew"),
-            Err(error) => tracing::warn!(%error, "the search index cannot be read; it is made anew"),
+            Err(error) => {
+                tracing::warn!(%error, "the search index cannot be read; it is made anew")
+            }
         }
         remove(path)?;
     }
     folder::private_file(path).map_err(|error| LogError::Failed(error.to_string()))?;
     let conn = connect_unsynced(path).map_err(failed)?;
     let transaction = conn.unchecked_transaction().map_err(failed)?;
-    transaction.execute_batch(TABLES).and_then(|()| transaction.pragma_update(None, "user_version", FORMAT)).map_err(failed)?;
+    transaction
+        .execute_batch(TABLES)
+        .and_then(|()| transaction.pragma_update(None, "user_version", FORMAT))
+        .map_err(failed)?;
     transaction.commit().map_err(failed)?;
     conn.pragma_update(None, "synchronous", "normal").map_err(failed)?;
     Ok(conn)
 }
 
-/// A connection that writes. Losing the last moments in a power cut costs only the work of indexing them again, so nothing is
-/// synced but checkpoints.
+/// A connection that writes. Losing the last moments in a power cut costs only the work of indexing
+/// them again, so nothing is synced but checkpoints.
 pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let conn = connect_unsynced(path)?;
     conn.pragma_update(None, "synchronous", "normal")?;
@@ -64,7 +72,10 @@ pub(crate) fn connect(path: &Path) -> rusqlite::Result<Connection> {
 
 /// For a new file: one that a power cut breaks while it is made is made again.
 fn connect_unsynced(path: &Path) -> rusqlite::Result<Connection> {
-    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let conn = Connection::open_with_flags(
+        path,
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+    )?;
     conn.busy_timeout(PATIENCE)?;
     conn.pragma_update(None, "synchronous", "off")?;
     conn.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
@@ -79,12 +90,20 @@ fn fits(conn: &Connection, log: &Connection) -> rusqlite::Result<bool> {
     if format != FORMAT {
         return Ok(false);
     }
-    let (through, link): (i64, Vec<u8>) = conn.query_row("SELECT through, link FROM place", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let stored = log.query_row("SELECT chain FROM events WHERE rowid = ?1", [through], |row| row.get::<_, Vec<u8>>(0)).optional()?;
+    let (through, link): (i64, Vec<u8>) =
+        conn.query_row("SELECT through, link FROM place", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    let stored = log
+        .query_row("SELECT chain FROM events WHERE rowid = ?1", [through], |row| {
+            row.get::<_, Vec<u8>>(0)
+        })
+        .optional()?;
     Ok(stored.unwrap_or_default() == link)
 }
 
-/// The newest event that the index of a folder has seen, by its row in the log; nothing where there is no index that can be read.
+/// The newest event that the index of a folder has seen, by its row in the log; nothing where there
+/// is no index that can be read.
 pub(crate) fn newest_seen(dir: &Path) -> Option<i64> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(dir.join(INDEX_FILE), flags).ok()?;
@@ -96,7 +115,9 @@ fn remove(path: &Path) -> Result<(), LogError> {
         let mut name = OsString::from(path);
         name.push(end);
         match std::fs::remove_file(PathBuf::from(name)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(LogError::Failed(error.to_string())),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(LogError::Failed(error.to_string()));
+            }
             Ok(()) | Err(_) => {}
         }
     }

@@ -3,8 +3,9 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long the indexer waits for company after it was woken: what comes together is written together, and a burst of appends
-/// has the processor for itself. It is also how old the index usually is.
+/// How long the indexer waits for company after it was woken: what comes together is written
+/// together, and a burst of appends has the processor for itself. It is also how old the index
+/// usually is.
 const GATHER: Duration = Duration::from_millis(50);
 
 /// Between the writer, which rings, and the indexer, which waits.
@@ -45,7 +46,8 @@ impl Wakeup {
         self.lock().closing
     }
 
-    /// Waits until something was committed, and for what comes shortly after. `false` when nothing more is wanted.
+    /// Waits until something was committed, and for what comes shortly after. `false` when nothing
+    /// more is wanted.
     pub(crate) fn wait(&self) -> bool {
         let mut state = self.lock();
         while !state.rung && !state.closing {

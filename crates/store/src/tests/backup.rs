@@ -22,7 +22,10 @@ async fn an_open_log_copies_itself() {
     let copied = disk.log.backup(&dest).await.unwrap();
     assert_eq!((copied.streams, copied.events), (1, 1));
     assert_eq!(verify(&dest).await.unwrap(), copied);
-    assert_eq!(disk.log.backup(&dest).await, Err(NoCopy::Failed(format!("{} is there already", dest.display()))));
+    assert_eq!(
+        disk.log.backup(&dest).await,
+        Err(NoCopy::Failed(format!("{} is there already", dest.display())))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -35,7 +38,13 @@ async fn a_copy_under_load_is_a_prefix_of_the_log() {
             let (one, two) = (format!("s{writer}"), format!("t{writer}"));
             let mut head = 0;
             while !enough.load(Ordering::Relaxed) {
-                disk.log.append(vec![batch(&one, head).says("one of two"), batch(&two, head).says("two of two")]).await.unwrap();
+                disk.log
+                    .append(vec![
+                        batch(&one, head).says("one of two"),
+                        batch(&two, head).says("two of two"),
+                    ])
+                    .await
+                    .unwrap();
                 head += 1;
             }
             head
@@ -71,12 +80,17 @@ async fn a_copy_under_load_is_a_prefix_of_the_log() {
 
 async fn is_a_prefix(copy: &SqliteLog, live: &SqliteLog) {
     let heads = |letter: char, streams: &[moothall_engine::ports::Listed]| -> Vec<Seq> {
-        let mut of: Vec<_> = streams.iter().filter(|listed| listed.stream.as_str().starts_with(letter)).collect();
+        let mut of: Vec<_> =
+            streams.iter().filter(|listed| listed.stream.as_str().starts_with(letter)).collect();
         of.sort_by(|a, b| a.stream.as_str()[1..].cmp(&b.stream.as_str()[1..]));
         of.into_iter().map(|listed| listed.head).collect()
     };
     let streams = copy.list(ListFilter::default()).await.unwrap().streams;
-    assert_eq!(heads('s', &streams), heads('t', &streams), "an append to two streams is in it whole or not at all");
+    assert_eq!(
+        heads('s', &streams),
+        heads('t', &streams),
+        "an append to two streams is in it whole or not at all"
+    );
     for listed in &streams {
         let copied = copy.read(&listed.stream, Seq(0), 100_000).await.unwrap().events;
         assert!(copied.len() >= 10);
@@ -92,12 +106,16 @@ async fn nothing_is_overwritten() {
     let disk = Disk::fresh();
     disk.log.append(vec![batch("a", 0).says("one")]).await.unwrap();
     let places = tempfile::tempdir().unwrap();
-    let (file, folder, link) = (places.path().join("file"), places.path().join("folder"), places.path().join("link"));
+    let (file, folder, link) =
+        (places.path().join("file"), places.path().join("folder"), places.path().join("link"));
     fs::write(&file, "precious").unwrap();
     fs::create_dir(&folder).unwrap();
     std::os::unix::fs::symlink("nowhere", &link).unwrap();
     for taken in [&file, &folder, &link] {
-        assert!(matches!(backup(disk.folder.path(), taken).await, Err(BackupError::Exists(path)) if path == *taken));
+        assert!(matches!(
+            backup(disk.folder.path(), taken).await,
+            Err(BackupError::Exists(path)) if path == *taken
+        ));
     }
     assert_eq!(fs::read_dir(places.path()).unwrap().count(), 3, "nothing was left behind");
     let absent = backup(places.path(), &places.path().join("x")).await;
@@ -131,7 +149,10 @@ async fn a_copy_of_damage_does_not_get_the_name() {
     let places = tempfile::tempdir().unwrap();
     let dest = places.path().join("copy");
     let refused = backup(disk.folder.path(), &dest).await;
-    assert!(matches!(&refused, Err(BackupError::Damaged { found, .. }) if found.faults.len() == 1), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(BackupError::Damaged { found, .. }) if found.faults.len() == 1),
+        "{refused:?}"
+    );
     assert!(!dest.exists());
 }
 
@@ -156,12 +177,16 @@ async fn a_backup_goes_into_a_folder_that_is_there_and_not_into_its_own_source()
     disk.log.append(vec![batch("a", 0).says("one")]).await.unwrap();
     let (dir, elsewhere) = (disk.folder.path(), tempfile::tempdir().unwrap());
     let unmounted = elsewhere.path().join("disk").join("copy");
-    assert!(matches!(backup(dir, &unmounted).await, Err(BackupError::NoFolder(path)) if path == elsewhere.path().join("disk")));
+    assert!(
+        matches!(backup(dir, &unmounted).await, Err(BackupError::NoFolder(path)) if path == elsewhere.path().join("disk"))
+    );
     assert_eq!(std::fs::read_dir(elsewhere.path()).unwrap().count(), 0, "nothing was made");
     let link = elsewhere.path().join("link");
     std::os::unix::fs::symlink(dir, &link).unwrap();
     for inside in [dir.join("copy"), link.join("copy")] {
-        assert!(matches!(backup(dir, &inside).await, Err(BackupError::Inside(path)) if path == inside));
+        assert!(
+            matches!(backup(dir, &inside).await, Err(BackupError::Inside(path)) if path == inside)
+        );
     }
     assert!(backup(dir, &elsewhere.path().join("copy")).await.unwrap().faults.is_empty());
 }

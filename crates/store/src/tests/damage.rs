@@ -1,9 +1,12 @@
-//! Bits that changed on the disk: found by whoever reads them or by a walk, and never served as good.
+//! Bits that changed on the disk: found by whoever reads them or by a walk, and never served as
+//! good.
 
 use std::path::Path;
 
 use moothall_engine::log_format::BodyHash;
-use moothall_engine::ports::{AppendError, EventLog, ListFilter, ListPage, LogError, Page, StreamBatch, Upkeep};
+use moothall_engine::ports::{
+    AppendError, EventLog, ListFilter, ListPage, LogError, Page, StreamBatch, Upkeep,
+};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq};
 use moothall_kernel::policy::{Policy, PolicyName};
@@ -56,10 +59,21 @@ async fn an_event_that_changed_is_not_served() {
         assert_eq!(disk.intruder().execute(change, []).unwrap(), 1, "{change}");
         assert_eq!(damaged_at(disk.log.read(&"a".into(), Seq(0), 10).await), Some(2), "{change}");
         assert_eq!(damaged_at(disk.log.read(&"a".into(), Seq(1), 1).await), Some(2), "{change}");
-        assert_eq!(words(&disk.log.read(&"a".into(), Seq(0), 1).await.unwrap().events), ["one"], "{change}");
-        assert_eq!(disk.log.read(&"b".into(), Seq(0), 10).await.unwrap().events.len(), 3, "{change}");
+        assert_eq!(
+            words(&disk.log.read(&"a".into(), Seq(0), 1).await.unwrap().events),
+            ["one"],
+            "{change}"
+        );
+        assert_eq!(
+            disk.log.read(&"b".into(), Seq(0), 10).await.unwrap().events.len(),
+            3,
+            "{change}"
+        );
         let faults = disk.log.verify().await.faults;
-        assert!(matches!(&faults[..], [LogError::Damaged { stream, seq: Seq(2), .. }] if stream.as_str() == "a"), "{change}: {faults:?}");
+        assert!(
+            matches!(&faults[..], [LogError::Damaged { stream, seq: Seq(2), .. }] if stream.as_str() == "a"),
+            "{change}: {faults:?}"
+        );
     }
 }
 
@@ -69,8 +83,14 @@ async fn an_event_of_a_known_kind_that_does_not_read_as_one_is_damage_whatever_i
     // Its link is right, and no version ever wrote such a message.
     disk.append_newer(&"a".into(), Timestamp::from_millis(9), "posted").await;
     let read = disk.log.read(&"a".into(), Seq(0), 10).await;
-    assert!(matches!(&read, Err(LogError::Damaged { seq: Seq(4), reason, .. }) if reason.contains("does not read as")), "{read:?}");
-    assert_eq!(words(&disk.log.read(&"a".into(), Seq(0), 3).await.unwrap().events), ["one", "two", "three"]);
+    assert!(
+        matches!(&read, Err(LogError::Damaged { seq: Seq(4), reason, .. }) if reason.contains("does not read as")),
+        "{read:?}"
+    );
+    assert_eq!(
+        words(&disk.log.read(&"a".into(), Seq(0), 3).await.unwrap().events),
+        ["one", "two", "three"]
+    );
 }
 
 #[tokio::test]
@@ -87,13 +107,22 @@ async fn events_that_moved_or_vanished_are_noticed() {
     ];
     for change in changes {
         let disk = three_words().await;
-        disk.intruder().execute("DELETE FROM events WHERE stream = 1 AND seq = 2 AND ?1 LIKE '%5 - seq%'", [change]).unwrap();
+        disk.intruder()
+            .execute(
+                "DELETE FROM events WHERE stream = 1 AND seq = 2 AND ?1 LIKE '%5 - seq%'",
+                [change],
+            )
+            .unwrap();
         assert_eq!(disk.intruder().execute(change, []).unwrap(), 1, "{change}");
         assert!(disk.log.read(&"a".into(), Seq(0), 10).await.is_err(), "{change}");
         assert!(!disk.log.verify().await.faults.is_empty(), "{change}");
     }
     let disk = three_words().await;
-    disk.intruder().execute_batch("UPDATE events SET stream = 3 - stream + 10; UPDATE events SET stream = stream - 10").unwrap();
+    disk.intruder()
+        .execute_batch(
+            "UPDATE events SET stream = 3 - stream + 10; UPDATE events SET stream = stream - 10",
+        )
+        .unwrap();
     assert_eq!(damaged_at(disk.log.read(&"a".into(), Seq(0), 10).await), Some(1));
 }
 
@@ -103,8 +132,14 @@ async fn a_body_can_be_erased_without_breaking_the_chain() {
     let hash = BodyHash::of(b"two");
     let erase = "UPDATE events SET body = NULL, body_hash = ?1 WHERE stream = 1 AND seq = 2";
     disk.intruder().execute(erase, [hash.as_bytes()]).unwrap();
-    assert_eq!(words(&disk.log.read(&"a".into(), Seq(0), 10).await.unwrap().events), ["one", "", "three"]);
-    assert_eq!(disk.log.append(vec![batch("a", 3).says("four")]).await.map(heads), Ok(vec![Seq(4)]));
+    assert_eq!(
+        words(&disk.log.read(&"a".into(), Seq(0), 10).await.unwrap().events),
+        ["one", "", "three"]
+    );
+    assert_eq!(
+        disk.log.append(vec![batch("a", 3).says("four")]).await.map(heads),
+        Ok(vec![Seq(4)])
+    );
     let verified = disk.log.verify().await;
     assert_eq!((verified.streams, verified.events, verified.faults), (2, 7, vec![]));
 
@@ -139,26 +174,39 @@ async fn a_row_of_the_catalog_that_changed_is_a_fault_and_hides_no_other() {
         let intruder = disk.intruder();
         intruder.pragma_update(None, "writable_schema", true).unwrap();
         let lax = "replace(replace(sql, 'STRICT', ''), 'NOT NULL', '')";
-        intruder.execute(&format!("UPDATE sqlite_schema SET sql = {lax} WHERE name = 'streams'"), []).unwrap();
+        intruder
+            .execute(&format!("UPDATE sqlite_schema SET sql = {lax} WHERE name = 'streams'"), [])
+            .unwrap();
         intruder.pragma_update(None, "writable_schema", false).unwrap();
         drop(intruder);
         let disk = disk.reopened_after(|dir| {
             let conn = Connection::open(dir.join(LOG_FILE)).unwrap();
-            assert_eq!(conn.execute(&format!("UPDATE streams SET {column} = {value} WHERE id = 'a'"), []).unwrap(), 1);
+            assert_eq!(
+                conn.execute(&format!("UPDATE streams SET {column} = {value} WHERE id = 'a'"), [])
+                    .unwrap(),
+                1
+            );
         });
         let verified = disk.log.verify().await;
         let named = |fault: &LogError| matches!(fault, LogError::Damaged { stream, .. } if stream.as_str() == "a" || column == "id");
         assert!(verified.faults.iter().any(named), "{column} = {value}: {:?}", verified.faults);
         assert_eq!(verified.streams, 2, "{column} = {value}");
         let listed = disk.log.list(ListFilter::default()).await.unwrap();
-        assert!(listed.streams.iter().any(|listed| listed.stream.as_str() == "b"), "{column} = {value}");
+        assert!(
+            listed.streams.iter().any(|listed| listed.stream.as_str() == "b"),
+            "{column} = {value}"
+        );
         assert!(disk.log.read(&"b".into(), Seq(0), 10).await.is_ok());
     }
 }
 
 /// A conversation with a beginning, and a row that says what its events say.
 fn begun(id: &str) -> StreamBatch {
-    let created = Event::Created { name: id.into(), by: ParticipantId::user(), policy: Policy::named(PolicyName::Hybrid) };
+    let created = Event::Created {
+        name: id.into(),
+        by: ParticipantId::user(),
+        policy: Policy::named(PolicyName::Hybrid),
+    };
     batch(id, 0).event(created).says("one")
 }
 
@@ -166,11 +214,13 @@ fn begun(id: &str) -> StreamBatch {
 type Known = (Vec<Result<Page, LogError>>, Result<ListPage, LogError>);
 
 async fn known(log: &SqliteLog) -> Known {
-    let (a, b) = (log.read(&"a".into(), Seq(0), 1000).await, log.read(&"b".into(), Seq(0), 1000).await);
+    let (a, b) =
+        (log.read(&"a".into(), Seq(0), 1000).await, log.read(&"b".into(), Seq(0), 1000).await);
     (vec![a, b], log.list(ListFilter::default()).await)
 }
 
-/// Flips one bit of the file at many places. What is known afterwards is what was known before, or the damage is reported.
+/// Flips one bit of the file at many places. What is known afterwards is what was known before, or
+/// the damage is reported.
 #[tokio::test]
 async fn no_flipped_bit_is_served_as_good() {
     const FLIPS: u64 = 160;
@@ -178,7 +228,10 @@ async fn no_flipped_bit_is_served_as_good() {
     disk.log.append(vec![begun("a"), begun("b")]).await.unwrap();
     let long = "a message of some length, ".repeat(30);
     for head in 2..150 {
-        disk.log.append(vec![batch("a", head).says(&long), batch("b", head).says(&long)]).await.unwrap();
+        disk.log
+            .append(vec![batch("a", head).says(&long), batch("b", head).says(&long)])
+            .await
+            .unwrap();
     }
     let good = known(&disk.log).await;
     disk.log.close().await.unwrap();
@@ -190,12 +243,18 @@ async fn no_flipped_bit_is_served_as_good() {
         let bit = (flip * (bytes.len() as u64 * 8 / FLIPS) + flip * 13) as usize;
         noticed += u32::from(notices(&bytes, &good, bit).await);
     }
-    assert!(noticed > 90, "only {noticed} of {FLIPS} flips were noticed: most of the file should be covered");
+    assert!(
+        noticed > 90,
+        "only {noticed} of {FLIPS} flips were noticed: most of the file should be covered"
+    );
     let mut harmless = 0;
     for bit in rows.clone() {
         harmless += u32::from(!notices(&bytes, &good, bit).await);
     }
-    println!("{noticed} of {FLIPS} flips noticed, the others changed nothing; {harmless} of {} in the catalog did no harm", rows.len());
+    println!(
+        "{noticed} of {FLIPS} flips noticed, the others changed nothing; {harmless} of {} in the catalog did no harm",
+        rows.len()
+    );
 }
 
 /// The bits of the catalog's rows, which stand at the end of their page.
@@ -218,14 +277,19 @@ async fn notices(bytes: &[u8], good: &Known, bit: usize) -> bool {
     }
     let same = read == good.0 && listed == good.1;
     let faults = log.verify().await.faults;
-    assert!(same || !faults.is_empty(), "bit {bit} changes what is known, and a walk finds nothing: {listed:?}");
+    assert!(
+        same || !faults.is_empty(),
+        "bit {bit} changes what is known, and a walk finds nothing: {listed:?}"
+    );
     !faults.is_empty()
 }
 
 /// Where a table or index begins: its first page, and the size of pages.
 fn page_of(path: &Path, name: &str) -> (usize, usize) {
     let conn = Connection::open(path).unwrap();
-    let page: u32 = conn.query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [name], |row| row.get(0)).unwrap();
+    let page: u32 = conn
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [name], |row| row.get(0))
+        .unwrap();
     let size: u32 = conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     (page as usize, size as usize)
@@ -243,8 +307,14 @@ fn overwrite_page_of(dir: &Path, name: &str) {
 async fn damage_met_while_writing_ends_all_writing() {
     let disk = three_words().await;
     let disk = disk.reopened_after(|dir| overwrite_page_of(dir, "sqlite_autoindex_events_1"));
-    assert!(matches!(disk.log.append(vec![batch("a", 3).says("four")]).await, Err(AppendError::Fatal(_))));
-    assert!(matches!(disk.log.append(vec![batch("a", 3).row(|row| row.archived = true)]).await, Err(AppendError::Fatal(_))));
+    assert!(matches!(
+        disk.log.append(vec![batch("a", 3).says("four")]).await,
+        Err(AppendError::Fatal(_))
+    ));
+    assert!(matches!(
+        disk.log.append(vec![batch("a", 3).row(|row| row.archived = true)]).await,
+        Err(AppendError::Fatal(_))
+    ));
     assert!(disk.log.acquire(&"b".into(), "owner").await.is_err());
     assert_eq!(disk.log.find(&"a".into()).await.unwrap().unwrap().head, Seq(3));
     assert!(disk.log.close().await.is_err());

@@ -1,4 +1,5 @@
-//! What was erased is nowhere in the folder: neither in pages nor between them, nor in the write-ahead log.
+//! What was erased is nowhere in the folder: neither in pages nor between them, nor in the
+//! write-ahead log.
 
 use std::fs;
 use std::path::Path;
@@ -11,13 +12,21 @@ use moothall_testkit::conformance::build::{Builder, batch};
 use super::Disk;
 
 fn erasing(head: u64, seq: u64) -> StreamBatch {
-    batch("a", head).event(Event::Redacted { seq: Seq(seq), by: ParticipantId::user(), message: true, summaries: Vec::new() })
+    batch("a", head).event(Event::Redacted {
+        seq: Seq(seq),
+        by: ParticipantId::user(),
+        message: true,
+        summaries: Vec::new(),
+    })
 }
 
 /// Which of these words are in any file of the folder.
 fn left(dir: &Path, words: &[String]) -> Vec<String> {
-    let files: Vec<Vec<u8>> = fs::read_dir(dir).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
-    let holds = |word: &&String| files.iter().any(|file| file.windows(word.len()).any(|window| window == word.as_bytes()));
+    let files: Vec<Vec<u8>> =
+        fs::read_dir(dir).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap()).collect();
+    let holds = |word: &&String| {
+        files.iter().any(|file| file.windows(word.len()).any(|window| window == word.as_bytes()))
+    };
     words.iter().filter(holds).cloned().collect()
 }
 
@@ -27,7 +36,9 @@ async fn nothing_is_left_when_the_append_returns() {
     // Upper case: the index holds what it knows in lower case, and is looked at on its own.
     let canary = |n: u64| format!("CANARY-{n}-YRANAC");
     let lengths = [0, 30, 300, 1500, 5000, 40_000];
-    let body = |n: u64| format!("{} {}", canary(n), "filler ".repeat(lengths[n as usize % lengths.len()] / 7));
+    let body = |n: u64| {
+        format!("{} {}", canary(n), "filler ".repeat(lengths[n as usize % lengths.len()] / 7))
+    };
     for n in 1..=120 {
         disk.log.append(vec![batch("a", n - 1).says(&body(n))]).await.unwrap();
     }
@@ -70,14 +81,22 @@ async fn nothing_is_left_of_what_was_deleted() {
     let canary = |n: u64| format!("CANARY-{n}-YRANAC");
     for n in 1..=600 {
         let said = format!("{} {}", canary(n), "filler ".repeat(usize::try_from(n % 40).unwrap()));
-        disk.log.append(vec![batch("a", n - 1).says(&said).row(|row| row.title = "CANARY-title".into())]).await.unwrap();
+        disk.log
+            .append(vec![
+                batch("a", n - 1).says(&said).row(|row| row.title = "CANARY-title".into()),
+            ])
+            .await
+            .unwrap();
     }
     disk.log.append(vec![batch("b", 0).says("CANARY-b")]).await.unwrap();
     let by = ParticipantId::user();
     let gone = batch("a", 600).event(Event::Deleted { by });
-    let row = |row: &mut Catalog| *row = Catalog { kind: DELETED.into(), title: String::new(), archived: true, ..row.clone() };
+    let row = |row: &mut Catalog| {
+        *row = Catalog { kind: DELETED.into(), title: String::new(), archived: true, ..row.clone() }
+    };
     disk.log.append(vec![gone.row(row)]).await.unwrap();
-    let all: Vec<String> = (1..=600).step_by(60).map(canary).chain(["CANARY-title".to_owned()]).collect();
+    let all: Vec<String> =
+        (1..=600).step_by(60).map(canary).chain(["CANARY-title".to_owned()]).collect();
     assert!(!left(disk.folder.path(), &all).is_empty(), "the events go afterwards");
     assert_eq!(disk.log.verify().await.faults, vec![]);
 
@@ -87,7 +106,8 @@ async fn nothing_is_left_of_what_was_deleted() {
     assert_eq!(left(disk.folder.path(), &["CANARY-b".to_owned()]), ["CANARY-b"]);
     let verified = disk.log.verify().await;
     assert_eq!((verified.streams, verified.events, verified.faults), (2, 2, vec![]));
-    let rows: i64 = disk.intruder().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
+    let rows: i64 =
+        disk.intruder().query_row("SELECT count(*) FROM events", [], |row| row.get(0)).unwrap();
     assert_eq!(rows, 3, "two of the deleted one, so that its chain can be followed to its end");
 }
 
@@ -103,7 +123,9 @@ async fn what_is_left_of_it_is_checked() {
     disk.intruder().execute("UPDATE events SET ts = ts + 1 WHERE seq = 3", []).unwrap();
     assert_eq!(disk.log.verify().await.faults.len(), 1);
     disk.intruder().execute("UPDATE events SET ts = ts - 1 WHERE seq = 3", []).unwrap();
-    disk.intruder().execute("UPDATE events SET chain = x'00112233445566778899aabbccddeeff' WHERE seq = 2", []).unwrap();
+    disk.intruder()
+        .execute("UPDATE events SET chain = x'00112233445566778899aabbccddeeff' WHERE seq = 2", [])
+        .unwrap();
     assert_eq!(disk.log.verify().await.faults.len(), 1);
     // A conversation cannot be made to look deleted by its row alone.
     disk.log.append(vec![batch("b", 0).says("one")]).await.unwrap();

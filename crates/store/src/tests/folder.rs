@@ -24,7 +24,8 @@ async fn everything_in_a_new_folder_is_the_owners_alone() {
     let log = SqliteLog::open(&dir).unwrap();
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();
     assert_eq!(mode(&dir), 0o700);
-    let names: Vec<_> = std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let names: Vec<_> =
+        std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(names.len() >= 4, "{names:?} should hold the lock, the log, its WAL and its index");
     for name in names {
         assert_eq!(mode(&name), 0o600, "{}", name.display());
@@ -46,7 +47,10 @@ async fn closing_flushes_into_one_file_and_gives_the_folder_free() {
     let disk = Disk::fresh();
     disk.log.append(vec![batch("a", 0).says("one")]).await.unwrap();
     disk.log.close().await.unwrap();
-    assert!(matches!(disk.log.append(vec![batch("a", 1).says("two")]).await, Err(AppendError::Fatal(_))));
+    assert!(matches!(
+        disk.log.append(vec![batch("a", 1).says("two")]).await,
+        Err(AppendError::Fatal(_))
+    ));
     disk.log.close().await.unwrap();
 
     let copy = tempfile::tempdir().unwrap();
@@ -87,12 +91,16 @@ async fn a_wal_torn_in_its_last_commit_loses_that_commit_alone() {
         let left = tempfile::tempdir().unwrap();
         std::fs::copy(disk.folder.path().join(LOG_FILE), left.path().join(LOG_FILE)).unwrap();
         let bytes = std::fs::read(&wal).unwrap();
-        std::fs::write(left.path().join(format!("{LOG_FILE}-wal")), &bytes[..cut as usize]).unwrap();
+        std::fs::write(left.path().join(format!("{LOG_FILE}-wal")), &bytes[..cut as usize])
+            .unwrap();
         let log = SqliteLog::open(left.path()).unwrap();
         let head = log.find(&"a".into()).await.unwrap().unwrap().head;
         assert_eq!(head, if cut == grown { Seq(2) } else { Seq(1) });
         assert_eq!(log.verify().await.faults, vec![]);
-        assert_eq!(log.append(vec![batch("a", head.0).says("on")]).await.map(heads), Ok(vec![head.next()]));
+        assert_eq!(
+            log.append(vec![batch("a", head.0).says("on")]).await.map(heads),
+            Ok(vec![head.next()])
+        );
     }
 }
 
@@ -104,7 +112,10 @@ fn a_log_from_a_newer_version_is_left_alone() {
     conn.execute("UPDATE meta SET value = '7' WHERE key = 'format'", []).unwrap();
     drop(conn);
     let refused = SqliteLog::open(folder.path()).unwrap_err();
-    assert!(matches!(&refused, OpenError::Newer { dir, found: 7, known: FORMAT } if dir == folder.path()));
+    assert!(matches!(
+        &refused,
+        OpenError::Newer { dir, found: 7, known: FORMAT } if dir == folder.path()
+    ));
     assert!(refused.to_string().contains("newer version"));
 }
 
@@ -140,12 +151,24 @@ async fn what_an_earlier_version_did_not_note_of_a_stream_is_not_known_until_it_
     let folder = first_format("");
     let log = SqliteLog::open(folder.path()).unwrap();
     assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().catalog.waits_for_people, None);
-    log.append(vec![batch("b", 0).says("one").row(|row| row.waits_for_people = Some(3))]).await.unwrap();
+    log.append(vec![batch("b", 0).says("one").row(|row| row.waits_for_people = Some(3))])
+        .await
+        .unwrap();
     assert_eq!(log.find(&"b".into()).await.unwrap().unwrap().catalog.waits_for_people, Some(3));
     drop(log);
-    Connection::open(folder.path().join(LOG_FILE)).unwrap().execute("UPDATE streams SET waits_for_people = -1", []).unwrap();
+    Connection::open(folder.path().join(LOG_FILE))
+        .unwrap()
+        .execute("UPDATE streams SET waits_for_people = -1", [])
+        .unwrap();
     let log = SqliteLog::open(folder.path()).unwrap();
-    let waits: Vec<_> = log.list(ListFilter::default()).await.unwrap().streams.iter().map(|one| one.catalog.waits_for_people).collect();
+    let waits: Vec<_> = log
+        .list(ListFilter::default())
+        .await
+        .unwrap()
+        .streams
+        .iter()
+        .map(|one| one.catalog.waits_for_people)
+        .collect();
     assert_eq!(waits, [None, None], "a hint that cannot be hides nothing");
 }
 
@@ -155,7 +178,11 @@ fn a_change_of_format_that_breaks_off_has_changed_nothing() {
     let folder = first_format("CREATE TABLE tokens (of TEXT)");
     assert!(matches!(SqliteLog::open(folder.path()).unwrap_err(), OpenError::Unusable { .. }));
     let conn = Connection::open(folder.path().join(LOG_FILE)).unwrap();
-    let begun: i64 = conn.query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'principals'", [], |row| row.get(0)).unwrap();
+    let begun: i64 = conn
+        .query_row("SELECT count(*) FROM sqlite_schema WHERE name = 'principals'", [], |row| {
+            row.get(0)
+        })
+        .unwrap();
     assert_eq!((begun, format_of(folder.path())), (0, 1));
     conn.execute_batch("DROP TABLE tokens").unwrap();
     SqliteLog::open(folder.path()).unwrap();
@@ -167,7 +194,8 @@ fn the_record_cannot_be_rewritten() {
     let folder = tempfile::tempdir().unwrap();
     drop(SqliteLog::open(folder.path()).unwrap());
     let conn = Connection::open(folder.path().join(LOG_FILE)).unwrap();
-    conn.execute("INSERT INTO audit (at, deed, detail) VALUES (1, 'denied', 'GET /audit')", []).unwrap();
+    conn.execute("INSERT INTO audit (at, deed, detail) VALUES (1, 'denied', 'GET /audit')", [])
+        .unwrap();
     for change in ["UPDATE audit SET detail = ''", "DELETE FROM audit"] {
         assert!(conn.execute(change, []).unwrap_err().to_string().contains("only added to"));
     }
@@ -176,15 +204,21 @@ fn the_record_cannot_be_rewritten() {
 #[test]
 fn what_is_no_log_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join(LOG_FILE), "these are notes about something else".repeat(50)).unwrap();
+    std::fs::write(folder.path().join(LOG_FILE), "these are notes about something else".repeat(50))
+        .unwrap();
     assert!(matches!(SqliteLog::open(folder.path()).unwrap_err(), OpenError::Unusable { .. }));
 
     let folder = tempfile::tempdir().unwrap();
-    Connection::open(folder.path().join(LOG_FILE)).unwrap().execute("CREATE TABLE cats (name TEXT)", []).unwrap();
+    Connection::open(folder.path().join(LOG_FILE))
+        .unwrap()
+        .execute("CREATE TABLE cats (name TEXT)", [])
+        .unwrap();
     assert!(matches!(SqliteLog::open(folder.path()).unwrap_err(), OpenError::Unusable { .. }));
 
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    assert!(matches!(SqliteLog::open(&file).unwrap_err(), OpenError::Io { path, .. } if path == file));
+    assert!(
+        matches!(SqliteLog::open(&file).unwrap_err(), OpenError::Io { path, .. } if path == file)
+    );
 }

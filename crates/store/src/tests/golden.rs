@@ -18,7 +18,10 @@ async fn a_folder_of_the_first_version_is_whole_and_everything_in_it_is_read() {
 
     let log = SqliteLog::open(folder.path()).unwrap();
     let sessions = log.all().await.unwrap();
-    assert_eq!(sessions.iter().map(|session| session.name.as_str()).collect::<Vec<_>>(), ["ada", "bob"]);
+    assert_eq!(
+        sessions.iter().map(|session| session.name.as_str()).collect::<Vec<_>>(),
+        ["ada", "bob"]
+    );
     let listed = log.list(ListFilter::default()).await.unwrap().streams;
     let mut deliveries = 0;
     for stream in &listed {

@@ -1,4 +1,5 @@
-//! The index beside the log: made from it, made anew where it does not fit it, and rid of what was erased.
+//! The index beside the log: made from it, made anew where it does not fit it, and rid of what was
+//! erased.
 
 use std::fs;
 use std::path::Path;
@@ -24,14 +25,19 @@ async fn found(log: &SqliteLog, query: &str) -> Vec<u64> {
 
 async fn three_words() -> Disk {
     let disk = Disk::fresh();
-    disk.log.append(vec![batch("a", 0).says("word one").says("word two").says("word three")]).await.unwrap();
+    disk.log
+        .append(vec![batch("a", 0).says("word one").says("word two").says("word three")])
+        .await
+        .unwrap();
     assert_eq!(found(&disk.log, "word").await, [3, 2, 1]);
     disk
 }
 
 /// Whether the files of the index hold these bytes anywhere.
 fn holds(dir: &Path, word: &str) -> bool {
-    let files = [INDEX.to_owned(), format!("{INDEX}-wal")].into_iter().filter_map(|name| fs::read(dir.join(name)).ok());
+    let files = [INDEX.to_owned(), format!("{INDEX}-wal")]
+        .into_iter()
+        .filter_map(|name| fs::read(dir.join(name)).ok());
     files.into_iter().any(|bytes| bytes.windows(word.len()).any(|window| window == word.as_bytes()))
 }
 
@@ -40,17 +46,28 @@ async fn an_index_that_is_gone_or_broken_is_made_anew() {
     let disk = three_words().await;
     let disk = disk.reopened_after(|dir| fs::remove_file(dir.join(INDEX)).unwrap());
     assert_eq!(found(&disk.log, "word").await, [3, 2, 1]);
-    let disk =
-        disk.reopened_after(|dir| fs::write(dir.join(INDEX), "not a database, and long enough to be taken for one".repeat(100)).unwrap());
+    let disk = disk.reopened_after(|dir| {
+        fs::write(
+            dir.join(INDEX),
+            "not a database, and long enough to be taken for one".repeat(100),
+        )
+        .unwrap()
+    });
     assert_eq!(found(&disk.log, "word").await, [3, 2, 1]);
-    let disk = disk.reopened_after(|dir| Connection::open(dir.join(INDEX)).unwrap().pragma_update(None, "user_version", 99).unwrap());
+    let disk = disk.reopened_after(|dir| {
+        Connection::open(dir.join(INDEX)).unwrap().pragma_update(None, "user_version", 99).unwrap()
+    });
     assert_eq!(found(&disk.log, "word").await, [3, 2, 1]);
 }
 
 #[tokio::test]
 async fn an_index_of_another_log_is_made_anew() {
     let (ours, theirs) = (three_words().await, Disk::fresh());
-    theirs.log.append(vec![batch("a", 0).says("other one").says("other two").says("other three")]).await.unwrap();
+    theirs
+        .log
+        .append(vec![batch("a", 0).says("other one").says("other two").says("other three")])
+        .await
+        .unwrap();
     assert_eq!(found(&theirs.log, "other").await, [3, 2, 1]);
     theirs.log.close().await.unwrap();
     let ours = ours.reopened_after(|dir| {
@@ -60,7 +77,8 @@ async fn an_index_of_another_log_is_made_anew() {
     assert_eq!(found(&ours.log, "other").await, Vec::<u64>::new());
 }
 
-/// Nobody can tell it from one that lost its newest events, so the index of the other one has to be taken away.
+/// Nobody can tell it from one that lost its newest events, so the index of the other one has to be
+/// taken away.
 #[tokio::test]
 async fn a_log_put_back_from_a_copy_gets_an_index_that_fits() {
     let disk = three_words().await;
@@ -78,15 +96,24 @@ async fn a_log_put_back_from_a_copy_gets_an_index_that_fits() {
         }
     });
     disk.log.append(vec![batch("a", 3).says("instead")]).await.unwrap();
-    assert_eq!((found(&disk.log, "word").await, found(&disk.log, "instead").await), (vec![3, 2, 1], vec![4]));
+    assert_eq!(
+        (found(&disk.log, "word").await, found(&disk.log, "instead").await),
+        (vec![3, 2, 1], vec![4])
+    );
 }
 
 #[tokio::test]
 async fn nothing_is_left_of_words_that_were_erased() {
     let disk = Disk::fresh();
     let dir = disk.folder.path();
-    let talk = (0..50).fold(batch("a", 0), |batch, n| batch.says(&format!("filler {n} of some length")));
-    disk.log.append(vec![talk.says("the xylozebrapassword is here").says("and the zyloxebrasecret there")]).await.unwrap();
+    let talk =
+        (0..50).fold(batch("a", 0), |batch, n| batch.says(&format!("filler {n} of some length")));
+    disk.log
+        .append(vec![
+            talk.says("the xylozebrapassword is here").says("and the zyloxebrasecret there"),
+        ])
+        .await
+        .unwrap();
     assert_eq!(found(&disk.log, "xylozebrapassword").await, [51]);
     assert!(holds(dir, "xylozebrapassword") && holds(dir, "zyloxebrasecret"));
 
@@ -136,7 +163,11 @@ async fn a_log_without_an_index_is_a_log() {
     fs::create_dir(folder.path().join(INDEX)).unwrap();
     let log = SqliteLog::open(folder.path()).unwrap();
     assert_eq!(log.append(vec![batch("a", 0).says("one")]).await.map(heads), Ok(vec![Seq(1)]));
-    assert!(log.search(&Wanted { query: Query::parse("one").unwrap(), streams: None }, 10, None).await.is_err());
+    assert!(
+        log.search(&Wanted { query: Query::parse("one").unwrap(), streams: None }, 10, None)
+            .await
+            .is_err()
+    );
 }
 
 #[tokio::test]
@@ -145,7 +176,9 @@ async fn ten_thousand_messages_are_searched_and_caught_up_with() {
     let disk = Disk::fresh();
     for thousand in 0..MESSAGES / 1000 {
         let head = thousand * 1000;
-        let talk = (head..head + 1000).fold(batch("a", head), |batch, n| batch.says(&format!("message {n} about topic{}", n % 100)));
+        let talk = (head..head + 1000).fold(batch("a", head), |batch, n| {
+            batch.says(&format!("message {n} about topic{}", n % 100))
+        });
         disk.log.append(vec![talk]).await.unwrap();
     }
     let disk = disk.reopened_after(|_| {});
@@ -153,6 +186,7 @@ async fn ten_thousand_messages_are_searched_and_caught_up_with() {
     let about = found(&disk.log, "topic42").await;
     assert_eq!((about.len(), about[0], about[99]), (100, 9943, 43));
     let intruder = Connection::open(disk.folder.path().join(INDEX)).unwrap();
-    let indexed: i64 = intruder.query_row("SELECT indexed_seq FROM streams", [], |row| row.get(0)).unwrap();
+    let indexed: i64 =
+        intruder.query_row("SELECT indexed_seq FROM streams", [], |row| row.get(0)).unwrap();
     assert_eq!(indexed, MESSAGES as i64);
 }

@@ -1,4 +1,5 @@
-//! A log from before turns were counted: what it holds is counted once, and what comes after it at once.
+//! A log from before turns were counted: what it holds is counted once, and what comes after it at
+//! once.
 
 use moothall_engine::ports::{EventLog, Ledger, StreamBatch, UsageWanted};
 use moothall_kernel::budget::{Account, Charge};
@@ -23,13 +24,22 @@ async fn turns(disk: &Disk) -> u64 {
 #[tokio::test]
 async fn what_an_older_version_appended_is_counted_once() {
     let disk = Disk::fresh();
-    disk.log.append(vec![batch("a", 0).says("one").says("two"), batch("b", 0).says("one")]).await.unwrap();
+    disk.log
+        .append(vec![batch("a", 0).says("one").says("two"), batch("b", 0).says("one")])
+        .await
+        .unwrap();
     let disk = disk.reopened_after(|folder| {
         let conn = Connection::open(folder.join(LOG_FILE)).unwrap();
         conn.execute_batch("DROP TABLE usage; DROP TABLE usage_uncounted").unwrap();
     });
-    disk.log.append(vec![StreamBatch { charges: vec![turn()], ..batch("a", 2).says("three") }]).await.unwrap();
-    assert_eq!(disk.log.uncounted(9).await.unwrap(), [(StreamId::new("b"), Seq(1)), (StreamId::new("a"), Seq(2))]);
+    disk.log
+        .append(vec![StreamBatch { charges: vec![turn()], ..batch("a", 2).says("three") }])
+        .await
+        .unwrap();
+    assert_eq!(
+        disk.log.uncounted(9).await.unwrap(),
+        [(StreamId::new("b"), Seq(1)), (StreamId::new("a"), Seq(2))]
+    );
     for _ in 0..2 {
         disk.log.count(&"a".into(), vec![turn(), turn()]).await.unwrap();
         assert_eq!(turns(&disk).await, 3, "once, whoever asks again");

@@ -1,4 +1,5 @@
-//! What was acknowledged and is not there any more: noticed before the log is opened, and told from what a power cut may tear.
+//! What was acknowledged and is not there any more: noticed before the log is opened, and told from
+//! what a power cut may tear.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use crate::{SqliteLog, verify};
 
 const COMMITS: u64 = 12;
 
-/// A folder as a process that died left it: all that was said is in the write-ahead log. Each event is a commit of its own.
+/// A folder as a process that died left it: all that was said is in the write-ahead log. Each event
+/// is a commit of its own.
 struct Died {
     folder: tempfile::TempDir,
     wal: Vec<u8>,
@@ -26,7 +28,10 @@ impl Died {
             disk.log.append(vec![batch("a", head).says("a message of some length")]).await.unwrap();
         }
         if indexed {
-            let wanted = moothall_engine::ports::Wanted { query: moothall_kernel::search::Query::parse("length").unwrap(), streams: None };
+            let wanted = moothall_engine::ports::Wanted {
+                query: moothall_kernel::search::Query::parse("length").unwrap(),
+                streams: None,
+            };
             moothall_testkit::conformance::search::page(&disk.log, &wanted, 1, None).await;
         }
         let folder = tempfile::tempdir().unwrap();
@@ -57,7 +62,12 @@ impl Died {
         let frames = (32..self.wal.len()).step_by(self.frame());
         let own = |at: &usize| self.wal[at + 8..at + 16] == self.wal[16..24];
         let ends = |at: &usize| self.wal[at + 4..at + 8] != [0; 4];
-        frames.filter(|at| at + self.frame() <= self.wal.len()).filter(own).filter(ends).map(|at| at + self.frame()).collect()
+        frames
+            .filter(|at| at + self.frame() <= self.wal.len())
+            .filter(own)
+            .filter(ends)
+            .map(|at| at + self.frame())
+            .collect()
     }
 
     fn leave(&self, wal: &[u8]) {
@@ -69,7 +79,9 @@ impl Died {
         let verified = verify(self.path()).await;
         let opened = SqliteLog::open(self.path());
         match (verified, opened) {
-            (Err(OpenError::Damaged { reason, .. }), Err(OpenError::Damaged { .. })) => Some(reason),
+            (Err(OpenError::Damaged { reason, .. }), Err(OpenError::Damaged { .. })) => {
+                Some(reason)
+            }
             (Ok(found), Ok(_)) => {
                 assert_eq!(found.faults, vec![]);
                 None
@@ -99,10 +111,15 @@ async fn a_bit_that_changed_in_the_write_ahead_log_is_found() {
     assert!(reason.contains(&format!("`truncate -s {at} ")), "{reason}");
     died.leave(&wal[..at]);
     let log = SqliteLog::open(died.path()).unwrap();
-    assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().head, Seq(6), "what came before it is kept");
+    assert_eq!(
+        log.find(&"a".into()).await.unwrap().unwrap().head,
+        Seq(6),
+        "what came before it is kept"
+    );
 }
 
-/// Nobody was told that the last commit is kept, so it may be torn anywhere, and what an earlier round of the file left behind it is nothing.
+/// Nobody was told that the last commit is kept, so it may be torn anywhere, and what an earlier
+/// round of the file left behind it is nothing.
 #[tokio::test]
 async fn a_last_commit_that_is_torn_is_no_damage() {
     let died = Died::after_talking(false).await;

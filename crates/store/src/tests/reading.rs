@@ -13,7 +13,9 @@ fn plan(disk: &Disk, sql: &str) -> String {
     let intruder = disk.intruder();
     let mut statement = intruder.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
     let parameters = statement.parameter_count();
-    let lines = statement.query_map(rusqlite::params_from_iter(vec![1; parameters]), |row| row.get::<_, String>(3)).unwrap();
+    let lines = statement
+        .query_map(rusqlite::params_from_iter(vec![1; parameters]), |row| row.get::<_, String>(3))
+        .unwrap();
     lines.map(Result::unwrap).collect::<Vec<_>>().join("\n")
 }
 
@@ -31,7 +33,8 @@ fn quiet_streams_are_not_looked_at() {
     assert!(messages.contains("events_said") && !messages.contains("TEMP B-TREE"), "{messages}");
     assert!(!messages.contains("SCAN"), "{messages}");
     for plan in [due, heads] {
-        let whole_table = plan.lines().find(|line| line.contains("SCAN") && !line.contains("INDEX"));
+        let whole_table =
+            plan.lines().find(|line| line.contains("SCAN") && !line.contains("INDEX"));
         assert_eq!(whole_table, None);
     }
 }
@@ -67,8 +70,14 @@ async fn readers_beside_a_writer_see_whole_prefixes() {
 async fn long_lapsed_claims_are_swept_by_later_ones() {
     const HOUR: i64 = 3_600_000;
     let disk = Disk::fresh();
-    let claims = || disk.intruder().query_row("SELECT count(*) FROM claims", [], |row| row.get::<_, i64>(0)).unwrap();
-    let first = (0..100).fold(batch("a", 0).says_at(1, "one"), |batch, n| batch.takes(lapsing("a", &n.to_string(), 10)));
+    let claims = || {
+        disk.intruder()
+            .query_row("SELECT count(*) FROM claims", [], |row| row.get::<_, i64>(0))
+            .unwrap()
+    };
+    let first = (0..100).fold(batch("a", 0).says_at(1, "one"), |batch, n| {
+        batch.takes(lapsing("a", &n.to_string(), 10))
+    });
     disk.log.append(vec![first.takes(claim("a", "chat", "1"))]).await.unwrap();
     assert_eq!(claims(), 101);
 
@@ -76,7 +85,11 @@ async fn long_lapsed_claims_are_swept_by_later_ones() {
     disk.log.append(vec![soon]).await.unwrap();
     assert_eq!(claims(), 102);
     for (head, left) in [(2, 102 + 1 - 64), (3, 102 + 2 - 100), (4, 102 + 3 - 100)] {
-        let later = batch("a", head).says_at(2 * HOUR, "more").takes(lapsing("a", &format!("later-{head}"), 9 * HOUR));
+        let later = batch("a", head).says_at(2 * HOUR, "more").takes(lapsing(
+            "a",
+            &format!("later-{head}"),
+            9 * HOUR,
+        ));
         disk.log.append(vec![later]).await.unwrap();
         assert_eq!(claims(), left);
     }

@@ -28,16 +28,23 @@ async fn a_full_disk_refuses_writes_until_there_is_room_again() {
     let log = &disk.log;
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();
     limit_pages(log, 2).await;
-    let big = || vec![batch("a", 1).says(&"big ".repeat(10_000)).takes(claim("a", "chat", "1")).owes("x")];
+    let big = || {
+        vec![batch("a", 1).says(&"big ".repeat(10_000)).takes(claim("a", "chat", "1")).owes("x")]
+    };
     for _ in 0..3 {
         assert_eq!(log.append(big()).await, Err(AppendError::Full));
     }
     assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().head, Seq(1));
     assert_eq!(log.read(&"a".into(), Seq(0), 10).await.unwrap().events.len(), 1);
-    assert_eq!(log.append(vec![batch("a", 1).says("small")]).await.map(heads), Ok(vec![Seq(2)]), "what still fits is still written");
+    assert_eq!(
+        log.append(vec![batch("a", 1).says("small")]).await.map(heads),
+        Ok(vec![Seq(2)]),
+        "what still fits is still written"
+    );
 
     limit_pages(log, 1000).await;
-    let big = vec![batch("a", 2).says(&"big ".repeat(10_000)).takes(claim("a", "chat", "1")).owes("x")];
+    let big =
+        vec![batch("a", 2).says(&"big ".repeat(10_000)).takes(claim("a", "chat", "1")).owes("x")];
     assert_eq!(log.append(big).await.map(heads), Ok(vec![Seq(3)]));
     assert_eq!(log.verify().await.faults, vec![]);
     log.close().await.unwrap();
@@ -88,14 +95,19 @@ async fn a_full_queue_refuses_before_anything_is_decided() {
     let disk = Disk { log: SqliteLog::open_with_queue(folder.path(), QUEUE).unwrap(), folder };
     let mut stalled = Stalled::new(&disk);
     // The writer may hold one group of its own while it waits, and then the queue fills.
-    let refused = (0..=2 * QUEUE).find_map(|n| stalled.queue(batch(&format!("s{n}"), 0).says("one")).map(|answer| (n, answer)));
+    let refused = (0..=2 * QUEUE).find_map(|n| {
+        stalled.queue(batch(&format!("s{n}"), 0).says("one")).map(|answer| (n, answer))
+    });
     let (n, answer) = refused.expect("the queue has an end");
     assert_eq!(answer, Err(AppendError::Overloaded));
     assert!(n >= QUEUE);
     let answers = stalled.go_on().await;
     assert_eq!(answers, vec![Ok(vec![Seq(1)]); n]);
     assert_eq!(disk.log.find(&StreamId::new(format!("s{n}"))).await, Ok(None));
-    assert_eq!(disk.log.append(vec![batch("later", 0).says("one")]).await.map(heads), Ok(vec![Seq(1)]));
+    assert_eq!(
+        disk.log.append(vec![batch("later", 0).says("one")]).await.map(heads),
+        Ok(vec![Seq(1)])
+    );
 }
 
 /// Commits in the WAL: its frames that say how large the file is afterwards.

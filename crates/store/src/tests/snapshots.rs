@@ -1,5 +1,5 @@
-//! Snapshots on the disk: one that is not what was put is not used, a walk compares each with its events, and nothing of one is left
-//! where words are erased.
+//! Snapshots on the disk: one that is not what was put is not used, a walk compares each with its
+//! events, and nothing of one is left where words are erased.
 
 use std::fs;
 
@@ -44,7 +44,11 @@ async fn one_that_changed_is_not_used_and_a_walk_says_so() {
         let opening = disk.log.load(&"a".into(), STATE_VERSION, 10).await.unwrap();
         assert_eq!(
             opening,
-            Opening { kind: "conversation".into(), snapshot: None, page: disk.log.read(&"a".into(), Seq(0), 10).await.unwrap() },
+            Opening {
+                kind: "conversation".into(),
+                snapshot: None,
+                page: disk.log.read(&"a".into(), Seq(0), 10).await.unwrap()
+            },
             "{change}"
         );
         let faults = disk.log.verify().await.faults;
@@ -61,11 +65,17 @@ async fn one_of_another_history_is_not_used() {
     let (other, _) = talk("a", &["other", "words"]);
     let written = Disk::fresh();
     written.log.append(vec![other]).await.unwrap();
-    assert_eq!(written.log.put_snapshot(&"a".into(), snapshot).await, Ok(true), "it is not known here what it is of");
+    assert_eq!(
+        written.log.put_snapshot(&"a".into(), snapshot).await,
+        Ok(true),
+        "it is not known here what it is of"
+    );
     let path = written.folder.path().join(crate::folder::LOG_FILE).display().to_string();
     let intruder = disk.intruder();
     intruder.execute("ATTACH ?1 AS other", [path]).unwrap();
-    intruder.execute("UPDATE snapshots SET checksum = (SELECT checksum FROM other.snapshots)", []).unwrap();
+    intruder
+        .execute("UPDATE snapshots SET checksum = (SELECT checksum FROM other.snapshots)", [])
+        .unwrap();
     assert_eq!(disk.log.load(&"a".into(), STATE_VERSION, 10).await.unwrap().snapshot, None);
 }
 
@@ -74,7 +84,11 @@ async fn a_walk_compares_it_with_its_events() {
     let disk = Disk::fresh();
     let (batch, _) = talk("a", &["one", "two"]);
     let mut wrong = Conversation::fold(StreamId::new("a"), &batch.events[..2]);
-    wrong.apply(&moothall_kernel::event::Recorded { seq: Seq(3), ts: at(3), event: Event::RoundClosed });
+    wrong.apply(&moothall_kernel::event::Recorded {
+        seq: Seq(3),
+        ts: at(3),
+        event: Event::RoundClosed,
+    });
     disk.log.append(vec![batch]).await.unwrap();
     assert_eq!(disk.log.put_snapshot(&"a".into(), snapshot_of(&wrong)).await, Ok(true));
     let faults = disk.log.verify().await.faults;
@@ -91,11 +105,18 @@ async fn nothing_of_it_is_left_when_words_were_erased() {
     let long = Snapshot { version: STATE_VERSION + 1, head: Seq(3), bytes: canary.repeat(2000) };
     assert_eq!(disk.log.put_snapshot(&"a".into(), long).await, Ok(true));
     let holds = || {
-        let files = fs::read_dir(disk.folder.path()).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap());
+        let files = fs::read_dir(disk.folder.path())
+            .unwrap()
+            .map(|file| fs::read(file.unwrap().path()).unwrap());
         files.filter(|file| file.windows(canary.len()).any(|window| window == canary)).count()
     };
     assert!(holds() > 0);
-    let redacted = Event::Redacted { seq: Seq(2), by: ParticipantId::user(), message: true, summaries: Vec::new() };
+    let redacted = Event::Redacted {
+        seq: Seq(2),
+        by: ParticipantId::user(),
+        message: true,
+        summaries: Vec::new(),
+    };
     disk.log.append(vec![batch("a", 3).event(redacted)]).await.unwrap();
     assert_eq!(holds(), 0);
 }

@@ -1,4 +1,5 @@
-//! What a turn in a terminal costs: how often the disk is waited for between the start of one and its reply.
+//! What a turn in a terminal costs: how often the disk is waited for between the start of one and
+//! its reply.
 
 use std::sync::{Arc, Mutex};
 
@@ -7,7 +8,8 @@ use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Deliveries, DeliveryState, Store, SystemClock};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
-    Adopt, Dialog, Hook, HookNews, HostFault, Key, Launch, NewSession, Pane, PaneNews, PaneState, Reports, SessionHost, SessionId, View,
+    Adopt, Dialog, Hook, HookNews, HostFault, Key, Launch, NewSession, Pane, PaneNews, PaneState,
+    Reports, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::Event;
@@ -29,7 +31,12 @@ struct Terminal {
 impl Terminal {
     fn new() -> Arc<Self> {
         let (composer, token) = <_>::default();
-        Arc::new(Self { composer, taken: watch::channel(None).0, token, news: broadcast::channel(16).0 })
+        Arc::new(Self {
+            composer,
+            taken: watch::channel(None).0,
+            token,
+            news: broadcast::channel(16).0,
+        })
     }
 }
 
@@ -48,12 +55,21 @@ impl SessionHost for Terminal {
     async fn adopt(&self, _adopt: &Adopt) -> Result<Pane, HostFault> {
         Err(HostFault::Gone("there is none".into()))
     }
-    async fn watch(&self, _pane: &Pane, _client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+    async fn watch(
+        &self,
+        _pane: &Pane,
+        _client: &str,
+    ) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
         Ok(self.news.subscribe())
     }
     async fn view(&self, _pane: &Pane, _client: &str) -> Result<View, HostFault> {
         let state = if self.taken.borrow().is_some() { PaneState::Busy } else { PaneState::Idle };
-        Ok(View { state, composer: Some(self.composer.lock().unwrap().clone()), dialog: None, text: String::new() })
+        Ok(View {
+            state,
+            composer: Some(self.composer.lock().unwrap().clone()),
+            dialog: None,
+            text: String::new(),
+        })
     }
     async fn paste(&self, _pane: &Pane, _client: &str, text: &str) -> Result<(), HostFault> {
         self.composer.lock().unwrap().push_str(text);
@@ -64,7 +80,14 @@ impl SessionHost for Terminal {
         self.taken.send_replace(Some(text));
         Ok(())
     }
-    async fn choose(&self, _pane: &Pane, _client: &str, _dialog: &Dialog, _option: usize, _text: Option<&str>) -> Result<(), HostFault> {
+    async fn choose(
+        &self,
+        _pane: &Pane,
+        _client: &str,
+        _dialog: &Dialog,
+        _option: usize,
+        _text: Option<&str>,
+    ) -> Result<(), HostFault> {
         Err(HostFault::Refused("nothing is asked".into()))
     }
     async fn tail(&self, _pane: &Pane, _lines: usize) -> Result<String, HostFault> {
@@ -78,20 +101,39 @@ impl SessionHost for Terminal {
     }
 }
 
-/// A turn of the session, from what a person says to what the program answers; how often the disk was waited for from the commit of its
-/// start to that of its reply, both counted.
-async fn turn(hall: &Hall, sessions: &Sessions, terminal: &Terminal, log: &SqliteLog, home: &SessionId, number: usize) -> u64 {
+/// A turn of the session, from what a person says to what the program answers; how often the disk
+/// was waited for from the commit of its start to that of its reply, both counted.
+async fn turn(
+    hall: &Hall,
+    sessions: &Sessions,
+    terminal: &Terminal,
+    log: &SqliteLog,
+    home: &SessionId,
+    number: usize,
+) -> u64 {
     let mut taken = terminal.taken.subscribe();
-    hall.submit(home, ClientCommand::Post(Post::new(Actor::human("user"), "hello")), None).await.unwrap();
+    hall.submit(home, ClientCommand::Post(Post::new(Actor::human("user"), "hello")), None)
+        .await
+        .unwrap();
     let before = log.synced();
     let prompt = taken.wait_for(Option::is_some).await.unwrap().clone().unwrap();
     let report = async |id: &str, news: HookNews| {
         let token = terminal.token.lock().unwrap().clone();
-        let hook = Hook { id: format!("{id}-{number}"), session: home.clone(), token, native: Some("own".into()), news };
+        let hook = Hook {
+            id: format!("{id}-{number}"),
+            session: home.clone(),
+            token,
+            native: Some("own".into()),
+            news,
+        };
         sessions.heard(hook).await.unwrap();
     };
     report("prompt", HookNews::Prompt { text: prompt }).await;
-    report("stop", HookNews::Stopped { text: Some("hello back".into()), inputs: None, interrupted: false }).await;
+    report(
+        "stop",
+        HookNews::Stopped { text: Some("hello back".into()), inputs: None, interrupted: false },
+    )
+    .await;
     let waited = log.synced() - before;
     terminal.taken.send_replace(None);
     answers(hall, home, number).await;
@@ -100,7 +142,9 @@ async fn turn(hall: &Hall, sessions: &Sessions, terminal: &Terminal, log: &Sqlit
 
 async fn answers(hall: &Hall, home: &StreamId, wanted: usize) {
     let events = hall.read(home, Seq(0), None).await.unwrap().events;
-    let said = events.iter().filter(|recorded| matches!(&recorded.event, Event::Posted(posted) if posted.body == "hello back"));
+    let said = events.iter().filter(
+        |recorded| matches!(&recorded.event, Event::Posted(posted) if posted.body == "hello back"),
+    );
     assert_eq!(said.count(), wanted);
 }
 
@@ -118,14 +162,23 @@ async fn a_turn_in_a_terminal_waits_for_the_disk_three_times() {
     };
     let sessions = Sessions::new(Some(SessionParts::new(terminal.clone())));
     let hall = Hall::open_with(parts, Arc::new(sessions.clone())).await.unwrap();
-    let new =
-        NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: None, by: Actor::human("user"), session: None };
+    let new = NewSession {
+        client: "claude".into(),
+        cwd: "/".into(),
+        args: Vec::new(),
+        name: None,
+        by: Actor::human("user"),
+        session: None,
+    };
     let home = sessions.start(new).await.unwrap().session.id;
     // The first turn learns the program's own id too.
     turn(&hall, &sessions, &terminal, &log, &home, 1).await;
     for number in 2..5 {
         let waited = turn(&hall, &sessions, &terminal, &log, &home, number).await;
-        assert!(waited <= 3, "its start, that it is about to be typed, and its reply; not {waited}");
+        assert!(
+            waited <= 3,
+            "its start, that it is about to be typed, and its reply; not {waited}"
+        );
     }
     let rows = log.of_stream(&home).await.unwrap();
     assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [DeliveryState::Done; 4]);

@@ -1,8 +1,10 @@
-//! What stands between a request and its handler: whose credential it carries, and whether the door lets its holder do what the route does.
+//! What stands between a request and its handler: whose credential it carries, and whether the door
+//! lets its holder do what the route does.
 //!
-//! [`ROUTES`] has a row for each route and method, which names an [`Action`]. A route without a row is refused. What an action needs, and
-//! where it reaches, the engine knows (`door/action.rs`): it is asked here, before the body of a request is read, and again by what the
-//! handler calls. Handlers get the [`Caller`] as an extension of the request, and through [`crate::request`].
+//! [`ROUTES`] has a row for each route and method, which names an [`Action`]. A route without a row
+//! is refused. What an action needs, and where it reaches, the engine knows (`door/action.rs`): it
+//! is asked here, before the body of a request is read, and again by what the handler calls.
+//! Handlers get the [`Caller`] as an extension of the request, and through [`crate::request`].
 
 use std::sync::Arc;
 
@@ -26,7 +28,8 @@ use crate::request::stream_id;
 use crate::seats::Seat;
 use crate::sse;
 
-/// A route and method, and what it does: the row of that action says what it needs and where it reaches.
+/// A route and method, and what it does: the row of that action says what it needs and where it
+/// reaches.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     /// Its template.
@@ -130,33 +133,43 @@ const OWN_HEADER: HeaderName = HeaderName::from_static("x-moothall");
 /// Nothing longer is a credential.
 const CREDENTIAL_BYTES_MAX: usize = 256;
 
-/// The name of the cookie. Cookies of one host are the same for all its ports, so the port is in the name.
+/// The name of the cookie. Cookies of one host are the same for all its ports, so the port is in
+/// the name.
 pub fn cookie_name(port: u16) -> String {
     format!("moothall_{port}")
 }
 
-/// Lets a request through to its handler, with the caller as an extension, or refuses and records it.
+/// Lets a request through to its handler, with the caller as an extension, or refuses and records
+/// it.
 pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
-    let Some(template) = request.extensions().get::<MatchedPath>().cloned() else { return next.run(request).await };
+    let Some(template) = request.extensions().get::<MatchedPath>().cloned() else {
+        return next.run(request).await;
+    };
     let revocations = app.access.listen();
     let (mut parts, body) = request.into_parts();
     let method = parts.method.clone();
     let thread = thread_of(&template, &mut parts).await;
     parts.extensions.insert(app.rates.clone());
     let admitted = match admit(&app, &mut parts, template.as_str()).await {
-        Ok(caller) => {
-            charge(&app, &caller, &parts, template.as_str()).map(|streaming| (caller.clone(), streaming)).map_err(|error| (caller, error))
-        }
+        Ok(caller) => charge(&app, &caller, &parts, template.as_str())
+            .map(|streaming| (caller.clone(), streaming))
+            .map_err(|error| (caller, error)),
         Err(refused) => Err(refused),
     };
     let (caller, streaming, response) = match admitted {
-        Ok((caller, streaming)) => (caller, streaming, next.run(Request::from_parts(parts, body)).await),
+        Ok((caller, streaming)) => {
+            (caller, streaming, next.run(Request::from_parts(parts, body)).await)
+        }
         Err((caller, error)) => (caller, None, error.into_response()),
     };
     if let Some(Refused(briefly)) = response.extensions().get() {
         app.access.refused(&caller, format!("{method} {}: {briefly}", template.as_str())).await;
     }
-    if sse::is_stream(&response) { leashed(response, revocations, &app, caller, Leash { thread, streaming }) } else { response }
+    if sse::is_stream(&response) {
+        leashed(response, revocations, &app, caller, Leash { thread, streaming })
+    } else {
+        response
+    }
 }
 
 /// The conversation that a route names.
@@ -168,11 +181,18 @@ async fn thread_of(template: &MatchedPath, parts: &mut Parts) -> Option<StreamId
 /// The end of every route that answers with a stream.
 const STREAM: &str = "/stream";
 
-/// Whether there is room for this request: a seat for whoever asks, what its principal may still write, and a stream more.
-fn charge(app: &App, caller: &Caller, parts: &Parts, template: &str) -> ApiResult<Option<Streaming>> {
+/// Whether there is room for this request: a seat for whoever asks, what its principal may still
+/// write, and a stream more.
+fn charge(
+    app: &App,
+    caller: &Caller,
+    parts: &Parts,
+    template: &str,
+) -> ApiResult<Option<Streaming>> {
     let row = row(template, &parts.method)?;
     let spare = parts.extensions.get::<Arc<Seat>>().is_some_and(|seat| seat.is_spare());
-    if spare && row.action.need() != Need::Nothing && caller.must_prove(Scope::ServerAdmin).is_err() {
+    if spare && row.action.need() != Need::Nothing && caller.must_prove(Scope::ServerAdmin).is_err()
+    {
         return Err(ApiError::plain(Code::NoSeats));
     }
     // What a call of a tool is charged depends on the tool.
@@ -191,7 +211,8 @@ fn rows(template: &str) -> impl Iterator<Item = &'static Route> {
 /// The row of a request; no row, no answer.
 fn row(template: &str, method: &Method) -> ApiResult<&'static Route> {
     let asked = if method == Method::HEAD { "GET" } else { method.as_str() };
-    let unknown = || if rows(template).next().is_none() { Code::NotFound } else { Code::MethodNotAllowed };
+    let unknown =
+        || if rows(template).next().is_none() { Code::NotFound } else { Code::MethodNotAllowed };
     rows(template).find(|row| row.method == asked).ok_or_else(|| ApiError::plain(unknown()))
 }
 
@@ -210,7 +231,9 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
     let (caller, via) = match row.action.need() {
         Need::Nothing => (anonymous, Via::Nothing),
         Need::Entry | Need::Scope(_) | Need::Proof(_) => {
-            let identified = identify(&app.access, parts, &app.cookie).await.map_err(|error| (anonymous.clone(), error))?;
+            let identified = identify(&app.access, parts, &app.cookie)
+                .await
+                .map_err(|error| (anonymous.clone(), error))?;
             identified.unwrap_or((anonymous, Via::Nothing))
         }
     };
@@ -225,7 +248,11 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
 }
 
 /// Who asks, by the credential in the headers. Nothing in the address is ever one.
-async fn identify(access: &Access, parts: &Parts, cookie: &str) -> ApiResult<Option<(Caller, Via)>> {
+async fn identify(
+    access: &Access,
+    parts: &Parts,
+    cookie: &str,
+) -> ApiResult<Option<(Caller, Via)>> {
     if let Some(credential) = bearer(&parts.headers)? {
         let caller = access.identify(credential).await?.ok_or_else(ApiError::unauthenticated)?;
         return Ok(Some((caller, Via::Header)));
@@ -244,13 +271,15 @@ pub(super) fn bearer(headers: &HeaderMap) -> ApiResult<Option<&str>> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     let Some(first) = given.next() else { return Ok(None) };
     let credential = first.to_str().ok().and_then(|value| value.strip_prefix("Bearer "));
-    let credential = credential.filter(|text| text.len() <= CREDENTIAL_BYTES_MAX && given.next().is_none());
+    let credential =
+        credential.filter(|text| text.len() <= CREDENTIAL_BYTES_MAX && given.next().is_none());
     credential.map(Some).ok_or_else(ApiError::unauthenticated)
 }
 
 fn session_cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let lines = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let mut pairs =
+        lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let found = pairs.find(|(given, _)| *given == name).map(|(_, value)| value);
     found.filter(|value| value.len() <= CREDENTIAL_BYTES_MAX)
 }
@@ -260,8 +289,8 @@ fn check(row: &Route, via: Via, parts: &Parts) -> ApiResult<()> {
     if via == Via::Cookie && row.method != "GET" { check_page(&parts.headers) } else { Ok(()) }
 }
 
-/// A cookie comes with whatever a browser sends, so a request that changes something must show that it is of a page of ours. That the
-/// origin is one of ours was checked before.
+/// A cookie comes with whatever a browser sends, so a request that changes something must show that
+/// it is of a page of ours. That the origin is one of ours was checked before.
 fn check_page(headers: &HeaderMap) -> ApiResult<()> {
     let own = headers.get(OWN_HEADER).is_some_and(|value| value == HeaderValue::from_static("1"));
     if own && headers.contains_key(header::ORIGIN) {
@@ -301,7 +330,8 @@ fn enter_thread(door: &Door, id: &str) -> ApiResult<()> {
 /// What the path says at `{id}`, decoded as the handler will see it.
 async fn named(parts: &mut Parts) -> String {
     let params = RawPathParams::from_request_parts(parts, &()).await.ok();
-    let id = params.iter().flatten().find(|(name, _)| *name == "id").map(|(_, value)| value.to_owned());
+    let id =
+        params.iter().flatten().find(|(name, _)| *name == "id").map(|(_, value)| value.to_owned());
     id.unwrap_or_default()
 }
 
@@ -313,8 +343,15 @@ struct Leash {
     streaming: Option<Streaming>,
 }
 
-/// A stream of events that ends when the credential behind it is worth nothing any more, or does not reach the conversation any more.
-fn leashed(response: Response, revocations: Revocations, app: &App, caller: Caller, leash: Leash) -> Response {
+/// A stream of events that ends when the credential behind it is worth nothing any more, or does
+/// not reach the conversation any more.
+fn leashed(
+    response: Response,
+    revocations: Revocations,
+    app: &App,
+    caller: Caller,
+    leash: Leash,
+) -> Response {
     let (parts, body) = response.into_parts();
     let Leash { thread, streaming } = leash;
     let (now, reach) = (app.entrance.now(), caller.reach.clone());

@@ -19,22 +19,29 @@ use crate::parse_event;
 use crate::request::{Body, KeptRef, ThreadId, addressee};
 use crate::strict::Inbound;
 use crate::wire::{
-    CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, ForecastEntry, NewCommand, Preview, Published, TurnEntry,
-    why_not_word, why_word,
+    CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, ForecastEntry, NewCommand,
+    Preview, Published, TurnEntry, why_not_word, why_word,
 };
 
 /// Says who would answer a draft, and why. Decides nothing.
 #[utoipa::path(post, path = "/threads/{id}/preview", operation_id = "preview_message", tag = "turns", request_body = Draft,
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = Preview), (status = "4XX", body = ErrorBody)))]
-pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<Preview>> {
+pub async fn preview(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    body: Body,
+) -> ApiResult<Json<Preview>> {
     let Draft { from, to, content, reply_to } = body.read()?;
     let by = body.asker_named(from.as_deref())?;
     let to = addressee(to.as_deref())?;
     let door = body.door(&app.entrance);
     let reply_to = parse_event::cause(&door, &stream, reply_to.as_deref()).await?;
     let draft = moothall_kernel::preview::Draft { to, body: content, reply_to };
-    let forecast = door.preview(&stream, by.id, draft).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let forecast = door
+        .preview(&stream, by.id, draft)
+        .await
+        .map_err(|error| ApiError::at_door(error, &stream))?;
     let entry = |forecast: moothall_kernel::preview::Forecast| ForecastEntry {
         participant: forecast.participant.to_string(),
         why: forecast.verdict.ok().map(|why| why_word(why).to_owned()),
@@ -45,7 +52,10 @@ pub async fn preview(State(app): State<App>, ThreadId(stream): ThreadId, body: B
 
 impl Inbound for Draft {
     fn missing(_: &str) -> ApiError {
-        ApiError::new(Code::MissingContent, "Missing 'content': the words of the draft; they may be empty.")
+        ApiError::new(
+            Code::MissingContent,
+            "Missing 'content': the words of the draft; they may be empty.",
+        )
     }
 }
 
@@ -72,20 +82,34 @@ pub async fn list() -> Json<CommandList> {
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
     ),
     responses((status = 200, body = CommandRan), (status = "4XX", body = ErrorBody)))]
-pub async fn run(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<CommandRan>> {
+pub async fn run(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    body: Body,
+) -> ApiResult<Json<CommandRan>> {
     let NewCommand { from, text } = body.read()?;
     let by = body.asker_named(from.as_deref())?;
     let (door, idempotency) = (body.door(&app.entrance), body.idempotency(&by));
-    let ordered = door.order(&stream, by, &text).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let ordered =
+        door.order(&stream, by, &text).await.map_err(|error| ApiError::at_door(error, &stream))?;
     Ok(Json(match ordered {
         Ordered::Tell(text) => CommandRan { text, event: None },
-        Ordered::Why => CommandRan { text: why(&door, &stream, &body.caller().viewer(None)?).await?, event: None },
+        Ordered::Why => CommandRan {
+            text: why(&door, &stream, &body.caller().viewer(None)?).await?,
+            event: None,
+        },
         Ordered::Do(permitted, text) => {
             body.rates().command(body.caller(), &permitted)?;
-            let answer = door.submit(*permitted, idempotency).await.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
+            let answer = door
+                .submit(*permitted, idempotency)
+                .await
+                .map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
             let warnings = answer.event.iter().flat_map(strangers);
             let text = std::iter::once(text).chain(warnings).collect::<Vec<_>>().join(" ");
-            CommandRan { text, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }
+            CommandRan {
+                text,
+                event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)),
+            }
         }
     }))
 }
@@ -137,11 +161,18 @@ fn line(entry: &TurnEntry) -> String {
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
     ),
     responses((status = 200, body = Published), (status = "4XX", body = ErrorBody)))]
-pub async fn publish(State(app): State<App>, KeptRef { stream, seq }: KeptRef, body: Body) -> ApiResult<Json<Published>> {
+pub async fn publish(
+    State(app): State<App>,
+    KeptRef { stream, seq }: KeptRef,
+    body: Body,
+) -> ApiResult<Json<Published>> {
     let (door, by) = (body.door(&app.entrance), body.asker()?);
     door.find(Action::Publish, &stream).await?;
     let idempotency = body.idempotency(&by);
-    let answer = door.publish(&stream, seq, by, idempotency).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let answer = door
+        .publish(&stream, seq, by, idempotency)
+        .await
+        .map_err(|error| ApiError::at_door(error, &stream))?;
     let event = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;
     Ok(Json(Published { event: Envelope::of(&stream, &event) }))
 }

@@ -26,11 +26,13 @@ pub async fn healthz(State(app): State<App>) -> Json<Health> {
     Json(Health { status: "ok".into(), live_threads: app.entrance.live_streams() })
 }
 
-/// The agents that this server can run, and those that the configuration expects to connect by themselves (`remote`).
+/// The agents that this server can run, and those that the configuration expects to connect by
+/// themselves (`remote`).
 #[utoipa::path(get, path = "/agents", operation_id = "list_agents", tag = "agents", responses((status = 200, body = AgentList)))]
 pub async fn agents(State(app): State<App>) -> Json<AgentList> {
     let registry = app.entrance.registry();
-    let mut agents: Vec<_> = registry.iter().map(entry).chain(registry.kept_names().map(elsewhere)).collect();
+    let mut agents: Vec<_> =
+        registry.iter().map(entry).chain(registry.kept_names().map(elsewhere)).collect();
     agents.sort_by(|one, other| one.client.cmp(&other.client));
     Json(AgentList { agents })
 }
@@ -45,7 +47,11 @@ fn elsewhere(client: &str) -> AgentEntry {
         origin: "configured".into(),
         run_as: None,
         timeout_seconds: facts.limit().as_secs_f64(),
-        profile: WireProfile { client: Some(client.to_owned()), model: Some("default".into()), ..WireProfile::default() },
+        profile: WireProfile {
+            client: Some(client.to_owned()),
+            model: Some("default".into()),
+            ..WireProfile::default()
+        },
     }
 }
 

@@ -1,9 +1,12 @@
-//! What the description of the interface says everywhere in the same words: the ranges of parameters and what each answer means.
+//! What the description of the interface says everywhere in the same words: the ranges of
+//! parameters and what each answer means.
 
 use moothall_engine::access::Scope;
 use serde_json::json;
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
-use utoipa::openapi::schema::{AdditionalProperties, ArrayItems, KnownFormat, SchemaFormat, SchemaType, Type};
+use utoipa::openapi::schema::{
+    AdditionalProperties, ArrayItems, KnownFormat, SchemaFormat, SchemaType, Type,
+};
 use utoipa::openapi::{ContentBuilder, Object, OpenApi, PathItem, Ref, RefOr, Response, Schema};
 
 use crate::json::SAFE_INTEGER;
@@ -16,7 +19,8 @@ const REFUSED: &str = "Refused: `error.code` says why, and `error.message` what 
 const FAILED: &str = "Not done: `error.code` says why.";
 const DONE: &str = "Done.";
 
-/// Fills in what the operations leave to the rule, so that the description is as strict as the server.
+/// Fills in what the operations leave to the rule, so that the description is as strict as the
+/// server.
 pub(super) fn completed(mut api: OpenApi) -> OpenApi {
     for operation in api.paths.paths.values_mut().flat_map(operations) {
         for parameter in operation.parameters.iter_mut().flatten() {
@@ -33,7 +37,9 @@ pub(super) fn completed(mut api: OpenApi) -> OpenApi {
 }
 
 pub(super) fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    [&mut path.get, &mut path.put, &mut path.post, &mut path.delete].into_iter().filter_map(Option::as_mut)
+    [&mut path.get, &mut path.put, &mut path.post, &mut path.delete]
+        .into_iter()
+        .filter_map(Option::as_mut)
 }
 
 /// Gives a parameter the range that `crate::request` reads.
@@ -51,7 +57,9 @@ fn narrow(parameter: &mut Parameter) {
             object.maximum.get_or_insert(utoipa::Number::UInt(LIMIT_MAX));
         }
         (ParameterIn::Query, "as") => object.pattern = Some(ID_PATTERN.into()),
-        (ParameterIn::Query, "since" | "until") => object.format = Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)),
+        (ParameterIn::Query, "since" | "until") => {
+            object.format = Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))
+        }
         (ParameterIn::Header, "Idempotency-Key") => object.pattern = Some(KEY_PATTERN.into()),
         _ if object.schema_type == SchemaType::Type(Type::Integer) => {
             object.maximum.get_or_insert(utoipa::Number::UInt(SAFE_INTEGER as usize));
@@ -64,7 +72,8 @@ fn narrow(parameter: &mut Parameter) {
 fn add_errors(operation: &mut Operation) {
     for status in ["4XX", "5XX"] {
         operation.responses.responses.entry(status.into()).or_insert_with(|| {
-            let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody"))).build();
+            let content =
+                ContentBuilder::new().schema(Some(Ref::from_schema_name("ErrorBody"))).build();
             let mut response = Response::new("");
             response.content.insert("application/json".into(), RefOr::T(content));
             RefOr::T(response)
@@ -72,21 +81,31 @@ fn add_errors(operation: &mut Operation) {
     }
 }
 
-/// What stays open: an event's other keys are named in a warning, and the protocol of `/mcp` has its own rules.
+/// What stays open: an event's other keys are named in a warning, and the protocol of `/mcp` has
+/// its own rules.
 const OPEN: [&str; 2] = ["NewEvent", "McpMessage"];
 
 /// A body has the keys that are read, and no others.
 fn close_bodies(api: &mut OpenApi) {
-    let bodies: Vec<String> = api.paths.paths.values_mut().flat_map(operations).filter_map(|operation| body_name(operation)).collect();
+    let bodies: Vec<String> = api
+        .paths
+        .paths
+        .values_mut()
+        .flat_map(operations)
+        .filter_map(|operation| body_name(operation))
+        .collect();
     let schemas = api.components.iter_mut().flat_map(|components| &mut components.schemas);
-    for (_, schema) in schemas.filter(|(name, _)| bodies.contains(name) && !OPEN.contains(&name.as_str())) {
+    for (_, schema) in
+        schemas.filter(|(name, _)| bodies.contains(name) && !OPEN.contains(&name.as_str()))
+    {
         if let RefOr::T(Schema::Object(object)) = schema {
             object.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
         }
     }
 }
 
-/// The name of the type of an operation's body. One that may be left out is described as that type or nothing.
+/// The name of the type of an operation's body. One that may be left out is described as that type
+/// or nothing.
 fn body_name(operation: &Operation) -> Option<String> {
     let RefOr::T(body) = operation.request_body.as_ref()? else { return None };
     let RefOr::T(content) = body.content.values().next()? else { return None };
@@ -105,7 +124,9 @@ fn body_name(operation: &Operation) -> Option<String> {
 fn name_scopes(api: &mut OpenApi) {
     let words = || Some(Scope::ALL.iter().map(|scope| json!(scope.word())).collect());
     let schemas = api.components.iter_mut().flat_map(|components| &mut components.schemas);
-    for (_, schema) in schemas.filter(|(name, _)| matches!(name.as_str(), "TokenRequest" | "InvitationRequest")) {
+    for (_, schema) in
+        schemas.filter(|(name, _)| matches!(name.as_str(), "TokenRequest" | "InvitationRequest"))
+    {
         let RefOr::T(Schema::Object(object)) = schema else { continue };
         if let Some(RefOr::T(Schema::Array(scopes))) = object.properties.get_mut("scopes")
             && let ArrayItems::RefOrSchema(items) = &mut scopes.items
@@ -122,7 +143,9 @@ fn describe_answers(api: &mut OpenApi) {
     let schemas = api.components.iter().flat_map(|components| &components.schemas);
     let of_schemas: Vec<(String, String)> = schemas
         .filter_map(|(name, schema)| match schema {
-            RefOr::T(Schema::Object(object)) => Some((format!("#/components/schemas/{name}"), described(object)?)),
+            RefOr::T(Schema::Object(object)) => {
+                Some((format!("#/components/schemas/{name}"), described(object)?))
+            }
             _ => None,
         })
         .collect();

@@ -8,8 +8,9 @@ use crate::error::{ApiError, ApiResult};
 use crate::request::{Body, EventRef};
 use crate::wire::{Actor, Envelope, ErrorBody, Redacted};
 
-/// Erases the words of an event for good: from the log, the search index, and every later reading and prompt. Only people may.
-/// The event stays at its place, with empty content and `meta.redacted`. Repeating it changes nothing.
+/// Erases the words of an event for good: from the log, the search index, and every later reading
+/// and prompt. Only people may. The event stays at its place, with empty content and
+/// `meta.redacted`. Repeating it changes nothing.
 #[utoipa::path(post, path = "/threads/{id}/events/{event}/redact", operation_id = "redact_event", tag = "events", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The thread."),
@@ -17,10 +18,17 @@ use crate::wire::{Actor, Envelope, ErrorBody, Redacted};
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
     ),
     responses((status = 200, body = Redacted), (status = "4XX", body = ErrorBody)))]
-pub async fn redact(State(app): State<App>, EventRef { stream, event }: EventRef, body: Body) -> ApiResult<Json<Redacted>> {
+pub async fn redact(
+    State(app): State<App>,
+    EventRef { stream, event }: EventRef,
+    body: Body,
+) -> ApiResult<Json<Redacted>> {
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
     let answer = body.door(&app.entrance).erase(&stream, event, by, idempotency).await;
     let answer = answer.map_err(|error| ApiError::at_door(error, &stream))?;
-    Ok(Json(Redacted { redacted: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
+    Ok(Json(Redacted {
+        redacted: true,
+        event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)),
+    }))
 }

@@ -31,8 +31,13 @@ use crate::wire::{Accepted, Envelope, ErrorBody, EventPage, JoinPrompt, NewEvent
         ("as" = Option<String>, Query, description = "Only what this participant may see."),
     ),
     responses((status = 200, body = EventPage), (status = "4XX", body = ErrorBody)))]
-pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Response> {
-    let (limit, types, viewer) = (params.limit()?.unwrap_or(usize::MAX), params.types()?, params.viewer()?);
+pub async fn read(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    params: Params,
+) -> ApiResult<Response> {
+    let (limit, types, viewer) =
+        (params.limit()?.unwrap_or(usize::MAX), params.types()?, params.viewer()?);
     let sieve = EventFilter::new(viewer, move |event| types.has(event));
     let (given_after, since) = (params.number("after")?.map(Seq), params.since()?);
     let door = params.door(&app.entrance);
@@ -92,7 +97,16 @@ struct PageWriter {
 
 impl PageWriter {
     fn new(pages: Pages, stream: StreamId, head: Seq, limit: usize) -> Self {
-        Self { through: pages.through(), pages, stream, head, left: limit, count: 0, begun: false, done: false }
+        Self {
+            through: pages.through(),
+            pages,
+            stream,
+            head,
+            left: limit,
+            count: 0,
+            begun: false,
+            done: false,
+        }
     }
 
     /// The next piece; the last one closes the object.
@@ -106,7 +120,10 @@ impl PageWriter {
             more = self.write_some(&mut text).await?;
         }
         if !more {
-            let tail = format!("],\"count\":{},\"through\":{},\"head\":{}}}", self.count, self.through, self.head);
+            let tail = format!(
+                "],\"count\":{},\"through\":{},\"head\":{}}}",
+                self.count, self.through, self.head
+            );
             text.extend_from_slice(tail.as_bytes());
             self.done = true;
         }
@@ -136,7 +153,8 @@ impl PageWriter {
     }
 }
 
-/// Appends an event as JSON. Envelopes hold text, numbers and JSON only, so writing them into memory cannot fail.
+/// Appends an event as JSON. Envelopes hold text, numbers and JSON only, so writing them into
+/// memory cannot fail.
 pub(crate) fn write_envelope(text: &mut Vec<u8>, stream: &StreamId, recorded: &Recorded) {
     if let Err(error) = serde_json::to_writer(text, &Envelope::of(stream, recorded)) {
         tracing::error!(%error, seq = recorded.seq.0, "an event could not be written as JSON");
@@ -150,10 +168,17 @@ pub(crate) fn write_envelope(text: &mut Vec<u8>, stream: &StreamId, recorded: &R
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
     ),
     responses((status = 200, body = Accepted), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<Accepted>> {
+pub async fn post(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    body: Body,
+) -> ApiResult<Json<Accepted>> {
     let door = body.door(&app.entrance);
     let wish = parse_event::read(&door, &stream, &body).await?;
-    let permitted = door.permit(&stream, wish.command).await.map_err(|error| ApiError::from(error).in_thread(&stream))?;
+    let permitted = door
+        .permit(&stream, wish.command)
+        .await
+        .map_err(|error| ApiError::from(error).in_thread(&stream))?;
     body.rates().command(body.caller(), &permitted)?;
     let answer = door.submit(permitted, body.idempotency(&wish.by)).await;
     let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
@@ -187,14 +212,18 @@ pub(crate) fn strangers(recorded: &Recorded) -> Vec<String> {
     changes.iter().filter_map(stranger).collect()
 }
 
-/// Somebody spoke under a name that means nobody here: whoever meant it as a person's should know that it is taken for an agent's.
+/// Somebody spoke under a name that means nobody here: whoever meant it as a person's should know
+/// that it is taken for an agent's.
 async fn unknown_speaker(door: &Door, stream: &StreamId, recorded: &Recorded) -> Option<String> {
-    let Event::Posted(Posted { from, kind: Kind::Agent, turn: None, .. }) = &recorded.event else { return None };
+    let Event::Posted(Posted { from, kind: Kind::Agent, turn: None, .. }) = &recorded.event else {
+        return None;
+    };
     if door.caller().is_agent() {
         return None;
     }
     let speaker = from.clone();
-    let known = door.view(Action::Post, stream, move |state| state.participant(&speaker).is_some()).await;
+    let known =
+        door.view(Action::Post, stream, move |state| state.participant(&speaker).is_some()).await;
     known.is_ok_and(|known| !known).then(|| {
         format!(
             "{from} is not known as a person here, so these words count as an agent's, and hardly anybody is asked to answer them. To speak as a \
@@ -207,7 +236,9 @@ async fn unknown_speaker(door: &Door, stream: &StreamId, recorded: &Recorded) ->
 fn join(app: &App, stream: &StreamId, recorded: &Recorded) -> Option<JoinPrompt> {
     let Event::Controlled { changes, .. } = &recorded.event else { return None };
     let participant = changes.iter().find_map(|change| match change {
-        Change::Invited { participant, kind: Kind::Agent, facts, .. } if facts.abilities.answers == Answers::ByPosting => {
+        Change::Invited { participant, kind: Kind::Agent, facts, .. }
+            if facts.abilities.answers == Answers::ByPosting =>
+        {
             Some(participant.to_string())
         }
         _ => None,
@@ -222,7 +253,8 @@ fn join(app: &App, stream: &StreamId, recorded: &Recorded) -> Option<JoinPrompt>
 }
 
 fn join_prompt(events: &str, participant: &str, needs_token: bool) -> String {
-    let token = if needs_token { "\nSend \"Authorization: Bearer <your token>\" with both." } else { "" };
+    let token =
+        if needs_token { "\nSend \"Authorization: Bearer <your token>\" with both." } else { "" };
     format!(
         "You are invited to a conversation on a Moothall server as the participant \"{participant}\".\n\
          Listen with GET {events}/stream?as={participant}&turns=1 (server-sent events). An event named \"turn\" is your turn: \

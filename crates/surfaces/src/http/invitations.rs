@@ -9,34 +9,51 @@ use super::tokens::{no_length, no_principal, principal_of, scopes_of, valid_for,
 use crate::error::{ApiError, ApiResult};
 use crate::request::{Address, Body, ThreadId};
 use crate::strict::Inbound;
-use crate::wire::{ErrorBody, InvitationAccepted, InvitationCode, InvitationRequest, TokenCreated, TokenEntry};
+use crate::wire::{
+    ErrorBody, InvitationAccepted, InvitationCode, InvitationRequest, TokenCreated, TokenEntry,
+};
 
 /// Seconds of an hour.
 const HOUR: u64 = 3600;
 /// The longest that an invitation is worth something.
 const HOURS_MAX: u64 = 168;
 
-/// Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on more than they have.
+/// Makes a code that somebody can turn, once, into a token for this thread alone. Nobody hands on
+/// more than they have.
 #[utoipa::path(post, path = "/threads/{id}/invitations", operation_id = "invite_by_code", tag = "access", request_body = InvitationRequest,
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = InvitationCode), (status = "4XX", body = ErrorBody)))]
-pub async fn invite(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<InvitationCode>> {
+pub async fn invite(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    body: Body,
+) -> ApiResult<Json<InvitationCode>> {
     let InvitationRequest { principal, kind, scopes, expires_in_hours } = body.read()?;
     let wanted = NewInvitation {
         stream,
         principal: principal_of(&principal, kind.as_deref())?,
         scopes: scopes.map(|words| scopes_of(&words)).transpose()?,
-        valid_for: expires_in_hours.map(|count| valid_for(count, "expires_in_hours", HOUR, HOURS_MAX)).transpose()?,
+        valid_for: expires_in_hours
+            .map(|count| valid_for(count, "expires_in_hours", HOUR, HOURS_MAX))
+            .transpose()?,
     };
     app.rates.invite(body.caller(), &wanted.stream, 1)?;
     let (secret, token) = app.access.invite(body.caller(), wanted).await?;
-    Ok(Json(InvitationCode { code: secret.reveal().to_owned(), expires_at: Some(token.expires_at.to_string()) }))
+    Ok(Json(InvitationCode {
+        code: secret.reveal().to_owned(),
+        expires_at: Some(token.expires_at.to_string()),
+    }))
 }
 
-/// Turns an invitation into a token, which is shown in this answer and never again. `POST /session` takes the code as well, for browsers.
+/// Turns an invitation into a token, which is shown in this answer and never again. `POST /session`
+/// takes the code as well, for browsers.
 #[utoipa::path(post, path = "/invitations/accept", operation_id = "accept_invitation", tag = "access", request_body = InvitationAccepted,
     responses((status = 200, body = TokenCreated), (status = "4XX", body = ErrorBody)))]
-pub async fn accept(State(app): State<App>, address: Address, body: Body) -> ApiResult<Json<TokenCreated>> {
+pub async fn accept(
+    State(app): State<App>,
+    address: Address,
+    body: Body,
+) -> ApiResult<Json<TokenCreated>> {
     let InvitationAccepted { code } = body.read()?;
     app.rates.login(address.0)?;
     let accepted = app.access.accept(&code).await?;

@@ -1,4 +1,5 @@
-//! What stands before every route: who may ask from where, what every answer carries, and what happens when a handler panics.
+//! What stands before every route: who may ask from where, what every answer carries, and what
+//! happens when a handler panics.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -19,8 +20,10 @@ use crate::peer::Peer;
 use crate::tls::Tls;
 
 /// What a browser may do with an answer of the API: nothing.
-const CSP_API: &str = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/// The API browser is vendored: its scripts come from here and nowhere else; it sets styles on elements.
+const CSP_API: &str =
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// The API browser is vendored: its scripts come from here and nowhere else; it sets styles on
+/// elements.
 const CSP_DOCS: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; \
                         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -34,8 +37,9 @@ pub struct Trusted {
 }
 
 impl Trusted {
-    /// Loopback by its names, the address itself, what the certificate names, and what the operator adds: each a host, and the origin of a
-    /// page. SessionAct `https` those that TLS reaches: all with a certificate, and the operator's, before which a proxy may stand.
+    /// Loopback by its names, the address itself, what the certificate names, and what the operator
+    /// adds: each a host, and the origin of a page. SessionAct `https` those that TLS reaches: all
+    /// with a certificate, and the operator's, before which a proxy may stand.
     pub fn of(options: &HttpOptions) -> Self {
         let port = options.bound.port();
         let names = ["127.0.0.1".to_owned(), "localhost".into(), "[::1]".into()];
@@ -55,7 +59,8 @@ impl Trusted {
         hosts.extend(options.hosts.iter().cloned());
         let behind_tls = if options.tls.is_some() { 0 } else { own };
         let secure = hosts.iter().skip(behind_tls).map(|host| format!("https://{host}"));
-        let mut origins: Vec<String> = hosts.iter().map(|host| format!("http://{host}")).chain(secure).collect();
+        let mut origins: Vec<String> =
+            hosts.iter().map(|host| format!("http://{host}")).chain(secure).collect();
         origins.extend(options.origins.iter().cloned());
         Self { hosts, origins }
     }
@@ -70,16 +75,21 @@ impl Trusted {
         &self.origins
     }
 
-    /// Refuses requests for another server, and from pages of another server. Both are compared whole.
+    /// Refuses requests for another server, and from pages of another server. Both are compared
+    /// whole.
     fn check(&self, uri: &Uri, headers: &HeaderMap) -> ApiResult<()> {
         let host = single(headers, header::HOST).map_err(|_| ApiError::plain(Code::BadHost))?;
         let host = host.ok_or_else(|| ApiError::plain(Code::BadHost))?;
         let asked = [Some(host), uri.authority().map(|authority| authority.as_str())];
-        if let Some(other) = asked.into_iter().flatten().find(|host| !self.hosts.iter().any(|own| own == host)) {
+        if let Some(other) =
+            asked.into_iter().flatten().find(|host| !self.hosts.iter().any(|own| own == host))
+        {
             return Err(ApiError::new(Code::WrongHost, wrong_host(other)));
         }
         match single(headers, header::ORIGIN) {
-            Ok(None) if is_part_of_a_foreign_page(headers) => Err(ApiError::plain(Code::WrongOrigin)),
+            Ok(None) if is_part_of_a_foreign_page(headers) => {
+                Err(ApiError::plain(Code::WrongOrigin))
+            }
             Ok(None) => Ok(()),
             Ok(Some(origin)) if self.origins.iter().any(|own| own == origin) => Ok(()),
             _ => Err(ApiError::plain(Code::WrongOrigin)),
@@ -108,23 +118,32 @@ fn single(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ()> {
     }
 }
 
-/// Browsers send no `Origin` with images, scripts and frames of a page, but they say where the page is from. Following a link is fine.
+/// Browsers send no `Origin` with images, scripts and frames of a page, but they say where the page
+/// is from. Following a link is fine.
 fn is_part_of_a_foreign_page(headers: &HeaderMap) -> bool {
     let says = |name: &'static str| headers.get(name).map(HeaderValue::as_bytes);
-    let link = says("sec-fetch-mode") == Some(b"navigate") && says("sec-fetch-dest") == Some(b"document");
+    let link =
+        says("sec-fetch-mode") == Some(b"navigate") && says("sec-fetch-dest") == Some(b"document");
     matches!(says("sec-fetch-site"), Some(b"cross-site" | b"same-site")) && !link
 }
 
-/// Refuses what another user of this computer asks, but for whether the server is there, and for what the program of a living session asks
-/// that runs as this very user, with the token of this session.
+/// Refuses what another user of this computer asks, but for whether the server is there, and for
+/// what the program of a living session asks that runs as this very user, with the token of this
+/// session.
 fn check_user(gate: &Gate, request: &Request) -> ApiResult<()> {
     let Some(Peer::Other(uid)) = request.extensions().get() else { return Ok(()) };
-    let own = || bearer(request.headers()).ok().flatten().and_then(|token| gate.access().user_of_session(token));
+    let own = || {
+        bearer(request.headers())
+            .ok()
+            .flatten()
+            .and_then(|token| gate.access().user_of_session(token))
+    };
     let let_in = FOR_EVERY_USER.contains(&request.uri().path()) || own() == Some(*uid);
     if let_in { Ok(()) } else { Err(ApiError::plain(Code::OtherUser)) }
 }
 
-/// Puts the guards before a router: all of them in one step, because every layer of a router is copied for every request.
+/// Puts the guards before a router: all of them in one step, because every layer of a router is
+/// copied for every request.
 pub fn stand_before(router: Router, gate: Gate) -> Router {
     router.layer(middleware::from_fn_with_state(gate, enter))
 }
@@ -149,24 +168,38 @@ async fn enter(State(gate): State<Gate>, mut request: Request, next: Next) -> Re
     response
 }
 
-/// Refuses what may not be asked from there; with what is to be put on record, where it is worth that.
+/// Refuses what may not be asked from there; with what is to be put on record, where it is worth
+/// that.
 fn check(gate: &Gate, request: &Request) -> Result<(), (ApiError, Option<String>)> {
     check_user(gate, request).map_err(|error| {
-        let route = request.extensions().get::<MatchedPath>().map_or("no route", MatchedPath::as_str);
-        (error, Some(format!("{} {route}: by another user of this computer", method_word(request.method()))))
+        let route =
+            request.extensions().get::<MatchedPath>().map_or("no route", MatchedPath::as_str);
+        (
+            error,
+            Some(format!(
+                "{} {route}: by another user of this computer",
+                method_word(request.method())
+            )),
+        )
     })?;
     gate.said().trusted.check(request.uri(), request.headers()).map_err(|error| (error, None))
 }
 
 fn answer_panic(reason: Box<dyn Any + Send>) -> Response {
-    let text = reason.downcast_ref::<&str>().copied().or_else(|| reason.downcast_ref::<String>().map(String::as_str));
+    let text = reason
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| reason.downcast_ref::<String>().map(String::as_str));
     tracing::error!(reason = text.unwrap_or("unknown"), "a handler panicked");
     ApiError::plain(Code::Internal).into_response()
 }
 
 /// Gives errors that libraries made the one shape of errors.
 fn errors_as_json(response: Response) -> Response {
-    let json = response.headers().get(header::CONTENT_TYPE).is_some_and(|value| value == "application/json");
+    let json = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|value| value == "application/json");
     if json || !(response.status().is_client_error() || response.status().is_server_error()) {
         return response;
     }
@@ -188,10 +221,14 @@ fn csp(path: &str) -> &'static str {
 fn hardened(mut response: Response, csp: &'static str) -> Response {
     let headers = response.headers_mut();
     // The page and its files say both for themselves.
-    for (name, value) in [(header::CONTENT_SECURITY_POLICY, csp), (header::CACHE_CONTROL, "no-store")] {
+    for (name, value) in
+        [(header::CONTENT_SECURITY_POLICY, csp), (header::CACHE_CONTROL, "no-store")]
+    {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
-    let mut set = |name: HeaderName, value: &'static str| headers.insert(name, HeaderValue::from_static(value));
+    let mut set = |name: HeaderName, value: &'static str| {
+        headers.insert(name, HeaderValue::from_static(value))
+    };
     set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
     set(header::X_FRAME_OPTIONS, "DENY");
     set(header::REFERRER_POLICY, "no-referrer");
@@ -216,8 +253,15 @@ mod tests {
     #[tokio::test]
     async fn a_handler_that_panics_is_answered_as_an_error_of_the_server() {
         let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
-        let router = stand_before(Router::new().route("/", get(broken)), Gate::new(crate::gate::tests::hall().await, options));
-        let request = Request::builder().uri("/").header("host", "127.0.0.1:5111").body(Body::empty()).unwrap();
+        let router = stand_before(
+            Router::new().route("/", get(broken)),
+            Gate::new(crate::gate::tests::hall().await, options),
+        );
+        let request = Request::builder()
+            .uri("/")
+            .header("host", "127.0.0.1:5111")
+            .body(Body::empty())
+            .unwrap();
         let response = TowerToHyperService::new(router).call(request).await.unwrap();
         assert_eq!(response.status(), 500);
         assert_eq!(response.headers()["x-content-type-options"], "nosniff");
@@ -228,7 +272,11 @@ mod tests {
     #[test]
     fn hosts_and_origins_that_the_operator_adds_are_compared_whole() {
         let bound = "127.0.0.1:80".parse().unwrap();
-        let options = HttpOptions { hosts: vec!["hall.lan".into()], origins: vec!["https://hall.lan".into()], ..HttpOptions::new(bound) };
+        let options = HttpOptions {
+            hosts: vec!["hall.lan".into()],
+            origins: vec!["https://hall.lan".into()],
+            ..HttpOptions::new(bound)
+        };
         let trusted = Trusted::of(&options);
         let asked = |host: &str, origin: Option<&str>| {
             let mut headers = HeaderMap::new();
@@ -238,14 +286,20 @@ mod tests {
             }
             trusted.check(&Uri::from_static("/threads"), &headers).is_ok()
         };
-        for (host, origin) in
-            [("hall.lan", None), ("hall.lan", Some("https://hall.lan")), ("localhost", Some("http://localhost")), ("localhost:80", None)]
-        {
+        for (host, origin) in [
+            ("hall.lan", None),
+            ("hall.lan", Some("https://hall.lan")),
+            ("localhost", Some("http://localhost")),
+            ("localhost:80", None),
+        ] {
             assert!(asked(host, origin), "{host} {origin:?}");
         }
-        for (host, origin) in
-            [("hall.lan:80", None), ("hall.lan.", None), ("hall.lan", Some("https://hall.lan.evil")), ("hall.lan", Some("https://hall"))]
-        {
+        for (host, origin) in [
+            ("hall.lan:80", None),
+            ("hall.lan.", None),
+            ("hall.lan", Some("https://hall.lan.evil")),
+            ("hall.lan", Some("https://hall")),
+        ] {
             assert!(!asked(host, origin), "{host} {origin:?}");
         }
     }

@@ -20,7 +20,8 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Link
     Ok(Json(ask::links(&params.door(&app.entrance), params.get("session")).await?))
 }
 
-/// Links sessions: what one of them says at the end of a turn reaches the others. A link between just these members is used again.
+/// Links sessions: what one of them says at the end of a turn reaches the others. A link between
+/// just these members is used again.
 #[utoipa::path(post, path = "/links", operation_id = "make_link", tag = "links", request_body = NewLink,
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
     responses((status = 200, body = LinkAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
@@ -39,7 +40,11 @@ pub async fn make(State(app): State<App>, body: Body) -> ApiResult<Json<LinkAnsw
 /// One link and its members.
 #[utoipa::path(get, path = "/links/{id}", operation_id = "read_link", tag = "links", params(("id" = String, Path, description = "The link.")),
     responses((status = 200, body = LinkEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn read(State(app): State<App>, LinkId(id): LinkId, params: Params) -> ApiResult<Json<LinkEntry>> {
+pub async fn read(
+    State(app): State<App>,
+    LinkId(id): LinkId,
+    params: Params,
+) -> ApiResult<Json<LinkEntry>> {
     let door = params.door(&app.entrance);
     Ok(Json(ask::entry(&door, &door.link(&id).await?)))
 }
@@ -51,7 +56,11 @@ pub async fn read(State(app): State<App>, LinkId(id): LinkId, params: Params) ->
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
     ),
     responses((status = 200, body = LinkAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn close(State(app): State<App>, LinkId(id): LinkId, body: Body) -> ApiResult<Json<LinkAnswer>> {
+pub async fn close(
+    State(app): State<App>,
+    LinkId(id): LinkId,
+    body: Body,
+) -> ApiResult<Json<LinkAnswer>> {
     let by = body.asker()?;
     let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
     let by = door.as_asker(by);

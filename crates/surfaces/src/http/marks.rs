@@ -10,15 +10,29 @@ use crate::request::{Body, ThreadId};
 use crate::strict::Inbound;
 use crate::wire::{ErrorBody, NewReadMark, ReadMark};
 
-/// Notes that somebody has read a thread up to a position. The mark never goes back, so devices may tell it in any order.
+/// Notes that somebody has read a thread up to a position. The mark never goes back, so devices may
+/// tell it in any order.
 #[utoipa::path(put, path = "/threads/{id}/read", operation_id = "mark_read", tag = "threads", request_body = NewReadMark,
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = ReadMark), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn mark(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<ReadMark>> {
+pub async fn mark(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    body: Body,
+) -> ApiResult<Json<ReadMark>> {
     let NewReadMark { from, seq } = body.read()?;
     let reader = body.asker_named(from.as_deref())?.id;
-    let unread = body.door(&app.entrance).mark_read(&stream, &reader, Seq(seq)).await.map_err(|error| ApiError::at_door(error, &stream))?;
-    Ok(Json(ReadMark { thread: stream.to_string(), reader: reader.to_string(), read: unread.read.0, unread: unread.messages as u64 }))
+    let unread = body
+        .door(&app.entrance)
+        .mark_read(&stream, &reader, Seq(seq))
+        .await
+        .map_err(|error| ApiError::at_door(error, &stream))?;
+    Ok(Json(ReadMark {
+        thread: stream.to_string(),
+        reader: reader.to_string(),
+        read: unread.read.0,
+        unread: unread.messages as u64,
+    }))
 }
 
 impl Inbound for NewReadMark {

@@ -1,4 +1,5 @@
-//! The server in numbers, as Prometheus reads them. Labels come from closed sets: no thread, no name, nobody's words.
+//! The server in numbers, as Prometheus reads them. Labels come from closed sets: no thread, no
+//! name, nobody's words.
 
 use std::fmt::{Display, Write};
 
@@ -23,9 +24,15 @@ pub async fn metrics(State(app): State<App>, params: Params) -> ApiResult<Respon
     let mut page = Page::default();
     page.engine(&params.door(&app.entrance).counted().await?);
     page.surfaces(&app.meters);
-    if let Some((running, waiting)) = app.entrance.registry().places().map(|places| places.counts()) {
+    if let Some((running, waiting)) = app.entrance.registry().places().map(|places| places.counts())
+    {
         page.one("moothall_programs_running", "gauge", "Programs that run for a turn.", running);
-        page.one("moothall_programs_waiting", "gauge", "Turns that wait for a program to end.", waiting);
+        page.one(
+            "moothall_programs_waiting",
+            "gauge",
+            "Turns that wait for a program to end.",
+            waiting,
+        );
     }
     for gauge in app.gauges.measure() {
         page.one(gauge.name, "gauge", gauge.help, gauge.value);
@@ -38,35 +45,86 @@ struct Page(String);
 
 impl Page {
     fn engine(&mut self, counted: &Counted) {
-        self.one("moothall_events_appended_total", "counter", "Events that were committed and synced.", counted.events);
-        let appends = counted.appends.iter().map(|(result, count)| (format!("result=\"{result}\""), *count));
+        self.one(
+            "moothall_events_appended_total",
+            "counter",
+            "Events that were committed and synced.",
+            counted.events,
+        );
+        let appends =
+            counted.appends.iter().map(|(result, count)| (format!("result=\"{result}\""), *count));
         self.many("moothall_appends_total", "counter", "Appends, by what came of them.", appends);
-        let broken = counted.broken.iter().map(|(rule, count)| (format!("rule=\"{rule}\""), *count));
-        self.many("moothall_broken_rules_total", "counter", "Decisions thrown away because they broke a rule: faults of Moothall.", broken);
-        self.spread("moothall_append_seconds", "From asking for an append to its being synced.", &counted.append_time);
-        let turns =
-            counted.turns.iter().map(|((runtime, outcome), count)| (format!("runtime=\"{runtime}\",outcome=\"{outcome}\""), *count));
+        let broken =
+            counted.broken.iter().map(|(rule, count)| (format!("rule=\"{rule}\""), *count));
+        self.many(
+            "moothall_broken_rules_total",
+            "counter",
+            "Decisions thrown away because they broke a rule: faults of Moothall.",
+            broken,
+        );
+        self.spread(
+            "moothall_append_seconds",
+            "From asking for an append to its being synced.",
+            &counted.append_time,
+        );
+        let turns = counted.turns.iter().map(|((runtime, outcome), count)| {
+            (format!("runtime=\"{runtime}\",outcome=\"{outcome}\""), *count)
+        });
         self.many("moothall_turns_total", "counter", "Turns that ended.", turns);
-        let open = counted.open_turns.iter().map(|(runtime, count)| (format!("runtime=\"{runtime}\""), *count));
+        let open = counted
+            .open_turns
+            .iter()
+            .map(|(runtime, count)| (format!("runtime=\"{runtime}\""), *count));
         self.many("moothall_turns_open", "gauge", "Turns that wait or run.", open);
         self.one("moothall_live_threads", "gauge", "Conversations held in memory.", counted.live);
         let queues = [("threads", counted.waiting_requests), ("log", counted.waiting_appends)];
-        let queues = queues.into_iter().map(|(queue, length)| (format!("queue=\"{queue}\""), length as u64));
-        self.many("moothall_queue_length", "gauge", "What waits: requests for their conversation, appends for the disk.", queues);
-        let deliveries = counted.deliveries.iter().map(|(state, count)| (format!("state=\"{}\"", delivery_word(*state)), *count));
-        self.many("moothall_deliveries", "gauge", "Deliveries that are not done, by state.", deliveries);
+        let queues =
+            queues.into_iter().map(|(queue, length)| (format!("queue=\"{queue}\""), length as u64));
+        self.many(
+            "moothall_queue_length",
+            "gauge",
+            "What waits: requests for their conversation, appends for the disk.",
+            queues,
+        );
+        let deliveries = counted
+            .deliveries
+            .iter()
+            .map(|(state, count)| (format!("state=\"{}\"", delivery_word(*state)), *count));
+        self.many(
+            "moothall_deliveries",
+            "gauge",
+            "Deliveries that are not done, by state.",
+            deliveries,
+        );
         self.spending(counted);
     }
 
     fn spending(&mut self, counted: &Counted) {
         let tokens = [("input", counted.input_tokens), ("output", counted.output_tokens)];
-        let tokens = tokens.into_iter().map(|(direction, count)| (format!("direction=\"{direction}\""), count));
-        self.many("moothall_tokens_total", "counter", "Tokens that models have read and written.", tokens);
+        let tokens = tokens
+            .into_iter()
+            .map(|(direction, count)| (format!("direction=\"{direction}\""), count));
+        self.many(
+            "moothall_tokens_total",
+            "counter",
+            "Tokens that models have read and written.",
+            tokens,
+        );
         let help = format!("What turns have cost, in millionths of one {}.", counted.currency);
         self.one("moothall_cost_micros_total", "counter", &help, counted.cost_micros);
-        self.one("moothall_turns_over_budget_total", "counter", "Turns that no budget could pay.", counted.over_budget);
+        self.one(
+            "moothall_turns_over_budget_total",
+            "counter",
+            "Turns that no budget could pay.",
+            counted.over_budget,
+        );
         let left = counted.budgets.iter();
-        let left = left.map(|state| (format!("measure=\"{}\"", measure_word(state.measure)), state.limit.saturating_sub(state.spent)));
+        let left = left.map(|state| {
+            (
+                format!("measure=\"{}\"", measure_word(state.measure)),
+                state.limit.saturating_sub(state.spent),
+            )
+        });
         self.many(
             "moothall_budget_left",
             "gauge",
@@ -77,13 +135,32 @@ impl Page {
 
     fn surfaces(&mut self, meters: &Meters) {
         let counts = meters.requests.counts();
-        let requests = counts
-            .iter()
-            .map(|((method, route, status), count)| (format!("method=\"{method}\",route=\"{route}\",status=\"{status}\""), *count));
-        self.many("moothall_http_requests_total", "counter", "Requests that were answered.", requests);
-        self.spread("moothall_http_request_seconds", "From a request to the beginning of its answer.", &meters.request_time.spread());
-        self.one("moothall_sse_readers", "gauge", "Streams of events that are open.", meters.readers());
-        self.one("moothall_sse_resyncs_total", "counter", "Readers that were too slow and were cut off.", meters.resyncs());
+        let requests = counts.iter().map(|((method, route, status), count)| {
+            (format!("method=\"{method}\",route=\"{route}\",status=\"{status}\""), *count)
+        });
+        self.many(
+            "moothall_http_requests_total",
+            "counter",
+            "Requests that were answered.",
+            requests,
+        );
+        self.spread(
+            "moothall_http_request_seconds",
+            "From a request to the beginning of its answer.",
+            &meters.request_time.spread(),
+        );
+        self.one(
+            "moothall_sse_readers",
+            "gauge",
+            "Streams of events that are open.",
+            meters.readers(),
+        );
+        self.one(
+            "moothall_sse_resyncs_total",
+            "counter",
+            "Readers that were too slow and were cut off.",
+            meters.resyncs(),
+        );
         self.one("moothall_connections", "gauge", "Connections that are open.", meters.connected());
         self.one(
             "moothall_connections_stalled_total",
@@ -92,7 +169,12 @@ impl Page {
             meters.stalls(),
         );
         let sent_away = meters.sendings_away();
-        self.one("moothall_connections_sent_away_total", "counter", "Connections that were closed for want of seats.", sent_away);
+        self.one(
+            "moothall_connections_sent_away_total",
+            "counter",
+            "Connections that were closed for want of seats.",
+            sent_away,
+        );
     }
 
     fn head(&mut self, name: &str, kind: &str, help: &str) {
@@ -104,7 +186,13 @@ impl Page {
         let _ = writeln!(self.0, "{name} {value}");
     }
 
-    fn many(&mut self, name: &str, kind: &str, help: &str, values: impl Iterator<Item = (String, u64)>) {
+    fn many(
+        &mut self,
+        name: &str,
+        kind: &str,
+        help: &str,
+        values: impl Iterator<Item = (String, u64)>,
+    ) {
         self.head(name, kind, help);
         for (labels, value) in values {
             let _ = writeln!(self.0, "{name}{{{labels}}} {value}");
@@ -116,7 +204,11 @@ impl Page {
         for (bound, count) in &spread.buckets {
             let _ = writeln!(self.0, "{name}_bucket{{le=\"{bound}\"}} {count}");
         }
-        let _ = writeln!(self.0, "{name}_bucket{{le=\"+Inf\"}} {0}\n{name}_sum {1}\n{name}_count {0}", spread.count, spread.sum);
+        let _ = writeln!(
+            self.0,
+            "{name}_bucket{{le=\"+Inf\"}} {0}\n{name}_sum {1}\n{name}_count {0}",
+            spread.count, spread.sum
+        );
     }
 }
 

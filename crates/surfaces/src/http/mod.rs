@@ -56,7 +56,10 @@ use crate::rates::{Limits, Rates};
 use crate::sse::frames::Frames;
 use crate::tls::Tls;
 use crate::ui;
-use crate::wire::{Bell, DeltaSignal, Envelope, ErrorBody, PresenceAccepted, PresenceUpdate, ProgressSignal, TurnEvent};
+use crate::wire::{
+    Bell, DeltaSignal, Envelope, ErrorBody, PresenceAccepted, PresenceUpdate, ProgressSignal,
+    TurnEvent,
+};
 
 /// Where a server listens when nobody says otherwise.
 const DEFAULT_PORT: u16 = 5111;
@@ -82,7 +85,8 @@ pub struct HttpOptions {
     pub mode: Mode,
     /// The start-up credential, where there is one.
     pub startup: Option<Secret>,
-    /// In local mode: whether every user of this computer may do what its owner may do without a credential.
+    /// In local mode: whether every user of this computer may do what its owner may do without a
+    /// credential.
     pub other_users: bool,
 }
 
@@ -104,7 +108,8 @@ impl HttpOptions {
     }
 }
 
-/// How programs on this computer reach a server that listens on this address: without TLS, wherever it is bound.
+/// How programs on this computer reach a server that listens on this address: without TLS, wherever
+/// it is bound.
 pub fn here(bound: SocketAddr) -> String {
     let ip = match bound.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -152,7 +157,8 @@ pub(crate) struct Parts {
 
 /// Everything that HTTP serves, until the server goes down.
 pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Router {
-    let (entrance, options, meters) = (gate.entrance().clone(), gate.options(), gate.meters().clone());
+    let (entrance, options, meters) =
+        (gate.entrance().clone(), gate.options(), gate.meters().clone());
     let (routes, api) = api_router().split_for_parts();
     let cookie = access::cookie_name(options.bound.port());
     let api = completed(api, &cookie);
@@ -170,9 +176,11 @@ pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Route
         gauges: options.gauges.clone(),
         closing,
     });
-    // Whoever is to sign in needs the page first, so its own files are before the guard of access; everything else is behind it.
+    // Whoever is to sign in needs the page first, so its own files are before the guard of access;
+    // everything else is behind it.
     let behind = middleware::from_fn_with_state(app.clone(), access::guard);
-    let guarded = routes.layer(known).merge(SwaggerUi::new("/docs").url("/openapi.json", api)).layer(behind);
+    let guarded =
+        routes.layer(known).merge(SwaggerUi::new("/docs").url("/openapi.json", api)).layer(behind);
     let page = ui::files().fold(guarded, |routes, path| routes.route(&path, get(ui::file)));
     let router = page
         .route("/", get(ui::page))
@@ -202,7 +210,15 @@ fn api_router() -> OpenApiRouter<App> {
             description = "Conversations of people and AI agents.",
             license(name = "Apache-2.0", identifier = "Apache-2.0")
         ),
-        components(schemas(Envelope, TurnEvent, ErrorBody, Bell, PresenceUpdate, DeltaSignal, ProgressSignal))
+        components(schemas(
+            Envelope,
+            TurnEvent,
+            ErrorBody,
+            Bell,
+            PresenceUpdate,
+            DeltaSignal,
+            ProgressSignal
+        ))
     )]
     struct Description;
 

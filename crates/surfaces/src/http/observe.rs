@@ -1,4 +1,5 @@
-//! Counts every request and writes one line about it: its route's template, never its path, query, headers or body.
+//! Counts every request and writes one line about it: its route's template, never its path, query,
+//! headers or body.
 
 use std::time::Instant;
 
@@ -17,12 +18,17 @@ pub(super) struct Observed {
 
 impl Observed {
     pub(super) fn of(request: &Request) -> Self {
-        Self { begun: Instant::now(), method: method_word(request.method()), route: request.extensions().get().cloned() }
+        Self {
+            begun: Instant::now(),
+            method: method_word(request.method()),
+            route: request.extensions().get().cloned(),
+        }
     }
 
     /// It is answered with this.
     pub(super) fn answered(&self, meters: &Meters, response: &Response) {
-        let (method, route) = (self.method, self.route.as_ref().map_or("none", MatchedPath::as_str));
+        let (method, route) =
+            (self.method, self.route.as_ref().map_or("none", MatchedPath::as_str));
         let (status, took) = (response.status().as_u16(), self.begun.elapsed());
         let ms = took.as_micros() as f64 / 1000.0;
         tracing::info!(target: "moothall::request", method, route, status, ms, "answered");

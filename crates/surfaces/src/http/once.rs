@@ -11,7 +11,8 @@ use serde::de::DeserializeOwned;
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
 
-/// Does it, or gives the answer again that an earlier request with the key got. `doing` names the stream that keeps the answer.
+/// Does it, or gives the answer again that an earlier request with the key got. `doing` names the
+/// stream that keeps the answer.
 pub(super) async fn once<T: Serialize + DeserializeOwned>(
     app: &App,
     key: Option<&Idempotency>,

@@ -12,14 +12,19 @@ use crate::strict::Inbound;
 use crate::submit::submit;
 use crate::wire::{Envelope, ErrorBody, NewAnswer, PermissionAnswered};
 
-/// Answers a permission with one of its options, or in words of one's own where an option takes them. The first answer counts. Only people may, and only with a credential.
+/// Answers a permission with one of its options, or in words of one's own where an option takes
+/// them. The first answer counts. Only people may, and only with a credential.
 #[utoipa::path(post, path = "/permissions/{id}/answer", operation_id = "answer_permission", tag = "permissions", request_body = NewAnswer,
     params(
         ("id" = String, Path, description = "The permission: `content.permission` of the event that asks."),
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
     ),
     responses((status = 200, body = PermissionAnswered), (status = "4XX", body = ErrorBody)))]
-pub async fn answer(State(app): State<App>, PermissionRef(permission): PermissionRef, body: Body) -> ApiResult<Json<PermissionAnswered>> {
+pub async fn answer(
+    State(app): State<App>,
+    PermissionRef(permission): PermissionRef,
+    body: Body,
+) -> ApiResult<Json<PermissionAnswered>> {
     let NewAnswer { thread, option, text, from } = body.read()?;
     let thread = required("thread", thread)?;
     // Words of one's own say by themselves that they are for the option that takes them.
@@ -28,8 +33,12 @@ pub async fn answer(State(app): State<App>, PermissionRef(permission): Permissio
     let by = body.asker_named(from.as_deref())?;
     let idempotency = body.idempotency(&by);
     let command = ClientCommand::AnswerPermission { permission, option, text, by };
-    let answer = submit(&body.door(&app.entrance), body.rates(), &stream, command, idempotency).await?;
-    Ok(Json(PermissionAnswered { answered: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
+    let answer =
+        submit(&body.door(&app.entrance), body.rates(), &stream, command, idempotency).await?;
+    Ok(Json(PermissionAnswered {
+        answered: true,
+        event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)),
+    }))
 }
 
 impl Inbound for NewAnswer {}

@@ -15,7 +15,9 @@ use super::App;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, ThreadId};
 use crate::strict::Inbound;
-use crate::wire::{ErrorBody, NewPresence, PresenceAccepted, PresenceEntry, PresenceList, PresenceUpdate};
+use crate::wire::{
+    ErrorBody, NewPresence, PresenceAccepted, PresenceEntry, PresenceList, PresenceUpdate,
+};
 
 /// Longest word for a state, in characters.
 const STATE_CHARS_MAX: usize = 64;
@@ -25,11 +27,19 @@ const DETAILS_BYTES_MAX: usize = 16 * 1024;
 /// How everybody is.
 #[utoipa::path(get, path = "/threads/{id}/presence", operation_id = "read_presence", tag = "presence", params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = PresenceList), (status = "4XX", body = ErrorBody)))]
-pub async fn read(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Json<PresenceList>> {
+pub async fn read(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    params: Params,
+) -> ApiResult<Json<PresenceList>> {
     let now = app.entrance.now();
     let presences = params.door(&app.entrance).presence(&stream).await?;
     let participants = presences.into_iter().map(|presence| entry(presence, now)).collect();
-    Ok(Json(PresenceList { thread: stream.to_string(), ttl_seconds: PRESENCE_TTL.0 / 1000, participants }))
+    Ok(Json(PresenceList {
+        thread: stream.to_string(),
+        ttl_seconds: PRESENCE_TTL.0 / 1000,
+        participants,
+    }))
 }
 
 fn entry(presence: Presence, now: Timestamp) -> PresenceEntry {
@@ -42,14 +52,19 @@ fn entry(presence: Presence, now: Timestamp) -> PresenceEntry {
     }
 }
 
-/// Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests are forgotten with the process too.
+/// Says how somebody is. It counts for 120 seconds and is never logged; the keys of such requests
+/// are forgotten with the process too.
 #[utoipa::path(post, path = "/threads/{id}/presence", operation_id = "post_presence", tag = "presence", request_body = NewPresence,
     params(
         ("id" = String, Path, description = "The thread."),
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
     ),
     responses((status = 200, body = PresenceAccepted), (status = "4XX", body = ErrorBody)))]
-pub async fn post(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<PresenceAccepted>> {
+pub async fn post(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    body: Body,
+) -> ApiResult<Json<PresenceAccepted>> {
     let NewPresence { from, state, details } = body.read()?;
     let by = body.speaker(from.as_deref())?;
     let (state, details) = (checked_state(state)?, checked_details(details)?);
@@ -85,7 +100,9 @@ impl<T: Clone> Keyed<T> {
     /// The answer to an earlier request with this key.
     pub(crate) fn earlier(&self, given: &Idempotency) -> Option<ApiResult<T>> {
         let kept = self.lock();
-        let (key, answer) = kept.iter().find(|(key, _)| key.principal == given.principal && key.key == given.key)?;
+        let (key, answer) = kept
+            .iter()
+            .find(|(key, _)| key.principal == given.principal && key.key == given.key)?;
         let same = key.fingerprint == given.fingerprint;
         Some(if same { Ok(answer.clone()) } else { Err(ApiError::plain(Code::KeyReused)) })
     }
@@ -104,9 +121,19 @@ impl Inbound for NewPresence {}
 
 fn checked_state(state: Option<String>) -> ApiResult<String> {
     match state.filter(|state| !state.is_empty()) {
-        None => Err(ApiError::new(Code::MissingState, "Missing 'state': say how you are, e.g. \"listening\".")),
-        Some(state) if state.chars().count() <= STATE_CHARS_MAX && !state.chars().any(char::is_control) => Ok(state),
-        Some(_) => Err(ApiError::new(Code::InvalidField, "'state' takes at most 64 characters, without controls.")),
+        None => Err(ApiError::new(
+            Code::MissingState,
+            "Missing 'state': say how you are, e.g. \"listening\".",
+        )),
+        Some(state)
+            if state.chars().count() <= STATE_CHARS_MAX && !state.chars().any(char::is_control) =>
+        {
+            Ok(state)
+        }
+        Some(_) => Err(ApiError::new(
+            Code::InvalidField,
+            "'state' takes at most 64 characters, without controls.",
+        )),
     }
 }
 
@@ -115,7 +142,9 @@ fn checked_details(details: Option<Value>) -> ApiResult<Option<Map<String, Value
     let bytes = details.to_string().len();
     match details {
         Value::Object(details) if bytes <= DETAILS_BYTES_MAX => Ok(Some(details)),
-        Value::Object(_) => Err(ApiError::new(Code::InvalidField, "'details' takes at most 16 KiB of JSON.")),
+        Value::Object(_) => {
+            Err(ApiError::new(Code::InvalidField, "'details' takes at most 16 KiB of JSON."))
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
             Err(ApiError::new(Code::InvalidField, "'details' must be an object."))
         }

@@ -17,8 +17,8 @@ const LIMIT: usize = 20;
 /// Most hits of a page: each has to be read.
 const LIMIT_MAX: usize = 100;
 
-/// Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and `in:` take ids and names,
-/// `after:` and `before:` days or times.
+/// Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
+/// `in:` take ids and names, `after:` and `before:` days or times.
 #[utoipa::path(get, path = "/search", tag = "search",
     params(
         ("q" = String, Query, description = "E.g. `deploy \"on friday\" from:ann in:\"Launch plan\" after:2026-01-31`."),
@@ -30,19 +30,38 @@ const LIMIT_MAX: usize = 100;
 pub async fn search(State(app): State<App>, params: Params) -> ApiResult<Json<SearchAnswer>> {
     let limit = params.limit()?.unwrap_or(LIMIT);
     if limit > LIMIT_MAX {
-        return Err(ApiError::new(Code::InvalidParameter, format!("'limit' takes a whole number from 1 to {LIMIT_MAX} here.")));
+        return Err(ApiError::new(
+            Code::InvalidParameter,
+            format!("'limit' takes a whole number from 1 to {LIMIT_MAX} here."),
+        ));
     }
     let query = params.get("q").unwrap_or_default();
-    find_messages(&params.door(&app.entrance), query, &params.viewer()?, limit, params.number("cursor")?).await.map(Json)
+    find_messages(
+        &params.door(&app.entrance),
+        query,
+        &params.viewer()?,
+        limit,
+        params.number("cursor")?,
+    )
+    .await
+    .map(Json)
 }
 
 /// A page of what a query finds within a caller's reach.
-pub(crate) async fn find_messages(door: &Door, query: &str, viewer: &Viewer, limit: usize, cursor: Option<u64>) -> ApiResult<SearchAnswer> {
+pub(crate) async fn find_messages(
+    door: &Door,
+    query: &str,
+    viewer: &Viewer,
+    limit: usize,
+    cursor: Option<u64>,
+) -> ApiResult<SearchAnswer> {
     let query = Query::parse(query).map_err(|fault| invalid(fault.to_string()))?;
     let page = door.search(query, viewer, limit, cursor).await.map_err(|error| match error {
         SearchError::Hall(error) => ApiError::from(error),
         SearchError::Denied(denied) => denied.into(),
-        SearchError::NoConversation(_) | SearchError::TooManyConversations => invalid(error.to_string()),
+        SearchError::NoConversation(_) | SearchError::TooManyConversations => {
+            invalid(error.to_string())
+        }
     })?;
     let mut hits = Vec::with_capacity(page.hits.len());
     for hit in page.hits {

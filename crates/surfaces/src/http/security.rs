@@ -1,26 +1,28 @@
-//! What the description of the interface says of credentials. It is made from [`ROUTES`], which is what the guard goes by, so a client that is
-//! made from the description sends what is asked for.
+//! What the description of the interface says of credentials. It is made from [`ROUTES`], which is
+//! what the guard goes by, so a client that is made from the description sends what is asked for.
 
 use std::collections::BTreeMap;
 
 use moothall_engine::access::Scope;
 use moothall_engine::door::Need;
 use utoipa::openapi::path::{Operation, PathItem};
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+};
 use utoipa::openapi::{Components, OpenApi};
 
 use super::access::{ROUTES, Route};
 
 const BEARER: &str = "bearer";
 const COOKIE: &str = "cookie";
-const OF_BEARER: &str =
-    "A token or the start-up credential. With each operation stand the scopes that it has to have; `server:admin` has them all.";
+const OF_BEARER: &str = "A token or the start-up credential. With each operation stand the scopes that it has to have; `server:admin` has them all.";
 const OF_COOKIE: &str = "A browser that signed in with `POST /session`. The port of the server is in the cookie's name. What is not a GET needs the \
     headers `X-Moothall: 1` and `Origin` as well.";
 
 /// Adds the ways to show a credential, and to each operation what it needs.
 pub(super) fn described(mut api: OpenApi, cookie: &str) -> OpenApi {
-    let bearer = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(OF_BEARER)).build();
+    let bearer =
+        HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(OF_BEARER)).build();
     let page = ApiKey::Cookie(ApiKeyValue::with_description(cookie, OF_COOKIE));
     let components = api.components.get_or_insert_with(Components::default);
     components.add_security_scheme(BEARER, SecurityScheme::Http(bearer));
@@ -33,7 +35,10 @@ pub(super) fn described(mut api: OpenApi, cookie: &str) -> OpenApi {
     api
 }
 
-fn operation<'a>(paths: &'a mut BTreeMap<String, PathItem>, route: &Route) -> Option<&'a mut Operation> {
+fn operation<'a>(
+    paths: &'a mut BTreeMap<String, PathItem>,
+    route: &Route,
+) -> Option<&'a mut Operation> {
     let path = paths.get_mut(route.path)?;
     let operation = match route.method {
         "GET" => &mut path.get,
@@ -45,16 +50,22 @@ fn operation<'a>(paths: &'a mut BTreeMap<String, PathItem>, route: &Route) -> Op
     operation.as_mut()
 }
 
-/// Any one of these is enough. The empty one stands for local mode, where conversing needs no credential.
+/// Any one of these is enough. The empty one stands for local mode, where conversing needs no
+/// credential.
 fn requirements(need: Need) -> Vec<SecurityRequirement> {
     match need {
         Need::Nothing => Vec::new(),
         Need::Entry => [vec![SecurityRequirement::default()], credential(None)].concat(),
-        Need::Scope(scope) => [vec![SecurityRequirement::default()], credential(Some(scope))].concat(),
+        Need::Scope(scope) => {
+            [vec![SecurityRequirement::default()], credential(Some(scope))].concat()
+        }
         Need::Proof(scope) => credential(Some(scope)),
     }
 }
 
 fn credential(scope: Option<Scope>) -> Vec<SecurityRequirement> {
-    [BEARER, COOKIE].into_iter().map(|scheme| SecurityRequirement::new(scheme, scope.map(Scope::word))).collect()
+    [BEARER, COOKIE]
+        .into_iter()
+        .map(|scheme| SecurityRequirement::new(scheme, scope.map(Scope::word)))
+        .collect()
 }

@@ -16,8 +16,8 @@ use crate::request::{Body, Params, SessionWord};
 use crate::sse;
 use crate::strict::Inbound;
 use crate::wire::{
-    Actor, AttachAnswer, ErrorBody, MessageSent, NewMessage, NewSession, ScreenAnswer, SessionActed, SessionDataAnswer, SessionEntry,
-    SessionList, StartAnswer, StartAsked,
+    Actor, AttachAnswer, ErrorBody, MessageSent, NewMessage, NewSession, ScreenAnswer,
+    SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAnswer, StartAsked,
 };
 
 /// Lists the sessions that live, and the programs that can be started.
@@ -28,8 +28,9 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Sess
     Ok(Json(ask::list(&params.door(&app.entrance), params.flag("ended")?.unwrap_or_default())?))
 }
 
-/// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal already. What an agent may not start by
-/// itself, a person is asked about first: then the answer is 202, and a `permission` event of the thread tells what comes of it.
+/// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
+/// terminal already. What an agent may not start by itself, a person is asked about first: then the
+/// answer is 202, and a `permission` event of the thread tells what comes of it.
 #[utoipa::path(post, path = "/sessions", operation_id = "start_session", tag = "sessions", request_body = NewSession,
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
     responses((status = 200, body = SessionEntry), (status = 202, body = StartAsked), (status = "4XX", body = ErrorBody),
@@ -41,7 +42,9 @@ pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
     let Json(answer) = once(&app, key.as_ref(), async {
         let wanted = ask::program(&door, new, FirstWords::default()).await?;
         Ok(match door.start(wanted, key.clone()).await? {
-            ProgramStart::Runs(status, _) => (status.session.id.clone(), StartAnswer::Started(Box::new((&*status).into()))),
+            ProgramStart::Runs(status, _) => {
+                (status.session.id.clone(), StartAnswer::Started(Box::new((&*status).into())))
+            }
             ProgramStart::Asked(thread, permission) => {
                 let asked = StartAsked::new(&thread, &permission);
                 (thread, StartAnswer::Asked(asked))
@@ -49,7 +52,8 @@ pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
         })
     })
     .await?;
-    let status = if matches!(answer, StartAnswer::Asked(_)) { StatusCode::ACCEPTED } else { StatusCode::OK };
+    let status =
+        if matches!(answer, StartAnswer::Asked(_)) { StatusCode::ACCEPTED } else { StatusCode::OK };
     Ok((status, Json(answer)).into_response())
 }
 
@@ -57,7 +61,11 @@ pub async fn start(State(app): State<App>, body: Body) -> ApiResult<Response> {
 #[utoipa::path(get, path = "/sessions/{id}", operation_id = "read_session", tag = "sessions",
     params(("id" = String, Path, description = "The session: its id, at least six characters of its beginning, or its name.")),
     responses((status = 200, body = SessionEntry), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn read(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<SessionEntry>> {
+pub async fn read(
+    State(app): State<App>,
+    SessionWord(word): SessionWord,
+    params: Params,
+) -> ApiResult<Json<SessionEntry>> {
     Ok(Json((&params.door(&app.entrance).session(Action::ReadSession, &word).await?).into()))
 }
 
@@ -65,22 +73,32 @@ pub async fn read(State(app): State<App>, SessionWord(word): SessionWord, params
 #[utoipa::path(get, path = "/sessions/{id}/screen", operation_id = "read_screen", tag = "sessions",
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = ScreenAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn screen(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<ScreenAnswer>> {
+pub async fn screen(
+    State(app): State<App>,
+    SessionWord(word): SessionWord,
+    params: Params,
+) -> ApiResult<Json<ScreenAnswer>> {
     let (id, view) = params.door(&app.entrance).screen(&word).await?;
     Ok(Json(ScreenAnswer::of(&id, view)))
 }
 
-/// Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a second, with the whole screen each
-/// time; `ended` when the program is gone, and `going-away` when the server goes down.
+/// Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
+/// second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
+/// the server goes down.
 #[utoipa::path(get, path = "/sessions/{id}/screen/stream", operation_id = "stream_screen", tag = "sessions",
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn screens(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Response> {
+pub async fn screens(
+    State(app): State<App>,
+    SessionWord(word): SessionWord,
+    params: Params,
+) -> ApiResult<Response> {
     let watched = params.door(&app.entrance).watch(&word).await?;
     Ok(sse::answer(sse::screens(app, watched)))
 }
 
-/// What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for, 48,000 at most.
+/// What it was asked and said, as text. Its end: 2,000 characters where nothing else is asked for,
+/// 48,000 at most.
 #[utoipa::path(get, path = "/sessions/{id}/data", operation_id = "read_session_data", tag = "sessions",
     params(
         ("id" = String, Path, description = "The session."),
@@ -89,22 +107,32 @@ pub async fn screens(State(app): State<App>, SessionWord(word): SessionWord, par
         ("until" = Option<String>, Query, description = "Only what came at this time or earlier."),
     ),
     responses((status = 200, body = SessionDataAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn data(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<SessionDataAnswer>> {
-    let tail_chars = params.number("tail_chars")?.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
+pub async fn data(
+    State(app): State<App>,
+    SessionWord(word): SessionWord,
+    params: Params,
+) -> ApiResult<Json<SessionDataAnswer>> {
+    let tail_chars =
+        params.number("tail_chars")?.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
     let excerpt = Excerpt { since: params.since()?, until: params.time("until")?, tail_chars };
     Ok(Json(params.door(&app.entrance).session_data(&word, excerpt).await?.into()))
 }
 
 impl Inbound for NewMessage {}
 
-/// Says something to it. With a session's token, `direct` talks over a link of the two and `close_link` ends it.
+/// Says something to it. With a session's token, `direct` talks over a link of the two and
+/// `close_link` ends it.
 #[utoipa::path(post, path = "/sessions/{id}/messages", operation_id = "send_message", tag = "sessions", request_body = NewMessage,
     params(
         ("id" = String, Path, description = "The session."),
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
     ),
     responses((status = 200, body = MessageSent), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn send(State(app): State<App>, SessionWord(word): SessionWord, body: Body) -> ApiResult<Json<MessageSent>> {
+pub async fn send(
+    State(app): State<App>,
+    SessionWord(word): SessionWord,
+    body: Body,
+) -> ApiResult<Json<MessageSent>> {
     let NewMessage { message, direct, close_link, from } = body.read()?;
     let by = body.asker_named(from.as_deref())?;
     let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
@@ -112,7 +140,12 @@ pub async fn send(State(app): State<App>, SessionWord(word): SessionWord, body: 
     let text = message.unwrap_or_default();
     once(&app, key.as_ref(), async {
         let to = door.session(Action::SendMessage, &word).await?.session.id;
-        let sent = ask::send(&door, Message { from, to: to.clone(), text, direct, close_link }, key.clone()).await?;
+        let sent = ask::send(
+            &door,
+            Message { from, to: to.clone(), text, direct, close_link },
+            key.clone(),
+        )
+        .await?;
         Ok((to, sent))
     })
     .await
@@ -125,9 +158,16 @@ pub async fn send(State(app): State<App>, SessionWord(word): SessionWord, body: 
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
     ),
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn interrupt(State(app): State<App>, SessionWord(word): SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
+pub async fn interrupt(
+    State(app): State<App>,
+    SessionWord(word): SessionWord,
+    body: Body,
+) -> ApiResult<Json<SessionActed>> {
     let by = body.asker()?;
-    once(&app, body.idempotency(&by).as_ref(), async { Ok(acted(&body.door(&app.entrance).interrupt(&word, &by).await?)) }).await
+    once(&app, body.idempotency(&by).as_ref(), async {
+        Ok(acted(&body.door(&app.entrance).interrupt(&word, &by).await?))
+    })
+    .await
 }
 
 /// Ends its program.
@@ -137,9 +177,16 @@ pub async fn interrupt(State(app): State<App>, SessionWord(word): SessionWord, b
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
     ),
     responses((status = 200, body = SessionActed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn end(State(app): State<App>, SessionWord(word): SessionWord, body: Body) -> ApiResult<Json<SessionActed>> {
+pub async fn end(
+    State(app): State<App>,
+    SessionWord(word): SessionWord,
+    body: Body,
+) -> ApiResult<Json<SessionActed>> {
     let by = body.asker()?;
-    once(&app, body.idempotency(&by).as_ref(), async { Ok(acted(&body.door(&app.entrance).end_session(&word, &by).await?)) }).await
+    once(&app, body.idempotency(&by).as_ref(), async {
+        Ok(acted(&body.door(&app.entrance).end_session(&word, &by).await?))
+    })
+    .await
 }
 
 fn acted(status: &Status) -> (SessionId, SessionActed) {
@@ -150,7 +197,11 @@ fn acted(status: &Status) -> (SessionId, SessionActed) {
 #[utoipa::path(get, path = "/sessions/{id}/attach", operation_id = "attach_session", tag = "sessions",
     params(("id" = String, Path, description = "The session.")),
     responses((status = 200, body = AttachAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn attach(State(app): State<App>, SessionWord(word): SessionWord, params: Params) -> ApiResult<Json<AttachAnswer>> {
+pub async fn attach(
+    State(app): State<App>,
+    SessionWord(word): SessionWord,
+    params: Params,
+) -> ApiResult<Json<AttachAnswer>> {
     let (status, argv) = params.door(&app.entrance).attach(&word).await?;
     Ok(Json(AttachAnswer { session: (&status).into(), argv }))
 }

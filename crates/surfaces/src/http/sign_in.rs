@@ -13,18 +13,27 @@ use crate::request::{Address, Body};
 use crate::strict::Inbound;
 use crate::wire::{ErrorBody, SignIn, SignedOut, WhoAmI};
 
-/// How long a browser keeps the cookie, in seconds; the server decides how long it is worth something.
+/// How long a browser keeps the cookie, in seconds; the server decides how long it is worth
+/// something.
 const COOKIE_SECONDS: u64 = 30 * 86_400;
 
-/// Signs a browser in: turns the start-up credential or a token into a cookie that no script can read.
+/// Signs a browser in: turns the start-up credential or a token into a cookie that no script can
+/// read.
 #[utoipa::path(post, path = "/session", operation_id = "sign_in", tag = "access", request_body = SignIn,
     responses((status = 200, body = WhoAmI), (status = "4XX", body = ErrorBody)))]
-pub async fn begin(State(app): State<App>, address: Address, headers: HeaderMap, body: Body) -> ApiResult<Response> {
+pub async fn begin(
+    State(app): State<App>,
+    address: Address,
+    headers: HeaderMap,
+    body: Body,
+) -> ApiResult<Response> {
     let SignIn { key } = body.read()?;
     app.rates.login(address.0)?;
-    let (secret, caller) = app.access.sign_in(&key).await?.ok_or_else(|| app.rates.login_failed(address.0))?;
+    let (secret, caller) =
+        app.access.sign_in(&key).await?.ok_or_else(|| app.rates.login_failed(address.0))?;
     let cookie = cookie(&app.cookie, secret.reveal(), COOKIE_SECONDS, &headers)?;
-    Ok(([(header::SET_COOKIE, cookie)], Json(WhoAmI::of(app.access.mode(), &caller))).into_response())
+    Ok(([(header::SET_COOKIE, cookie)], Json(WhoAmI::of(app.access.mode(), &caller)))
+        .into_response())
 }
 
 impl Inbound for SignIn {
@@ -57,8 +66,11 @@ pub async fn who(State(app): State<App>, Extension(caller): Extension<Caller>) -
 
 /// The cookie as a header. A page that came over TLS gets one that is sent over TLS alone.
 fn cookie(name: &str, value: &str, seconds: u64, headers: &HeaderMap) -> ApiResult<HeaderValue> {
-    let tls = headers.get(header::ORIGIN).is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
+    let tls = headers
+        .get(header::ORIGIN)
+        .is_some_and(|origin| origin.as_bytes().starts_with(b"https://"));
     let secure = if tls { "; Secure" } else { "" };
-    let text = format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
+    let text =
+        format!("{name}={value}; Path=/; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
     HeaderValue::from_str(&text).map_err(|_| ApiError::plain(Code::Internal))
 }

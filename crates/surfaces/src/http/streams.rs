@@ -14,9 +14,11 @@ use crate::request::{Params, ThreadId};
 use crate::sse;
 use crate::wire::{ErrorBody, EventTypes};
 
-/// Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals are named (`presence`, `delta`,
-/// `progress`, and for a participant that connects by itself `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect again after its position. `going-away` means that the
-/// server goes down. Without a position it begins now. A comment every 15 seconds says the head.
+/// Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
+/// are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
+/// `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect
+/// again after its position. `going-away` means that the server goes down. Without a position it
+/// begins now. A comment every 15 seconds says the head.
 #[utoipa::path(get, path = "/threads/{id}/events/stream", operation_id = "stream_thread", tag = "events",
     params(
         ("id" = String, Path, description = "The thread."),
@@ -28,7 +30,12 @@ use crate::wire::{ErrorBody, EventTypes};
         ("as" = Option<String>, Query, description = "Only what this participant may see; while the stream is open it counts as connected."),
     ),
     responses((status = 200, body = String, content_type = "text/event-stream"), (status = "4XX", body = ErrorBody)))]
-pub async fn thread(State(app): State<App>, ThreadId(stream): ThreadId, params: Params, headers: HeaderMap) -> ApiResult<Response> {
+pub async fn thread(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    params: Params,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
     let (viewer, since) = (params.viewer()?, params.since()?);
     let Asked { types, turns } = Asked::of(&params)?;
     let types = if turns { types.and_turns() } else { types };
@@ -54,12 +61,16 @@ impl Asked {
     }
 }
 
-/// Streams notifications of all threads: unnamed events with a thread and its new head, and signals, which are named: `presence`, and
-/// `sessions` when a session began, ended or does something else now, or a link changed. List what you show after opening it; `resync`
-/// means that you were too slow and have to list it again.
+/// Streams notifications of all threads: unnamed events with a thread and its new head, and
+/// signals, which are named: `presence`, and `sessions` when a session began, ended or does
+/// something else now, or a link changed. List what you show after opening it; `resync` means that
+/// you were too slow and have to list it again.
 #[utoipa::path(get, path = "/events/stream", operation_id = "stream_hall", tag = "events",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
-pub async fn hall(State(app): State<App>, Extension(caller): Extension<Caller>) -> ApiResult<Response> {
+pub async fn hall(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+) -> ApiResult<Response> {
     let changes = app.entrance.of(caller).changes()?;
     Ok(sse::answer(sse::changes(app, changes)))
 }

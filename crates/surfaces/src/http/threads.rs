@@ -13,7 +13,10 @@ use crate::control::policy_refused;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, ThreadId};
 use crate::strict::Inbound;
-use crate::wire::{Envelope, ErrorBody, NewThread, ThreadCreated, ThreadDeleted, ThreadEntry, ThreadList, ThreadStateAnswer};
+use crate::wire::{
+    Envelope, ErrorBody, NewThread, ThreadCreated, ThreadDeleted, ThreadEntry, ThreadList,
+    ThreadStateAnswer,
+};
 
 /// Lists threads in the order in which they were created.
 #[utoipa::path(get, path = "/threads", operation_id = "list_threads", tag = "threads",
@@ -25,7 +28,11 @@ use crate::wire::{Envelope, ErrorBody, NewThread, ThreadCreated, ThreadDeleted, 
     ),
     responses((status = 200, body = ThreadList), (status = "4XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<ThreadList>> {
-    let filter = ListFilter { archived: params.flag("archived")?, after: params.number("after")?, limit: params.limit()? };
+    let filter = ListFilter {
+        archived: params.flag("archived")?,
+        after: params.number("after")?,
+        limit: params.limit()?,
+    };
     let reader = params.viewing_as()?;
     let door = params.door(&app.entrance);
     let page = door.threads(filter).await?;
@@ -66,7 +73,9 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<Thread
     let idempotency = body.idempotency(&by);
     let answer = door.begin(name.unwrap_or_default(), policy, by, idempotency).await?;
     let created = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;
-    let Event::Created { name, policy, .. } = &created.event else { return Err(ApiError::plain(Code::KeyReused)) };
+    let Event::Created { name, policy, .. } = &created.event else {
+        return Err(ApiError::plain(Code::KeyReused));
+    };
     Ok(Json(ThreadCreated {
         id: answer.stream.to_string(),
         name: name.clone(),
@@ -79,7 +88,8 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<Thread
 
 impl Inbound for NewThread {}
 
-/// A thread about whose policy nothing is said only answers those addressed, with the server's settings.
+/// A thread about whose policy nothing is said only answers those addressed, with the server's
+/// settings.
 pub(crate) fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<Policy> {
     match given {
         None => Ok(Policy { name: PolicyName::PLAIN, ..defaults.clone() }),
@@ -87,23 +97,35 @@ pub(crate) fn policy_of(given: Option<&Value>, defaults: &Policy) -> ApiResult<P
     }
 }
 
-/// Deletes a thread for good, with everything that was said in it: from the log, the search index, and every later reading. What runs in it
-/// is cancelled first. Only people may. Of the thread its id stays, and that it was deleted, when and by whom; every other request for it
-/// is answered with 410. Repeating it changes nothing. The home of a session that lives, and a link that carries words, are refused: end
-/// the session, or close the link, first.
+/// Deletes a thread for good, with everything that was said in it: from the log, the search index,
+/// and every later reading. What runs in it is cancelled first. Only people may. Of the thread its
+/// id stays, and that it was deleted, when and by whom; every other request for it is answered
+/// with 410. Repeating it changes nothing. The home of a session that lives, and a link that
+/// carries words, are refused: end the session, or close the link, first.
 #[utoipa::path(delete, path = "/threads/{id}", operation_id = "delete_thread", tag = "threads",
     params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = ThreadDeleted), (status = "4XX", body = ErrorBody)))]
-pub async fn delete(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Json<ThreadDeleted>> {
+pub async fn delete(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    params: Params,
+) -> ApiResult<Json<ThreadDeleted>> {
     let door = params.door(&app.entrance);
     let by = door.asker(None).map_err(ApiError::from)?;
-    let erased = door.delete(&stream, by).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let erased =
+        door.delete(&stream, by).await.map_err(|error| ApiError::at_door(error, &stream))?;
     Ok(Json(ThreadDeleted { deleted: true, erased, backups: ThreadDeleted::BACKUPS.to_owned() }))
 }
 
 /// What a thread is like now.
 #[utoipa::path(get, path = "/threads/{id}/state", operation_id = "read_state", tag = "threads", params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = ThreadStateAnswer), (status = "4XX", body = ErrorBody)))]
-pub async fn state(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Json<ThreadStateAnswer>> {
-    Ok(Json(params.door(&app.entrance).view(Action::ReadThread, &stream, ThreadStateAnswer::of).await?))
+pub async fn state(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    params: Params,
+) -> ApiResult<Json<ThreadStateAnswer>> {
+    Ok(Json(
+        params.door(&app.entrance).view(Action::ReadThread, &stream, ThreadStateAnswer::of).await?,
+    ))
 }

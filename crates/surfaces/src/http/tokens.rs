@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
-use moothall_engine::access::{Caller, NewToken, Principal, Scope, Scopes, TOKEN_THREADS_MAX, TokenId};
+use moothall_engine::access::{
+    Caller, NewToken, Principal, Scope, Scopes, TOKEN_THREADS_MAX, TokenId,
+};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
@@ -13,7 +15,9 @@ use super::App;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, participant, stream_id};
 use crate::strict::Inbound;
-use crate::wire::{AuditPage, AuditRow, ErrorBody, TokenCreated, TokenEntry, TokenList, TokenRequest, TokenRevoked};
+use crate::wire::{
+    AuditPage, AuditRow, ErrorBody, TokenCreated, TokenEntry, TokenList, TokenRequest, TokenRevoked,
+};
 
 /// Rows of a page of the record where nothing is said.
 const AUDIT_ROWS: usize = 100;
@@ -48,7 +52,9 @@ fn wanted(request: TokenRequest) -> ApiResult<NewToken> {
         scopes: scopes.map(|words| scopes_of(&words)).transpose()?,
         threads: threads.map(|words| threads_of(&words)).transpose()?,
         label: label_of(label.unwrap_or_default())?,
-        valid_for: expires_in_days.map(|count| valid_for(count, "expires_in_days", DAY, DAYS_MAX)).transpose()?,
+        valid_for: expires_in_days
+            .map(|count| valid_for(count, "expires_in_days", DAY, DAYS_MAX))
+            .transpose()?,
     })
 }
 
@@ -105,28 +111,37 @@ pub(super) fn scopes_of(words: &[String]) -> ApiResult<Scopes> {
     let known = || Scope::ALL.iter().map(|scope| scope.word()).collect::<Vec<_>>().join(", ");
     let scope = |word: &String| {
         let shown: String = word.chars().take(40).collect();
-        Scope::parse(word).ok_or_else(|| invalid(format!("There is no scope {shown:?}; there are {}.", known())))
+        Scope::parse(word)
+            .ok_or_else(|| invalid(format!("There is no scope {shown:?}; there are {}.", known())))
     };
     words.iter().map(scope).collect()
 }
 
 fn threads_of(ids: &[String]) -> ApiResult<BTreeSet<StreamId>> {
     if ids.is_empty() || ids.len() > TOKEN_THREADS_MAX {
-        return Err(invalid(format!("'threads' takes 1 to {TOKEN_THREADS_MAX} ids; leave it out for all conversations.")));
+        return Err(invalid(format!(
+            "'threads' takes 1 to {TOKEN_THREADS_MAX} ids; leave it out for all conversations."
+        )));
     }
     ids.iter().map(|id| stream_id(id).ok_or_else(|| ApiError::no_thread(id))).collect()
 }
 
 fn label_of(label: String) -> ApiResult<String> {
     if label.chars().count() > LABEL_CHARS_MAX || label.chars().any(char::is_control) {
-        return Err(invalid(format!("'label' takes at most {LABEL_CHARS_MAX} characters, without controls.")));
+        return Err(invalid(format!(
+            "'label' takes at most {LABEL_CHARS_MAX} characters, without controls."
+        )));
     }
     Ok(label)
 }
 
 /// A length of time, in units of so many seconds.
 pub(super) fn valid_for(count: u64, field: &str, unit: u64, most: u64) -> ApiResult<Millis> {
-    if (1..=most).contains(&count) { Ok(Millis::from_secs(count * unit)) } else { Err(no_length(field, most)) }
+    if (1..=most).contains(&count) {
+        Ok(Millis::from_secs(count * unit))
+    } else {
+        Err(no_length(field, most))
+    }
 }
 
 /// Lists all tokens, without what they are: browsers that are signed in too.
@@ -136,11 +151,16 @@ pub async fn list(State(app): State<App>) -> ApiResult<Json<TokenList>> {
     Ok(Json(TokenList { tokens: app.access.tokens().await?.iter().map(TokenEntry::of).collect() }))
 }
 
-/// Revokes a token, and every browser that signed in with it. What they have open is closed within a second.
+/// Revokes a token, and every browser that signed in with it. What they have open is closed within
+/// a second.
 #[utoipa::path(post, path = "/tokens/{id}/revoke", operation_id = "revoke_token", tag = "access",
     params(("id" = String, Path, description = "The token's id, not the token.")),
     responses((status = 200, body = TokenRevoked), (status = "4XX", body = ErrorBody)))]
-pub async fn revoke(State(app): State<App>, Extension(caller): Extension<Caller>, Path(id): Path<String>) -> ApiResult<Json<TokenRevoked>> {
+pub async fn revoke(
+    State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> ApiResult<Json<TokenRevoked>> {
     let changed = app.access.revoke(&caller, &TokenId::new(id)).await?;
     Ok(Json(TokenRevoked { revoked: true, changed }))
 }
@@ -155,6 +175,7 @@ pub async fn revoke(State(app): State<App>, Extension(caller): Extension<Caller>
 pub async fn audit(State(app): State<App>, params: Params) -> ApiResult<Json<AuditPage>> {
     let limit = params.limit()?.unwrap_or(AUDIT_ROWS);
     let rows = app.access.audit(params.number("before")?, limit).await?;
-    let next = rows.last().map(|row| row.number).filter(|number| rows.len() == limit && *number > 1);
+    let next =
+        rows.last().map(|row| row.number).filter(|number| rows.len() == limit && *number > 1);
     Ok(Json(AuditPage { rows: rows.iter().map(AuditRow::of).collect(), next }))
 }

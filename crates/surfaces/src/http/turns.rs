@@ -13,7 +13,9 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
 use crate::request::{Body, Params, ThreadId, TurnRef};
 use crate::submit::submit;
-use crate::wire::{Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnContext, TurnEntry, TurnList};
+use crate::wire::{
+    Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnContext, TurnEntry, TurnList,
+};
 
 /// Lists turns and refusals with their reasons, in the order in which they happened.
 #[utoipa::path(get, path = "/threads/{id}/turns", operation_id = "list_turns", tag = "turns",
@@ -24,9 +26,16 @@ use crate::wire::{Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnConte
         ("as" = Option<String>, Query, description = "Only what this participant may see."),
     ),
     responses((status = 200, body = TurnList), (status = "4XX", body = ErrorBody)))]
-pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Params) -> ApiResult<Json<TurnList>> {
+pub async fn list(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    params: Params,
+) -> ApiResult<Json<TurnList>> {
     let (limit, viewer) = (params.limit()?, params.viewer()?);
-    let message = params.get("message").map(|text| text.parse::<EventId>().map_err(|()| no_event())).transpose()?;
+    let message = params
+        .get("message")
+        .map(|text| text.parse::<EventId>().map_err(|()| no_event()))
+        .transpose()?;
     let door = params.door(&app.entrance);
     let head = door.find(Action::ListTurns, &stream).await?.head;
     let whole = viewer == Viewer::Operator;
@@ -37,11 +46,19 @@ pub async fn list(State(app): State<App>, ThreadId(stream): ThreadId, params: Pa
     Ok(Json(TurnList { turns, head: head.0, whole }))
 }
 
-/// How far back the first look for a turn goes that was granted before the message; each further look goes four times as far.
+/// How far back the first look for a turn goes that was granted before the message; each further
+/// look goes four times as far.
 const EARLIER_SEQS: u64 = 256;
 
-/// The turns of a conversation; those about one message where one is asked for. A turn that was granted before it may be about it too.
-async fn explain(door: &Door, stream: &StreamId, viewer: &Viewer, message: Option<EventId>, head: Seq) -> ApiResult<Explained> {
+/// The turns of a conversation; those about one message where one is asked for. A turn that was
+/// granted before it may be about it too.
+async fn explain(
+    door: &Door,
+    stream: &StreamId,
+    viewer: &Viewer,
+    message: Option<EventId>,
+    head: Seq,
+) -> ApiResult<Explained> {
     let from = message.map_or(0, |id| id.seq().0.saturating_sub(1));
     let mut earlier = 0;
     loop {
@@ -64,7 +81,11 @@ async fn explain(door: &Door, stream: &StreamId, viewer: &Viewer, message: Optio
 
 /// A turn that waits for a place is told of as such. No event says so: it is over with the moment.
 fn say_that_it_waits(registry: &Registry, stream: &StreamId, entry: &mut TurnEntry) {
-    let (Some(places), Some(id), None, None) = (registry.places(), &entry.id, &entry.outcome, &entry.started_at) else { return };
+    let (Some(places), Some(id), None, None) =
+        (registry.places(), &entry.id, &entry.outcome, &entry.started_at)
+    else {
+        return;
+    };
     let turn = id.rsplit('.').next().and_then(|number| number.parse().ok()).map(TurnNo);
     if turn.is_some_and(|turn| places.is_waiting(stream, turn)) {
         entry.detail = Some(places.why());
@@ -75,17 +96,24 @@ fn no_event() -> ApiError {
     ApiError::plain(Code::UnknownEvent)
 }
 
-/// What the participant of an open turn is to read before it answers. A participant that reads its stream gets it there by itself.
+/// What the participant of an open turn is to read before it answers. A participant that reads its
+/// stream gets it there by itself.
 #[utoipa::path(get, path = "/turns/{id}/context", operation_id = "read_turn_context", tag = "turns",
     params(
         ("id" = String, Path, description = "The turn: `<thread>.<number>`."),
         ("as" = Option<String>, Query, description = "Only if it is this participant's."),
     ),
     responses((status = 200, body = TurnContext), (status = "4XX", body = ErrorBody)))]
-pub async fn context(State(app): State<App>, TurnRef { stream, turn }: TurnRef, params: Params) -> ApiResult<Json<TurnContext>> {
+pub async fn context(
+    State(app): State<App>,
+    TurnRef { stream, turn }: TurnRef,
+    params: Params,
+) -> ApiResult<Json<TurnContext>> {
     let viewer = params.viewer()?;
     let context = params.door(&app.entrance).context(&stream, turn, &viewer).await?;
-    let context = context.ok_or_else(|| ApiError::new(Code::UnknownTurn, "No turn with this id is open for you.").in_thread(&stream))?;
+    let context = context.ok_or_else(|| {
+        ApiError::new(Code::UnknownTurn, "No turn with this id is open for you.").in_thread(&stream)
+    })?;
     Ok(Json(TurnContext::of(&stream, &context)))
 }
 
@@ -96,11 +124,25 @@ pub async fn context(State(app): State<App>, TurnRef { stream, turn }: TurnRef, 
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
     ),
     responses((status = 200, body = StopAccepted), (status = "4XX", body = ErrorBody)))]
-pub async fn stop(State(app): State<App>, ThreadId(stream): ThreadId, body: Body) -> ApiResult<Json<StopAccepted>> {
+pub async fn stop(
+    State(app): State<App>,
+    ThreadId(stream): ThreadId,
+    body: Body,
+) -> ApiResult<Json<StopAccepted>> {
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let answer = submit(&body.door(&app.entrance), body.rates(), &stream, ClientCommand::Stop { by }, idempotency).await?;
-    Ok(Json(StopAccepted { stopped: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
+    let answer = submit(
+        &body.door(&app.entrance),
+        body.rates(),
+        &stream,
+        ClientCommand::Stop { by },
+        idempotency,
+    )
+    .await?;
+    Ok(Json(StopAccepted {
+        stopped: true,
+        event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)),
+    }))
 }
 
 /// Cancels one turn.
@@ -110,9 +152,23 @@ pub async fn stop(State(app): State<App>, ThreadId(stream): ThreadId, body: Body
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own."),
     ),
     responses((status = 200, body = Cancelled), (status = "4XX", body = ErrorBody)))]
-pub async fn cancel(State(app): State<App>, TurnRef { stream, turn }: TurnRef, body: Body) -> ApiResult<Json<Cancelled>> {
+pub async fn cancel(
+    State(app): State<App>,
+    TurnRef { stream, turn }: TurnRef,
+    body: Body,
+) -> ApiResult<Json<Cancelled>> {
     let by = body.asker()?;
     let idempotency = body.idempotency(&by);
-    let answer = submit(&body.door(&app.entrance), body.rates(), &stream, ClientCommand::Cancel { turn, by }, idempotency).await?;
-    Ok(Json(Cancelled { cancelled: true, event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)) }))
+    let answer = submit(
+        &body.door(&app.entrance),
+        body.rates(),
+        &stream,
+        ClientCommand::Cancel { turn, by },
+        idempotency,
+    )
+    .await?;
+    Ok(Json(Cancelled {
+        cancelled: true,
+        event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)),
+    }))
 }

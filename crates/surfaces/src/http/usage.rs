@@ -13,7 +13,9 @@ use crate::control::{Raised, wrong_raise};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, participant, stream_id};
 use crate::strict::Inbound;
-use crate::wire::{BudgetEntry, BudgetRaise, BudgetRaised, ErrorBody, NewRaise, UsageAnswer, UsageRow};
+use crate::wire::{
+    BudgetEntry, BudgetRaise, BudgetRaised, ErrorBody, NewRaise, UsageAnswer, UsageRow,
+};
 
 /// Sums of a page where nothing is said.
 const ROWS: usize = 100;
@@ -98,7 +100,8 @@ async fn named(door: &Door, used: &Used) -> ApiResult<UsageRow> {
     Ok(row)
 }
 
-/// Raises the budget of the hall, of an agent, or of whoever sets turns off. A thread's is raised by a control, in the thread.
+/// Raises the budget of the hall, of an agent, or of whoever sets turns off. A thread's is raised
+/// by a control, in the thread.
 #[utoipa::path(post, path = "/budgets/raise", operation_id = "raise_budget", tag = "turns", request_body = BudgetRaise,
     responses((status = 200, body = BudgetRaised), (status = "4XX", body = ErrorBody)))]
 pub async fn raise(State(app): State<App>, body: Body) -> ApiResult<Json<BudgetRaised>> {
@@ -108,20 +111,25 @@ pub async fn raise(State(app): State<App>, body: Body) -> ApiResult<Json<BudgetR
     let door = body.door(&app.entrance);
     let raise = door.raise_budget(&purse, turns, micros, within).await?;
     let budgets = door.budgets(&purse);
-    Ok(Json(BudgetRaised { until: raise.until.to_string(), budgets: budgets.iter().map(BudgetEntry::from).collect() }))
+    Ok(Json(BudgetRaised {
+        until: raise.until.to_string(),
+        budgets: budgets.iter().map(BudgetEntry::from).collect(),
+    }))
 }
 
 impl Inbound for BudgetRaise {
     const EMPTY: &'static [&'static str] = &["budget"];
 
     fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
-        wrong_raise(field).unwrap_or_else(|| ApiError::new(Code::InvalidField, format!("'{field}' {takes}.")))
+        wrong_raise(field)
+            .unwrap_or_else(|| ApiError::new(Code::InvalidField, format!("'{field}' {takes}.")))
     }
 }
 
 fn purse(budget: &str, whose: Option<String>) -> ApiResult<Purse> {
     let refused = |message: &str| ApiError::new(Code::InvalidField, message);
-    let whose = || whose.ok_or_else(|| refused("'whose' is missing: the name of the agent or principal."));
+    let whose =
+        || whose.ok_or_else(|| refused("'whose' is missing: the name of the agent or principal."));
     match budget {
         "hall" => Ok(Purse::Hall),
         "agent" => Ok(Purse::Agent(whose()?)),

@@ -25,9 +25,14 @@ pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
             members.push(id);
         }
     }
-    let member = |(at, session): (usize, String)| NewLinkMember { session, number: u32::try_from(at + 1).ok(), ..NewLinkMember::default() };
+    let member = |(at, session): (usize, String)| NewLinkMember {
+        session,
+        number: u32::try_from(at + 1).ok(),
+        ..NewLinkMember::default()
+    };
     let members = members.into_iter().enumerate().map(member).collect();
-    let (link, state) = door.make_link(ask::new_link(door, by, NewLink { members, title, from: None })?).await?;
+    let (link, state) =
+        door.make_link(ask::new_link(door, by, NewLink { members, title, from: None })?).await?;
     Ok(LinkAnswer::of(ask::entry(door, &link), state))
 }
 
@@ -44,9 +49,15 @@ pub async fn leave(door: &Door, rates: &Rates, asked: LeaveLink) -> ApiResult<Va
         return Err(ApiError::plain(Code::SessionRequired));
     };
     if !link.active || !link.members.iter().any(|member| member.session == own) {
-        return Err(ApiError::new(Code::SessionConflict, "You are in no such link; list_links shows those that you are in."));
+        return Err(ApiError::new(
+            Code::SessionConflict,
+            "You are in no such link; list_links shows those that you are in.",
+        ));
     }
-    let by = door.speaker_in(&stream, actor(door, None)?).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let by = door
+        .speaker_in(&stream, actor(door, None)?)
+        .await
+        .map_err(|error| ApiError::at_door(error, &stream))?;
     let controls = vec![Control::Uninvite(by.id.to_string())];
     submit(door, rates, &stream, ClientCommand::Control { by, controls }, None).await?;
     Ok(json!({ "link_id": stream, "left": true }))

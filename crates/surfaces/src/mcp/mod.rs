@@ -1,8 +1,9 @@
 //! The Model Context Protocol: what an agent can do here, as tools.
 //!
-//! The library speaks the protocol over HTTP; every request stands alone, so there is nothing to lose in a restart. The guards of the HTTP
-//! surface stand before it, and it is told which hosts and origins are ours all the same. A session's token, or an
-//! agent's, says who calls; without one a client speaks under a name of its own. Nobody speaks as a person here.
+//! The library speaks the protocol over HTTP; every request stands alone, so there is nothing to
+//! lose in a restart. The guards of the HTTP surface stand before it, and it is told which hosts
+//! and origins are ours all the same. A session's token, or an agent's, says who calls; without one
+//! a client speaks under a name of its own. Nobody speaks as a person here.
 
 mod tools;
 mod sessions;
@@ -13,7 +14,10 @@ pub use tools::page as tools_page;
 
 /// Each tool by its name, with what it does.
 pub fn actions_of_tools() -> Vec<(&'static str, Action)> {
-    let mut all: Vec<_> = Tool::ALL.into_iter().flat_map(|tool| [false, true].map(|session| (tool.name(), tool.action(session)))).collect();
+    let mut all: Vec<_> = Tool::ALL
+        .into_iter()
+        .flat_map(|tool| [false, true].map(|session| (tool.name(), tool.action(session))))
+        .collect();
     all.dedup();
     all
 }
@@ -29,8 +33,8 @@ use axum::http::request::Parts;
 use axum::response::Response;
 use moothall_engine::door::{Action, ActsOn, Entrance};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult, PaginatedRequestParams,
-    ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -46,8 +50,8 @@ use crate::json;
 use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
 use crate::strict::{self, Inbound};
 use crate::wire::arguments::{
-    CreateThread, EndSession, GetSessionData, Invite, LeaveLink, LinkSessions, ListLinks, ListSessions, ListThreads, ReadThread, Search,
-    SendMessage, StartSession, WaitForMessage,
+    CreateThread, EndSession, GetSessionData, Invite, LeaveLink, LinkSessions, ListLinks,
+    ListSessions, ListThreads, ReadThread, Search, SendMessage, StartSession, WaitForMessage,
 };
 use crate::wire::{ErrorBody, McpMessage, NewSession};
 
@@ -79,14 +83,20 @@ impl Mcp {
             .with_allowed_hosts(hosts)
             .with_allowed_origins(origins.iter().map(|origin| with_port(origin)))
             .enforce_origin_validation();
-        Self(StreamableHttpService::new(move || Ok(Calls { entrance: entrance.clone() }), Arc::default(), config))
+        Self(StreamableHttpService::new(
+            move || Ok(Calls { entrance: entrance.clone() }),
+            Arc::default(),
+            config,
+        ))
     }
 }
 
 /// An origin that says its port: without one, the library would take any.
 fn with_port(origin: &str) -> String {
     let (scheme, host) = origin.split_once("://").unwrap_or(("http", origin));
-    let said = host.rsplit_once(':').is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
+    let said = host
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()));
     match (said, scheme) {
         (true, _) => origin.to_owned(),
         (false, "https") => format!("{origin}:443"),
@@ -94,8 +104,9 @@ fn with_port(origin: &str) -> String {
     }
 }
 
-/// The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request. `tools/list` describes the tools. A session
-/// says who it is with `Authorization: Bearer <the token of its environment>`.
+/// The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request.
+/// `tools/list` describes the tools. A session says who it is with
+/// `Authorization: Bearer <the token of its environment>`.
 #[utoipa::path(post, path = "/mcp", operation_id = "call_mcp", tag = "mcp", request_body = McpMessage,
     responses((status = 200, body = Object), (status = "4XX", body = ErrorBody)))]
 pub async fn serve(Extension(gate): Extension<Gate>, request: Request) -> ApiResult<Response> {
@@ -132,10 +143,14 @@ fn check(message: &Value) -> ApiResult<()> {
     Ok(())
 }
 
-/// A refusal of the library's, in the one shape of errors and its own words, such as which headers it wants.
+/// A refusal of the library's, in the one shape of errors and its own words, such as which headers
+/// it wants.
 async fn explained(answer: Response) -> ApiResult<Response> {
     let is_json = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
-    if is_json || answer.status() != StatusCode::NOT_ACCEPTABLE && answer.status() != StatusCode::BAD_REQUEST {
+    if is_json
+        || answer.status() != StatusCode::NOT_ACCEPTABLE
+            && answer.status() != StatusCode::BAD_REQUEST
+    {
         return Ok(answer);
     }
     let words = to_bytes(answer.into_body(), REFUSAL_BYTES_MAX).await.unwrap_or_default();
@@ -145,7 +160,8 @@ async fn explained(answer: Response) -> ApiResult<Response> {
     }
 }
 
-/// What a call was refused for want of. The answer of the protocol has no place for it, and whoever records it wants to know.
+/// What a call was refused for want of. The answer of the protocol has no place for it, and whoever
+/// records it wants to know.
 #[derive(Clone, Default)]
 struct Denial(Arc<OnceLock<Refused>>);
 
@@ -157,18 +173,31 @@ struct Calls {
 impl ServerHandler for Calls {
     fn get_info(&self) -> ServerConfig {
         let me = Implementation::new("moothall", env!("CARGO_PKG_VERSION")).with_title("Moothall");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build()).with_server_info(me).with_instructions(INSTRUCTIONS)
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+            .with_server_info(me)
+            .with_instructions(INSTRUCTIONS)
     }
 
-    async fn list_tools(&self, _: Option<PaginatedRequestParams>, _: RequestContext<RoleServer>) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
         Ok(ListToolsResult::with_all_items(Tool::ALL.iter().map(|tool| tool.described()).collect()))
     }
 
-    async fn call_tool(&self, call: CallToolRequestParams, context: RequestContext<RoleServer>) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(
+        &self,
+        call: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
         let Some(tool) = Tool::named(&call.name) else {
             let names: Vec<_> = Tool::ALL.iter().map(|tool| tool.name()).collect();
             let shown: String = call.name.chars().take(64).collect();
-            return Err(ErrorData::invalid_params(format!("There is no tool {shown:?}; there are {}.", names.join(", ")), None));
+            return Err(ErrorData::invalid_params(
+                format!("There is no tool {shown:?}; there are {}.", names.join(", ")),
+                None,
+            ));
         };
         let answer = match context.extensions.get::<Parts>() {
             Some(parts) => {
@@ -183,14 +212,20 @@ impl ServerHandler for Calls {
 }
 
 impl Calls {
-    async fn call(&self, tool: Tool, parts: &Parts, arguments: Map<String, Value>) -> ApiResult<Value> {
+    async fn call(
+        &self,
+        tool: Tool,
+        parts: &Parts,
+        arguments: Map<String, Value>,
+    ) -> ApiResult<Value> {
         let caller = caller(parts);
         let door = self.entrance.of(caller.clone());
         let action = tool.action(arguments.contains_key("session_id"));
         door.may(action)?;
         // What a thread's name means, and whether it is within reach, the call finds out.
         if let ActsOn::Session(over) = action.acts_on()
-            && let Some(word) = arguments.get("session_id").and_then(Value::as_str).filter(|word| !word.is_empty())
+            && let Some(word) =
+                arguments.get("session_id").and_then(Value::as_str).filter(|word| !word.is_empty())
         {
             door.may_over(over, word).await?;
         }
@@ -199,17 +234,25 @@ impl Calls {
             rates.write(&caller, None)?;
         }
         match tool {
-            Tool::SendMessage => sessions::send(&door, &rates, strict::read(&arguments)?).await.and_then(value),
-            Tool::GetSessionData => sessions::data(&door, strict::read(&arguments)?).await.and_then(value),
+            Tool::SendMessage => {
+                sessions::send(&door, &rates, strict::read(&arguments)?).await.and_then(value)
+            }
+            Tool::GetSessionData => {
+                sessions::data(&door, strict::read(&arguments)?).await.and_then(value)
+            }
             Tool::ListSessions => sessions::list(&door, strict::read(&arguments)?).and_then(value),
             Tool::StartSession => sessions::start(&door, strict::read(&arguments)?).await,
-            Tool::EndSession => sessions::end(&door, strict::read(&arguments)?).await.and_then(value),
+            Tool::EndSession => {
+                sessions::end(&door, strict::read(&arguments)?).await.and_then(value)
+            }
             Tool::Invite => threads::invite(&door, &rates, strict::read(&arguments)?).await,
             Tool::ListThreads => threads::list(&door, strict::read(&arguments)?).await,
             Tool::ReadThread => threads::read(&door, strict::read(&arguments)?).await,
             Tool::WaitForMessage => threads::wait(&door, strict::read(&arguments)?).await,
             Tool::CreateThread => threads::create(&door, strict::read(&arguments)?).await,
-            Tool::LinkSessions => links::make(&door, strict::read(&arguments)?).await.and_then(value),
+            Tool::LinkSessions => {
+                links::make(&door, strict::read(&arguments)?).await.and_then(value)
+            }
             Tool::ListLinks => links::list(&door, strict::read(&arguments)?).await.and_then(value),
             Tool::LeaveLink => links::leave(&door, &rates, strict::read(&arguments)?).await,
             Tool::Search => threads::search(&door, strict::read(&arguments)?).await.and_then(value),
@@ -252,7 +295,10 @@ fn value(answer: impl Serialize) -> ApiResult<Value> {
 /// A refusal that the client's model can read and act on.
 fn failed(error: &ApiError) -> CallToolResult {
     let detail = error.detail();
-    let mut result = CallToolResult::error(vec![ContentBlock::text(format!("{}: {}", detail.code, detail.message))]);
+    let mut result = CallToolResult::error(vec![ContentBlock::text(format!(
+        "{}: {}",
+        detail.code, detail.message
+    ))]);
     result.structured_content = Some(json!({ "error": detail }));
     result
 }
@@ -263,8 +309,23 @@ mod tests {
 
     #[test]
     fn origins_say_their_port() {
-        let origins = ["http://localhost:5111", "http://localhost", "https://hall.lan", "http://[::1]:80", "http://[::1]"];
+        let origins = [
+            "http://localhost:5111",
+            "http://localhost",
+            "https://hall.lan",
+            "http://[::1]:80",
+            "http://[::1]",
+        ];
         let said: Vec<_> = origins.iter().map(|origin| with_port(origin)).collect();
-        assert_eq!(said, ["http://localhost:5111", "http://localhost:80", "https://hall.lan:443", "http://[::1]:80", "http://[::1]:80"]);
+        assert_eq!(
+            said,
+            [
+                "http://localhost:5111",
+                "http://localhost:80",
+                "https://hall.lan:443",
+                "http://[::1]:80",
+                "http://[::1]:80"
+            ]
+        );
     }
 }

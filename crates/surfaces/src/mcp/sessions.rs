@@ -13,7 +13,9 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::rates::Rates;
 use crate::request::not_a_person;
 use crate::wire::arguments::{EndSession, GetSessionData, ListSessions, SendMessage, StartSession};
-use crate::wire::{MessageSent, NewSession, SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAsked};
+use crate::wire::{
+    MessageSent, NewSession, SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAsked,
+};
 use crate::{ask, request};
 
 /// Who calls, under the name of its credential or the one it gives itself. It is never a person.
@@ -49,9 +51,10 @@ pub async fn send(door: &Door, rates: &Rates, asked: SendMessage) -> ApiResult<M
             Err(ApiError::new(Code::InvalidField, message))
         }
         (None, Some(word)) => threads::say(door, rates, from.as_deref(), &word, &text).await,
-        (Some(_), Some(_)) | (None, None) => {
-            Err(ApiError::new(Code::InvalidField, "Give 'session_id' for a session or 'thread' for a thread, one of them."))
-        }
+        (Some(_), Some(_)) | (None, None) => Err(ApiError::new(
+            Code::InvalidField,
+            "Give 'session_id' for a session or 'thread' for a thread, one of them.",
+        )),
     }
 }
 
@@ -59,12 +62,18 @@ pub async fn send(door: &Door, rates: &Rates, asked: SendMessage) -> ApiResult<M
 pub async fn data(door: &Door, asked: GetSessionData) -> ApiResult<SessionDataAnswer> {
     let GetSessionData { session_id, tail_chars, since, until } = asked;
     let tail_chars = tail_chars.map(|number| usize::try_from(number).unwrap_or(usize::MAX));
-    let excerpt = Excerpt { since: time("since", since)?, until: time("until", until)?, tail_chars };
+    let excerpt =
+        Excerpt { since: time("since", since)?, until: time("until", until)?, tail_chars };
     Ok(door.session_data(&required("session_id", session_id)?, excerpt).await?.into())
 }
 
 fn time(field: &str, given: Option<String>) -> ApiResult<Option<Timestamp>> {
-    let refused = || ApiError::new(Code::InvalidField, format!("'{field}' is a time such as 2026-01-21T01:30:49.826Z."));
+    let refused = || {
+        ApiError::new(
+            Code::InvalidField,
+            format!("'{field}' is a time such as 2026-01-21T01:30:49.826Z."),
+        )
+    };
     said(given).map(|text| text.parse().map_err(|_| refused())).transpose()
 }
 
@@ -79,7 +88,10 @@ pub async fn start(door: &Door, asked: StartSession) -> ApiResult<Value> {
     let asker = asker(door, from.as_deref())?;
     let (message, direct) = (said(message), direct.unwrap_or_default());
     if direct && message.is_none() {
-        return Err(ApiError::new(Code::MissingContent, "'direct' needs a 'message' to begin with."));
+        return Err(ApiError::new(
+            Code::MissingContent,
+            "'direct' needs a 'message' to begin with.",
+        ));
     }
     if direct && door.caller().session().is_none() {
         return Err(ApiError::plain(Code::SessionRequired));
@@ -88,16 +100,25 @@ pub async fn start(door: &Door, asked: StartSession) -> ApiResult<Value> {
         Some(cwd) => Some(cwd),
         None => door.own_session()?.map(|status| status.session.cwd.to_string_lossy().into_owned()),
     };
-    let wanted = NewSession { client, cwd, args: args.unwrap_or_default(), name, adopt: None, thread, from };
+    let wanted =
+        NewSession { client, cwd, args: args.unwrap_or_default(), name, adopt: None, thread, from };
     let wanted = ask::program(door, wanted, FirstWords { text: message, direct }).await?;
     let (status, message) = match door.start(wanted, None).await? {
         ProgramStart::Runs(status, first) => (status, first.text),
-        ProgramStart::Asked(thread, permission) => return value(StartAsked::new(&thread, &permission)),
+        ProgramStart::Asked(thread, permission) => {
+            return value(StartAsked::new(&thread, &permission));
+        }
     };
     let mut answer = json!({ "session": SessionEntry::from(&*status) });
     if let Some(message) = message {
         // The session runs whatever becomes of the message, so its failure is told beside it.
-        let message = Message { from: asker, to: status.session.id.clone(), text: message, direct, close_link: false };
+        let message = Message {
+            from: asker,
+            to: status.session.id.clone(),
+            text: message,
+            direct,
+            close_link: false,
+        };
         match ask::send(door, message, None).await {
             Ok(sent) => answer["message"] = value(sent)?,
             Err(error) => answer["message_error"] = value(error.detail())?,

@@ -20,10 +20,13 @@ use crate::http::{find_messages, policy_of, strangers};
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
 use crate::submit::submit;
-use crate::wire::arguments::{CreateThread, Invite, ListThreads, ReadThread, Search, WaitForMessage};
+use crate::wire::arguments::{
+    CreateThread, Invite, ListThreads, ReadThread, Search, WaitForMessage,
+};
 use crate::wire::{MessageSent, NewControl, NewInvite, SearchAnswer, WireProfile};
 
-/// How long a call waits for a message where nothing is said, and at most: clients give up on a call after a minute.
+/// How long a call waits for a message where nothing is said, and at most: clients give up on a
+/// call after a minute.
 const WAIT_SECONDS: u64 = 25;
 const WAIT_SECONDS_MAX: u64 = 50;
 /// Entries of a page where nothing is said, and at most.
@@ -35,7 +38,8 @@ const HITS_MAX: usize = 100;
 /// Most characters of a page of messages: what a model can be expected to read at once.
 const CHARS_MAX: usize = 48_000;
 
-/// The thread that a word means, for whoever does this there: its id, its title, or the session whose home it is.
+/// The thread that a word means, for whoever does this there: its id, its title, or the session
+/// whose home it is.
 pub(super) async fn thread(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     if let Some(id) = stream_id(word)
         && door.find(action, &id).await.is_ok()
@@ -48,7 +52,11 @@ pub(super) async fn thread(door: &Door, action: Action, word: &str) -> ApiResult
         [] => home(door, action, word).await,
         several => {
             let ids: Vec<_> = several.iter().map(|listed| listed.stream.to_string()).collect();
-            let message = format!("{} threads have this title; give the id of one: {}.", several.len(), ids.join(", "));
+            let message = format!(
+                "{} threads have this title; give the id of one: {}.",
+                several.len(),
+                ids.join(", ")
+            );
             Err(ApiError::new(Code::ThreadNotFound, message))
         }
     }
@@ -62,8 +70,9 @@ async fn home(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
         return Ok(status.session.id);
     }
     let shown: String = word.chars().take(64).collect();
-    let message =
-        format!("There is no thread {shown:?} that you reach; list_threads shows those that you do, and list_sessions the sessions.");
+    let message = format!(
+        "There is no thread {shown:?} that you reach; list_threads shows those that you do, and list_sessions the sessions."
+    );
     Err(ApiError::new(Code::ThreadNotFound, message))
 }
 
@@ -74,27 +83,42 @@ pub async fn create(door: &Door, asked: CreateThread) -> ApiResult<Value> {
     let policy = policy_of(said(policy).map(Value::String).as_ref(), &door.defaults())?;
     let answer = door.begin(required("name", name)?, policy, by, None).await?;
     let listed = door.find(Action::ReadThread, &answer.stream).await?;
-    Ok(json!({ "thread": answer.stream, "name": listed.catalog.title, "policy": listed.catalog.policy }))
+    Ok(
+        json!({ "thread": answer.stream, "name": listed.catalog.title, "policy": listed.catalog.policy }),
+    )
 }
 
-/// Who says something in a thread: a session as whom it was invited, anybody else under its own name, which is not a person's.
+/// Who says something in a thread: a session as whom it was invited, anybody else under its own
+/// name, which is not a person's.
 async fn speaker(door: &Door, from: Option<&str>, stream: &StreamId) -> ApiResult<Actor> {
     let own = actor(door, from)?;
-    let by = door.speaker_in(stream, own).await.map_err(|error| ApiError::at_door(error, stream))?;
+    let by =
+        door.speaker_in(stream, own).await.map_err(|error| ApiError::at_door(error, stream))?;
     if door.caller().session().is_some() {
         return Ok(by);
     }
     let id = by.id.clone();
     let human = door.view(Action::Post, stream, move |state| state.is_human(&id)).await;
-    if human.map_err(|error| ApiError::at_door(error, stream))? { Err(not_a_person()) } else { Ok(by) }
+    if human.map_err(|error| ApiError::at_door(error, stream))? {
+        Err(not_a_person())
+    } else {
+        Ok(by)
+    }
 }
 
 /// Says something in a thread.
-pub async fn say(door: &Door, rates: &Rates, from: Option<&str>, word: &str, text: &str) -> ApiResult<MessageSent> {
+pub async fn say(
+    door: &Door,
+    rates: &Rates,
+    from: Option<&str>,
+    word: &str,
+    text: &str,
+) -> ApiResult<MessageSent> {
     let stream = thread(door, Action::Post, word).await?;
     let by = speaker(door, from, &stream).await?;
     let me = by.id.clone();
-    let answer = submit(door, rates, &stream, ClientCommand::Post(Post::new(by, text)), None).await?;
+    let answer =
+        submit(door, rates, &stream, ClientCommand::Post(Post::new(by, text)), None).await?;
     let others = door.view(Action::Post, &stream, move |state| {
         let others = state.participants().iter().filter(|one| one.id != me);
         others.map(|one| one.id.to_string()).collect()
@@ -117,18 +141,32 @@ pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<Valu
     let by = speaker(door, from.as_deref(), &stream).await?;
     let (session, client) = (said(session), said(client));
     let named = match (said(participant), &session, &client) {
-        (_, None, None) => return Err(ApiError::new(Code::InvalidField, "Say whom with 'session' or 'client'.")),
+        (_, None, None) => {
+            return Err(ApiError::new(Code::InvalidField, "Say whom with 'session' or 'client'."));
+        }
         (Some(id), ..) => Some(id),
         (None, Some(_), _) => None,
         (None, None, Some(client)) => Some(client.clone()),
     };
-    let model = if session.is_some() { model } else { Some(model.unwrap_or_else(|| model_of(door, client.as_deref()))) };
+    let model = if session.is_some() {
+        model
+    } else {
+        Some(model.unwrap_or_else(|| model_of(door, client.as_deref())))
+    };
     let profile = value(WireProfile { client, model, roles, nickname, session })?;
     let invite = NewInvite { participant_id: named, profile: Some(profile) };
-    let command = control::of(door, &stream, by, NewControl { invite: Some(invite), ..NewControl::default() }).await?;
+    let command = control::of(
+        door,
+        &stream,
+        by,
+        NewControl { invite: Some(invite), ..NewControl::default() },
+    )
+    .await?;
     let answer = submit(door, rates, &stream, command, None).await?;
     let warnings: Vec<String> = answer.event.iter().flat_map(strangers).collect();
-    Ok(json!({ "thread": stream, "event": answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()), "warnings": warnings }))
+    Ok(
+        json!({ "thread": stream, "event": answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()), "warnings": warnings }),
+    )
 }
 
 /// The model that the registry knows for a client.
@@ -140,7 +178,8 @@ fn model_of(door: &Door, client: Option<&str>) -> String {
 /// Threads, the one used last first.
 pub async fn list(door: &Door, asked: ListThreads) -> ApiResult<Value> {
     let limit = limit(asked.limit, LIMIT, LIMIT_MAX)?;
-    let filter = ListFilter { archived: Some(asked.archived.unwrap_or_default()), ..ListFilter::default() };
+    let filter =
+        ListFilter { archived: Some(asked.archived.unwrap_or_default()), ..ListFilter::default() };
     let mut threads = door.threads(filter).await?.streams;
     let count = threads.len();
     threads.sort_by_key(|listed| std::cmp::Reverse(listed.last_ts));
@@ -164,14 +203,17 @@ struct Page {
 }
 
 impl Page {
-    /// Takes a message, if there is room. The first one is taken in any case, cut where it has to be.
+    /// Takes a message, if there is room. The first one is taken in any case, cut where it has to
+    /// be.
     fn take(&mut self, stream: &StreamId, recorded: &Recorded, limit: usize) {
         let Event::Posted(posted) = &recorded.event else { return };
         if self.full {
             return;
         }
         let chars = posted.body.chars().count();
-        if self.messages.len() >= limit || (!self.messages.is_empty() && self.chars + chars > CHARS_MAX) {
+        if self.messages.len() >= limit
+            || (!self.messages.is_empty() && self.chars + chars > CHARS_MAX)
+        {
             self.full = true;
             return;
         }
@@ -197,14 +239,19 @@ impl Page {
 pub async fn read(door: &Door, asked: ReadThread) -> ApiResult<Value> {
     let stream = thread(door, Action::ReadThread, &required("thread", asked.thread)?).await?;
     let limit = limit(asked.limit, LIMIT, LIMIT_MAX)?;
-    let viewer = door.own_sight(&stream).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let viewer =
+        door.own_sight(&stream).await.map_err(|error| ApiError::at_door(error, &stream))?;
     let listed = door.find(Action::ReadThread, &stream).await?;
     let page = match asked.after {
-        Some(after) if Seq(after) > listed.head => return Err(ApiError::no_position(listed.head).in_thread(&stream)),
+        Some(after) if Seq(after) > listed.head => {
+            return Err(ApiError::no_position(listed.head).in_thread(&stream));
+        }
         Some(after) => forward(door, &stream, &viewer, Seq(after)..listed.head, limit).await?,
         None => newest(door, &stream, &viewer, listed.head, limit).await?,
     };
-    Ok(json!({ "thread": stream, "name": listed.catalog.title, "head": listed.head.0, "more": page.full, "messages": page.messages }))
+    Ok(
+        json!({ "thread": stream, "name": listed.catalog.title, "head": listed.head.0, "more": page.full, "messages": page.messages }),
+    )
 }
 
 /// Messages of a thread as soon as there are any after a position, or none when the time is over.
@@ -212,7 +259,10 @@ pub async fn wait(door: &Door, asked: WaitForMessage) -> ApiResult<Value> {
     let WaitForMessage { thread: word, after, seconds } = asked;
     let seconds = seconds.unwrap_or(WAIT_SECONDS);
     if seconds > WAIT_SECONDS_MAX {
-        return Err(ApiError::new(Code::InvalidField, format!("'seconds' is a whole number from 0 to {WAIT_SECONDS_MAX}.")));
+        return Err(ApiError::new(
+            Code::InvalidField,
+            format!("'seconds' is a whole number from 0 to {WAIT_SECONDS_MAX}."),
+        ));
     }
     let stream = thread(door, Action::ReadThread, &required("thread", word)?).await?;
     let head = door.find(Action::ReadThread, &stream).await?.head;
@@ -235,14 +285,26 @@ async fn until_said(reader: &mut Reader) -> ApiResult<()> {
             Some(ReaderItem::Page(events)) if events.iter().any(is_said) => return Ok(()),
             Some(ReaderItem::Batch(batch)) if batch.events().any(is_said) => return Ok(()),
             Some(ReaderItem::Lagged(_)) => return Ok(()),
-            Some(ReaderItem::Page(_) | ReaderItem::Batch(_) | ReaderItem::Partial(_) | ReaderItem::Signal(_) | ReaderItem::Turn(_)) => {}
+            Some(
+                ReaderItem::Page(_)
+                | ReaderItem::Batch(_)
+                | ReaderItem::Partial(_)
+                | ReaderItem::Signal(_)
+                | ReaderItem::Turn(_),
+            ) => {}
             None => reader.listen().await,
         }
     }
 }
 
 /// The messages after a position and up to another, the oldest first.
-async fn forward(door: &Door, stream: &StreamId, viewer: &Viewer, range: Range<Seq>, limit: usize) -> ApiResult<Page> {
+async fn forward(
+    door: &Door,
+    stream: &StreamId,
+    viewer: &Viewer,
+    range: Range<Seq>,
+    limit: usize,
+) -> ApiResult<Page> {
     let mut page = Page::default();
     let mut pages = door.pages(Action::ReadThread, stream, viewer.clone(), range);
     while !page.full
@@ -256,7 +318,13 @@ async fn forward(door: &Door, stream: &StreamId, viewer: &Viewer, range: Range<S
 }
 
 /// The newest messages, the oldest of them first.
-async fn newest(door: &Door, stream: &StreamId, viewer: &Viewer, head: Seq, limit: usize) -> ApiResult<Page> {
+async fn newest(
+    door: &Door,
+    stream: &StreamId,
+    viewer: &Viewer,
+    head: Seq,
+    limit: usize,
+) -> ApiResult<Page> {
     let mut page = Page::default();
     let mut messages = door.messages(Action::ReadThread, stream, viewer, head.next());
     // One more than there is room for says whether there are more.
@@ -273,12 +341,21 @@ async fn newest(door: &Door, stream: &StreamId, viewer: &Viewer, head: Seq, limi
 
 /// Finds messages in all threads.
 pub async fn search(door: &Door, asked: Search) -> ApiResult<SearchAnswer> {
-    find_messages(door, &required("query", asked.query)?, &door.sight()?, limit(asked.limit, HITS, HITS_MAX)?, None).await
+    find_messages(
+        door,
+        &required("query", asked.query)?,
+        &door.sight()?,
+        limit(asked.limit, HITS, HITS_MAX)?,
+        None,
+    )
+    .await
 }
 
 /// How many, within what there can be.
 fn limit(given: Option<u64>, usual: usize, most: usize) -> ApiResult<usize> {
     let Some(number) = given else { return Ok(usual) };
     let limit = usize::try_from(number).ok().filter(|limit| (1..=most).contains(limit));
-    limit.ok_or_else(|| ApiError::new(Code::InvalidField, format!("'limit' is a whole number from 1 to {most}.")))
+    limit.ok_or_else(|| {
+        ApiError::new(Code::InvalidField, format!("'limit' is a whole number from 1 to {most}."))
+    })
 }

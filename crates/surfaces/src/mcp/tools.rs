@@ -27,7 +27,8 @@ pub enum Tool {
     Search,
 }
 
-/// What a call does, for MCP's annotations and the write rate. What the caller may do is [`Tool::action`].
+/// What a call does, for MCP's annotations and the write rate. What the caller may do is
+/// [`Tool::action`].
 #[derive(PartialEq, Eq)]
 enum ToolEffect {
     /// It looks.
@@ -130,12 +131,16 @@ impl Tool {
             Tool::EndSession => {
                 "Ends a session that you started: its program, and its links with fewer than two members left. What it said is kept."
             }
-            Tool::Invite => "Invites a session, or an agent of the server's registry, into a thread.",
+            Tool::Invite => {
+                "Invites a session, or an agent of the server's registry, into a thread."
+            }
             Tool::ListThreads => {
                 "The threads that you reach, the one used last first. A thread is a conversation of people and agents with a title and an id; \
                  read_thread reads it, send_message speaks in it. Sessions have a thread of their own too, their home, and a link is one."
             }
-            Tool::ReadThread => "Messages of a thread, with their positions (`seq`): the newest, or those after a position.",
+            Tool::ReadThread => {
+                "Messages of a thread, with their positions (`seq`): the newest, or those after a position."
+            }
             Tool::WaitForMessage => {
                 "Waits until something is said in a thread after a position, and gives it as read_thread does; no messages when the time is \
                  over, and you may call it again. For answers that do not come to you by themselves: to what you said in a thread, or to a \
@@ -222,7 +227,10 @@ impl Tool {
     fn schema(self) -> Map<String, Value> {
         let takes = self.takes();
         let property = |Argument { name, kind, means, .. }: &Argument| {
-            let mut property = Map::from_iter([("type".to_owned(), json!(kind)), ("description".to_owned(), json!(means))]);
+            let mut property = Map::from_iter([
+                ("type".to_owned(), json!(kind)),
+                ("description".to_owned(), json!(means)),
+            ]);
             match *kind {
                 "array" => drop(property.insert("items".into(), json!({"type": "string"}))),
                 "integer" => drop(property.insert("minimum".into(), json!(0))),
@@ -231,7 +239,11 @@ impl Tool {
             ((*name).to_owned(), Value::Object(property))
         };
         let properties: Map<String, Value> = takes.iter().map(property).collect();
-        let required: Vec<_> = takes.iter().filter(|argument| argument.required).map(|argument| argument.name).collect();
+        let required: Vec<_> = takes
+            .iter()
+            .filter(|argument| argument.required)
+            .map(|argument| argument.name)
+            .collect();
         Map::from_iter([
             ("type".to_owned(), json!("object")),
             ("properties".to_owned(), Value::Object(properties)),
@@ -245,12 +257,22 @@ impl Tool {
         let hints = ToolAnnotations::new();
         let hints = match self.does() {
             ToolEffect::Reads => hints.read_only(true).idempotent(true).open_world(false),
-            ToolEffect::Adds => hints.read_only(false).destructive(false).idempotent(false).open_world(false),
-            ToolEffect::Acts => hints.read_only(false).destructive(false).idempotent(false).open_world(true),
-            ToolEffect::Starts => hints.read_only(false).destructive(true).idempotent(false).open_world(true),
-            ToolEffect::Ends => hints.read_only(false).destructive(true).idempotent(true).open_world(false),
+            ToolEffect::Adds => {
+                hints.read_only(false).destructive(false).idempotent(false).open_world(false)
+            }
+            ToolEffect::Acts => {
+                hints.read_only(false).destructive(false).idempotent(false).open_world(true)
+            }
+            ToolEffect::Starts => {
+                hints.read_only(false).destructive(true).idempotent(false).open_world(true)
+            }
+            ToolEffect::Ends => {
+                hints.read_only(false).destructive(true).idempotent(true).open_world(false)
+            }
         };
-        Described::new(self.name(), self.description(), self.schema()).with_title(self.title()).with_annotations(hints)
+        Described::new(self.name(), self.description(), self.schema())
+            .with_title(self.title())
+            .with_annotations(hints)
     }
 }
 
@@ -261,7 +283,9 @@ pub fn page(introduction: &str) -> String {
         let does = match tool.does() {
             ToolEffect::Reads => "It only reads.",
             ToolEffect::Adds => "It adds something and ends nothing.",
-            ToolEffect::Acts => "It makes another agent work, whose doings reach beyond this server.",
+            ToolEffect::Acts => {
+                "It makes another agent work, whose doings reach beyond this server."
+            }
             ToolEffect::Starts => "It starts a program, which can do whatever its user can.",
             ToolEffect::Ends => "It ends something that runs.",
         };
@@ -272,7 +296,12 @@ pub fn page(introduction: &str) -> String {
             tool.description()
         );
         for Argument { name, kind, required, means } in tool.takes() {
-            let _ = writeln!(page, "| `{name}` | {kind} | {} | {} |", if *required { "yes" } else { "" }, means.replace('|', "\\|"));
+            let _ = writeln!(
+                page,
+                "| `{name}` | {kind} | {} | {} |",
+                if *required { "yes" } else { "" },
+                means.replace('|', "\\|")
+            );
         }
     }
     page

@@ -65,7 +65,8 @@ fn write_event(text: &mut Vec<u8>, stream: &StreamId, recorded: &Recorded) {
     text.extend_from_slice(b"\n\n");
 }
 
-/// The bytes made most recently. What is kept holds on to the engine's own allocation, so an address stands for one batch.
+/// The bytes made most recently. What is kept holds on to the engine's own allocation, so an
+/// address stands for one batch.
 #[derive(Default)]
 pub struct Frames {
     batches: Mutex<VecDeque<Arc<Encoded>>>,
@@ -112,7 +113,9 @@ impl Frames {
 
 fn keep<T>(kept: &mut VecDeque<T>, item: T, bytes: fn(&T) -> usize) {
     kept.push_back(item);
-    while kept.len() > KEPT || (kept.len() > 1 && kept.iter().map(bytes).sum::<usize>() > KEPT_BYTES_MAX) {
+    while kept.len() > KEPT
+        || (kept.len() > 1 && kept.iter().map(bytes).sum::<usize>() > KEPT_BYTES_MAX)
+    {
         kept.pop_front();
     }
 }
@@ -131,9 +134,14 @@ pub fn signal_bytes(stream: &StreamId, given: &Signal) -> Bytes {
                 text: text.clone(),
             },
         ),
-        Signal::Progress { turn, participant, text } => {
-            signal("progress", &ProgressSignal { turn: turn_id(stream, *turn), participant: participant.to_string(), text: text.clone() })
-        }
+        Signal::Progress { turn, participant, text } => signal(
+            "progress",
+            &ProgressSignal {
+                turn: turn_id(stream, *turn),
+                participant: participant.to_string(),
+                text: text.clone(),
+            },
+        ),
     }
 }
 
@@ -156,14 +164,21 @@ mod tests {
             Event::RoundClosed,
             Event::GuardTripped { guard: Guard::Pair },
         ];
-        let place = |(index, event)| Recorded { seq: Seq(index as u64 + 5), ts: Timestamp::from_millis(index as i64), event };
+        let place = |(index, event)| Recorded {
+            seq: Seq(index as u64 + 5),
+            ts: Timestamp::from_millis(index as i64),
+            event,
+        };
         Arc::new(events.into_iter().enumerate().map(place).collect())
     }
 
     fn ids(pieces: &[Bytes]) -> Vec<u64> {
         let text: Vec<u8> = pieces.concat();
         let text = String::from_utf8(text).unwrap();
-        text.lines().filter_map(|line| line.strip_prefix("id: ")).map(|id| id.parse().unwrap()).collect()
+        text.lines()
+            .filter_map(|line| line.strip_prefix("id: "))
+            .map(|id| id.parse().unwrap())
+            .collect()
     }
 
     #[test]
@@ -193,10 +208,15 @@ mod tests {
         };
         let long = "x".repeat(300_000);
         for n in 0..40 {
-            let batch = Arc::new(vec![Recorded { seq: Seq(n), ts: Timestamp::from_millis(0), event: event(&long) }]);
+            let batch = Arc::new(vec![Recorded {
+                seq: Seq(n),
+                ts: Timestamp::from_millis(0),
+                event: event(&long),
+            }]);
             frames.of(&"s".into(), &batch);
         }
-        let kept: usize = frames.batches.lock().unwrap().iter().map(|encoded| encoded.joined.len()).sum();
+        let kept: usize =
+            frames.batches.lock().unwrap().iter().map(|encoded| encoded.joined.len()).sum();
         assert!((KEPT_BYTES_MAX / 2..=KEPT_BYTES_MAX).contains(&kept), "{kept}");
     }
 
@@ -205,12 +225,21 @@ mod tests {
         let hall = crate::gate::tests::hall().await;
         let user = || Actor::human("user");
         let stream = hall.create("t".into(), Policy::default(), user(), None).await.unwrap().stream;
-        let said = hall.submit(&stream, ClientCommand::Post(Post::new(user(), "a secret")), None).await.unwrap();
+        let said = hall
+            .submit(&stream, ClientCommand::Post(Post::new(user(), "a secret")), None)
+            .await
+            .unwrap();
         let frames = Frames::of_hall(&hall.entrance());
         frames.of(&stream, &Arc::new(vec![said.event.unwrap()]));
         hall.submit(&stream, ClientCommand::Post(Post::new(user(), "hello")), None).await.unwrap();
         assert_eq!(frames.batches.lock().unwrap().len(), 1);
-        hall.submit(&stream, ClientCommand::Redact { seq: said.head, message: true, by: user() }, None).await.unwrap();
+        hall.submit(
+            &stream,
+            ClientCommand::Redact { seq: said.head, message: true, by: user() },
+            None,
+        )
+        .await
+        .unwrap();
         assert!(frames.batches.lock().unwrap().is_empty());
     }
 

@@ -1,4 +1,5 @@
-//! The stream of the whole hall: notifications and presence. Notifications have no place to go on from; list the threads after opening it.
+//! The stream of the whole hall: notifications and presence. Notifications have no place to go on
+//! from; list the threads after opening it.
 
 use axum::body::Bytes;
 use futures_util::{Stream, stream};
@@ -17,7 +18,10 @@ pub(crate) fn changes(app: App, changes: Changes) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
     let reader = Reader { app, silence, changes, begun: false, over: false, _reading };
-    stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
+    stream::unfold(
+        reader,
+        |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) },
+    )
 }
 
 struct Reader {
@@ -64,11 +68,17 @@ impl Reader {
 fn frame(bell: hall::Changed) -> Bytes {
     match bell {
         hall::Changed::Head { stream, head, waits_for_people } => {
-            let bell = Bell { thread: stream.to_string(), head: head.0, waits_for_people: waits_for_people as u64 };
+            let bell = Bell {
+                thread: stream.to_string(),
+                head: head.0,
+                waits_for_people: waits_for_people as u64,
+            };
             let json = serde_json::to_string(&bell).unwrap_or_default();
             format!("data: {json}\n\n").into()
         }
-        hall::Changed::Presence { stream, presence } => signal("presence", &presence_update(&stream, &presence)),
+        hall::Changed::Presence { stream, presence } => {
+            signal("presence", &presence_update(&stream, &presence))
+        }
         hall::Changed::Sessions => Bytes::from_static(b"event: sessions\ndata: {}\n\n"),
     }
 }

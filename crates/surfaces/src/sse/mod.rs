@@ -1,8 +1,9 @@
 //! Server-sent events: frames, keep-alives, and what ends a stream.
 //!
-//! What a stream says comes from the door: a thread's from its reader, the hall's from its changes, a terminal's from who watches it. Here it
-//! becomes bytes. The next piece is made only when the connection can take one; a reader that has fallen too far behind is told to `resync`
-//! and cut, and can go on where it was.
+//! What a stream says comes from the door: a thread's from its reader, the hall's from its changes,
+//! a terminal's from who watches it. Here it becomes bytes. The next piece is made only when the
+//! connection can take one; a reader that has fallen too far behind is told to `resync` and cut,
+//! and can go on where it was.
 
 pub mod frames;
 mod hall;

@@ -1,6 +1,7 @@
 //! The stream of what a session's terminal shows.
 //!
-//! Each event has the whole screen, so there is nothing to catch up with: whatever happened while the reader was slow is one event.
+//! Each event has the whole screen, so there is nothing to catch up with: whatever happened while
+//! the reader was slow is one event.
 
 use std::time::Duration;
 
@@ -26,7 +27,10 @@ pub(crate) fn screens(app: App, watched: Watched) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
     let reader = Reader { silence, watched, shown: None, state: State::Begins, _reading };
-    stream::unfold(reader, |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) })
+    stream::unfold(
+        reader,
+        |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) },
+    )
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -68,7 +72,8 @@ impl Reader {
         }
     }
 
-    /// Waits until the pane drew, and takes everything that happened until then together. A piece is what is to be sent instead.
+    /// Waits until the pane drew, and takes everything that happened until then together. A piece
+    /// is what is to be sent instead.
     async fn wait(&mut self) -> Option<Bytes> {
         let first = tokio::select! {
             news = self.watched.news.recv() => news,

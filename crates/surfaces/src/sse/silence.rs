@@ -1,4 +1,5 @@
-//! What breaks the silence of a stream: a keep-alive when nothing was said for a while, and the end of the server.
+//! What breaks the silence of a stream: a keep-alive when nothing was said for a while, and the end
+//! of the server.
 //!
 //! One timer serves the whole stream. It is looked at when it rings, not set anew with every event.
 

@@ -21,8 +21,12 @@ pub(crate) fn events(app: App, reader: Reader, head: Seq) -> impl Stream<Item = 
     let hello = format!("retry: 1000\n: head {head}\n\n").into();
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
-    let writer = Writer { app, silence, reader, ready: VecDeque::from([hello]), over: false, _reading };
-    stream::unfold(writer, |mut writer| async move { writer.next().await.map(|bytes| (bytes, writer)) })
+    let writer =
+        Writer { app, silence, reader, ready: VecDeque::from([hello]), over: false, _reading };
+    stream::unfold(
+        writer,
+        |mut writer| async move { writer.next().await.map(|bytes| (bytes, writer)) },
+    )
 }
 
 /// Writes what a reader gets.
@@ -83,10 +87,16 @@ impl Writer {
         let stream = self.reader.stream();
         match piece {
             ReaderItem::Page(events) => self.ready.push_back(page_bytes(stream, &events)),
-            ReaderItem::Batch(batch) => self.ready.extend(self.app.frames.of(stream, batch.all()).pieces(batch.seen())),
+            ReaderItem::Batch(batch) => {
+                self.ready.extend(self.app.frames.of(stream, batch.all()).pieces(batch.seen()))
+            }
             ReaderItem::Partial(partial) => self.ready.push_back(signal_bytes(stream, &partial)),
-            ReaderItem::Signal(signal) => self.ready.push_back(self.app.frames.of_signal(stream, &signal)),
-            ReaderItem::Turn(context) => self.ready.push_back(signal("turn", &TurnContext::of(stream, &context))),
+            ReaderItem::Signal(signal) => {
+                self.ready.push_back(self.app.frames.of_signal(stream, &signal))
+            }
+            ReaderItem::Turn(context) => {
+                self.ready.push_back(signal("turn", &TurnContext::of(stream, &context)))
+            }
             ReaderItem::Lagged(after) => {
                 self.app.meters.resync();
                 self.end(resync(after.0));
@@ -129,8 +139,13 @@ mod tests {
 
     /// A stream of a new thread of the hall, from its newest event on.
     async fn begin(hall: &Hall) -> (StreamId, impl Stream<Item = Bytes>) {
-        let answer = hall.create("t".into(), Policy::default(), Actor::human("user"), None).await.unwrap();
-        let reader = hall.as_(Caller::anonymous(Mode::Local)).follow(&answer.stream, Viewer::Operator, answer.head).await.unwrap();
+        let answer =
+            hall.create("t".into(), Policy::default(), Actor::human("user"), None).await.unwrap();
+        let reader = hall
+            .as_(Caller::anonymous(Mode::Local))
+            .follow(&answer.stream, Viewer::Operator, answer.head)
+            .await
+            .unwrap();
         (answer.stream, events(app(hall), reader, answer.head))
     }
 
@@ -164,7 +179,13 @@ mod tests {
     async fn more_than_a_thousand_events_behind_is_too_far() {
         let hall = hall().await;
         let (id, stream) = begin(&hall).await;
-        let post = |n: usize| hall.submit(&id, ClientCommand::Post(Post::new(Actor::human("user"), format!("message {n}"))), None);
+        let post = |n: usize| {
+            hall.submit(
+                &id,
+                ClientCommand::Post(Post::new(Actor::human("user"), format!("message {n}"))),
+                None,
+            )
+        };
         let mut stream = Box::pin(stream);
         stream.next().await.unwrap();
         let (first, posted) = tokio::join!(stream.next(), post(0));

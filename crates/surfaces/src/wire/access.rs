@@ -1,4 +1,5 @@
-//! Credentials on the wire. A credential itself is in two bodies only: the request that signs in, and the answer that made it.
+//! Credentials on the wire. A credential itself is in two bodies only: the request that signs in,
+//! and the answer that made it.
 
 use moothall_engine::access::{Audited, Caller, Mode, Token};
 use moothall_kernel::time::Timestamp;
@@ -47,9 +48,15 @@ impl WhoAmI {
         let proof = caller.proof.as_deref();
         Self {
             mode: mode.word().into(),
-            principal: caller.principal().map(|own| PrincipalRef { id: own.id.to_string(), kind: kind_word(own.kind).into() }),
+            principal: caller.principal().map(|own| PrincipalRef {
+                id: own.id.to_string(),
+                kind: kind_word(own.kind).into(),
+            }),
             scopes: caller.scopes.iter().map(|scope| scope.word().to_owned()).collect(),
-            threads: caller.reach.only().map(|threads| threads.iter().map(ToString::to_string).collect()),
+            threads: caller
+                .reach
+                .only()
+                .map(|threads| threads.iter().map(ToString::to_string).collect()),
             token: caller.token().map(ToString::to_string),
             expires_at: proof.and_then(|proof| proof.expires_at).map(|at| at.to_string()),
         }
@@ -74,7 +81,8 @@ pub struct InvitationRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^(human|agent)$")]
     pub kind: Option<String>,
-    /// What the token will allow; what is usual for the kind where it is missing, and never more than the inviter's own.
+    /// What the token will allow; what is usual for the kind where it is missing, and never more
+    /// than the inviter's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scopes: Option<Vec<String>>,
     /// 1 to 168; 24 where it is missing.
@@ -173,9 +181,15 @@ impl TokenEntry {
         Self {
             id: token.id.to_string(),
             kind: token.kind.word().into(),
-            principal: PrincipalRef { id: token.principal.id.to_string(), kind: kind_word(token.principal.kind).into() },
+            principal: PrincipalRef {
+                id: token.principal.id.to_string(),
+                kind: kind_word(token.principal.kind).into(),
+            },
             scopes: token.scopes.iter().map(|scope| scope.word().to_owned()).collect(),
-            threads: token.reach.only().map(|threads| threads.iter().map(ToString::to_string).collect()),
+            threads: token
+                .reach
+                .only()
+                .map(|threads| threads.iter().map(ToString::to_string).collect()),
             label: token.label.clone(),
             parent: token.parent.as_ref().map(ToString::to_string),
             created_at: token.created_at.to_string(),
@@ -218,7 +232,8 @@ pub struct AuditRow {
     pub number: u64,
     /// When.
     pub at: String,
-    /// `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`, `budget_raised` or `denied`.
+    /// `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
+    /// `budget_raised` or `denied`.
     pub deed: String,
     /// Who, where that is proven.
     pub by: Option<String>,

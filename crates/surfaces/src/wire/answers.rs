@@ -48,8 +48,8 @@ pub struct ThreadEntry {
     pub archived: bool,
     /// The name of its policy.
     pub policy: String,
-    /// How much waits there for a person: what agents ask permission for, and a guard that holds the floor. Missing where an earlier
-    /// version of the server wrote to it last.
+    /// How much waits there for a person: what agents ask permission for, and a guard that holds
+    /// the floor. Missing where an earlier version of the server wrote to it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits_for_people: Option<u64>,
     /// The position up to which the participant named by `as` has read it.
@@ -173,7 +173,8 @@ pub struct PresenceList {
     pub participants: Vec<PresenceEntry>,
 }
 
-/// A presence that was just said: the `presence` signal of a stream, and part of the answer to a post.
+/// A presence that was just said: the `presence` signal of a stream, and part of the answer to a
+/// post.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PresenceUpdate {
     /// The thread's id.
@@ -222,8 +223,8 @@ pub struct AgentEntry {
     pub runtime: String,
     /// `built-in`, `configured` or `discovered`.
     pub origin: String,
-    /// The user of the server's computer that its programs run as, where it is not the server's own. A `command` or `terminal` agent
-    /// without it reaches all that the server keeps.
+    /// The user of the server's computer that its programs run as, where it is not the server's
+    /// own. A `command` or `terminal` agent without it reaches all that the server keeps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_as: Option<String>,
     /// How long a turn of it may take.

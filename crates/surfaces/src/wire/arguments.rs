@@ -1,4 +1,5 @@
-//! What the tools of the Model Context Protocol take: for each tool one type, and what a client's model reads about each of its fields.
+//! What the tools of the Model Context Protocol take: for each tool one type, and what a client's
+//! model reads about each of its fields.
 
 use serde::Deserialize;
 
@@ -69,8 +70,10 @@ macro_rules! arguments {
     };
 }
 
-const SESSION_ID: &str = "The session: its id, at least six characters of its beginning, or its name.";
-const THREAD: &str = "The thread: its id, its exact title, or the name of a session whose home it is.";
+const SESSION_ID: &str =
+    "The session: its id, at least six characters of its beginning, or its name.";
+const THREAD: &str =
+    "The thread: its id, its exact title, or the name of a session whose home it is.";
 const FROM: &str = "Who you are, e.g. `planner`. Only for clients without a session's token; a session speaks for itself.";
 const DIRECT: &str = "Open a link, or use the one there is: from then on what either of you says at the end of a turn reaches the other by itself. Only \
      sessions can.";

@@ -1,4 +1,5 @@
-//! What helps a person before and beside speaking: previews, slash commands, publishing what was kept.
+//! What helps a person before and beside speaking: previews, slash commands, publishing what was
+//! kept.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 /// What the address of a session's participant says.
 const SESSION: &str = "session";
 
-/// The content of a control as clients send it, in the order in which its parts take effect. A truth value may stand for the object with
-/// `on`, and a list for the one with `targets`.
+/// The content of a control as clients send it, in the order in which its parts take effect. A
+/// truth value may stand for the object with `on`, and a list for the one with `targets`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct NewControl {
@@ -111,7 +111,8 @@ pub struct NewRaise {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WireProfile {
-    /// The registry entry that answers for it, or any other word for an external program. Required at the first invite.
+    /// The registry entry that answers for it, or any other word for an external program. Required
+    /// at the first invite.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
     /// The model behind it. Required at the first invite of an agent.
@@ -123,14 +124,16 @@ pub struct WireProfile {
     /// The name people read, unique in its thread; `""` or `null` takes away what it has.
     #[serde(default, deserialize_with = "given", skip_serializing_if = "Option::is_none")]
     pub nickname: Option<String>,
-    /// The session that takes part, by id or name: it is prompted in its terminal. `client` and `model` may be left out then, and the
-    /// participant's id too.
+    /// The session that takes part, by id or name: it is prompted in its terminal. `client` and
+    /// `model` may be left out then, and the participant's id too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
 }
 
 /// What is written, be it `null`: that is not the same as to say nothing of it.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(value: D) -> Result<Option<T>, D::Error> {
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    value: D,
+) -> Result<Option<T>, D::Error> {
     Option::deserialize(value).map(|given| Some(given.unwrap_or_default()))
 }
 
@@ -160,22 +163,26 @@ impl From<WireProfile> for Profile {
     }
 }
 
-/// One content object that says all of this. Where several were invited at once, `invite` is the first of them and `invites` has them all;
-/// so it is with those taken out and with what is bound. Those muted, heard again or asked to speak are one list.
+/// One content object that says all of this. Where several were invited at once, `invite` is the
+/// first of them and `invites` has them all; so it is with those taken out and with what is bound.
+/// Those muted, heard again or asked to speak are one list.
 pub fn changes_as_content(changes: &[Change]) -> Value {
     Value::Object(together(changes.iter().map(change_as_entry)))
 }
 
 fn change_as_entry(change: &Change) -> (&'static str, Value) {
     match change {
-        Change::Invited { participant, given, address, .. } => {
-            ("invite", json!({"participant_id": participant, "profile": WireProfile::of(given, address.as_ref())}))
-        }
+        Change::Invited { participant, given, address, .. } => (
+            "invite",
+            json!({"participant_id": participant, "profile": WireProfile::of(given, address.as_ref())}),
+        ),
         Change::Uninvited { participant } => ("uninvite", json!({"participant_id": participant})),
         Change::Muted { targets } => ("mute", json!({"targets": targets, "mode": "hard"})),
         Change::Unmuted { targets } => ("unmute", json!({"targets": targets})),
         Change::Paused { on } => ("pause", json!({"on": on})),
-        Change::Discussion { on, allow_agent_mentions } => ("discussion", json!({"on": on, "allow_agent_mentions": allow_agent_mentions})),
+        Change::Discussion { on, allow_agent_mentions } => {
+            ("discussion", json!({"on": on, "allow_agent_mentions": allow_agent_mentions}))
+        }
         Change::InvitedAuto { on } => ("invited_auto", json!({"on": on})),
         Change::Prodded { targets } => ("prod", json!(targets)),
         Change::PolicySet { patch: Some(patch), .. } => ("config", Value::Object(patch.clone())),
@@ -183,8 +190,9 @@ fn change_as_entry(change: &Change) -> (&'static str, Value) {
         Change::GuardLifted => ("resume", json!({})),
         Change::Bound { target } => ("bind", json!(target)),
         Change::Unbound { target } => ("unbind", json!(target)),
-        Change::BudgetRaised(raise) => {
-            ("budget", json!({"turns": raise.turns, "cost_micros": raise.micros, "until": raise.until.to_string()}))
-        }
+        Change::BudgetRaised(raise) => (
+            "budget",
+            json!({"turns": raise.turns, "cost_micros": raise.micros, "until": raise.until.to_string()}),
+        ),
     }
 }

@@ -27,15 +27,17 @@ pub struct Envelope {
     /// The thread's id.
     pub thread: String,
     /// `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `thread.created`,
-    /// `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's own word.
+    /// `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's
+    /// own word.
     #[serde(rename = "type")]
     pub kind: String,
     /// A participant's id; `moothall` is the server itself.
     pub from: String,
     /// `all`, or the id of the participant it addresses. It targets; it never hides.
     pub to: String,
-    /// Text for messages and names, an object for most others. A control's has a key for each thing that changed; where several were invited
-    /// at once, `invite` is the first of them and `invites` the list of them all.
+    /// Text for messages and names, an object for most others. A control's has a key for each thing
+    /// that changed; where several were invited at once, `invite` is the first of them and
+    /// `invites` the list of them all.
     pub content: Value,
     /// What else is known.
     #[serde(default, skip_serializing_if = "Meta::is_empty")]
@@ -63,7 +65,8 @@ pub struct Meta {
     /// Invited participants whom the words name, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<String>,
-    /// That `from` said it was the client's word, or that of a terminal: no credential stood behind it.
+    /// That `from` said it was the client's word, or that of a terminal: no credential stood behind
+    /// it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unproven: bool,
     /// The participant in whose terminal it was typed, where agents can type too.
@@ -72,7 +75,8 @@ pub struct Meta {
     /// It waits until earlier messages are answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queued: bool,
-    /// A person stopped its author: these are the words that were shown by then, and no more of them comes.
+    /// A person stopped its author: these are the words that were shown by then, and no more of
+    /// them comes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
     /// The position of the kept text that a person made visible with it.
@@ -112,7 +116,12 @@ pub struct CauseRef {
 
 impl From<&Cause> for CauseRef {
     fn from(cause: &Cause) -> Self {
-        Self { id: cause.id.to_string(), seq: cause.seq.0, from: cause.from.to_string(), depth: cause.depth }
+        Self {
+            id: cause.id.to_string(),
+            seq: cause.seq.0,
+            from: cause.from.to_string(),
+            depth: cause.depth,
+        }
     }
 }
 
@@ -152,10 +161,14 @@ fn to_word(to: &To) -> String {
 }
 
 impl Envelope {
-    /// An event of a conversation as it travels. Everything comes from the event itself, so the same event always looks the same.
+    /// An event of a conversation as it travels. Everything comes from the event itself, so the
+    /// same event always looks the same.
     pub fn of(stream: &StreamId, recorded: &Recorded) -> Self {
         let face = face(stream, &recorded.event);
-        let from = recorded.event.from().map_or_else(|| ParticipantId::MOOTHALL.to_string(), ToString::to_string);
+        let from = recorded
+            .event
+            .from()
+            .map_or_else(|| ParticipantId::MOOTHALL.to_string(), ToString::to_string);
         Self {
             id: recorded.id(stream).to_string(),
             seq: recorded.seq.0,
@@ -221,43 +234,55 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         Event::Archived { .. } => Face::new(Value::Null),
         Event::Unarchived { .. } => Face::new(Value::Null),
         Event::Deleted { .. } => Face::new(Value::Null),
-        Event::Controlled { changes, unproven, .. } => {
-            Face::new(changes_as_content(changes)).with(Meta { unproven: *unproven, ..Meta::default() })
-        }
+        Event::Controlled { changes, unproven, .. } => Face::new(changes_as_content(changes))
+            .with(Meta { unproven: *unproven, ..Meta::default() }),
         Event::Posted(posted) => {
             let meta = Meta { redacted: event.is_erased(), ..message_meta(stream, posted) };
             Face::new(json!(posted.body)).to(&posted.to).with(meta)
         }
         Event::Custom { to, content, tags, reply_to, unproven, .. } => {
-            let meta = Meta { tags: tags.clone(), unproven: *unproven, ..Meta::replying(reply_to.as_ref()) };
+            let meta = Meta {
+                tags: tags.clone(),
+                unproven: *unproven,
+                ..Meta::replying(reply_to.as_ref())
+            };
             Face::new(content.clone()).to(to).with(meta)
         }
-        Event::Noticed { code, text, about, cause } => Face::new(notice(code, text, about.as_ref())).with(Meta::replying(cause.as_ref())),
-        Event::Stopped { .. } => {
-            Face::new(notice("stopped", "Everything was stopped: open turns and waiting messages are cancelled.", None))
+        Event::Noticed { code, text, about, cause } => {
+            Face::new(notice(code, text, about.as_ref())).with(Meta::replying(cause.as_ref()))
         }
+        Event::Stopped { .. } => Face::new(notice(
+            "stopped",
+            "Everything was stopped: open turns and waiting messages are cancelled.",
+            None,
+        )),
         Event::BudgetSpent { spent, currency, about, cause } => {
             Face::new(spent_content(spent, currency, about)).with(Meta::replying(Some(cause)))
         }
-        Event::GuardTripped { guard } => Face::new(json!({"code": "held", "guard": guard_word(*guard), "text": guard_sentence(*guard)})),
+        Event::GuardTripped { guard } => Face::new(
+            json!({"code": "held", "guard": guard_word(*guard), "text": guard_sentence(*guard)}),
+        ),
         Event::ClockShifted { downtime } => Face::new(
             json!({"code": "resumed", "text": "The server was away; open deadlines moved by as long.", "seconds": downtime.as_secs_f64()}),
         ),
-        Event::Redacted { seq, .. } => Face::new(json!({"code": "redacted", "text": "The words of an event were erased.", "seq": seq.0})),
+        Event::Redacted { seq, .. } => Face::new(
+            json!({"code": "redacted", "text": "The words of an event were erased.", "seq": seq.0}),
+        ),
         Event::PermissionRequested { .. }
         | Event::PermissionExpired { .. }
         | Event::PermissionWithdrawn { .. }
         | Event::QuestionAsked { .. }
         | Event::StartRequested { .. }
         | Event::StartSettled { .. } => Face::new(permission(stream, event)),
-        Event::PermissionAnswered { .. } => {
-            Face::new(permission(stream, event)).with(Meta { redacted: event.is_erased(), ..Meta::default() })
-        }
+        Event::PermissionAnswered { .. } => Face::new(permission(stream, event))
+            .with(Meta { redacted: event.is_erased(), ..Meta::default() }),
         Event::Gathering(step) => Face::new(gathering::content(step)),
-        Event::TurnGranted { participant, cause, .. } => {
-            Face::new(turn_content(stream, event)).only_to(participant).with(Meta::replying(Some(cause)))
+        Event::TurnGranted { participant, cause, .. } => Face::new(turn_content(stream, event))
+            .only_to(participant)
+            .with(Meta::replying(Some(cause))),
+        Event::TurnEnded { participant, .. } => {
+            Face::new(turn_content(stream, event)).only_to(participant)
         }
-        Event::TurnEnded { participant, .. } => Face::new(turn_content(stream, event)).only_to(participant),
         Event::Taken { .. }
         | Event::RoundOpened { .. }
         | Event::ReactionOpened { .. }
@@ -271,9 +296,8 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         | Event::Suppressed { .. }
         | Event::Discarded { .. }
         | Event::Summarised { .. }
-        | Event::FactsChanged { .. } => {
-            Face::new(turn_content(stream, event)).with(Meta { redacted: event.is_erased(), ..Meta::default() })
-        }
+        | Event::FactsChanged { .. } => Face::new(turn_content(stream, event))
+            .with(Meta { redacted: event.is_erased(), ..Meta::default() }),
     }
 }
 
@@ -306,7 +330,12 @@ fn notice(code: &str, text: &str, about: Option<&ParticipantId>) -> Value {
 fn spent_content(spent: &Spent, currency: &str, about: &ParticipantId) -> Value {
     let (budget, whose) = purse_words(&spent.purse);
     let sentence = spent.sentence(currency);
-    let text = format!("{}{}, until {}. A person can raise it.", sentence[..1].to_uppercase(), &sentence[1..], spent.until);
+    let text = format!(
+        "{}{}, until {}. A person can raise it.",
+        sentence[..1].to_uppercase(),
+        &sentence[1..],
+        spent.until
+    );
     let mut content = json!({
         "code": "over_budget", "text": text, "about": about, "budget": budget, "measure": measure_word(spent.measure),
         "limit": spent.limit, "until": spent.until.to_string(),
@@ -321,7 +350,9 @@ fn spent_content(spent: &Spent, currency: &str, about: &ParticipantId) -> Value 
 }
 
 fn turn_content(stream: &StreamId, event: &Event) -> Value {
-    TurnEvent::of(stream, event).and_then(|content| serde_json::to_value(content).ok()).unwrap_or_default()
+    TurnEvent::of(stream, event)
+        .and_then(|content| serde_json::to_value(content).ok())
+        .unwrap_or_default()
 }
 
 const fn withdrawn_word(because: Withdrawn) -> &'static str {
@@ -334,7 +365,17 @@ const fn withdrawn_word(because: Withdrawn) -> &'static str {
 
 fn permission(stream: &StreamId, event: &Event) -> Value {
     match event {
-        Event::PermissionRequested { permission, turn, participant, action, options, expires, partial, folder, look } => {
+        Event::PermissionRequested {
+            permission,
+            turn,
+            participant,
+            action,
+            options,
+            expires,
+            partial,
+            folder,
+            look,
+        } => {
             let mut content = json!({
                 "event": "requested", "permission": permission, "turn": turn_id(stream, *turn), "participant": participant,
                 "action": action, "complete": !partial, "options": OptionEntry::all(options), "expires": expires.to_string(),
@@ -346,23 +387,40 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
             }
             content
         }
-        Event::QuestionAsked { permission, participant, action, options, partial, folder, look } => json!({
+        Event::QuestionAsked {
+            permission,
+            participant,
+            action,
+            options,
+            partial,
+            folder,
+            look,
+        } => json!({
             "event": "requested", "permission": permission, "turn": null, "participant": participant, "action": action,
             "complete": !partial, "options": OptionEntry::all(options), "expires": null, "folder": folder, "look": look,
         }),
-        Event::StartRequested { permission, participant, start, action, options, expires, folder } => json!({
+        Event::StartRequested {
+            permission,
+            participant,
+            start,
+            action,
+            options,
+            expires,
+            folder,
+        } => json!({
             "event": "requested", "permission": permission, "turn": null, "participant": participant, "start": start,
             "action": action, "complete": true, "options": OptionEntry::all(options), "expires": expires.to_string(), "folder": folder,
         }),
         Event::StartSettled { permission, participant, start, outcome } => {
             let (word, facts) = match outcome {
-                StartOutcome::Started { session, name, unsaid } => ("started", json!({"session": session, "name": name, "unsaid": unsaid})),
+                StartOutcome::Started { session, name, unsaid } => {
+                    ("started", json!({"session": session, "name": name, "unsaid": unsaid}))
+                }
                 StartOutcome::Failed { why } => ("failed", json!({"why": why})),
                 StartOutcome::Refused { by } => ("refused", json!({"by": by})),
                 StartOutcome::Expired => ("expired", json!({})),
             };
-            let mut content =
-                json!({"event": "settled", "permission": permission, "participant": participant, "start": start, "outcome": word});
+            let mut content = json!({"event": "settled", "permission": permission, "participant": participant, "start": start, "outcome": word});
             if let (Some(content), Value::Object(facts)) = (content.as_object_mut(), facts) {
                 content.extend(facts.into_iter().filter(|(_, value)| !value.is_null()));
             }
@@ -376,7 +434,9 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
             }
             content
         }
-        Event::PermissionExpired { permission } => json!({"event": "expired", "permission": permission}),
+        Event::PermissionExpired { permission } => {
+            json!({"event": "expired", "permission": permission})
+        }
         Event::PermissionWithdrawn { permission, because } => {
             json!({"event": "withdrawn", "permission": permission, "because": withdrawn_word(*because)})
         }

@@ -8,17 +8,23 @@ use super::labels::{hearing_word, let_go_word};
 /// `{"event": …}` and what belongs to it.
 pub(super) fn content(step: &GatheringEvent) -> Value {
     match step {
-        GatheringEvent::Opened { plan, by } => json!({"event": "opened", "by": by, "plan": plan_as_json(plan)}),
+        GatheringEvent::Opened { plan, by } => {
+            json!({"event": "opened", "by": by, "plan": plan_as_json(plan)})
+        }
         GatheringEvent::RoundOpened { phase, round, order } => {
             json!({"event": "round_opened", "phase": phase.as_str(), "rule": phase.rule(), "round": round, "order": order})
         }
-        GatheringEvent::PieceGiven { holder, note } => json!({"event": "piece_given", "holder": holder, "note": note}),
+        GatheringEvent::PieceGiven { holder, note } => {
+            json!({"event": "piece_given", "holder": holder, "note": note})
+        }
         GatheringEvent::Beat { number } => json!({"event": "beat", "number": number}),
         GatheringEvent::LastWordAsked => json!({"event": "last_word_asked"}),
         GatheringEvent::PieceReleased { holder, because, next, note } => {
             json!({"event": "piece_released", "holder": holder, "because": let_go_word(*because), "next": next, "note": note})
         }
-        GatheringEvent::HarvestAsked { harvester } => json!({"event": "harvest_asked", "harvester": harvester}),
+        GatheringEvent::HarvestAsked { harvester } => {
+            json!({"event": "harvest_asked", "harvester": harvester})
+        }
         GatheringEvent::Closed { because } => json!({"event": "closed", "because": because}),
     }
 }

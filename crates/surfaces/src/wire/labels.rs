@@ -111,8 +111,12 @@ pub(super) const fn guard_word(guard: Guard) -> &'static str {
 /// What a guard's hold means, for people.
 pub const fn guard_sentence(guard: Guard) -> &'static str {
     match guard {
-        Guard::Exchanges => "Agents have exchanged as many messages as they may without a human. Say something, or resume, to go on.",
-        Guard::Pair => "Two agents answered each other too often within a minute. Say something, or resume, to go on.",
+        Guard::Exchanges => {
+            "Agents have exchanged as many messages as they may without a human. Say something, or resume, to go on."
+        }
+        Guard::Pair => {
+            "Two agents answered each other too often within a minute. Say something, or resume, to go on."
+        }
         Guard::Repeat => "The same words came again and again. Say something, or resume, to go on.",
         Guard::Stopped => "A person stopped the gathering. Resume to go on.",
     }

@@ -1,5 +1,6 @@
-//! The types that cross the wire, and nothing else: what clients send and what they get, converted by hand from the
-//! kernel's words. The command line reads them too. Lengths of time are seconds, times are RFC 3339 in UTC.
+//! The types that cross the wire, and nothing else: what clients send and what they get, converted
+//! by hand from the kernel's words. The command line reads them too. Lengths of time are seconds,
+//! times are RFC 3339 in UTC.
 
 mod labels;
 mod envelope;
@@ -21,15 +22,21 @@ mod error;
 pub mod arguments;
 
 pub use access::{
-    AuditPage, AuditRow, InvitationAccepted, InvitationCode, InvitationRequest, PrincipalRef, SignIn, SignedOut, TokenCreated, TokenEntry,
-    TokenList, TokenRequest, TokenRevoked, WhoAmI,
+    AuditPage, AuditRow, InvitationAccepted, InvitationCode, InvitationRequest, PrincipalRef,
+    SignIn, SignedOut, TokenCreated, TokenEntry, TokenList, TokenRequest, TokenRevoked, WhoAmI,
 };
 pub use answers::{
-    Accepted, AgentEntry, AgentList, Bell, Cancelled, DeltaSignal, EventPage, Health, JoinPrompt, Ping, PresenceAccepted, PresenceEntry,
-    PresenceList, PresenceUpdate, ProgressSignal, StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
+    Accepted, AgentEntry, AgentList, Bell, Cancelled, DeltaSignal, EventPage, Health, JoinPrompt,
+    Ping, PresenceAccepted, PresenceEntry, PresenceList, PresenceUpdate, ProgressSignal,
+    StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
 };
-pub use assist::{CommandList, CommandRan, CommandUsage, Draft, ForecastEntry, NewCommand, Preview, Published};
-pub use control::{NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets, WireProfile, changes_as_content};
+pub use assist::{
+    CommandList, CommandRan, CommandUsage, Draft, ForecastEntry, NewCommand, Preview, Published,
+};
+pub use control::{
+    NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets,
+    WireProfile, changes_as_content,
+};
 pub use envelope::{CauseRef, Envelope, Meta};
 pub use error::{ErrorBody, ErrorDetail};
 pub(crate) use labels::measure_word;
@@ -38,10 +45,14 @@ pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMemb
 pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPass, NewPresence, NewThread, Pass};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use session::{
-    Adoption, AttachAnswer, DialogEntry, MessageSent, NewAnswer, NewMessage, NewSession, OptionEntry, PermissionAnswered, ProgramEntry,
-    ScreenAnswer, SessionActed, SessionDataAnswer, SessionEnd, SessionEntry, SessionList, StartAnswer, StartAsked,
+    Adoption, AttachAnswer, DialogEntry, MessageSent, NewAnswer, NewMessage, NewSession,
+    OptionEntry, PermissionAnswered, ProgramEntry, ScreenAnswer, SessionActed, SessionDataAnswer,
+    SessionEnd, SessionEntry, SessionList, StartAnswer, StartAsked,
 };
-pub use state::{DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState, ThreadStateAnswer, UpcomingEntry};
+pub use state::{
+    DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState,
+    ThreadStateAnswer, UpcomingEntry,
+};
 pub use turn::{TurnContext, TurnEntry, TurnEvent, TurnList, WireFault, WireUsage, turn_id};
 pub use types::EventTypes;
 pub use upkeep::{NewReadMark, ReadMark, Redacted, ThreadDeleted};

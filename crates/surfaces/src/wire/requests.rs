@@ -16,15 +16,18 @@ pub struct NewThread {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
-    /// A policy's name, or an object with `name` and its settings; `mention_only` where it is missing.
+    /// A policy's name, or an object with `name` and its settings; `mention_only` where it is
+    /// missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy: Option<Value>,
 }
 
-/// Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the server's and are refused; of other keys the answer warns.
+/// Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the server's and are
+/// refused; of other keys the answer warns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct NewEvent {
-    /// `message` (also where it is missing), `control`, `thread.renamed`, `turn` for a pass, or a word of your own.
+    /// `message` (also where it is missing), `control`, `thread.renamed`, `turn` for a pass, or a
+    /// word of your own.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 64)]
     pub kind: Option<String>,
@@ -36,7 +39,8 @@ pub struct NewEvent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub to: Option<String>,
-    /// The words of a message, the name of a renamed thread, the object of a control, `{"pass": true}` of a turn.
+    /// The words of a message, the name of a renamed thread, the object of a control,
+    /// `{"pass": true}` of a turn.
     #[serde(default)]
     pub content: Value,
     /// `reply_to` (an event's id) and `tags` (words of your own).
@@ -57,7 +61,8 @@ pub struct NewPass {
 
 impl NewPass {
     /// What clients are told that send anything else.
-    pub const TAKES: &str = "A 'turn' event takes the content {\"pass\": true}, or {\"pass\": \"<name>\"}";
+    pub const TAKES: &str =
+        "A 'turn' event takes the content {\"pass\": true}, or {\"pass\": \"<name>\"}";
 }
 
 /// That somebody has nothing to say.

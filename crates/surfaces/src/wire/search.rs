@@ -32,7 +32,8 @@ pub struct SearchHit {
     pub ts: String,
     /// Who said it.
     pub from: String,
-    /// The words around the first match, on one line. Text, not markup: escape it as any other text.
+    /// The words around the first match, on one line. Text, not markup: escape it as any other
+    /// text.
     pub snippet: Vec<SnippetPiece>,
 }
 
@@ -57,7 +58,11 @@ impl SearchHit {
             thread: hit.stream.to_string(),
             thread_name,
             from,
-            snippet: hit.snippet.into_iter().map(|Piece { text, matched }| SnippetPiece { text, matched }).collect(),
+            snippet: hit
+                .snippet
+                .into_iter()
+                .map(|Piece { text, matched }| SnippetPiece { text, matched })
+                .collect(),
         }
     }
 }

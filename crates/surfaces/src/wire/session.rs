@@ -16,7 +16,8 @@ use super::labels::{doing_word, link_state_word, origin_word, pane_state_word};
 pub struct NewSession {
     /// Which program: one of `programs` in `GET /sessions`. Required.
     pub client: String,
-    /// The folder it works in, as a whole path; where it is missing, the one that the program is configured with, or else the server's.
+    /// The folder it works in, as a whole path; where it is missing, the one that the program is
+    /// configured with, or else the server's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// More arguments for it.
@@ -29,7 +30,8 @@ pub struct NewSession {
     /// The terminal of a program that somebody else started; without `cwd` and `args` then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adopt: Option<Adoption>,
-    /// For agents that live in no terminal: the thread, in which they take part, where a person is asked whether this may be started.
+    /// For agents that live in no terminal: the thread, in which they take part, where a person is
+    /// asked whether this may be started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
     /// Who asks; `user` where it is missing, and the session itself where its token says so.
@@ -48,7 +50,8 @@ pub enum StartAnswer {
     Started(Box<SessionEntry>),
 }
 
-/// A person is asked whether a program may be started. What comes of it is told to whoever asked, in the same thread.
+/// A person is asked whether a program may be started. What comes of it is told to whoever asked,
+/// in the same thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartAsked {
@@ -67,7 +70,12 @@ impl StartAsked {
     pub fn new(thread: &StreamId, permission: &PermissionId) -> Self {
         let message = "A person is asked whether this may be started. You are told in your thread what comes of it; go on with something \
                        else, or end your turn, and do not ask again.";
-        Self { state: "asked".into(), permission: permission.to_string(), thread: thread.to_string(), message: message.into() }
+        Self {
+            state: "asked".into(),
+            permission: permission.to_string(),
+            thread: thread.to_string(),
+            message: message.into(),
+        }
     }
 }
 
@@ -96,7 +104,8 @@ pub struct SessionEntry {
     pub waiting: usize,
     /// The folder it works in.
     pub cwd: String,
-    /// `started` by this server, or `observed`: without hooks, so only its screen tells what it says.
+    /// `started` by this server, or `observed`: without hooks, so only its screen tells what it
+    /// says.
     pub origin: String,
     /// The user of that computer that its program runs as, where it is not the server's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,7 +147,10 @@ impl From<&Status> for SessionEntry {
             computer: Some(session.computer.clone()).filter(|computer| !computer.is_empty()),
             native: session.native.clone(),
             started_at: session.started_at.to_string(),
-            ended: session.ended.as_ref().map(|(at, why)| SessionEnd { at: at.to_string(), why: why.clone() }),
+            ended: session
+                .ended
+                .as_ref()
+                .map(|(at, why)| SessionEnd { at: at.to_string(), why: why.clone() }),
         }
     }
 }
@@ -161,12 +173,14 @@ pub struct SessionList {
     pub programs: Vec<ProgramEntry>,
 }
 
-/// What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen` event of its stream.
+/// What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen`
+/// event of its stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ScreenAnswer {
     /// The session's id.
     pub session: String,
-    /// What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or `gone`.
+    /// What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or
+    /// `gone`.
     pub state: String,
     /// The whole screen. Text, not markup, without escape sequences.
     pub text: String,
@@ -259,7 +273,13 @@ impl From<SessionData> for SessionDataAnswer {
                 data.tail_chars
             )
         });
-        Self { session: (&data.status).into(), text: data.text, truncated: data.truncated, tail_chars: data.tail_chars, notice }
+        Self {
+            session: (&data.status).into(),
+            text: data.text,
+            truncated: data.truncated,
+            tail_chars: data.tail_chars,
+            notice,
+        }
     }
 }
 
@@ -281,7 +301,8 @@ pub struct NewMessage {
     /// The words. Required, unless a link is only to be closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Talk over a link of the two: what either says at the end of a turn reaches the other. Only a session can ask for it.
+    /// Talk over a link of the two: what either says at the end of a turn reaches the other. Only a
+    /// session can ask for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub direct: bool,
     /// End the link of the two, after the words, if there are any. Only a session can ask for it.
@@ -340,7 +361,8 @@ pub struct SessionActed {
 pub struct AttachAnswer {
     /// The session.
     pub session: SessionEntry,
-    /// The command with which a person on the server's computer looks at the terminal and types into it.
+    /// The command with which a person on the server's computer looks at the terminal and types
+    /// into it.
     pub argv: Vec<String>,
 }
 
@@ -350,11 +372,13 @@ pub struct AttachAnswer {
 pub struct NewAnswer {
     /// The thread in which it was asked. Required.
     pub thread: String,
-    /// One of its options: its id, its words or their beginning, its number, or `allow` or `deny`, which mean the one option that allows
-    /// or refuses it this once. Required without `text`; with it, it may be left out, and is the one option that takes any.
+    /// One of its options: its id, its words or their beginning, its number, or `allow` or `deny`,
+    /// which mean the one option that allows or refuses it this once. Required without `text`; with
+    /// it, it may be left out, and is the one option that takes any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub option: String,
-    /// Words of one's own, for an option with `takes_text`, which needs them: some that can be seen, at most 4096 bytes.
+    /// Words of one's own, for an option with `takes_text`, which needs them: some that can be
+    /// seen, at most 4096 bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Who answers: a person; `user` where it is missing.

@@ -52,7 +52,8 @@ pub struct ThreadState {
     pub turns: Vec<OpenTurn>,
     /// Programs that agents ask to have started: each waits for a person's answer.
     pub starts: Vec<AskedRef>,
-    /// What agents' programs ask in no turn, such as whether a folder is trusted: each waits for a person's answer.
+    /// What agents' programs ask in no turn, such as whether a folder is trusted: each waits for a
+    /// person's answer.
     pub questions: Vec<AskedRef>,
     /// Who is still to be asked about the current message.
     pub upcoming: Vec<UpcomingEntry>,
@@ -75,7 +76,11 @@ pub struct AskedRef {
 
 impl From<(&PermissionId, Seq, &ParticipantId)> for AskedRef {
     fn from((permission, seq, participant): (&PermissionId, Seq, &ParticipantId)) -> Self {
-        Self { permission: permission.to_string(), seq: seq.0, participant: participant.to_string() }
+        Self {
+            permission: permission.to_string(),
+            seq: seq.0,
+            participant: participant.to_string(),
+        }
     }
 }
 
@@ -145,8 +150,8 @@ pub struct OpenTurn {
     pub released: bool,
     /// When it was granted.
     pub granted_at: String,
-    /// Since when it has run, without the time for which a person was asked for a permission: later than its start by as much. Missing
-    /// while it waits.
+    /// Since when it has run, without the time for which a person was asked for a permission: later
+    /// than its start by as much. Missing while it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub works_since: Option<String>,
     /// When it ends by itself.
@@ -178,13 +183,19 @@ impl ThreadState {
     fn of(conversation: &Conversation) -> Self {
         let discussion = conversation.discussion();
         let (replies, replies_max) = conversation.budget();
-        let upcoming = conversation.upcoming().into_iter().map(|(id, forced)| UpcomingEntry { participant: id.to_string(), forced });
+        let upcoming = conversation
+            .upcoming()
+            .into_iter()
+            .map(|(id, forced)| UpcomingEntry { participant: id.to_string(), forced });
         Self {
             paused: conversation.is_paused(),
             archived: conversation.is_archived(),
             held: conversation.held().map(|guard| guard_word(guard).into()),
             muted: conversation.muted().map(ToString::to_string).collect(),
-            discussion: DiscussionState { on: discussion.on, allow_agent_mentions: discussion.allow_agent_mentions },
+            discussion: DiscussionState {
+                on: discussion.on,
+                allow_agent_mentions: discussion.allow_agent_mentions,
+            },
             invited_auto: SwitchState { on: conversation.invited_auto() },
             policy: conversation.policy().to_json(),
             participants: ParticipantsState { invited: invited(conversation) },
@@ -201,7 +212,8 @@ impl ThreadState {
 
 fn invited(conversation: &Conversation) -> Vec<InvitedEntry> {
     let numbered = conversation.participants().iter().enumerate();
-    let mut entries: Vec<InvitedEntry> = numbered.map(|(order, participant)| InvitedEntry::of(participant, order)).collect();
+    let mut entries: Vec<InvitedEntry> =
+        numbered.map(|(order, participant)| InvitedEntry::of(participant, order)).collect();
     entries.sort_by(|a, b| a.id.cmp(&b.id));
     entries
 }

@@ -148,12 +148,14 @@ pub enum TurnEvent {
         /// For which turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<String>,
-        /// `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`, `capped` or `stopped`.
+        /// `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`, `capped` or
+        /// `stopped`.
         because: String,
         /// The words.
         text: String,
     },
-    /// Words that were refused and are not kept, because too many of the participant's were already.
+    /// Words that were refused and are not kept, because too many of the participant's were
+    /// already.
     Unkept {
         /// Whose.
         participant: String,
@@ -226,7 +228,9 @@ impl TurnEvent {
     pub fn of(stream: &StreamId, event: &Event) -> Option<TurnEvent> {
         let id = |turn: &TurnNo| turn_id(stream, *turn);
         Some(match event {
-            Event::TurnGranted { turn, participant, why, kind, may_pass, cause, expires, .. } => TurnEvent::Granted {
+            Event::TurnGranted {
+                turn, participant, why, kind, may_pass, cause, expires, ..
+            } => TurnEvent::Granted {
                 turn: id(turn),
                 participant: participant.to_string(),
                 why: why_word(*why).into(),
@@ -242,23 +246,29 @@ impl TurnEvent {
                 may_pass: *may_pass,
                 cause: cause.into(),
             },
-            Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => TurnEvent::Started {
-                turn: id(turn),
-                attempt: *attempt,
-                from_seq: from_seq.0,
-                through_seq: through_seq.0,
-                deadline: deadline.to_string(),
-            },
+            Event::TurnStarted { turn, attempt, from_seq, through_seq, deadline } => {
+                TurnEvent::Started {
+                    turn: id(turn),
+                    attempt: *attempt,
+                    from_seq: from_seq.0,
+                    through_seq: through_seq.0,
+                    deadline: deadline.to_string(),
+                }
+            }
             Event::TurnReleased { turn } => TurnEvent::Released { turn: id(turn) },
-            Event::TurnLost { turn, attempt, .. } => TurnEvent::Lost { turn: id(turn), attempt: *attempt },
-            Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } => TurnEvent::Ended {
-                turn: id(turn),
-                participant: participant.to_string(),
-                attempt: *attempt,
-                outcome: outcome_word(*outcome).into(),
-                fault: fault.as_ref().map(WireFault::from),
-                usage: usage.into(),
-            },
+            Event::TurnLost { turn, attempt, .. } => {
+                TurnEvent::Lost { turn: id(turn), attempt: *attempt }
+            }
+            Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } => {
+                TurnEvent::Ended {
+                    turn: id(turn),
+                    participant: participant.to_string(),
+                    attempt: *attempt,
+                    outcome: outcome_word(*outcome).into(),
+                    fault: fault.as_ref().map(WireFault::from),
+                    usage: usage.into(),
+                }
+            }
             _ => return TurnEvent::of_the_floor(stream, event),
         })
     }
@@ -284,23 +294,34 @@ impl TurnEvent {
                 bytes: *bytes,
                 until: until.map(|until| until.to_string()),
             },
-            Event::Summarised { participant, turn, through_seq, usage, body, .. } => TurnEvent::Summarised {
-                participant: participant.to_string(),
-                turn: id(turn),
-                through_seq: through_seq.0,
-                usage: usage.into(),
-                text: body.clone(),
-            },
+            Event::Summarised { participant, turn, through_seq, usage, body, .. } => {
+                TurnEvent::Summarised {
+                    participant: participant.to_string(),
+                    turn: id(turn),
+                    through_seq: through_seq.0,
+                    usage: usage.into(),
+                    text: body.clone(),
+                }
+            }
             Event::Taken { cause } => TurnEvent::Taken { cause: cause.into() },
-            Event::RoundOpened { cause, cap, forced, polled, .. } => {
-                TurnEvent::RoundOpened { cause: cause.into(), cap: *cap, forced: texts(forced), polled: texts(polled) }
+            Event::RoundOpened { cause, cap, forced, polled, .. } => TurnEvent::RoundOpened {
+                cause: cause.into(),
+                cap: *cap,
+                forced: texts(forced),
+                polled: texts(polled),
+            },
+            Event::ReactionOpened { forced, polled } => {
+                TurnEvent::ReactionOpened { forced: texts(forced), polled: texts(polled) }
             }
-            Event::ReactionOpened { forced, polled } => TurnEvent::ReactionOpened { forced: texts(forced), polled: texts(polled) },
             Event::RoundClosed => TurnEvent::RoundClosed,
-            Event::RoundReopened { cause, reply } => TurnEvent::RoundReopened { cause: cause.into(), reply: reply.0 },
-            Event::FactsChanged { participant, facts } => {
-                TurnEvent::Facts { participant: participant.to_string(), runtime: facts.runtime.to_string(), known: facts.known }
+            Event::RoundReopened { cause, reply } => {
+                TurnEvent::RoundReopened { cause: cause.into(), reply: reply.0 }
             }
+            Event::FactsChanged { participant, facts } => TurnEvent::Facts {
+                participant: participant.to_string(),
+                runtime: facts.runtime.to_string(),
+                known: facts.known,
+            },
             _ => return None,
         })
     }
@@ -310,8 +331,9 @@ pub(super) fn texts(ids: &[ParticipantId]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
 
-/// An open turn with what its participant is to read before it answers: the answer of `GET /turns/{id}/context`, and the `turn` event of
-/// the stream of a participant that connects by itself.
+/// An open turn with what its participant is to read before it answers: the answer of
+/// `GET /turns/{id}/context`, and the `turn` event of the stream of a participant that connects by
+/// itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TurnContext {
     /// The turn's id.
@@ -330,7 +352,8 @@ pub struct TurnContext {
     pub deadline: String,
     /// Who it is, who else is there, and what the rules are.
     pub system: String,
-    /// What was said since its last turn, at most 96 KiB of it, and what is asked. Others' words are data.
+    /// What was said since its last turn, at most 96 KiB of it, and what is asked. Others' words
+    /// are data.
     pub text: String,
 }
 
@@ -362,15 +385,18 @@ pub struct TurnEntry {
     pub cause: CauseRef,
     /// The newest human message that all of this goes back to, where there is one.
     pub message: Option<String>,
-    /// Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
+    /// Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod`
+    /// or `outcome`.
     pub why: Option<String>,
-    /// Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`.
+    /// Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`
+    /// or `held`.
     pub why_not: Option<String>,
     /// More words about that, where they help.
     pub detail: Option<String>,
     /// Whether having nothing to say was offered.
     pub may_pass: bool,
-    /// `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open and for one that was not asked.
+    /// `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open and for one
+    /// that was not asked.
     pub outcome: Option<String>,
     /// What went wrong.
     pub fault: Option<WireFault>,
@@ -401,7 +427,8 @@ pub struct TurnList {
     pub turns: Vec<TurnEntry>,
     /// The newest event that was looked at.
     pub head: u64,
-    /// Whether the reader is shown everybody's turns; otherwise only their own, and a message without any may have been answered.
+    /// Whether the reader is shown everybody's turns; otherwise only their own, and a message
+    /// without any may have been answered.
     #[serde(default)]
     pub whole: bool,
 }

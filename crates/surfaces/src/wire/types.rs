@@ -17,7 +17,8 @@ impl EventTypes {
     /// Every type that there is.
     pub const EVERY: Self = Self((1 << (OwnKind::OF_SERVER.len() + 1)) - 1);
 
-    /// What a reader gets who asks for nothing: all that programs know which were made for Agent Bridge. What explains turns is for those who ask.
+    /// What a reader gets who asks for nothing: all that programs know which were made for Agent
+    /// Bridge. What explains turns is for those who ask.
     pub fn usual() -> Self {
         Self(Self::EVERY.0 & !bit(TURN))
     }
@@ -74,7 +75,15 @@ mod tests {
     fn own(kind: &str) -> Event {
         let Actor { id: from, .. } = Actor::human("user");
         let to = moothall_kernel::event::To::All;
-        Event::Custom { from, to, kind: kind.into(), content: json!(null), tags: Vec::new(), reply_to: None, unproven: false }
+        Event::Custom {
+            from,
+            to,
+            kind: kind.into(),
+            content: json!(null),
+            tags: Vec::new(),
+            reply_to: None,
+            unproven: false,
+        }
     }
 
     #[test]
@@ -82,7 +91,11 @@ mod tests {
         let some = EventTypes::parse("message, control").unwrap();
         assert_eq!(some.list(), "message,control");
         assert_eq!(some.and_turns().list(), "message,control,turn");
-        assert!(some.has(&Event::Controlled { by: "user".into(), changes: Vec::new(), unproven: false }));
+        assert!(some.has(&Event::Controlled {
+            by: "user".into(),
+            changes: Vec::new(),
+            unproven: false
+        }));
         assert!(!some.has(&Event::RoundClosed) && some.and_turns().has(&Event::RoundClosed));
         assert_eq!(EventTypes::parse("message,mesage"), Err("mesage"));
         assert_eq!(EventTypes::parse(""), Err(""));
@@ -92,7 +105,12 @@ mod tests {
     #[test]
     fn without_a_list_everything_comes_but_what_explains_turns() {
         assert_eq!(EventTypes::usual().and_turns(), EventTypes::EVERY);
-        assert!(!EventTypes::usual().has(&Event::RoundClosed) && EventTypes::usual().has(&own("task")));
-        assert!(EventTypes::parse("other").unwrap().has(&own("task")) && !EventTypes::parse("message").unwrap().has(&own("task")));
+        assert!(
+            !EventTypes::usual().has(&Event::RoundClosed) && EventTypes::usual().has(&own("task"))
+        );
+        assert!(
+            EventTypes::parse("other").unwrap().has(&own("task"))
+                && !EventTypes::parse("message").unwrap().has(&own("task"))
+        );
     }
 }

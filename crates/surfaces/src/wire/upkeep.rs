@@ -1,4 +1,5 @@
-//! What people do to a conversation beside speaking: erasing words, and noting how far they have read.
+//! What people do to a conversation beside speaking: erasing words, and noting how far they have
+//! read.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -19,8 +20,8 @@ pub struct Redacted {
 pub struct ThreadDeleted {
     /// Always `true`: the thread is gone for everybody.
     pub deleted: bool,
-    /// Whether nothing of it is left in the data folder. Where a full disk was in the way, the rest goes when the request is repeated, or
-    /// when the server starts again.
+    /// Whether nothing of it is left in the data folder. Where a full disk was in the way, the rest
+    /// goes when the request is repeated, or when the server starts again.
     pub erased: bool,
     /// What still holds it, in a sentence for people.
     pub backups: String,

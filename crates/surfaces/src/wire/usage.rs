@@ -14,9 +14,11 @@ pub struct UsageAnswer {
     pub currency: String,
     /// Everything that was asked for, summed.
     pub total: UsageRow,
-    /// A sum for each agent, thread or day, where `by` asks for them: those that cost most first, the newest day first.
+    /// A sum for each agent, thread or day, where `by` asks for them: those that cost most first,
+    /// the newest day first.
     pub rows: Vec<UsageRow>,
-    /// The budgets with limits: the hall's, and those of the thread and the agent that were asked for.
+    /// The budgets with limits: the hall's, and those of the thread and the agent that were asked
+    /// for.
     pub budgets: Vec<BudgetEntry>,
 }
 

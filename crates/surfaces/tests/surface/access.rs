@@ -1,8 +1,12 @@
-//! Credentials: whose they are, how long they are worth something, and what is recorded of them. Who may do what with each: `matrix.rs`.
+//! Credentials: whose they are, how long they are worth something, and what is recorded of them.
+//! Who may do what with each: `matrix.rs`.
 
 use std::collections::BTreeSet;
 
-use moothall_engine::access::{AuditAction, AuditEntry, Mode, Principal, Principals, Reach, Scopes, Secret, Token, TokenId, TokenKind};
+use moothall_engine::access::{
+    AuditAction, AuditEntry, Mode, Principal, Principals, Reach, Scopes, Secret, Token, TokenId,
+    TokenKind,
+};
 use moothall_engine::ports::{Clock, SystemClock};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
@@ -11,6 +15,8 @@ use serde_json::{Value, json};
 
 use crate::matrix::code_for;
 use crate::server::{Frames, Server, answer, every_type, soon};
+
+mod derived;
 
 /// A token as an administrator makes it; gives its id and itself.
 pub async fn token(server: &Server, wanted: Value) -> (String, String) {
@@ -36,7 +42,14 @@ pub async fn expired(server: &Server) -> String {
         last_used_at: None,
         revoked_at: None,
     };
-    let entry = AuditEntry { at: now, deed: AuditAction::TokenCreated, by: None, token: None, about: None, detail: String::new() };
+    let entry = AuditEntry {
+        at: now,
+        deed: AuditAction::TokenCreated,
+        by: None,
+        token: None,
+        about: None,
+        detail: String::new(),
+    };
     server.log.add_token(&token, &entry).await.unwrap();
     secret.reveal().into()
 }
@@ -44,25 +57,45 @@ pub async fn expired(server: &Server) -> String {
 #[tokio::test]
 async fn a_token_speaks_in_its_own_name_and_attempts_at_others_are_recorded() {
     let server = Server::start_in(Mode::Token).await;
-    let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
-    let (id, agent) = token(&server, json!({"principal": "critic", "kind": "agent", "threads": [thread]})).await;
+    let thread =
+        server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+    let (id, agent) =
+        token(&server, json!({"principal": "critic", "kind": "agent", "threads": [thread]})).await;
     let events = format!("/threads/{thread}/events");
     for claimed in ["user", "admin"] {
-        let (status, refused) = server.with(&agent, Method::POST, &events, json!({"from": claimed, "content": "obey"})).await;
+        let (status, refused) = server
+            .with(&agent, Method::POST, &events, json!({"from": claimed, "content": "obey"}))
+            .await;
         assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "{claimed}");
-        let rows = server.as_operator(Method::GET, "/audit?limit=1", json!(null)).await.1["rows"].clone();
+        let rows =
+            server.as_operator(Method::GET, "/audit?limit=1", json!(null)).await.1["rows"].clone();
         let row = &rows[0];
-        assert_eq!((&row["deed"], &row["by"], &row["token"]), (&json!("denied"), &json!("critic"), &json!(id)), "{row}");
+        assert_eq!(
+            (&row["deed"], &row["by"], &row["token"]),
+            (&json!("denied"), &json!("critic"), &json!(id)),
+            "{row}"
+        );
         assert_eq!(row["detail"], format!("POST /threads/{{id}}/events: as {claimed}"));
     }
     for from in [json!({"content": "mine"}), json!({"content": "mine", "from": "critic"})] {
         let (status, accepted) = server.with(&agent, Method::POST, &events, from).await;
         assert_eq!((status, &accepted["event"]["from"]), (200, &json!("critic")), "{accepted}");
     }
-    let (_, said) = server.with(&server.key, Method::POST, &events, json!({"content": "for critic", "from": "critic"})).await;
+    let (_, said) = server
+        .with(
+            &server.key,
+            Method::POST,
+            &events,
+            json!({"content": "for critic", "from": "critic"}),
+        )
+        .await;
     assert_eq!(said["event"]["from"], "critic");
     let (_, ann) = token(&server, json!({"principal": "ann"})).await;
-    let (status, said) = server.with(&ann, Method::POST, &events, json!({"content": "hello"})).await;
+    let (status, said) =
+        server.with(&ann, Method::POST, &events, json!({"content": "hello"})).await;
     assert_eq!((status, &said["event"]["from"]), (200, &json!("ann")), "{said}");
 }
 
@@ -87,24 +120,30 @@ async fn what_is_no_credential_is_refused_in_the_same_words() {
         format!("authorization: Bearer {mistyped}\r\n"),
         "authorization: Bearer \r\n".into(),
         format!("cookie: moothall={good}\r\n"),
-        "x-forwarded-user: user\r\nx-forwarded-for: 127.0.0.1\r\nx-forwarded-proto: https\r\n".into(),
+        "x-forwarded-user: user\r\nx-forwarded-for: 127.0.0.1\r\nx-forwarded-proto: https\r\n"
+            .into(),
     ];
     let mut words = BTreeSet::new();
     for header in headers {
-        let request = format!("GET /threads?token={good}&access_token={good} HTTP/1.1\r\n{host}\r\n{header}Connection: close\r\n\r\n");
+        let request = format!(
+            "GET /threads?token={good}&access_token={good} HTTP/1.1\r\n{host}\r\n{header}Connection: close\r\n\r\n"
+        );
         let (status, text) = server.raw(request).await;
         assert_eq!(status, 401, "{header}: {text}");
         assert!(text.contains("www-authenticate: Bearer"), "{text}");
         words.insert(text.split("\r\n\r\n").nth(1).unwrap().to_owned());
     }
     assert_eq!(words.len(), 1, "{words:?}");
-    let request = format!("GET /threads HTTP/1.1\r\n{host}\r\nauthorization: Bearer {good}\r\nConnection: close\r\n\r\n");
+    let request = format!(
+        "GET /threads HTTP/1.1\r\n{host}\r\nauthorization: Bearer {good}\r\nConnection: close\r\n\r\n"
+    );
     assert_eq!(server.raw(request).await.0, 200);
 }
 
 /// Signs a browser in; gives its cookie as it sends it.
 pub async fn sign_in(server: &Server, key: &str) -> String {
-    let response = server.client.post(server.url("/session")).json(&json!({"key": key})).send().await.unwrap();
+    let response =
+        server.client.post(server.url("/session")).json(&json!({"key": key})).send().await.unwrap();
     assert_eq!(response.status(), 200);
     let set = response.headers()["set-cookie"].to_str().unwrap().to_owned();
     for part in ["Path=/", "HttpOnly", "SameSite=Strict"] {
@@ -120,7 +159,8 @@ async fn a_cookie_changes_nothing_without_the_header_and_the_origin_of_a_page_of
     let cookie = sign_in(&server, &server.key).await;
     let own = server.url("");
     let create = |headers: &[(&'static str, &str)]| {
-        let mut request = server.client.post(server.url("/threads")).json(&json!({})).header("cookie", &cookie);
+        let mut request =
+            server.client.post(server.url("/threads")).json(&json!({})).header("cookie", &cookie);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
@@ -136,10 +176,27 @@ async fn a_cookie_changes_nothing_without_the_header_and_the_origin_of_a_page_of
     for headers in refused {
         assert_eq!(create(headers).send().await.unwrap().status(), 403, "{headers:?}");
     }
-    assert_eq!(create(&[("x-moothall", "1"), ("origin", &own)]).send().await.unwrap().status(), 200);
-    let reads = async || server.client.get(server.url("/threads")).header("cookie", &cookie).send().await.unwrap().status();
+    assert_eq!(
+        create(&[("x-moothall", "1"), ("origin", &own)]).send().await.unwrap().status(),
+        200
+    );
+    let reads = async || {
+        server
+            .client
+            .get(server.url("/threads"))
+            .header("cookie", &cookie)
+            .send()
+            .await
+            .unwrap()
+            .status()
+    };
     assert_eq!(reads().await, 200);
-    let end = server.client.post(server.url("/session/end")).header("cookie", &cookie).header("x-moothall", "1").header("origin", &own);
+    let end = server
+        .client
+        .post(server.url("/session/end"))
+        .header("cookie", &cookie)
+        .header("x-moothall", "1")
+        .header("origin", &own);
     let ended = end.send().await.unwrap();
     assert!(ended.headers()["set-cookie"].to_str().unwrap().contains("Max-Age=0"));
     assert_eq!(ended.json::<Value>().await.unwrap(), json!({"ended": true}));
@@ -152,7 +209,9 @@ async fn who_asks_is_told_who_they_are() {
     let (_, nobody) = server.get("/session").await;
     assert_eq!((&nobody["mode"], &nobody["principal"]), (&json!("local"), &json!(null)));
     let scopes = nobody["scopes"].as_array().unwrap();
-    assert!(!scopes.contains(&json!("permissions:answer")) && !scopes.contains(&json!("server:admin")));
+    assert!(
+        !scopes.contains(&json!("permissions:answer")) && !scopes.contains(&json!("server:admin"))
+    );
     let (_, operator) = server.as_operator(Method::GET, "/session", json!(null)).await;
     assert_eq!(operator["principal"], json!({"id": "user", "kind": "human"}));
     assert_eq!(server.with("boot_wrong", Method::GET, "/session", json!(null)).await.0, 401);
@@ -161,7 +220,11 @@ async fn who_asks_is_told_who_they_are() {
 #[tokio::test]
 async fn a_revoked_token_closes_what_it_has_open() {
     let server = Server::start_in(Mode::Token).await;
-    let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
+    let thread =
+        server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
     let (id, ann) = token(&server, json!({"principal": "ann"})).await;
     let (_, other) = token(&server, json!({"principal": "bob"})).await;
     let cookie = sign_in(&server, &ann).await;
@@ -174,15 +237,24 @@ async fn a_revoked_token_closes_what_it_has_open() {
         open(get(&stream).header("cookie", &cookie)).await,
     ];
     let mut kept = open(get(&stream).bearer_auth(&other)).await;
-    let (_, revoked) = server.as_operator(Method::POST, &format!("/tokens/{id}/revoke"), json!({})).await;
+    let (_, revoked) =
+        server.as_operator(Method::POST, &format!("/tokens/{id}/revoke"), json!({})).await;
     assert_eq!(revoked, json!({"revoked": true, "changed": true}));
     for frames in &mut lost {
         assert_eq!(frames.next().await.unwrap().name.as_deref(), Some("signed-out"));
         assert_eq!(frames.next().await, None);
     }
-    let (_, again) = server.as_operator(Method::POST, &format!("/tokens/{id}/revoke"), json!({})).await;
+    let (_, again) =
+        server.as_operator(Method::POST, &format!("/tokens/{id}/revoke"), json!({})).await;
     assert_eq!(again["changed"], false);
-    server.with(&other, Method::POST, &format!("/threads/{thread}/events"), json!({"content": "still here"})).await;
+    server
+        .with(
+            &other,
+            Method::POST,
+            &format!("/threads/{thread}/events"),
+            json!({"content": "still here"}),
+        )
+        .await;
     assert_eq!(kept.event().await["content"], "still here");
     assert_eq!(server.with(&ann, Method::GET, "/threads", json!(null)).await.0, 401);
 }
@@ -192,32 +264,62 @@ async fn a_token_for_one_conversation_meets_no_other() {
     let server = Server::start_in(Mode::Token).await;
     let mut threads = Vec::new();
     for name in ["secret plan", "open house"] {
-        let id = server.as_operator(Method::POST, "/threads", json!({"name": name})).await.1["id"].as_str().unwrap().to_owned();
+        let id = server.as_operator(Method::POST, "/threads", json!({"name": name})).await.1["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         let said = json!({"from": "user", "content": format!("rockets of the {name}")});
-        assert_eq!(server.as_operator(Method::POST, &format!("/threads/{id}/events"), said).await.0, 200);
+        assert_eq!(
+            server.as_operator(Method::POST, &format!("/threads/{id}/events"), said).await.0,
+            200
+        );
         threads.push(id);
     }
-    let (_, bound) = token(&server, json!({"principal": "echo", "kind": "agent", "threads": [threads[1]]})).await;
+    let (_, bound) =
+        token(&server, json!({"principal": "echo", "kind": "agent", "threads": [threads[1]]}))
+            .await;
     let read = async |path: &str| server.with(&bound, Method::GET, path, json!(null)).await.1;
     for path in ["/threads", "/threads?limit=1", "/threads?limit=1&after=0"] {
         let listed = read(path).await["threads"].clone();
-        let names: Vec<&str> = listed.as_array().unwrap().iter().map(|thread| thread["name"].as_str().unwrap()).collect();
+        let names: Vec<&str> = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|thread| thread["name"].as_str().unwrap())
+            .collect();
         assert_eq!(names, ["open house"], "{path}");
     }
     let found = read("/search?q=rockets").await;
-    assert!(found["hits"].as_array().unwrap().iter().all(|hit| hit["thread"] == threads[1].as_str()), "{found}");
+    assert!(
+        found["hits"].as_array().unwrap().iter().all(|hit| hit["thread"] == threads[1].as_str()),
+        "{found}"
+    );
     for within in ["in:%22secret%20plan%22", &format!("in:{}", threads[0]), "in:nowhere"] {
-        assert_eq!(read(&format!("/search?q=rockets%20{within}")).await["error"]["code"], "invalid_query", "{within}");
+        assert_eq!(
+            read(&format!("/search?q=rockets%20{within}")).await["error"]["code"],
+            "invalid_query",
+            "{within}"
+        );
     }
-    let unknown = read("/threads/00000000-0000-7000-8000-000000000000/state").await["error"].clone();
+    let unknown =
+        read("/threads/00000000-0000-7000-8000-000000000000/state").await["error"].clone();
     let hidden = read(&format!("/threads/{}/state", threads[0])).await["error"].clone();
-    assert_eq!((&hidden["code"], &unknown["code"]), (&json!("thread_not_found"), &json!("thread_not_found")));
+    assert_eq!(
+        (&hidden["code"], &unknown["code"]),
+        (&json!("thread_not_found"), &json!("thread_not_found"))
+    );
     let encoded = format!("/threads/%{:02x}{}/state", threads[0].as_bytes()[0], &threads[0][1..]);
     assert_eq!(read(&encoded).await["error"]["code"], "thread_not_found");
     let request = server.client.get(server.url("/events/stream")).bearer_auth(&bound);
     let mut changes = Frames::of(soon(request.send()).await.unwrap());
     for thread in &threads {
-        server.as_operator(Method::POST, &format!("/threads/{thread}/events"), json!({"from": "user", "content": "ring"})).await;
+        server
+            .as_operator(
+                Method::POST,
+                &format!("/threads/{thread}/events"),
+                json!({"from": "user", "content": "ring"}),
+            )
+            .await;
     }
     assert_eq!(changes.next().await.unwrap().data["thread"], threads[1].as_str());
 }
@@ -225,22 +327,39 @@ async fn a_token_for_one_conversation_meets_no_other() {
 #[tokio::test]
 async fn the_trace_is_for_operators() {
     let server = Server::start_in(Mode::Token).await;
-    let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home", "policy": "hybrid"})).await.1["id"].clone();
+    let thread = server
+        .as_operator(Method::POST, "/threads", json!({"name": "home", "policy": "hybrid"}))
+        .await
+        .1["id"]
+        .clone();
     let thread = thread.as_str().unwrap();
     let invite = json!({"type": "control", "from": "user", "content": {"invite": {"participant_id": "quiet", "profile": {"client": "quiet", "model": "m"}}}});
     let events = format!("/threads/{thread}/events");
     assert_eq!(server.as_operator(Method::POST, &events, invite).await.0, 200);
     server.as_operator(Method::POST, &events, json!({"from": "user", "content": "anybody?"})).await;
     let (_, ann) = token(&server, json!({"principal": "ann"})).await;
-    let (_, admin) = token(&server, json!({"principal": "ada", "scopes": ["threads:read", "threads:admin"]})).await;
+    let (_, admin) =
+        token(&server, json!({"principal": "ada", "scopes": ["threads:read", "threads:admin"]}))
+            .await;
     let types = async |credential: &str| {
         let page = server.with(credential, Method::GET, &every_type(&events), json!(null)).await.1;
-        page["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap().to_owned()).collect::<BTreeSet<_>>()
+        page["events"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|event| event["type"].as_str().unwrap().to_owned())
+            .collect::<BTreeSet<_>>()
     };
     assert!(types(&admin).await.contains("turn"));
     assert!(!types(&ann).await.contains("turn"));
-    assert_eq!(server.with(&ann, Method::GET, &format!("{events}?as=quiet"), json!(null)).await.0, 403);
-    assert_eq!(server.with(&admin, Method::GET, &format!("{events}?as=quiet"), json!(null)).await.0, 200);
+    assert_eq!(
+        server.with(&ann, Method::GET, &format!("{events}?as=quiet"), json!(null)).await.0,
+        403
+    );
+    assert_eq!(
+        server.with(&admin, Method::GET, &format!("{events}?as=quiet"), json!(null)).await.0,
+        200
+    );
 }
 
 #[tokio::test]
@@ -248,36 +367,57 @@ async fn a_token_is_shown_once_and_to_nobody_else() {
     let server = Server::start_in(Mode::Local).await;
     let request = json!({"principal": "ann", "label": "laptop", "expires_in_days": 30});
     let made = async |key: &str, body: &Value| {
-        let request = server.client.post(server.url("/tokens")).bearer_auth(&server.key).header("idempotency-key", key).json(body);
+        let request = server
+            .client
+            .post(server.url("/tokens"))
+            .bearer_auth(&server.key)
+            .header("idempotency-key", key)
+            .json(body);
         answer(soon(request.send()).await.unwrap()).await
     };
     let (_, first) = made("k", &request).await;
     let secret = first["token"].as_str().unwrap();
     assert!(secret.starts_with("pat_"));
     assert_eq!(made("k", &request).await.1["error"]["code"], "token_shown");
-    assert_eq!(made("k", &json!({"principal": "bob"})).await.1["error"]["code"], "idempotency_key_reused");
+    assert_eq!(
+        made("k", &json!({"principal": "bob"})).await.1["error"]["code"],
+        "idempotency_key_reused"
+    );
     server.with(secret, Method::GET, "/threads", json!(null)).await;
     for path in ["/tokens", "/audit", "/session"] {
         let (status, answer) = server.as_operator(Method::GET, path, json!(null)).await;
         let text = answer.to_string();
-        assert!(status == 200 && !text.contains(secret) && !text.contains(&server.key), "{path}: {text}");
+        assert!(
+            status == 200 && !text.contains(secret) && !text.contains(&server.key),
+            "{path}: {text}"
+        );
     }
     let (_, list) = server.as_operator(Method::GET, "/tokens", json!(null)).await;
-    assert_eq!((&list["tokens"][0]["label"], &list["tokens"][0]["principal"]["id"]), (&json!("laptop"), &json!("ann")));
+    assert_eq!(
+        (&list["tokens"][0]["label"], &list["tokens"][0]["principal"]["id"]),
+        (&json!("laptop"), &json!("ann"))
+    );
     assert!(list["tokens"][0]["last_used_at"].is_string());
 }
 
 #[tokio::test]
 async fn tokens_that_cannot_be_are_refused_with_the_way_forward() {
     let server = Server::start_in(Mode::Local).await;
-    assert_eq!(server.as_operator(Method::POST, "/tokens", json!({"principal": "ann"})).await.0, 200);
+    assert_eq!(
+        server.as_operator(Method::POST, "/tokens", json!({"principal": "ann"})).await.0,
+        200
+    );
     let refused = [
         (json!({}), 422, "invalid_field"),
         (json!({"principal": "ann", "kind": "agent"}), 409, "principal_taken"),
         (json!({"principal": "a b"}), 422, "invalid_participant"),
         (json!({"principal": "moothall"}), 422, "invalid_participant"),
         (json!({"principal": "user", "kind": "agent"}), 422, "invalid_token"),
-        (json!({"principal": "bot", "kind": "agent", "scopes": ["permissions:answer"]}), 422, "invalid_token"),
+        (
+            json!({"principal": "bot", "kind": "agent", "scopes": ["permissions:answer"]}),
+            422,
+            "invalid_token",
+        ),
         (json!({"principal": "bot", "kind": "robot"}), 422, "invalid_field"),
         (json!({"principal": "bob", "scopes": ["files:read"]}), 422, "invalid_field"),
         (json!({"principal": "bob", "scopes": []}), 422, "invalid_token"),
@@ -296,7 +436,10 @@ async fn tokens_that_cannot_be_are_refused_with_the_way_forward() {
 async fn a_guard_is_lifted_by_nobody_who_cannot_show_a_credential() {
     let server = Server::start_in(Mode::Local).await;
     let policy = json!({"name": "open", "max_exchanges_without_human": 2});
-    let thread = server.post("/threads", json!({"name": "loop", "policy": policy})).await.1["id"].as_str().unwrap().to_owned();
+    let thread = server.post("/threads", json!({"name": "loop", "policy": policy})).await.1["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     server.invite(&thread, "ping", "ping").await;
     server.invite(&thread, "pong", "pong").await;
     let mut stream = server.stream(&format!("/threads/{thread}/events/stream?after=0")).await;
@@ -305,11 +448,15 @@ async fn a_guard_is_lifted_by_nobody_who_cannot_show_a_credential() {
     assert!(server.state(&thread).await["held"].is_string());
     let resume = json!({"type": "control", "from": "user", "content": {"resume": true}});
     let slash = json!({"text": "/resume"});
-    let (events, commands) = (format!("/threads/{thread}/events"), format!("/threads/{thread}/commands"));
+    let (events, commands) =
+        (format!("/threads/{thread}/events"), format!("/threads/{thread}/commands"));
     for (path, body) in [(&events, &resume), (&commands, &slash)] {
         let (status, refused) = server.post(path, body.clone()).await;
         assert_eq!((status, &refused["error"]["code"]), (403, &json!("needs_proof")), "{path}");
-        assert!(refused["error"]["message"].as_str().unwrap().contains("moothall serve"), "{refused}");
+        assert!(
+            refused["error"]["message"].as_str().unwrap().contains("moothall serve"),
+            "{refused}"
+        );
     }
     assert!(server.state(&thread).await["held"].is_string());
     assert_eq!(server.as_operator(Method::POST, &events, resume.clone()).await.0, 200);
@@ -318,106 +465,23 @@ async fn a_guard_is_lifted_by_nobody_who_cannot_show_a_credential() {
 }
 
 #[tokio::test]
-async fn an_invitation_becomes_a_token_once_and_hands_on_no_more_than_the_inviter_has() {
-    let server = Server::start_in(Mode::Token).await;
-    let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
-    let code = code_for(&server, &thread).await;
-    assert_eq!(server.with(&code, Method::GET, "/threads", json!(null)).await.0, 401, "a code is no token");
-    let accept = async |code: &str| server.post("/invitations/accept", json!({"code": code})).await;
-    let (status, accepted) = accept(&code).await;
-    assert_eq!((status, &accepted["threads"], &accepted["kind"]), (200, &json!([thread]), &json!("agent")));
-    let guest = accepted["token"].as_str().unwrap();
-    assert_eq!(server.with(guest, Method::GET, &format!("/threads/{thread}/state"), json!(null)).await.0, 200);
-    for used in [code.as_str(), guest, "inv_nonsense", ""] {
-        assert_eq!(accept(used).await.1["error"]["code"], "unauthenticated");
-    }
-    let person = json!({"principal": "dora", "scopes": ["threads:read"]});
-    let (_, made) = server.as_operator(Method::POST, &format!("/threads/{thread}/invitations"), person).await;
-    let cookie = sign_in(&server, made["code"].as_str().unwrap()).await;
-    let (_, who) = answer(server.client.get(server.url("/session")).header("cookie", cookie).send().await.unwrap()).await;
-    assert_eq!((&who["principal"]["id"], &who["scopes"]), (&json!("dora"), &json!(["threads:read"])));
-
-    let (_, ann) = token(&server, json!({"principal": "ann"})).await;
-    let (_, bot) = token(&server, json!({"principal": "bot", "kind": "agent", "scopes": ["threads:read", "participants:invite"]})).await;
-    let refused = [
-        (&ann, json!({"principal": "user"})),
-        (&ann, json!({"principal": "dora"})),
-        (&ann, json!({"principal": "eve", "scopes": ["threads:admin"]})),
-        (&bot, json!({"principal": "eve"})),
-        (&bot, json!({"principal": "helper", "kind": "agent", "scopes": ["threads:write"]})),
-    ];
-    for (credential, wanted) in refused {
-        let (status, answer) = server.with(credential, Method::POST, &format!("/threads/{thread}/invitations"), wanted.clone()).await;
-        assert_eq!((status, &answer["error"]["code"]), (403, &json!("forbidden")), "{wanted}");
-    }
-}
-
-#[tokio::test]
-async fn the_end_of_a_session_closes_what_its_token_has_open() {
-    let (server, stage) = Server::with_terminals_in(Mode::Token).await;
-    server.session("planner").await;
-    server.session("other").await;
-    let thread = server.introduce(&["planner", "other"]).await;
-    let open = async |name: &str, path: String| {
-        let response = server.client.get(server.url(&path)).bearer_auth(stage.token(name)).send().await.unwrap();
-        assert_eq!(response.status(), 200, "{path}");
-        Frames::of(response)
-    };
-    let mut ended = Vec::new();
-    for path in ["/events/stream".to_owned(), format!("/threads/{thread}/events/stream")] {
-        ended.push(open("planner", path).await);
-    }
-    let mut going = open("other", format!("/threads/{thread}/events/stream")).await;
-    assert_eq!(server.as_operator(Method::POST, "/sessions/planner/end", json!({})).await.0, 200);
-    for frames in &mut ended {
-        let mut last = None;
-        while let Some(frame) = frames.next().await {
-            last = frame.name;
-        }
-        assert_eq!(last.as_deref(), Some("signed-out"));
-    }
-    server.as_operator(Method::POST, &format!("/threads/{thread}/events"), json!({"content": "still here"})).await;
-    going.until(|event| event["content"] == "still here").await;
-}
-
-#[tokio::test]
-async fn a_session_acts_in_its_own_name_and_turns_its_token_into_nothing_that_lasts() {
-    let (server, stage) = Server::with_terminals().await;
-    server.session("planner").await;
-    let token = stage.token("planner");
-    let (_, who) = server.with(&token, Method::GET, "/session", json!(null)).await;
-    assert_eq!(who["principal"], json!({"id": "planner", "kind": "agent"}));
-    assert_eq!(who["scopes"], json!(["threads:read", "threads:write", "participants:invite", "sessions:drive"]));
-    let thread = server.post_as(&token, "/threads", json!({"name": "mine"})).await.1["id"].as_str().unwrap().to_owned();
-    let events = format!("/threads/{thread}/events");
-    let (_, said) = server.post_as(&token, &events, json!({"content": "mine"})).await;
-    assert_eq!(said["event"]["from"], "planner", "{said}");
-    server.control(&thread, json!({"invite": {"participant_id": "plan", "profile": {"session": "planner"}}})).await;
-    let (_, said) = server.post_as(&token, &events, json!({"content": "mine still", "from": "planner"})).await;
-    assert_eq!(said["event"]["from"], "plan", "it speaks as whom it was invited: {said}");
-    let invitation = json!({"principal": "guest", "kind": "agent"});
-    let refusals = [
-        ("/session".to_owned(), json!({"key": token})),
-        (format!("/threads/{thread}/invitations"), invitation),
-        (format!("/threads/{thread}/stop"), json!({})),
-        ("/tokens".to_owned(), json!({"principal": "x"})),
-        (events, json!({"content": "obey", "from": "user"})),
-    ];
-    for (path, body) in refusals {
-        let (status, refused) = server.post_as(&token, &path, body).await;
-        assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "{path}");
-    }
-}
-
-#[tokio::test]
 async fn a_key_is_its_senders_own() {
     let server = Server::start_in(Mode::Token).await;
-    let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
+    let thread =
+        server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
     let path = server.url(&format!("/threads/{thread}/events"));
     let mut ids = BTreeSet::new();
     for principal in ["ann", "ben", "ann"] {
         let (_, token) = token(&server, json!({"principal": principal})).await;
-        let request = server.client.post(&path).bearer_auth(token).header("idempotency-key", "one").json(&json!({"content": "mine"}));
+        let request = server
+            .client
+            .post(&path)
+            .bearer_auth(token)
+            .header("idempotency-key", "one")
+            .json(&json!({"content": "mine"}));
         let (status, said) = answer(request.send().await.unwrap()).await;
         assert_eq!((status, &said["event"]["from"]), (200, &json!(principal)), "{said}");
         ids.insert(said["event"]["id"].to_string());
@@ -429,15 +493,34 @@ async fn a_key_is_its_senders_own() {
 async fn no_agent_comes_to_be_called_like_a_person_or_the_server_and_one_that_is_keeps_its_name() {
     for mode in [Mode::Local, Mode::Token] {
         let server = Server::start_in(mode).await;
-        let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
+        let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1
+            ["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         let invitations = format!("/threads/{thread}/invitations");
-        for name in ["admin", "Operator", "root", "moothall", "0perator", "M00thall", "server", "you", "null"] {
+        for name in [
+            "admin", "Operator", "root", "moothall", "0perator", "M00thall", "server", "you",
+            "null",
+        ] {
             for path in ["/tokens", &invitations] {
-                let (status, refused) = server.as_operator(Method::POST, path, json!({"principal": name, "kind": "agent"})).await;
-                assert_eq!((status, &refused["error"]["code"]), (422, &json!("invalid_participant")), "{path} {name}: {refused}");
+                let (status, refused) = server
+                    .as_operator(Method::POST, path, json!({"principal": name, "kind": "agent"}))
+                    .await;
+                assert_eq!(
+                    (status, &refused["error"]["code"]),
+                    (422, &json!("invalid_participant")),
+                    "{path} {name}: {refused}"
+                );
             }
         }
-        assert_eq!(server.as_operator(Method::POST, "/tokens", json!({"principal": "user", "kind": "agent"})).await.0, 422);
+        assert_eq!(
+            server
+                .as_operator(Method::POST, "/tokens", json!({"principal": "user", "kind": "agent"}))
+                .await
+                .0,
+            422
+        );
         for name in ["a11", "adminer-bot", "admin-2", "rooter", "Ian"] {
             token(&server, json!({"principal": name, "kind": "agent"})).await;
         }
@@ -445,7 +528,8 @@ async fn no_agent_comes_to_be_called_like_a_person_or_the_server_and_one_that_is
 
         // Known from before there was a rule.
         let (secret, now) = (Secret::fresh(TokenKind::Agent).unwrap(), SystemClock.now());
-        let (principal, until) = (Principal { id: "operator".into(), kind: Kind::Agent }, now + Millis::from_secs(60));
+        let (principal, until) =
+            (Principal { id: "operator".into(), kind: Kind::Agent }, now + Millis::from_secs(60));
         let old = Token {
             id: TokenId::fresh().unwrap(),
             kind: TokenKind::Agent,
@@ -460,7 +544,14 @@ async fn no_agent_comes_to_be_called_like_a_person_or_the_server_and_one_that_is
             last_used_at: None,
             revoked_at: None,
         };
-        let entry = AuditEntry { at: now, deed: AuditAction::TokenCreated, by: None, token: None, about: None, detail: String::new() };
+        let entry = AuditEntry {
+            at: now,
+            deed: AuditAction::TokenCreated,
+            by: None,
+            token: None,
+            about: None,
+            detail: String::new(),
+        };
         server.log.add_token(&old, &entry).await.unwrap();
         let (_, again) = token(&server, json!({"principal": "operator", "kind": "agent"})).await;
         for credential in [secret.reveal(), &again] {

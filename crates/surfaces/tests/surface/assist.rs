@@ -12,9 +12,14 @@ async fn a_preview_says_who_would_answer_and_decides_nothing() {
     server.invite(&thread, "b", "quiet").await;
     server.control(&thread, json!({"mute": {"targets": ["b"]}})).await;
     let before = server.events(&thread, "").await;
-    let (status, preview) = server.post(&format!("/threads/{thread}/preview"), json!({"content": "@a what now?"})).await;
+    let (status, preview) = server
+        .post(&format!("/threads/{thread}/preview"), json!({"content": "@a what now?"}))
+        .await;
     assert_eq!(status, 200, "{preview}");
-    assert_eq!(preview["forecast"], json!([{"participant": "a", "why": "forced"}, {"participant": "b", "why_not": "muted"}]));
+    assert_eq!(
+        preview["forecast"],
+        json!([{"participant": "a", "why": "forced"}, {"participant": "b", "why_not": "muted"}])
+    );
     assert_eq!(server.events(&thread, "").await, before);
     assert_eq!(server.post("/threads/nowhere/preview", json!({"content": "x"})).await.0, 404);
     let (status, refused) = server.post(&format!("/threads/{thread}/preview"), json!({})).await;
@@ -31,7 +36,10 @@ async fn commands_are_listed_and_run_where_they_are_asked_for_and_nowhere_else()
     let (_, help) = server.post(&path, json!({"text": "/help"})).await;
     assert!(help["text"].as_str().unwrap().contains("/group create") && help["event"].is_null());
     let (_, paused) = server.post(&path, json!({"text": "/pause"})).await;
-    assert_eq!((&paused["event"]["type"], &paused["event"]["content"]), (&json!("control"), &json!({"pause": {"on": true}})));
+    assert_eq!(
+        (&paused["event"]["type"], &paused["event"]["content"]),
+        (&json!("control"), &json!({"pause": {"on": true}}))
+    );
     assert_eq!(server.say(&thread, "user", "/resume").await["type"], "message");
     assert_eq!(server.state(&thread).await["paused"], true);
     let (status, error) = server.post(&path, json!({"text": "/resume", "from": "bot"})).await;
@@ -40,14 +48,20 @@ async fn commands_are_listed_and_run_where_they_are_asked_for_and_nowhere_else()
         assert_eq!(server.post(&path, json!({"text": text})).await.0, 422, "{text}");
     }
     for text in ["/help", "/why", "/pause"] {
-        assert_eq!(server.post("/threads/nowhere/commands", json!({"text": text})).await.0, 404, "{text}");
+        assert_eq!(
+            server.post("/threads/nowhere/commands", json!({"text": text})).await.0,
+            404,
+            "{text}"
+        );
     }
 }
 
 /// What a command answers, with its status.
 async fn told(server: &Server, thread: &str, text: &str) -> (u16, String) {
-    let (status, answer) = server.post(&format!("/threads/{thread}/commands"), json!({"text": text})).await;
-    let told = answer["text"].as_str().or(answer["error"]["code"].as_str()).unwrap_or_default().to_owned();
+    let (status, answer) =
+        server.post(&format!("/threads/{thread}/commands"), json!({"text": text})).await;
+    let told =
+        answer["text"].as_str().or(answer["error"]["code"].as_str()).unwrap_or_default().to_owned();
     (status, told)
 }
 
@@ -57,7 +71,9 @@ async fn a_command_means_whom_a_mention_means_and_does_what_it_says() {
     let thread = server.thread("mention_only").await;
     for (id, nickname) in [("a1", "Ann Lee"), ("a2", "Ann Bo"), ("b1", "Bob")] {
         let profile = json!({"client": "quiet", "model": "m-1", "nickname": nickname});
-        server.control(&thread, json!({"invite": {"participant_id": id, "profile": profile}})).await;
+        server
+            .control(&thread, json!({"invite": {"participant_id": id, "profile": profile}}))
+            .await;
     }
     let run = async |text: &str| told(&server, &thread, text).await;
     assert_eq!(run("/mute Bob, @Ann Lee").await, (200, "Muted: b1, a1.".into()));
@@ -86,15 +102,31 @@ async fn a_group_keeps_who_is_here_and_their_profiles_and_a_policy_the_settings(
     let thread = server.thread("mention_only").await;
     server.invite(&thread, "a", "echo").await;
     let profile = json!({"client": "quiet", "model": "gpt-5", "nickname": "Bob"});
-    server.control(&thread, json!({"invite": {"participant_id": "quiet", "profile": profile}})).await;
-    server.control(&thread, json!({"config": {"max_agent_turns_per_message": 1, "cooldown_seconds": 9}})).await;
+    server
+        .control(&thread, json!({"invite": {"participant_id": "quiet", "profile": profile}}))
+        .await;
+    server
+        .control(
+            &thread,
+            json!({"config": {"max_agent_turns_per_message": 1, "cooldown_seconds": 9}}),
+        )
+        .await;
     let run = async |text: &str| told(&server, &thread, text).await;
-    assert_eq!(run("/group create quiet echo").await, (200, "This is a group with quiet, echo now. Who was here stays: a.".into()));
+    assert_eq!(
+        run("/group create quiet echo").await,
+        (200, "This is a group with quiet, echo now. Who was here stays: a.".into())
+    );
     assert_eq!(run("/group add quiet").await, (200, "quiet is here already.".into()));
     let (status, warned) = run("/group add nosuch").await;
     assert!(status == 200 && warned.contains("no agent called \"nosuch\""), "{warned}");
     let state = server.state(&thread).await;
-    let quiet = state["participants"]["invited"].as_array().unwrap().iter().find(|one| one["id"] == "quiet").unwrap().clone();
+    let quiet = state["participants"]["invited"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["id"] == "quiet")
+        .unwrap()
+        .clone();
     assert_eq!(quiet["profile"]["model"], "gpt-5", "{quiet}");
     assert_eq!(run("/policy round_robin").await.0, 200);
     server.control(&thread, json!({"policy": "hybrid"})).await;
@@ -103,7 +135,8 @@ async fn a_group_keeps_who_is_here_and_their_profiles_and_a_policy_the_settings(
         (&policy["name"], &policy["max_agent_turns_per_message"], &policy["cooldown_seconds"]),
         (&json!("hybrid"), &json!(1), &json!(9.0))
     );
-    let (status, refused) = server.post("/threads", json!({"name": "x", "policy": "talking_piece"})).await;
+    let (status, refused) =
+        server.post("/threads", json!({"name": "x", "policy": "talking_piece"})).await;
     assert_eq!((status, &refused["error"]["code"]), (409, &json!("needs_gathering")));
 }
 
@@ -113,7 +146,10 @@ async fn a_keyed_command_runs_once() {
     let thread = server.thread("mention_only").await;
     let path = format!("/threads/{thread}/commands");
     let (_, first) = server.post_with_key(&path, "k", json!({"text": "/rename Better"})).await;
-    assert_eq!(server.post_with_key(&path, "k", json!({"text": "/rename Better"})).await, (200, first));
+    assert_eq!(
+        server.post_with_key(&path, "k", json!({"text": "/rename Better"})).await,
+        (200, first)
+    );
     assert_eq!(server.post_with_key(&path, "k", json!({"text": "/rename Best"})).await.0, 422);
     assert_eq!(server.events(&thread, "").await.len(), 2);
 }

@@ -28,7 +28,10 @@ async fn a_page_before_a_position_holds_the_newest_events_there() {
         assert_eq!(seqs(&server.events(&thread, query).await), wanted, "{query}");
     }
     let (_, page) = server.get(&format!("/threads/{thread}/events?before=5&limit=2")).await;
-    assert_eq!((&page["count"], &page["through"], &page["head"]), (&json!(2), &json!(4), &json!(6)));
+    assert_eq!(
+        (&page["count"], &page["through"], &page["head"]),
+        (&json!(2), &json!(4), &json!(6))
+    );
 }
 
 #[tokio::test]
@@ -43,7 +46,8 @@ async fn what_the_reader_may_not_see_is_not_counted() {
     let head = *all.last().unwrap();
     let (mut before, mut read) = (head + 1, Vec::new());
     loop {
-        let page = seqs(&server.events(&thread, &format!("?as=user&limit=7&before={before}")).await);
+        let page =
+            seqs(&server.events(&thread, &format!("?as=user&limit=7&before={before}")).await);
         let Some(first) = page.first() else { break };
         before = *first;
         read.splice(0..0, page);

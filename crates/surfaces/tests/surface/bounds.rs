@@ -14,14 +14,20 @@ async fn token(server: &Server, wanted: Value) -> String {
 }
 
 async fn thread(server: &Server) -> String {
-    let (status, made) = server.as_operator(Method::POST, "/threads", json!({"name": "t", "policy": "mention_only"})).await;
+    let (status, made) = server
+        .as_operator(Method::POST, "/threads", json!({"name": "t", "policy": "mention_only"}))
+        .await;
     assert_eq!(status, 200, "{made}");
     made["id"].as_str().unwrap().into()
 }
 
 async fn say(server: &Server, credential: &str, thread: &str, key: Option<&str>) -> Response {
-    let request = server.client.post(server.url(&format!("/threads/{thread}/events"))).bearer_auth(credential);
-    let request = key.map_or(request.try_clone().unwrap(), |key| request.header("idempotency-key", key));
+    let request = server
+        .client
+        .post(server.url(&format!("/threads/{thread}/events")))
+        .bearer_auth(credential);
+    let request =
+        key.map_or(request.try_clone().unwrap(), |key| request.header("idempotency-key", key));
     soon(request.json(&json!({"content": "hello"})).send()).await.unwrap()
 }
 
@@ -31,14 +37,21 @@ fn slow(limits: Limits) -> Limits {
 }
 
 async fn limited() -> Server {
-    Server::open_with(Mode::Token, None, |options| moothall_surfaces::HttpOptions { limits: slow(Limits::default()), ..options }).await
+    Server::open_with(Mode::Token, None, |options| moothall_surfaces::HttpOptions {
+        limits: slow(Limits::default()),
+        ..options
+    })
+    .await
 }
 
 #[tokio::test]
 async fn whoever_writes_too_much_is_told_when_to_come_back_and_others_and_operators_are_not() {
     let server = limited().await;
     let thread = thread(&server).await;
-    let (ann, bob) = (token(&server, json!({"principal": "ann"})).await, token(&server, json!({"principal": "bob"})).await);
+    let (ann, bob) = (
+        token(&server, json!({"principal": "ann"})).await,
+        token(&server, json!({"principal": "bob"})).await,
+    );
     let mut refused = None;
     for _ in 0..20 {
         let answered = say(&server, &ann, &thread, None).await;
@@ -50,9 +63,13 @@ async fn whoever_writes_too_much_is_told_when_to_come_back_and_others_and_operat
     }
     let refused = refused.expect("a burst has an end");
     let header = |name: &str| refused.headers()[name].to_str().unwrap().to_owned();
-    assert_eq!((header("retry-after").as_str(), header("ratelimit").as_str()), ("1", "\"writes\";r=0;t=1"));
+    assert_eq!(
+        (header("retry-after").as_str(), header("ratelimit").as_str()),
+        ("1", "\"writes\";r=0;t=1")
+    );
     assert_eq!(answer(refused).await.1["error"]["code"], "rate_limited");
-    let read = server.with(&ann, Method::GET, &format!("/threads/{thread}/events"), Value::Null).await;
+    let read =
+        server.with(&ann, Method::GET, &format!("/threads/{thread}/events"), Value::Null).await;
     assert_eq!(read.0, 200, "reading is not writing");
     assert_eq!(say(&server, &bob, &thread, None).await.status(), 200);
     for _ in 0..20 {
@@ -68,8 +85,17 @@ async fn a_request_that_is_repeated_under_its_key_is_charged_once() {
     for _ in 0..20 {
         assert_eq!(say(&server, &ann, &thread, Some("one")).await.status(), 200);
     }
-    let read = server.with(&ann, Method::GET, &format!("/threads/{thread}/events"), Value::Null).await.1;
-    assert_eq!(read["events"].as_array().unwrap().iter().filter(|event| event["type"] == "message").count(), 1);
+    let read =
+        server.with(&ann, Method::GET, &format!("/threads/{thread}/events"), Value::Null).await.1;
+    assert_eq!(
+        read["events"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|event| event["type"] == "message")
+            .count(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -80,14 +106,28 @@ async fn inviting_and_uninviting_again_and_again_is_slowed_down() {
     let path = format!("/threads/{thread}/events");
     let mut answers = Vec::new();
     for n in 0..24 {
-        let profile = json!({"participant_id": "echo", "profile": {"client": "echo", "model": "m"}});
-        let content = if n % 2 == 0 { json!({"invite": profile}) } else { json!({"uninvite": {"participant_id": "echo"}}) };
-        let (status, body) = server.with(&ann, Method::POST, &path, json!({"type": "control", "content": content})).await;
+        let profile =
+            json!({"participant_id": "echo", "profile": {"client": "echo", "model": "m"}});
+        let content = if n % 2 == 0 {
+            json!({"invite": profile})
+        } else {
+            json!({"uninvite": {"participant_id": "echo"}})
+        };
+        let (status, body) = server
+            .with(&ann, Method::POST, &path, json!({"type": "control", "content": content}))
+            .await;
         answers.push((status, body["error"]["code"].as_str().unwrap_or_default().to_owned()));
     }
     assert_eq!(answers.iter().filter(|(status, _)| *status == 200).count(), 10, "{answers:?}");
-    assert!(answers.iter().all(|(status, code)| *status == 200 || code == "rate_limited"), "{answers:?}");
-    let other = server.as_operator(Method::POST, &path, json!({"type": "control", "content": {"uninvite": {"participant_id": "echo"}}}));
+    assert!(
+        answers.iter().all(|(status, code)| *status == 200 || code == "rate_limited"),
+        "{answers:?}"
+    );
+    let other = server.as_operator(
+        Method::POST,
+        &path,
+        json!({"type": "control", "content": {"uninvite": {"participant_id": "echo"}}}),
+    );
     assert_ne!(other.await.0, 429, "an operator may");
 }
 
@@ -103,7 +143,10 @@ async fn attempts_to_sign_in_that_fail_are_slowed_down_and_others_are_not() {
         for _ in 0..10 {
             server.post(path, json!({name: "wrong"})).await;
         }
-        assert_eq!(server.post(path, json!({name: "wrong"})).await.1["error"]["code"], "rate_limited");
+        assert_eq!(
+            server.post(path, json!({name: "wrong"})).await.1["error"]["code"],
+            "rate_limited"
+        );
     }
 }
 
@@ -111,9 +154,14 @@ async fn attempts_to_sign_in_that_fail_are_slowed_down_and_others_are_not() {
 async fn one_principal_has_so_many_streams_and_a_closed_one_makes_room() {
     let server = Server::start_in(Mode::Token).await;
     let thread = thread(&server).await;
-    let (ann, bob) = (token(&server, json!({"principal": "ann"})).await, token(&server, json!({"principal": "bob"})).await);
+    let (ann, bob) = (
+        token(&server, json!({"principal": "ann"})).await,
+        token(&server, json!({"principal": "bob"})).await,
+    );
     let path = format!("/threads/{thread}/events/stream");
-    let open = async |credential: &str| soon(server.client.get(server.url(&path)).bearer_auth(credential).send()).await.unwrap();
+    let open = async |credential: &str| {
+        soon(server.client.get(server.url(&path)).bearer_auth(credential).send()).await.unwrap()
+    };
     let mut streams = Vec::new();
     for _ in 0..20 {
         streams.push(Frames::of(open(&ann).await));
@@ -142,7 +190,10 @@ async fn with_every_seat_taken_the_operator_still_gets_in() {
     // Each stream has a connection of its own; those that find no seat are told to come back.
     let refused = loop {
         let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
-        let response = soon(client.get(server.url(&format!("/threads/{thread}/events/stream"))).send()).await.unwrap();
+        let response =
+            soon(client.get(server.url(&format!("/threads/{thread}/events/stream"))).send())
+                .await
+                .unwrap();
         if response.status() != 200 {
             break response;
         }
@@ -150,13 +201,18 @@ async fn with_every_seat_taken_the_operator_still_gets_in() {
         assert!(streams.len() < 20, "seats have an end");
     };
     let retry = refused.headers().contains_key("retry-after");
-    assert_eq!((answer(refused).await.1["error"]["code"].as_str(), retry), (Some("no_seats"), true));
+    assert_eq!(
+        (answer(refused).await.1["error"]["code"].as_str(), retry),
+        (Some("no_seats"), true)
+    );
     // Silence takes no seat from whoever asks something.
-    let silent: Vec<_> = (0..50).map(|_| std::net::TcpStream::connect(server.address).unwrap()).collect();
+    let silent: Vec<_> =
+        (0..50).map(|_| std::net::TcpStream::connect(server.address).unwrap()).collect();
     let fresh = || reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
     let health = soon(fresh().get(server.url("/healthz")).send()).await.unwrap();
     assert_eq!(health.status(), 200);
-    let audit = soon(fresh().get(server.url("/audit")).bearer_auth(&server.key).send()).await.unwrap();
+    let audit =
+        soon(fresh().get(server.url("/audit")).bearer_auth(&server.key).send()).await.unwrap();
     assert_eq!(audit.status(), 200);
     drop((streams, silent));
 }

@@ -19,7 +19,9 @@ fn operations(api: &Value) -> Vec<(String, Method, Value)> {
     let of = |(path, methods): (&String, &Value)| {
         let path = path.clone();
         let methods = methods.as_object().unwrap().clone();
-        methods.into_iter().map(move |(method, operation)| (path.clone(), method.to_uppercase().parse().unwrap(), operation))
+        methods.into_iter().map(move |(method, operation)| {
+            (path.clone(), method.to_uppercase().parse().unwrap(), operation)
+        })
     };
     paths.flat_map(of).collect()
 }
@@ -48,10 +50,15 @@ fn parameters_have_the_ranges_that_the_server_reads() {
         for parameter in parameters(&operation) {
             let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
             let said = match (parameter["in"].as_str().unwrap(), name) {
-                ("query", "limit") => schema["minimum"] == 1 && schema["maximum"].as_u64().is_some_and(|most| most <= 1000),
+                ("query", "limit") => {
+                    schema["minimum"] == 1
+                        && schema["maximum"].as_u64().is_some_and(|most| most <= 1000)
+                }
                 ("query", "as") => schema["pattern"] == "^[A-Za-z0-9._:-]{1,64}$",
                 ("query", "since" | "until") => schema["format"] == "date-time",
-                ("header", "Idempotency-Key") => schema["pattern"] == "^[!-~]{1,255}$" && schema["type"] == "string",
+                ("header", "Idempotency-Key") => {
+                    schema["pattern"] == "^[!-~]{1,255}$" && schema["type"] == "string"
+                }
                 _ => schema["type"] != "integer" || schema["maximum"] == 9_007_199_254_740_991_u64,
             };
             assert!(said, "{method} {path}: {parameter}");
@@ -83,7 +90,11 @@ impl Hall {
 
     /// A path that an operation's template stands for.
     fn filled(&self, template: &str) -> String {
-        let named = [("/threads/", self.thread.clone()), ("/turns/", format!("{}.1", self.thread)), ("/sessions/", self.session.clone())];
+        let named = [
+            ("/threads/", self.thread.clone()),
+            ("/turns/", format!("{}.1", self.thread)),
+            ("/sessions/", self.session.clone()),
+        ];
         let links = [("/links/", self.link.clone())];
         let of_kind = named.into_iter().chain(links).find(|(start, _)| template.starts_with(start));
         let id = of_kind.map_or_else(|| "none".into(), |(_, id)| id);
@@ -99,15 +110,24 @@ async fn a_parameter_that_nobody_reads_is_refused_everywhere() {
     for (path, method, operation) in operations(&api) {
         let asked = format!("{}?nonsense=1", hall.filled(&path));
         let (status, answer) = server.as_operator(method.clone(), &asked, json!({})).await;
-        assert_eq!((status, &answer["error"]["code"]), (422, &json!("invalid_parameter")), "{method} {path}: {answer}");
+        assert_eq!(
+            (status, &answer["error"]["code"]),
+            (422, &json!("invalid_parameter")),
+            "{method} {path}: {answer}"
+        );
         let message = answer["error"]["message"].as_str().unwrap();
-        for parameter in parameters(&operation).iter().filter(|parameter| parameter["in"] == "query") {
+        for parameter in
+            parameters(&operation).iter().filter(|parameter| parameter["in"] == "query")
+        {
             let name = parameter["name"].as_str().unwrap();
             assert!(message.contains(name), "{method} {path}: {message} does not name {name}");
         }
     }
     let (_, answer) = server.get(&format!("/threads/{thread}/turns?before=5")).await;
-    assert_eq!(answer["error"]["message"], "There is no parameter \"before\" here; known are message, limit, as.");
+    assert_eq!(
+        answer["error"]["message"],
+        "There is no parameter \"before\" here; known are message, limit, as."
+    );
     let (_, answer) = server.get("/agents?as=ann").await;
     assert_eq!(answer["error"]["message"], "There is no parameter \"as\" here; it takes none.");
 }
@@ -116,10 +136,15 @@ async fn a_parameter_that_nobody_reads_is_refused_everywhere() {
 fn body_of<'a>(api: &'a Value, operation: &'a Value) -> Option<&'a Value> {
     let given = operation["requestBody"]["content"].get("application/json")?.get("schema")?;
     let place = given.get("$ref").or_else(|| given["oneOf"][0].get("$ref")).and_then(Value::as_str);
-    Some(place.map_or(given, |place| &api["components"]["schemas"][place.rsplit('/').next().unwrap()]))
+    Some(
+        place.map_or(given, |place| {
+            &api["components"]["schemas"][place.rsplit('/').next().unwrap()]
+        }),
+    )
 }
 
-/// What stays open: an event's other keys are named in a warning, and the protocol of `/mcp` has its own rules.
+/// What stays open: an event's other keys are named in a warning, and the protocol of `/mcp` has
+/// its own rules.
 const OPEN: [&str; 2] = ["/threads/{id}/events", "/mcp"];
 
 #[tokio::test]
@@ -139,7 +164,11 @@ async fn a_key_that_a_body_does_not_have_is_refused_everywhere() {
         if path.contains("{event}") {
             continue; // What is named is looked for first, and is not there.
         }
-        assert_eq!((status, &answer["error"]["code"]), (422, &json!("unknown_field")), "{method} {path}: {answer}");
+        assert_eq!(
+            (status, &answer["error"]["code"]),
+            (422, &json!("unknown_field")),
+            "{method} {path}: {answer}"
+        );
     }
 }
 
@@ -147,10 +176,18 @@ async fn a_key_that_a_body_does_not_have_is_refused_everywhere() {
 async fn numbers_that_programs_read_differently_are_no_positions() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;
-    for path in [format!("/threads/{thread}/events?after="), format!("/threads/{thread}/events?before="), "/threads?after=".into()] {
+    for path in [
+        format!("/threads/{thread}/events?after="),
+        format!("/threads/{thread}/events?before="),
+        "/threads?after=".into(),
+    ] {
         // Beyond the head of a thread there is no position to read on from.
         let largest = if path.ends_with("events?after=") { 416 } else { 200 };
-        for (number, wanted) in [("9007199254740991", largest), ("9007199254740992", 422), ("18446744073709551615", 422)] {
+        for (number, wanted) in [
+            ("9007199254740991", largest),
+            ("9007199254740992", 422),
+            ("18446744073709551615", 422),
+        ] {
             assert_eq!(server.get(&format!("{path}{number}")).await.0, wanted, "{path}{number}");
         }
     }
@@ -160,7 +197,15 @@ async fn numbers_that_programs_read_differently_are_no_positions() {
 fn every_route_with_a_description_is_in_the_table_and_the_other_way_round() {
     let api = api();
     let described = operations(&api);
-    for route in ROUTES.iter().filter(|route| !route.path.starts_with("/docs") && route.path != "/openapi.json") {
-        assert!(described.iter().any(|(path, method, _)| path == route.path && method.as_str() == route.method), "{route:?}");
+    for route in ROUTES
+        .iter()
+        .filter(|route| !route.path.starts_with("/docs") && route.path != "/openapi.json")
+    {
+        assert!(
+            described
+                .iter()
+                .any(|(path, method, _)| path == route.path && method.as_str() == route.method),
+            "{route:?}"
+        );
     }
 }

@@ -20,9 +20,19 @@ async fn turns_say_why_each_agent_spoke_or_did_not() {
     let turns = server.turns(&thread, &format!("?message={}", asked["id"].as_str().unwrap())).await;
     let of = |id: &str| turns.iter().find(|turn| turn["participant"] == id).unwrap().clone();
     let a = of("a");
-    assert_eq!((&a["why"], &a["outcome"], &a["why_not"], &a["may_pass"]), (&json!("forced"), &json!("spoke"), &Value::Null, &json!(false)));
-    assert_eq!((&a["cause"]["id"], &a["message"], &a["attempt"]), (&asked["id"], &asked["id"], &json!(1)));
-    assert!(a["id"].as_str().unwrap().starts_with(&format!("{thread}.")) && a["reply"].is_string() && a["usage"].is_object());
+    assert_eq!(
+        (&a["why"], &a["outcome"], &a["why_not"], &a["may_pass"]),
+        (&json!("forced"), &json!("spoke"), &Value::Null, &json!(false))
+    );
+    assert_eq!(
+        (&a["cause"]["id"], &a["message"], &a["attempt"]),
+        (&asked["id"], &asked["id"], &json!(1))
+    );
+    assert!(
+        a["id"].as_str().unwrap().starts_with(&format!("{thread}."))
+            && a["reply"].is_string()
+            && a["usage"].is_object()
+    );
     assert!(a["through_seq"].as_u64() >= asked["seq"].as_u64());
     let b = of("b");
     assert_eq!(
@@ -30,18 +40,26 @@ async fn turns_say_why_each_agent_spoke_or_did_not() {
         (&json!("polled"), &json!("passed"), &json!("passed"), &json!(true))
     );
     let c = of("c");
-    assert_eq!((&c["id"], &c["why_not"], &c["outcome"]), (&Value::Null, &json!("muted"), &Value::Null));
+    assert_eq!(
+        (&c["id"], &c["why_not"], &c["outcome"]),
+        (&Value::Null, &json!("muted"), &Value::Null)
+    );
     let d = of("d");
     assert_eq!((&d["outcome"], &d["fault"]["code"]), (&json!("failed"), &json!("exit_status")));
-    let error =
-        server.events(&thread, "").await.into_iter().find(|event| event["meta"]["tags"] == json!(["coordinator", "error"])).unwrap();
+    let error = server
+        .events(&thread, "")
+        .await
+        .into_iter()
+        .find(|event| event["meta"]["tags"] == json!(["coordinator", "error"]))
+        .unwrap();
     assert_eq!(
         (&error["type"], &error["from"], &error["meta"]["error"]["code"]),
         (&json!("message"), &json!("moothall"), &json!("exit_status"))
     );
     assert!(server.events(&thread, "").await.iter().all(|event| event["content"] != "[PASS]"));
     assert_eq!(server.turns(&thread, "?limit=1").await.len(), 1);
-    let (status, _) = server.get(&format!("/threads/{thread}/turns?message={}", "0".repeat(36))).await;
+    let (status, _) =
+        server.get(&format!("/threads/{thread}/turns?message={}", "0".repeat(36))).await;
     assert_eq!(status, 404);
 }
 
@@ -57,7 +75,9 @@ async fn reading_as_a_participant_shows_less_and_never_more() {
     let all = server.events(&thread, "").await;
     let own = server.events(&thread, "?as=a").await;
     assert!(own.len() < all.len() && own.iter().all(|event| all.contains(event)));
-    assert!(own.iter().all(|event| event["type"] != "turn" || event["content"]["participant"] == "a"));
+    assert!(
+        own.iter().all(|event| event["type"] != "turn" || event["content"]["participant"] == "a")
+    );
     assert!(own.iter().any(|event| event["content"]["event"] == "granted"));
     assert!(server.turns(&thread, "?as=a").await.iter().all(|turn| turn["participant"] == "a"));
     let mut stream = server.stream(&format!("/threads/{thread}/events/stream?as=a&after=0")).await;
@@ -76,23 +96,37 @@ async fn a_person_cancels_a_turn_and_stops_everything() {
     let started = stream.until(|event| event["content"]["event"] == "started").await;
     let turn = started["content"]["turn"].as_str().unwrap().to_owned();
     let state = server.state(&thread).await;
-    assert_eq!((&state["turns"][0]["id"], &state["turns"][0]["state"]), (&json!(turn), &json!("running")));
-    let (status, answer) = server.post(&format!("/turns/{turn}/cancel"), json!({"from": "bot"})).await;
+    assert_eq!(
+        (&state["turns"][0]["id"], &state["turns"][0]["state"]),
+        (&json!(turn), &json!("running"))
+    );
+    let (status, answer) =
+        server.post(&format!("/turns/{turn}/cancel"), json!({"from": "bot"})).await;
     assert_eq!((status, &answer["error"]["code"]), (403, &json!("humans_only")));
     let (status, answer) = server.post(&format!("/turns/{turn}/cancel"), json!({})).await;
     assert_eq!((status, &answer["event"]["content"]["outcome"]), (200, &json!("cancelled")));
     let (status, answer) = server.post(&format!("/turns/{turn}/cancel"), json!({})).await;
     assert_eq!((status, &answer["error"]["code"]), (409, &json!("turn_ended")));
-    for unknown in [format!("{thread}.99"), format!("{thread}.x"), "nothing".into(), format!("{thread}.")] {
-        assert_eq!(server.post(&format!("/turns/{unknown}/cancel"), json!({})).await.0, 404, "{unknown}");
+    for unknown in
+        [format!("{thread}.99"), format!("{thread}.x"), "nothing".into(), format!("{thread}.")]
+    {
+        assert_eq!(
+            server.post(&format!("/turns/{unknown}/cancel"), json!({})).await.0,
+            404,
+            "{unknown}"
+        );
     }
     server.say(&thread, "user", "@s again").await;
     stream.until(|event| event["content"]["event"] == "started").await;
-    let response = server.client.post(server.url(&format!("/threads/{thread}/stop"))).send().await.unwrap();
+    let response =
+        server.client.post(server.url(&format!("/threads/{thread}/stop"))).send().await.unwrap();
     assert_eq!(response.status(), 200);
     assert_eq!(server.state(&thread).await["turns"], json!([]));
     let stopped = stream.until(|event| event["type"] == "notice").await;
-    assert_eq!((&stopped["content"]["code"], &stopped["from"]), (&json!("stopped"), &json!("user")));
+    assert_eq!(
+        (&stopped["content"]["code"], &stopped["from"]),
+        (&json!("stopped"), &json!("user"))
+    );
 }
 
 #[tokio::test]
@@ -106,17 +140,38 @@ async fn a_remote_agent_is_told_of_its_turn_and_answers_or_passes() {
     let mut own = server.stream(&format!("/threads/{thread}/events/stream?as=far&turns=1")).await;
     let asked = server.say(&thread, "user", "@far and now?").await;
     let granted = own.until(|event| event["content"]["event"] == "granted").await;
-    assert_eq!((&granted["type"], &granted["to"], &granted["content"]["cause"]["id"]), (&json!("turn"), &json!("far"), &asked["id"]));
+    assert_eq!(
+        (&granted["type"], &granted["to"], &granted["content"]["cause"]["id"]),
+        (&json!("turn"), &json!("far"), &asked["id"])
+    );
     let reply = server.say(&thread, "far", "Here I am.").await;
-    assert_eq!((&reply["meta"]["turn"], &reply["meta"]["reply_to"]), (&granted["content"]["turn"], &asked["id"]));
+    assert_eq!(
+        (&reply["meta"]["turn"], &reply["meta"]["reply_to"]),
+        (&granted["content"]["turn"], &asked["id"])
+    );
     server.say(&thread, "user", "@far anything else?").await;
     own.until(|event| event["content"]["event"] == "granted").await;
-    let passed = server.take(&thread, json!({"type": "turn", "from": "far", "content": {"pass": true}})).await;
+    let passed = server
+        .take(&thread, json!({"type": "turn", "from": "far", "content": {"pass": true}}))
+        .await;
     assert_eq!(passed["event"]["content"]["outcome"], "passed");
-    let (status, error) = server.refuse(&thread, json!({"type": "turn", "from": "far", "content": {"pass": true}})).await;
+    let (status, error) = server
+        .refuse(&thread, json!({"type": "turn", "from": "far", "content": {"pass": true}}))
+        .await;
     assert_eq!((status, &error["code"]), (409, &json!("no_open_turn")));
-    for content in [json!({}), json!({"pass": false}), json!("[PASS]"), json!({"pass": true, "event": "granted"})] {
-        assert_eq!(server.refuse(&thread, json!({"type": "turn", "from": "far", "content": content})).await.0, 422);
+    for content in [
+        json!({}),
+        json!({"pass": false}),
+        json!("[PASS]"),
+        json!({"pass": true, "event": "granted"}),
+    ] {
+        assert_eq!(
+            server
+                .refuse(&thread, json!({"type": "turn", "from": "far", "content": content}))
+                .await
+                .0,
+            422
+        );
     }
 }
 
@@ -138,7 +193,10 @@ async fn five_hundred_mentions_make_one_turn_and_everyone_makes_none() {
     server.say(&thread, "user", "@all look at `@bob`, https://x.example/@bob and me@bob").await;
     assert_eq!(server.turns(&thread, "").await.len(), 1);
     let hint = server.events(&thread, "").await.pop().unwrap();
-    assert_eq!((&hint["type"], &hint["from"], &hint["to"]), (&json!("message"), &json!("moothall"), &json!("user")));
+    assert_eq!(
+        (&hint["type"], &hint["from"], &hint["to"]),
+        (&json!("message"), &json!("moothall"), &json!("user"))
+    );
 }
 
 #[tokio::test]
@@ -153,14 +211,20 @@ async fn a_turn_about_several_messages_is_told_with_each_of_them() {
     let third = server.say(&thread, "user", "@bob third").await;
     server.control(&thread, json!({"prod": ["bob"]})).await;
     let about = async |message: &Value| {
-        let turns = server.turns(&thread, &format!("?message={}", message["id"].as_str().unwrap())).await;
+        let turns =
+            server.turns(&thread, &format!("?message={}", message["id"].as_str().unwrap())).await;
         turns.iter().map(|turn| turn["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(about(&second).await, [format!("{thread}.2")]);
     assert_eq!(about(&third).await, [format!("{thread}.2")]);
     let turn = server.turns(&thread, "").await.pop().unwrap();
-    assert_eq!((&turn["cause"]["id"], &turn["message"]), (&third["id"], &third["id"]), "a prod says nothing to answer");
-    let (_, why) = server.post(&format!("/threads/{thread}/commands"), json!({"text": "/why"})).await;
+    assert_eq!(
+        (&turn["cause"]["id"], &turn["message"]),
+        (&third["id"], &third["id"]),
+        "a prod says nothing to answer"
+    );
+    let (_, why) =
+        server.post(&format!("/threads/{thread}/commands"), json!({"text": "/why"})).await;
     assert_eq!(why["text"], "bob: asked (forced), waits or runs\n");
 }
 
@@ -179,7 +243,11 @@ async fn what_people_say_during_a_pause_is_answered_once_and_in_order_after_it()
     server.control(&thread, json!({"resume": {}})).await;
     let mut answered = Vec::new();
     while answered.last() != asked.last() {
-        answered.push(stream.until(|event| event["type"] == "message" && event["from"] == "a").await["meta"]["reply_to"].clone());
+        answered.push(
+            stream.until(|event| event["type"] == "message" && event["from"] == "a").await["meta"]
+                ["reply_to"]
+                .clone(),
+        );
     }
     assert!(answered.is_sorted_by_key(|id| asked.iter().position(|asked| asked == id)));
     answered.dedup();
@@ -203,15 +271,26 @@ async fn two_agents_that_address_each_other_for_ever_are_stopped_and_people_are_
     let thread = server.thread("mention_only").await;
     server.invite(&thread, "ping", "ping").await;
     server.invite(&thread, "pong", "pong").await;
-    let control = json!({"discussion": {"on": true}, "config": {"cooldown_seconds": 0, "max_depth": 10}});
+    let control =
+        json!({"discussion": {"on": true}, "config": {"cooldown_seconds": 0, "max_depth": 10}});
     let control = json!({"type": "control", "content": control});
-    assert_eq!(server.as_operator(Method::POST, &format!("/threads/{thread}/events"), control).await.0, 200, "limits are raised by proof");
+    assert_eq!(
+        server.as_operator(Method::POST, &format!("/threads/{thread}/events"), control).await.0,
+        200,
+        "limits are raised by proof"
+    );
     let mut stream = server.stream(&format!("/threads/{thread}/events/stream")).await;
     server.say(&thread, "user", "@ping begin").await;
-    let stopped = stream.until(|event| event["type"] == "notice" || event["content"]["event"] == "skipped").await;
-    assert!(stopped["content"]["text"].is_string() || stopped["content"]["why_not"] == "capped", "{stopped}");
+    let stopped = stream
+        .until(|event| event["type"] == "notice" || event["content"]["event"] == "skipped")
+        .await;
+    assert!(
+        stopped["content"]["text"].is_string() || stopped["content"]["why_not"] == "capped",
+        "{stopped}"
+    );
     assert_eq!(server.state(&thread).await["turns"], json!([]));
-    let said = server.events(&thread, "").await.iter().filter(|event| event["type"] == "message").count();
+    let said =
+        server.events(&thread, "").await.iter().filter(|event| event["type"] == "message").count();
     assert!((3..=21).contains(&said), "{said}");
 }
 

@@ -14,19 +14,36 @@ async fn links_are_made_once_and_closed_for_all() {
     let (status, made) = server.post("/links", pair.clone()).await;
     assert_eq!((status, &made["link_state"]), (200, &json!("created")), "{made}");
     let members = &made["link"]["members"];
-    assert_eq!((&members[0]["name"], &members[0]["role"], &members[0]["number"]), (&json!("ann"), &json!("writer"), &json!(1)));
+    assert_eq!(
+        (&members[0]["name"], &members[0]["role"], &members[0]["number"]),
+        (&json!("ann"), &json!("writer"), &json!(1))
+    );
     assert_eq!((&members[1]["name"], &made["link"]["active"]), (&json!("Benjamin"), &json!(true)));
     let (_, again) = server.post("/links", pair).await;
-    assert_eq!((&again["link_state"], &again["link"]["id"]), (&json!("reused"), &made["link"]["id"]));
+    assert_eq!(
+        (&again["link_state"], &again["link"]["id"]),
+        (&json!("reused"), &made["link"]["id"])
+    );
     let (_, three) =
         server.post("/links", json!({"members": [{"session": "ann"}, {"session": "ben"}, {"session": "cal"}], "title": "Three"})).await;
-    assert_eq!((&three["link_state"], &three["link"]["title"]), (&json!("created"), &json!("Three")));
+    assert_eq!(
+        (&three["link_state"], &three["link"]["title"]),
+        (&json!("created"), &json!("Three"))
+    );
 
-    let count = async |query: &str| server.get(&format!("/links{query}")).await.1["links"].as_array().unwrap().len();
-    assert_eq!((count("").await, count("?session=cal").await, count("?session=ann").await), (2, 1, 2));
+    let count = async |query: &str| {
+        server.get(&format!("/links{query}")).await.1["links"].as_array().unwrap().len()
+    };
+    assert_eq!(
+        (count("").await, count("?session=cal").await, count("?session=ann").await),
+        (2, 1, 2)
+    );
     let id = made["link"]["id"].as_str().unwrap();
     let (status, closed) = server.post(&format!("/links/{id}/close"), json!({})).await;
-    assert_eq!((status, &closed["link_state"], &closed["link"]["active"]), (200, &json!("closed"), &json!(false)));
+    assert_eq!(
+        (status, &closed["link_state"], &closed["link"]["active"]),
+        (200, &json!("closed"), &json!(false))
+    );
     let (status, refused) = server.post(&format!("/links/{id}/close"), json!({})).await;
     assert_eq!((status, &refused["error"]["code"]), (404, &json!("link_not_found")));
     assert_eq!(count("").await, 1);
@@ -42,8 +59,16 @@ async fn links_that_make_no_sense_are_refused() {
         (json!({"members": ["ann", "ben"]}), 422, "invalid_field"),
         (json!({"members": [{"session": "ann"}, {}]}), 422, "invalid_field"),
         (json!({"members": [{"session": "ann"}, {"session": "nobody"}]}), 404, "session_not_found"),
-        (json!({"members": [{"session": "ann", "number": 0}, {"session": "ann"}]}), 422, "invalid_field"),
-        (json!({"members": [{"session": "ann", "computer": "elsewhere"}, {"session": "ann"}]}), 422, "unknown_field"),
+        (
+            json!({"members": [{"session": "ann", "number": 0}, {"session": "ann"}]}),
+            422,
+            "invalid_field",
+        ),
+        (
+            json!({"members": [{"session": "ann", "computer": "elsewhere"}, {"session": "ann"}]}),
+            422,
+            "unknown_field",
+        ),
     ];
     for (body, status, code) in cases {
         let (got, refused) = server.post("/links", body.clone()).await;

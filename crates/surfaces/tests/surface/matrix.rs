@@ -1,4 +1,5 @@
-//! The complete matrix: every route and every tool, asked by every kind of caller, in both modes, about what is theirs and what is not.
+//! The complete matrix: every route and every tool, asked by every kind of caller, in both modes,
+//! about what is theirs and what is not.
 
 use std::collections::BTreeSet;
 
@@ -61,28 +62,51 @@ impl Target {
 fn as_role(server: &Server, role: &Role, method: &str, path: &str) -> RequestBuilder {
     let request = server.client.request(method.parse().unwrap(), server.url(path));
     match &role.credential {
-        Some(cookie) if role.cookie => request.header("cookie", cookie).header("x-moothall", "1").header("origin", server.url("")),
+        Some(cookie) if role.cookie => request
+            .header("cookie", cookie)
+            .header("x-moothall", "1")
+            .header("origin", server.url("")),
         Some(credential) => request.bearer_auth(credential),
         None => request,
     }
 }
 
 const AGENT: [Scope; 2] = [Scope::ThreadsRead, Scope::ThreadsWrite];
-const SESSION: [Scope; 4] = [Scope::ThreadsRead, Scope::ThreadsWrite, Scope::ParticipantsInvite, Scope::SessionsDrive];
+const SESSION: [Scope; 4] =
+    [Scope::ThreadsRead, Scope::ThreadsWrite, Scope::ParticipantsInvite, Scope::SessionsDrive];
 /// The session that is looked at and told things.
 const WATCHED: &str = "watched";
 
 async fn roles(server: &Server, session: String) -> Vec<Role> {
-    let other = server.as_operator(Method::POST, "/threads", json!({"name": "other"})).await.1["id"].clone();
+    let other =
+        server.as_operator(Method::POST, "/threads", json!({"name": "other"})).await.1["id"]
+            .clone();
     let words = |scopes: &[Scope]| scopes.iter().map(|scope| scope.word()).collect::<Vec<_>>();
     let writer = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite, Scope::TurnsControl]);
-    let (_, reading) = token(server, json!({"principal": "rita", "scopes": ["threads:read"]})).await;
-    let (_, writing) = token(server, json!({"principal": "will", "scopes": words(&writer.iter().collect::<Vec<_>>())})).await;
-    let (_, agent) = token(server, json!({"principal": "echo", "kind": "agent", "scopes": words(&AGENT), "threads": [other]})).await;
-    let (id, revoked) = token(server, json!({"principal": "rex", "scopes": ["server:admin"]})).await;
-    assert_eq!(server.as_operator(Method::POST, &format!("/tokens/{id}/revoke"), json!({})).await.0, 200);
+    let (_, reading) =
+        token(server, json!({"principal": "rita", "scopes": ["threads:read"]})).await;
+    let (_, writing) = token(
+        server,
+        json!({"principal": "will", "scopes": words(&writer.iter().collect::<Vec<_>>())}),
+    )
+    .await;
+    let (_, agent) = token(
+        server,
+        json!({"principal": "echo", "kind": "agent", "scopes": words(&AGENT), "threads": [other]}),
+    )
+    .await;
+    let (id, revoked) =
+        token(server, json!({"principal": "rex", "scopes": ["server:admin"]})).await;
+    assert_eq!(
+        server.as_operator(Method::POST, &format!("/tokens/{id}/revoke"), json!({})).await.0,
+        200
+    );
     let drive = Scopes::of(&[Scope::ThreadsRead, Scope::SessionsDrive]);
-    let (_, driving) = token(server, json!({"principal": "dora", "scopes": words(&drive.iter().collect::<Vec<_>>())})).await;
+    let (_, driving) = token(
+        server,
+        json!({"principal": "dora", "scopes": words(&drive.iter().collect::<Vec<_>>())}),
+    )
+    .await;
     let agent_driving = json!({"principal": "dron", "kind": "agent", "scopes": words(&drive.iter().collect::<Vec<_>>())});
     let (_, agent_driving) = token(server, agent_driving).await;
     let cookie = sign_in(server, &server.key).await;
@@ -96,7 +120,11 @@ async fn roles(server: &Server, session: String) -> Vec<Role> {
         cookie: false,
     };
     vec![
-        Role { credential: None, valid: false, ..role("anonymous", Who::Nobody, String::new(), Scopes::NONE) },
+        Role {
+            credential: None,
+            valid: false,
+            ..role("anonymous", Who::Nobody, String::new(), Scopes::NONE)
+        },
         role("reader", Who::Person, reading, Scopes::of(&[Scope::ThreadsRead])),
         role("writer", Who::Person, writing, writer),
         role("driver", Who::Person, driving, drive),
@@ -110,8 +138,14 @@ async fn roles(server: &Server, session: String) -> Vec<Role> {
     ]
 }
 
-/// The status and code with which a route answers, or nothing where the request gets to its handler.
-fn refusal(mode: Mode, role: &Role, (need, place): (Need, ActsOn), target: Target) -> Option<(u16, &'static str)> {
+/// The status and code with which a route answers, or nothing where the request gets to its
+/// handler.
+fn refusal(
+    mode: Mode,
+    role: &Role,
+    (need, place): (Need, ActsOn),
+    target: Target,
+) -> Option<(u16, &'static str)> {
     let forbidden = Some((403, "forbidden"));
     if need == Need::Nothing {
         return None;
@@ -132,27 +166,43 @@ fn refusal(mode: Mode, role: &Role, (need, place): (Need, ActsOn), target: Targe
         ActsOn::Everywhere if role.elsewhere || role.who == Who::Session => forbidden,
         ActsOn::Own | ActsOn::Session(_) | ActsOn::Link if role.elsewhere => forbidden,
         // An agent from outside is in no link.
-        ActsOn::Link if role.who == Who::Agent && need == Need::Proof(Scope::SessionsDrive) => forbidden,
+        ActsOn::Link if role.who == Who::Agent && need == Need::Proof(Scope::SessionsDrive) => {
+            forbidden
+        }
         ActsOn::Thread | ActsOn::Turn if out_of_reach => Some((404, "thread_not_found")),
         ActsOn::Session(over) => over_session(role.who, over, target),
-        ActsOn::Nowhere | ActsOn::Reachable | ActsOn::Everywhere | ActsOn::Own | ActsOn::Link | ActsOn::Thread | ActsOn::Turn => None,
+        ActsOn::Nowhere
+        | ActsOn::Reachable
+        | ActsOn::Everywhere
+        | ActsOn::Own
+        | ActsOn::Link
+        | ActsOn::Thread
+        | ActsOn::Turn => None,
     }
 }
 
-/// What a session's token may do with itself, with what it started, with whom it is linked, and with others; and an agent from outside.
+/// What a session's token may do with itself, with what it started, with whom it is linked, and
+/// with others; and an agent from outside.
 fn over_session(who: Who, over: SessionAct, target: Target) -> Option<(u16, &'static str)> {
     let allowed: &[Target] = match (who, over) {
         (Who::Nobody | Who::Person, _) | (Who::Agent, SessionAct::Seeing) => &TARGETS,
-        (Who::Agent, SessionAct::Telling | SessionAct::Looking | SessionAct::Steering | SessionAct::Sitting)
+        (
+            Who::Agent,
+            SessionAct::Telling | SessionAct::Looking | SessionAct::Steering | SessionAct::Sitting,
+        )
         | (Who::Session, SessionAct::Sitting) => &[],
-        (Who::Session, SessionAct::Seeing | SessionAct::Telling) => &[Target::Own, Target::Started, Target::Beside],
+        (Who::Session, SessionAct::Seeing | SessionAct::Telling) => {
+            &[Target::Own, Target::Started, Target::Beside]
+        }
         (Who::Session, SessionAct::Looking) => &[Target::Own, Target::Started],
         (Who::Session, SessionAct::Steering) => &[Target::Started],
     };
     match target {
         target if allowed.contains(&target) => None,
         Target::Stranger if who == Who::Session => Some((404, "session_not_found")),
-        Target::Own | Target::Started | Target::Beside | Target::Stranger => Some((403, "forbidden")),
+        Target::Own | Target::Started | Target::Beside | Target::Stranger => {
+            Some((403, "forbidden"))
+        }
     }
 }
 
@@ -160,9 +210,19 @@ fn path_of(route: &Route, thread: &str, target: Target) -> String {
     let id = match route.action.acts_on() {
         ActsOn::Turn => format!("{thread}.1"),
         ActsOn::Session(_) => target.session().to_owned(),
-        ActsOn::Nowhere | ActsOn::Thread | ActsOn::Reachable | ActsOn::Everywhere | ActsOn::Own | ActsOn::Link => thread.to_owned(),
+        ActsOn::Nowhere
+        | ActsOn::Thread
+        | ActsOn::Reachable
+        | ActsOn::Everywhere
+        | ActsOn::Own
+        | ActsOn::Link => thread.to_owned(),
     };
-    route.path.replace("{id}", &id).replace("{seq}", "1").replace("{event}", "none").replace("{*rest}", "index.html")
+    route
+        .path
+        .replace("{id}", &id)
+        .replace("{seq}", "1")
+        .replace("{event}", "none")
+        .replace("{*rest}", "index.html")
 }
 
 async fn code(response: Response) -> String {
@@ -174,7 +234,8 @@ async fn code(response: Response) -> String {
 /// An invitation that nobody has used.
 pub async fn code_for(server: &Server, thread: &str) -> String {
     let wanted = json!({"principal": "guest", "kind": "agent"});
-    let (status, made) = server.as_operator(Method::POST, &format!("/threads/{thread}/invitations"), wanted).await;
+    let (status, made) =
+        server.as_operator(Method::POST, &format!("/threads/{thread}/invitations"), wanted).await;
     assert_eq!(status, 200, "{made}");
     made["code"].as_str().unwrap().to_owned()
 }
@@ -195,7 +256,11 @@ impl Board {
     async fn set(mode: Mode) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let (server, stage) = Server::with_startable(mode, folder.path()).await;
-        let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"].as_str().unwrap().to_owned();
+        let thread = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1
+            ["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         for name in ["inside", "friend", WATCHED] {
             server.session(name).await;
         }
@@ -204,12 +269,16 @@ impl Board {
         let session = stage.token("inside");
         let child = json!({"client": "demo", "name": "child", "cwd": folder.path()});
         assert_eq!(server.post_as(&session, "/sessions", child).await.0, 200);
-        let home = server.as_operator(Method::GET, "/sessions/inside", json!(null)).await.1["id"].as_str().unwrap().to_owned();
+        let home = server.as_operator(Method::GET, "/sessions/inside", json!(null)).await.1["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         let roles = roles(&server, session).await;
         Self { server, roles, thread, home, _folder: folder }
     }
 
-    /// The conversation that somebody asks for: a session is in its home, and in no other that is asked for.
+    /// The conversation that somebody asks for: a session is in its home, and in no other that is
+    /// asked for.
     fn thread(&self, role: &Role, target: Target) -> &str {
         if role.who == Who::Session && target == Target::Own { &self.home } else { &self.thread }
     }
@@ -235,7 +304,8 @@ async fn play_matrix(mode: Mode) {
     let board = Board::set(mode).await;
     let mut wrong = Vec::new();
     // What deletes something comes last: afterwards there is nothing to be asked about.
-    let (last, first): (Vec<&Route>, Vec<&Route>) = ROUTES.iter().partition(|route| route.method == "DELETE");
+    let (last, first): (Vec<&Route>, Vec<&Route>) =
+        ROUTES.iter().partition(|route| route.method == "DELETE");
     for route in first.into_iter().chain(last) {
         for role in &board.roles {
             for target in targets(role) {
@@ -246,9 +316,16 @@ async fn play_matrix(mode: Mode) {
     assert!(wrong.is_empty(), "{} mode:\n{}", mode.word(), wrong.join("\n"));
 }
 
-async fn play(board: &Board, mode: Mode, route: &Route, role: &Role, target: Target) -> Option<String> {
+async fn play(
+    board: &Board,
+    mode: Mode,
+    route: &Route,
+    role: &Role,
+    target: Target,
+) -> Option<String> {
     let server = &board.server;
-    let request = as_role(server, role, route.method, &path_of(route, board.thread(role, target), target));
+    let request =
+        as_role(server, role, route.method, &path_of(route, board.thread(role, target), target));
     let body = match route.path {
         "/session" => json!({"key": server.key}),
         "/invitations/accept" => json!({"code": code_for(server, &board.thread).await}),
@@ -258,19 +335,29 @@ async fn play(board: &Board, mode: Mode, route: &Route, role: &Role, target: Tar
     };
     let request = if route.method == "GET" { request } else { request.json(&body) };
     let response = soon(request.send()).await.unwrap();
-    let (status, streams) = (response.status().as_u16(), response.headers()["content-type"] == "text/event-stream");
+    let (status, streams) =
+        (response.status().as_u16(), response.headers()["content-type"] == "text/event-stream");
     let got = if streams { None } else { refused(status, code(response).await) };
-    let expected = refusal(mode, role, row(route.action), target).map(|(status, code)| (status, code.to_owned()));
+    let expected = refusal(mode, role, row(route.action), target)
+        .map(|(status, code)| (status, code.to_owned()));
     // A stream that is let through has to begin, and everything else has to be answered.
     let open = expected.is_none() && route.path.ends_with("/stream");
     let fits = got == expected && (!open || streams);
-    (!fits).then(|| format!("{} as {} of {target:?}: {status} {got:?}, expected {expected:?}", route_name(route), role.name))
+    (!fits).then(|| {
+        format!(
+            "{} as {} of {target:?}: {status} {got:?}, expected {expected:?}",
+            route_name(route),
+            role.name
+        )
+    })
 }
 
 /// What a call is about: one of the four sessions, or a conversation.
 fn arguments(tool: &str, place: ActsOn, thread: &str, role: &Role, target: Target) -> Value {
     let mut arguments = match (tool, place) {
-        ("send_message", ActsOn::Session(_)) | ("end_session" | "get_session_data", _) => json!({"session_id": target.session()}),
+        ("send_message", ActsOn::Session(_)) | ("end_session" | "get_session_data", _) => {
+            json!({"session_id": target.session()})
+        }
         ("send_message" | "read_thread", _) => json!({"thread": thread}),
         ("wait_for_message", _) => json!({"thread": thread, "seconds": 0}),
         ("create_thread", _) => json!({"name": "x"}),
@@ -290,18 +377,28 @@ async fn play_tools(mode: Mode) {
     let mut wrong = Vec::new();
     for (tool, action) in actions_of_tools() {
         // Whom to invite, and where, is asked for when the call itself is looked at.
-        let place = if ["invite", "leave_link"].contains(&tool) { ActsOn::Reachable } else { action.acts_on() };
+        let place = if ["invite", "leave_link"].contains(&tool) {
+            ActsOn::Reachable
+        } else {
+            action.acts_on()
+        };
         for role in &board.roles {
             for target in targets(role) {
                 let given = arguments(tool, place, board.thread(role, *target), role, *target);
                 let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": given}});
-                let request = as_role(&board.server, role, "POST", "/mcp").header("accept", "application/json, text/event-stream");
+                let request = as_role(&board.server, role, "POST", "/mcp")
+                    .header("accept", "application/json, text/event-stream");
                 let got = code(soon(request.json(&call).send()).await.unwrap()).await;
-                let refusals = ["unauthenticated", "forbidden", "thread_not_found", "session_not_found"];
+                let refusals =
+                    ["unauthenticated", "forbidden", "thread_not_found", "session_not_found"];
                 let got = refusals.contains(&got.as_str()).then_some(got);
-                let expected = refusal(mode, role, (action.need(), place), *target).map(|(_, code)| code.to_owned());
+                let expected = refusal(mode, role, (action.need(), place), *target)
+                    .map(|(_, code)| code.to_owned());
                 if got != expected {
-                    wrong.push(format!("{tool} as {} of {target:?}: {got:?}, expected {expected:?}", role.name));
+                    wrong.push(format!(
+                        "{tool} as {} of {target:?}: {got:?}, expected {expected:?}",
+                        role.name
+                    ));
                 }
             }
         }
@@ -332,12 +429,24 @@ async fn every_route_asks_every_caller_for_what_its_row_says_in_local_mode() {
 #[test]
 fn every_route_has_a_row_and_every_row_a_route() {
     let api = serde_json::to_value(openapi()).unwrap();
-    let mut routes: BTreeSet<String> = ["/docs", "/docs/", "/docs/{*rest}", "/openapi.json"].map(|path| format!("GET {path}")).into();
+    let mut routes: BTreeSet<String> = ["/docs", "/docs/", "/docs/{*rest}", "/openapi.json"]
+        .map(|path| format!("GET {path}"))
+        .into();
     for (path, methods) in api["paths"].as_object().unwrap() {
-        routes.extend(methods.as_object().unwrap().keys().map(|method| format!("{} {path}", method.to_uppercase())));
+        routes.extend(
+            methods
+                .as_object()
+                .unwrap()
+                .keys()
+                .map(|method| format!("{} {path}", method.to_uppercase())),
+        );
     }
     let rows: Vec<String> = ROUTES.iter().map(route_name).collect();
-    assert_eq!(rows.iter().cloned().collect::<BTreeSet<_>>(), routes, "a route without a row is refused: add the row to ROUTES");
+    assert_eq!(
+        rows.iter().cloned().collect::<BTreeSet<_>>(),
+        routes,
+        "a route without a row is refused: add the row to ROUTES"
+    );
     assert_eq!(rows.len(), routes.len(), "a row stands twice");
 }
 
@@ -356,7 +465,11 @@ fn every_action_is_a_routes_or_a_tools_or_a_commands() {
         Action::RaiseThreadBudget,
         Action::Gather,
     ];
-    let named = ROUTES.iter().map(|route| route.action).chain(actions_of_tools().into_iter().map(|(_, action)| action)).chain(commands);
+    let named = ROUTES
+        .iter()
+        .map(|route| route.action)
+        .chain(actions_of_tools().into_iter().map(|(_, action)| action))
+        .chain(commands);
     let named: Vec<_> = named.collect();
     for action in Action::ALL {
         assert!(named.contains(action), "nobody can do {action:?}");

@@ -6,11 +6,20 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, answer, soon};
 
+mod refusals;
+
 /// One call; with the token of a session, or without.
 async fn rpc(server: &Server, token: Option<&str>, method: &str, params: Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    let request = server.client.post(server.url("/mcp")).header("accept", "application/json, text/event-stream").json(&body);
-    let request = token.map_or_else(|| request.try_clone().unwrap(), |token| request.try_clone().unwrap().bearer_auth(token));
+    let request = server
+        .client
+        .post(server.url("/mcp"))
+        .header("accept", "application/json, text/event-stream")
+        .json(&body);
+    let request = token.map_or_else(
+        || request.try_clone().unwrap(),
+        |token| request.try_clone().unwrap().bearer_auth(token),
+    );
     let (status, said) = answer(soon(request.send()).await.unwrap()).await;
     assert_eq!((status, &said["jsonrpc"]), (200, &json!("2.0")), "{said}");
     said
@@ -30,13 +39,15 @@ async fn meet(server: &Server, session: &str) {
     let thread = server.introduce(&[session]).await;
     let invite = json!({"invite": {"participant_id": "desk", "profile": {"client": "external", "model": "m"}}});
     let body = json!({"type": "control", "from": "user", "content": invite});
-    let (status, invited) = server.as_operator(Method::POST, &format!("/threads/{thread}/events"), body).await;
+    let (status, invited) =
+        server.as_operator(Method::POST, &format!("/threads/{thread}/events"), body).await;
     assert_eq!(status, 200, "{invited}");
 }
 
 /// Calls a tool that does its work.
 async fn call(server: &Server, token: Option<&str>, tool: &str, arguments: Value) -> Value {
-    let said = rpc(server, token, "tools/call", json!({"name": tool, "arguments": arguments})).await;
+    let said =
+        rpc(server, token, "tools/call", json!({"name": tool, "arguments": arguments})).await;
     assert_ne!(said["result"]["isError"], true, "{said}");
     let structured = said["result"]["structuredContent"].clone();
     // Clients that know no structured answers read the same as text.
@@ -47,11 +58,16 @@ async fn call(server: &Server, token: Option<&str>, tool: &str, arguments: Value
 
 /// Calls a tool that refuses; gives the word for it.
 async fn refused(server: &Server, token: Option<&str>, tool: &str, arguments: Value) -> String {
-    let said = rpc(server, token, "tools/call", json!({"name": tool, "arguments": arguments})).await;
+    let said =
+        rpc(server, token, "tools/call", json!({"name": tool, "arguments": arguments})).await;
     assert_eq!(said["result"]["isError"], true, "{said}");
     let error = &said["result"]["structuredContent"]["error"];
     let text = said["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(text.starts_with(error["code"].as_str().unwrap()) && text.contains(error["message"].as_str().unwrap()), "{said}");
+    assert!(
+        text.starts_with(error["code"].as_str().unwrap())
+            && text.contains(error["message"].as_str().unwrap()),
+        "{said}"
+    );
     error["code"].as_str().unwrap().to_owned()
 }
 
@@ -60,10 +76,20 @@ async fn tools_describe_themselves() {
     let (server, _stage) = Server::with_terminals().await;
     let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
     let hello = rpc(&server, None, "initialize", params).await;
-    assert_eq!((&hello["result"]["serverInfo"]["name"], &hello["result"]["protocolVersion"]), (&json!("moothall"), &json!("2025-06-18")));
+    assert_eq!(
+        (&hello["result"]["serverInfo"]["name"], &hello["result"]["protocolVersion"]),
+        (&json!("moothall"), &json!("2025-06-18"))
+    );
     let instructions = hello["result"]["instructions"].as_str().unwrap();
-    assert!(instructions.contains("never an instruction") && instructions.contains("[moothall:"), "{instructions}");
-    assert!(instructions.contains("go back to that thread by themselves") && instructions.contains("a prompt tells you"), "{instructions}");
+    assert!(
+        instructions.contains("never an instruction") && instructions.contains("[moothall:"),
+        "{instructions}"
+    );
+    assert!(
+        instructions.contains("go back to that thread by themselves")
+            && instructions.contains("a prompt tells you"),
+        "{instructions}"
+    );
     let listed = rpc(&server, None, "tools/list", json!({})).await;
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -86,15 +112,38 @@ async fn tools_describe_themselves() {
     assert_eq!(names, expected);
     for tool in tools {
         let schema = &tool["inputSchema"];
-        assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)), "{tool}");
-        assert!(tool["description"].is_string() && tool["annotations"]["readOnlyHint"].is_boolean(), "{tool}");
-        assert!(schema["properties"].as_object().unwrap().values().all(|property| property["description"].is_string()), "{tool}");
+        assert_eq!(
+            (&schema["type"], &schema["additionalProperties"]),
+            (&json!("object"), &json!(false)),
+            "{tool}"
+        );
+        assert!(
+            tool["description"].is_string() && tool["annotations"]["readOnlyHint"].is_boolean(),
+            "{tool}"
+        );
+        assert!(
+            schema["properties"]
+                .as_object()
+                .unwrap()
+                .values()
+                .all(|property| property["description"].is_string()),
+            "{tool}"
+        );
     }
-    let hints = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap()["annotations"].clone();
+    let hints =
+        |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap()["annotations"].clone();
     assert_eq!(hints("read_thread")["readOnlyHint"], true);
-    let said = |name: &str| (hints(name)["destructiveHint"].clone(), hints(name)["openWorldHint"].clone());
-    assert_eq!(said("start_session"), (json!(true), json!(true)), "clients ask their users before they start a program");
-    assert_eq!((said("end_session"), said("send_message")), ((json!(true), json!(false)), (json!(false), json!(true))));
+    let said =
+        |name: &str| (hints(name)["destructiveHint"].clone(), hints(name)["openWorldHint"].clone());
+    assert_eq!(
+        said("start_session"),
+        (json!(true), json!(true)),
+        "clients ask their users before they start a program"
+    );
+    assert_eq!(
+        (said("end_session"), said("send_message")),
+        ((json!(true), json!(false)), (json!(false), json!(true)))
+    );
 }
 
 #[tokio::test]
@@ -104,85 +153,74 @@ async fn sessions_talk_through_tools() {
     let new = json!({"client": "demo", "name": "planner", "cwd": folder.path()});
     let (_, planner) = server.as_operator(Method::POST, "/sessions", new).await;
     let token = stage.token("planner");
-    let started =
-        call(&server, Some(&token), "start_session", json!({"client": "demo", "name": "helper", "message": "Help.", "direct": true})).await;
-    assert_eq!((&started["session"]["name"], &started["message"]["link_state"]), (&json!("helper"), &json!("created")), "{started}");
-    assert_eq!(started["session"]["cwd"], planner["cwd"], "it works where the one who started it does");
+    let started = call(
+        &server,
+        Some(&token),
+        "start_session",
+        json!({"client": "demo", "name": "helper", "message": "Help.", "direct": true}),
+    )
+    .await;
+    assert_eq!(
+        (&started["session"]["name"], &started["message"]["link_state"]),
+        (&json!("helper"), &json!("created")),
+        "{started}"
+    );
+    assert_eq!(
+        started["session"]["cwd"], planner["cwd"],
+        "it works where the one who started it does"
+    );
     let link = started["message"]["link_id"].clone();
-    let again = call(&server, Some(&token), "send_message", json!({"session_id": "helper", "message": "Go on.", "direct": true})).await;
+    let again = call(
+        &server,
+        Some(&token),
+        "send_message",
+        json!({"session_id": "helper", "message": "Go on.", "direct": true}),
+    )
+    .await;
     assert_eq!(
         (&again["link_id"], &again["link_state"], &again["delivered_to"]),
         (&link, &json!("reused"), &json!([started["session"]["id"]]))
     );
-    let closed = call(&server, Some(&token), "send_message", json!({"session_id": "helper", "close_link": true})).await;
+    let closed = call(
+        &server,
+        Some(&token),
+        "send_message",
+        json!({"session_id": "helper", "close_link": true}),
+    )
+    .await;
     assert_eq!((&closed["link_id"], &closed["link_state"]), (&link, &json!("closed")));
     let desk = desk(&server).await;
     let words = json!({"session_id": "helper", "message": "From outside.", "from": "desk"});
-    assert_eq!(refused(&server, Some(&desk), "send_message", words.clone()).await, "forbidden", "they share no conversation");
+    assert_eq!(
+        refused(&server, Some(&desk), "send_message", words.clone()).await,
+        "forbidden",
+        "they share no conversation"
+    );
     meet(&server, "helper").await;
     let said = call(&server, Some(&desk), "send_message", words).await;
     assert_eq!((&said["link_id"], &said["link_state"]), (&Value::Null, &json!("none")));
-    let data = call(&server, Some(&desk), "get_session_data", json!({"session_id": "helper", "tail_chars": 0})).await;
+    let data = call(
+        &server,
+        Some(&desk),
+        "get_session_data",
+        json!({"session_id": "helper", "tail_chars": 0}),
+    )
+    .await;
     assert!(data["text"].as_str().unwrap().contains("From outside."), "{data}");
     let list = call(&server, None, "list_sessions", json!({})).await;
     assert_eq!(list["sessions"].as_array().unwrap().len(), 2);
     let ended = call(&server, Some(&token), "end_session", json!({"session_id": "helper"})).await;
     assert_eq!(ended["session"]["state"], "ended");
     assert_eq!(
-        refused(&server, Some(&token), "send_message", json!({"session_id": started["session"]["id"], "message": "x"})).await,
+        refused(
+            &server,
+            Some(&token),
+            "send_message",
+            json!({"session_id": started["session"]["id"], "message": "x"})
+        )
+        .await,
         "session_ended"
     );
-}
-
-#[tokio::test]
-async fn calls_that_may_not_be_are_refused_with_the_way_forward() {
-    let (server, stage) = Server::with_terminals().await;
-    server.session("planner").await;
-    let token = stage.token("planner");
-    server.thread("mention_only").await;
-    let desk = desk(&server).await;
-    meet(&server, "planner").await;
-    let desk = Some(desk.as_str());
-    let huge = "x".repeat(300 * 1024);
-    let send = "send_message";
-    let cases = [
-        (None, send, json!({"session_id": "planner", "message": "x", "from": "desk"}), "forbidden"),
-        (None, send, json!({"thread": "test", "message": "x"}), "missing_from"),
-        (None, send, json!({"thread": "test", "message": "x", "from": "user"}), "wrong_speaker"),
-        (None, send, json!({"thread": "test", "message": "x", "from": "moothall"}), "reserved_sender"),
-        (None, send, json!({"thread": "test", "message": "x", "from": "a b"}), "invalid_participant"),
-        (desk, send, json!({"session_id": "planner", "message": "x", "direct": true}), "session_required"),
-        (desk, send, json!({"session_id": "planner", "close_link": true}), "session_required"),
-        (desk, send, json!({"session_id": "nobody", "message": "x"}), "session_not_found"),
-        (desk, send, json!({"session_id": "planner", "message": huge}), "too_large"),
-        (desk, send, json!({"session_id": "planner", "thread": "t", "message": "x"}), "invalid_field"),
-        (None, send, json!({"message": "x", "from": "desk"}), "invalid_field"),
-        (None, send, json!({"thread": "nowhere", "message": "x", "from": "desk"}), "thread_not_found"),
-        (desk, send, json!({"session_id": "planner", "message": "x", "command": "ls"}), "unknown_field"),
-        (desk, send, json!({"session_id": "planner", "message": ["x"]}), "invalid_field"),
-        (Some(token.as_str()), send, json!({"session_id": "planner", "message": "x", "from": "other"}), "forbidden"),
-        (Some(token.as_str()), send, json!({"thread": "t", "message": "x", "direct": true}), "invalid_field"),
-        (None, "end_session", json!({"session_id": "planner", "from": "desk"}), "forbidden"),
-        (None, "start_session", json!({"client": "demo", "from": "desk"}), "forbidden"),
-        (None, "get_session_data", json!({"session_id": "planner"}), "forbidden"),
-        (desk, "start_session", json!({}), "invalid_field"),
-        (desk, "start_session", json!({"client": "demo", "cwd": "x"}), "invalid_field"),
-        (desk, "start_session", json!({"client": "demo", "message": "x", "direct": true}), "session_required"),
-        (desk, "get_session_data", json!({"session_id": "planner", "tail_chars": -1}), "invalid_field"),
-        (desk, "get_session_data", json!({"session_id": "planner", "since": "then"}), "invalid_field"),
-        (None, "list_threads", json!({"limit": 0}), "invalid_field"),
-        (None, "search", json!({"query": ""}), "invalid_field"),
-    ];
-    for (token, tool, arguments, code) in cases {
-        let shown: String = arguments.to_string().chars().take(100).collect();
-        assert_eq!(refused(&server, token, tool, arguments).await, code, "{tool} {shown}");
-    }
-    let forged = server.post_as("ses_forged", "/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
-    assert_eq!((forged.0, &forged.1["error"]["code"]), (401, &json!("unauthenticated")), "{forged:?}");
-    let unknown = rpc(&server, None, "tools/call", json!({"name": "run_shell", "arguments": {}})).await;
-    assert_eq!(unknown["error"]["code"], -32602);
-    assert!(unknown["error"]["message"].as_str().unwrap().contains("send_message"), "{unknown}");
-    assert_eq!(server.get("/sessions").await.1["sessions"].as_array().unwrap().len(), 1, "nothing was started");
 }
 
 #[tokio::test]
@@ -192,24 +230,68 @@ async fn threads_are_read_and_spoken_in() {
     let token = stage.token("planner");
     let thread = server.thread("mention_only").await;
     server.say(&thread, "user", "A plan is needed.").await;
-    server.control(&thread, json!({"invite": {"participant_id": "plan", "profile": {"session": "planner"}}})).await;
+    server
+        .control(
+            &thread,
+            json!({"invite": {"participant_id": "plan", "profile": {"session": "planner"}}}),
+        )
+        .await;
     let invited = json!({"thread": "test", "client": "echo", "participant": "hand"});
-    assert_eq!(call(&server, Some(&desk(&server).await), "invite", invited).await["thread"], json!(thread));
-    let unproven = json!({"thread": "test", "session": "planner", "participant": "again", "from": "desk"});
-    assert_eq!(refused(&server, None, "invite", unproven).await, "forbidden", "an invited session is typed into");
-    let said = call(&server, Some(&token), "send_message", json!({"thread": thread, "message": "Here it is."})).await;
+    assert_eq!(
+        call(&server, Some(&desk(&server).await), "invite", invited).await["thread"],
+        json!(thread)
+    );
+    let unproven =
+        json!({"thread": "test", "session": "planner", "participant": "again", "from": "desk"});
+    assert_eq!(
+        refused(&server, None, "invite", unproven).await,
+        "forbidden",
+        "an invited session is typed into"
+    );
+    let said = call(
+        &server,
+        Some(&token),
+        "send_message",
+        json!({"thread": thread, "message": "Here it is."}),
+    )
+    .await;
     assert_eq!((&said["link_state"], &said["thread"]), (&json!("none"), &json!(thread)));
-    let outside = call(&server, None, "send_message", json!({"thread": "test", "message": "I read it.", "from": "door"})).await;
+    let outside = call(
+        &server,
+        None,
+        "send_message",
+        json!({"thread": "test", "message": "I read it.", "from": "door"}),
+    )
+    .await;
     assert_eq!(outside["delivered_to"], json!(["plan", "hand"]));
     let page = call(&server, Some(&token), "read_thread", json!({"thread": thread})).await;
-    let words: Vec<_> = page["messages"].as_array().unwrap().iter().map(|message| (&message["from"], &message["text"])).collect();
+    let words: Vec<_> = page["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| (&message["from"], &message["text"]))
+        .collect();
     let expected = [("user", "A plan is needed."), ("plan", "Here it is."), ("door", "I read it.")];
-    assert_eq!(words.iter().map(|(from, text)| (from.as_str().unwrap(), text.as_str().unwrap())).collect::<Vec<_>>(), expected);
+    assert_eq!(
+        words
+            .iter()
+            .map(|(from, text)| (from.as_str().unwrap(), text.as_str().unwrap()))
+            .collect::<Vec<_>>(),
+        expected
+    );
     let seq = page["messages"][0]["seq"].as_u64().unwrap();
-    let later = call(&server, None, "read_thread", json!({"thread": thread, "after": seq, "limit": 1})).await;
-    assert_eq!((&later["messages"][0]["text"], &later["more"]), (&json!("Here it is."), &json!(true)));
+    let later =
+        call(&server, None, "read_thread", json!({"thread": thread, "after": seq, "limit": 1}))
+            .await;
+    assert_eq!(
+        (&later["messages"][0]["text"], &later["more"]),
+        (&json!("Here it is."), &json!(true))
+    );
     let newest = call(&server, None, "read_thread", json!({"thread": thread, "limit": 1})).await;
-    assert_eq!((&newest["messages"][0]["text"], &newest["more"]), (&json!("I read it."), &json!(true)));
+    assert_eq!(
+        (&newest["messages"][0]["text"], &newest["more"]),
+        (&json!("I read it."), &json!(true))
+    );
     assert_eq!(
         call(&server, None, "list_threads", json!({"limit": 200})).await["threads"]
             .as_array()
@@ -221,9 +303,20 @@ async fn threads_are_read_and_spoken_in() {
     );
     let found = call(&server, None, "search", json!({"query": "\"A plan\""})).await;
     assert_eq!(found["hits"][0]["thread"], json!(thread));
-    server.control(&thread, json!({"invite": {"participant_id": "ann", "profile": {"client": "human"}}})).await;
+    server
+        .control(
+            &thread,
+            json!({"invite": {"participant_id": "ann", "profile": {"client": "human"}}}),
+        )
+        .await;
     assert_eq!(
-        refused(&server, None, "send_message", json!({"thread": thread, "message": "I, Ann", "from": "ann"})).await,
+        refused(
+            &server,
+            None,
+            "send_message",
+            json!({"thread": thread, "message": "I, Ann", "from": "ann"})
+        )
+        .await,
         "wrong_speaker"
     );
 }
@@ -236,108 +329,17 @@ async fn a_page_of_messages_has_no_holes() {
         server.say(&thread, "user", words).await;
     }
     let page = call(&server, None, "read_thread", json!({"thread": thread})).await;
-    let words: Vec<_> = page["messages"].as_array().unwrap().iter().map(|message| message["text"].as_str().unwrap()).collect();
-    assert_eq!((words, &page["more"]), (vec!["newest"], &json!(true)), "what is older than what found no room is not there");
-}
-
-#[tokio::test]
-async fn only_our_own_pages_and_names_reach_it() {
-    let (server, _stage) = Server::with_terminals().await;
-    let port = server.address.port();
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
-    let with = |host: &str, more: &str| {
-        format!(
-            "POST /mcp HTTP/1.1\r\nHost: {host}\r\n{more}Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n\
-             Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        )
-    };
-    let own = format!("localhost:{port}");
-    assert_eq!(server.raw(with(&own, "")).await.0, 200);
-    assert_eq!(server.raw(with(&own, &format!("Origin: http://localhost:{port}\r\n"))).await.0, 200);
-    for host in ["evil.com", &format!("evil.com:{port}"), "localhost"] {
-        assert!(matches!(server.raw(with(host, "")).await.0, 400 | 421), "{host}");
-    }
-    for origin in ["http://evil.com", "null", "http://localhost:1", &format!("http://localhost:{port}.evil.com")] {
-        assert_eq!(server.raw(with(&own, &format!("Origin: {origin}\r\n"))).await.0, 403, "{origin}");
-    }
-}
-
-const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-
-#[tokio::test]
-async fn what_is_not_the_protocol_is_refused() {
-    let (server, _stage) = Server::with_terminals().await;
-    assert_eq!(server.get("/mcp").await.0, 405);
-    let broken = ["{", "[]x", r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"tools/list"}"#, &"[".repeat(100)];
-    for body in broken {
-        let (status, _) = server.post_raw("/mcp", body.to_owned()).await;
-        assert_eq!(status, 400, "{body}");
-    }
-    let told = [
-        (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, "a request of its own"),
-        (r#"{"id":1,"method":"ping"}"#, "JSON-RPC 2.0"),
-        (r#"{"jsonrpc":"2.0","id":1}"#, "JSON-RPC 2.0"),
-        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_threads","arguments":"all"}}"#, "are an object"),
-    ];
-    for (body, why) in told {
-        let (status, refused) = server.post_raw("/mcp", body.to_owned()).await;
-        assert!(status == 422 && refused["error"]["message"].as_str().unwrap().contains(why), "{body}: {refused}");
-    }
-    let ping = || server.client.post(server.url("/mcp")).header("content-type", "application/json").body(PING);
-    let unknown = ping().header("accept", "application/json, text/event-stream").header("mcp-protocol-version", "1999-01-01");
-    for (request, why) in [(unknown, "1999-01-01"), (ping().header("accept", "text/html"), "application/json")] {
-        let (status, refused) = answer(request.send().await.unwrap()).await;
-        assert!(status == 422 && refused["error"]["message"].as_str().unwrap().contains(why), "{refused}");
-    }
-    assert_eq!(server.post_raw("/mcp", format!("\"{}\"", "x".repeat(1 << 20))).await.0, 413);
-    let typed = server.client.post(server.url("/mcp")).header("content-type", "text/plain").body("{}").send().await.unwrap();
-    assert_eq!(answer(typed).await.0, 415);
-}
-
-#[tokio::test]
-async fn a_tool_does_what_the_callers_token_allows_and_where() {
-    let (server, stage) = Server::with_terminals_in(Mode::Token).await;
-    let planner = server.session("planner").await["id"].clone();
-    let begun = server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1;
-    let other = server.as_operator(Method::POST, "/threads", json!({"name": "other"})).await.1;
-    let token = async |wanted: Value| {
-        let (status, made) = server.as_operator(Method::POST, "/tokens", wanted).await;
-        assert_eq!(status, 200, "{made}");
-        made["token"].as_str().unwrap().to_owned()
-    };
-    let reader = token(json!({"principal": "rita", "scopes": ["threads:read"]})).await;
-    let bound = token(json!({"principal": "critic", "kind": "agent", "threads": [begun["id"]]})).await;
-    let ann = token(json!({"principal": "ann"})).await;
-    let nobody = server.post("/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})).await;
-    assert_eq!((nobody.0, &nobody.1["error"]["code"]), (401, &json!("unauthenticated")));
-
-    let said = call(&server, Some(&bound), "send_message", json!({"thread": "home", "message": "Mine."})).await;
-    assert_eq!(said["thread"], begun["id"]);
-    let seen = call(&server, Some(&bound), "list_threads", json!({})).await;
-    assert_eq!((&seen["count"], &seen["threads"][0]["id"]), (&json!(1), &begun["id"]), "{seen}");
-    assert_eq!(call(&server, Some(&reader), "list_threads", json!({})).await["count"], 3);
-    assert_eq!(call(&server, Some(&bound), "search", json!({"query": "Mine"})).await["hits"].as_array().unwrap().len(), 1);
-    let session = stage.token("planner");
-    let send = "send_message";
-    let cases = [
-        (&reader, send, json!({"thread": "home", "message": "x"}), "forbidden"),
-        (&reader, "get_session_data", json!({"session_id": "planner"}), "forbidden"),
-        (&bound, send, json!({"thread": other["id"], "message": "x"}), "thread_not_found"),
-        (&bound, "read_thread", json!({"thread": "other"}), "thread_not_found"),
-        (&bound, send, json!({"session_id": "planner", "message": "x"}), "forbidden"),
-        (&bound, "list_sessions", json!({}), "forbidden"),
-        (&bound, send, json!({"thread": "home", "message": "x", "from": "user"}), "forbidden"),
-        (&ann, send, json!({"thread": "home", "message": "x"}), "wrong_speaker"),
-        (&server.key, send, json!({"thread": "home", "message": "x", "from": "user"}), "wrong_speaker"),
-        (&session, "read_thread", json!({"thread": "home"}), "thread_not_found"),
-        (&session, send, json!({"thread": planner, "message": "x", "from": "user"}), "forbidden"),
-    ];
-    for (token, tool, arguments, code) in cases {
-        assert_eq!(refused(&server, Some(token), tool, arguments.clone()).await, code, "{tool} {arguments}");
-    }
-    let rows = server.as_operator(Method::GET, "/audit?limit=1", json!(null)).await.1["rows"].clone();
-    assert_eq!((&rows[0]["by"], &rows[0]["detail"]), (&json!("planner"), &json!("POST /mcp: as user")), "{rows}");
+    let words: Vec<_> = page["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["text"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        (words, &page["more"]),
+        (vec!["newest"], &json!(true)),
+        "what is older than what found no room is not there"
+    );
 }
 
 #[tokio::test]
@@ -345,23 +347,55 @@ async fn sessions_link_themselves_and_leave() {
     let folder = tempfile::tempdir().unwrap();
     let (server, stage) = Server::with_startable(Mode::Local, folder.path()).await;
     for name in ["ann", "ben", "cal"] {
-        server.as_operator(Method::POST, "/sessions", json!({"client": "demo", "name": name, "cwd": folder.path()})).await;
+        server
+            .as_operator(
+                Method::POST,
+                "/sessions",
+                json!({"client": "demo", "name": name, "cwd": folder.path()}),
+            )
+            .await;
     }
     server.introduce(&["ann", "ben", "cal"]).await;
     let (ann, ben) = (stage.token("ann"), stage.token("ben"));
-    let made = call(&server, Some(&ann), "link_sessions", json!({"sessions": ["ben", "cal"], "title": "All"})).await;
-    assert_eq!((&made["link_state"], made["link"]["members"].as_array().unwrap().len()), (&json!("created"), 3), "{made}");
-    let again = call(&server, Some(&ben), "link_sessions", json!({"sessions": ["ann", "cal", "ben"]})).await;
-    assert_eq!((&again["link_state"], &again["link"]["id"]), (&json!("reused"), &made["link"]["id"]));
+    let made = call(
+        &server,
+        Some(&ann),
+        "link_sessions",
+        json!({"sessions": ["ben", "cal"], "title": "All"}),
+    )
+    .await;
+    assert_eq!(
+        (&made["link_state"], made["link"]["members"].as_array().unwrap().len()),
+        (&json!("created"), 3),
+        "{made}"
+    );
+    let again =
+        call(&server, Some(&ben), "link_sessions", json!({"sessions": ["ann", "cal", "ben"]}))
+            .await;
+    assert_eq!(
+        (&again["link_state"], &again["link"]["id"]),
+        (&json!("reused"), &made["link"]["id"])
+    );
     let listed = call(&server, Some(&ben), "list_links", json!({})).await;
     assert_eq!(listed["links"][0]["id"], made["link"]["id"]);
-    assert_eq!(call(&server, Some(&ben), "leave_link", json!({"link": made["link"]["id"]})).await["left"], true);
+    assert_eq!(
+        call(&server, Some(&ben), "leave_link", json!({"link": made["link"]["id"]})).await["left"],
+        true
+    );
     let left = call(&server, Some(&ann), "list_links", json!({})).await;
     assert_eq!(left["links"][0]["members"].as_array().unwrap().len(), 2, "{left}");
-    assert!(!refused(&server, Some(&ben), "leave_link", json!({"link": made["link"]["id"]})).await.is_empty(), "it is in none");
+    assert!(
+        !refused(&server, Some(&ben), "leave_link", json!({"link": made["link"]["id"]}))
+            .await
+            .is_empty(),
+        "it is in none"
+    );
     let thread = server.thread("open").await;
     assert!(!refused(&server, Some(&ann), "leave_link", json!({"link": thread})).await.is_empty());
-    assert_eq!(refused(&server, Some(&ann), "link_sessions", json!({"sessions": []})).await, "invalid_field");
+    assert_eq!(
+        refused(&server, Some(&ann), "link_sessions", json!({"sessions": []})).await,
+        "invalid_field"
+    );
 }
 
 #[tokio::test]
@@ -371,22 +405,54 @@ async fn a_thread_is_begun_and_waited_in() {
     let token = stage.token("planner");
     let made = call(&server, Some(&token), "create_thread", json!({"name": "Plans"})).await;
     assert_eq!((&made["name"], &made["policy"]), (&json!("Plans"), &json!("mention_only")));
-    call(&server, Some(&token), "invite", json!({"thread": "Plans", "client": "echo", "participant": "hand"})).await;
-    assert_eq!(refused(&server, Some(&token), "create_thread", json!({"name": "x", "policy": "loud"})).await, "invalid_policy");
-    let nothing = call(&server, Some(&token), "wait_for_message", json!({"thread": "Plans", "seconds": 0})).await;
+    call(
+        &server,
+        Some(&token),
+        "invite",
+        json!({"thread": "Plans", "client": "echo", "participant": "hand"}),
+    )
+    .await;
+    assert_eq!(
+        refused(&server, Some(&token), "create_thread", json!({"name": "x", "policy": "loud"}))
+            .await,
+        "invalid_policy"
+    );
+    let nothing =
+        call(&server, Some(&token), "wait_for_message", json!({"thread": "Plans", "seconds": 0}))
+            .await;
     assert_eq!(nothing["messages"], json!([]));
-    let said = call(&server, Some(&token), "send_message", json!({"thread": "Plans", "message": "Where are we?"})).await;
+    let said = call(
+        &server,
+        Some(&token),
+        "send_message",
+        json!({"thread": "Plans", "message": "Where are we?"}),
+    )
+    .await;
     let wait = json!({"thread": "Plans", "after": said["seq"], "seconds": 50});
     let (waited, _) = tokio::join!(call(&server, Some(&token), "wait_for_message", wait), async {
         let thread = made["thread"].as_str().unwrap();
         server.say(thread, "user", "Here.").await
     });
     assert_eq!(waited["messages"][0]["text"], "Here.", "{waited}");
-    assert_eq!(refused(&server, None, "wait_for_message", json!({"thread": "Plans", "seconds": 51})).await, "invalid_field");
+    assert_eq!(
+        refused(&server, None, "wait_for_message", json!({"thread": "Plans", "seconds": 51})).await,
+        "invalid_field"
+    );
     // A session's home is meant by its name, as in send_message.
     let home = call(&server, Some(&token), "read_thread", json!({"thread": "planner"})).await;
     assert_eq!(home["name"].as_str().map(|name| name.starts_with("planner")), Some(true), "{home}");
-    let said = rpc(&server, Some(&token), "tools/call", json!({"name": "read_thread", "arguments": {"thread": "nobody"}})).await;
+    let said = rpc(
+        &server,
+        Some(&token),
+        "tools/call",
+        json!({"name": "read_thread", "arguments": {"thread": "nobody"}}),
+    )
+    .await;
     let text = said["result"]["content"][0]["text"].as_str().unwrap();
-    assert!(text.starts_with("thread_not_found") && text.contains("list_threads") && !text.contains("GET /"), "{text}");
+    assert!(
+        text.starts_with("thread_not_found")
+            && text.contains("list_threads")
+            && !text.contains("GET /"),
+        "{text}"
+    );
 }

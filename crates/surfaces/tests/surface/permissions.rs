@@ -34,22 +34,43 @@ async fn only_a_person_answers_and_only_what_is_offered() {
         (json!({"thread": thread, "option": "allow", "from": "careful"}), 403, "humans_only"),
         (json!({"thread": "nowhere", "option": "allow"}), 404, "thread_not_found"),
     ];
-    let code = |(status, answer): (u16, Value)| (status, answer["error"]["code"].as_str().unwrap_or_default().to_owned());
+    let code = |(status, answer): (u16, Value)| {
+        (status, answer["error"]["code"].as_str().unwrap_or_default().to_owned())
+    };
     for (body, status, word) in refusals {
-        assert_eq!(code(server.as_operator(Method::POST, path, body.clone()).await), (status, word.to_owned()), "{body}");
+        assert_eq!(
+            code(server.as_operator(Method::POST, path, body.clone()).await),
+            (status, word.to_owned()),
+            "{body}"
+        );
     }
     let body = json!({"thread": thread, "option": "allow"});
     for from in ["planner", "user"] {
         let by_program = json!({"thread": thread, "option": "allow", "from": from});
-        assert_eq!(code(server.post_as(&stage.token("planner"), path, by_program).await), (403, "forbidden".into()));
+        assert_eq!(
+            code(server.post_as(&stage.token("planner"), path, by_program).await),
+            (403, "forbidden".into())
+        );
     }
-    assert_eq!(code(server.unproven(Method::POST, path, body.clone()).await), (403, "forbidden".into()), "nobody knows who this is");
-    assert_eq!(code(server.as_operator(Method::POST, "/permissions/p-2/answer", body.clone()).await), (409, "permission_closed".into()));
+    assert_eq!(
+        code(server.unproven(Method::POST, path, body.clone()).await),
+        (403, "forbidden".into()),
+        "nobody knows who this is"
+    );
+    assert_eq!(
+        code(server.as_operator(Method::POST, "/permissions/p-2/answer", body.clone()).await),
+        (409, "permission_closed".into())
+    );
 
     let (status, answered) = server.as_operator(Method::POST, path, body.clone()).await;
-    assert_eq!((status, &answered["event"]["content"]["option"]), (200, &json!("allow")), "{answered}");
+    assert_eq!(
+        (status, &answered["event"]["content"]["option"]),
+        (200, &json!("allow")),
+        "{answered}"
+    );
     frames.until(|event| event["content"] == "You said allow.").await;
-    let (status, late) = server.as_operator(Method::POST, path, json!({"thread": thread, "option": "2"})).await;
+    let (status, late) =
+        server.as_operator(Method::POST, path, json!({"thread": thread, "option": "2"})).await;
     let message = late["error"]["message"].as_str().unwrap_or_default();
     assert!(status == 409 && message.starts_with("user answered “allow” already, at 20"), "{late}");
 }
@@ -58,12 +79,16 @@ async fn only_a_person_answers_and_only_what_is_offered() {
 async fn waits(server: &Server, changes: &mut Frames, thread: &str, wanted: u64) {
     loop {
         let frame = changes.next().await.unwrap();
-        if frame.name.is_none() && frame.data["thread"] == thread && frame.data["waits_for_people"] == wanted {
+        if frame.name.is_none()
+            && frame.data["thread"] == thread
+            && frame.data["waits_for_people"] == wanted
+        {
             break;
         }
     }
     let (_, list) = server.get("/threads").await;
-    let listed = list["threads"].as_array().unwrap().iter().find(|entry| entry["id"] == thread).unwrap();
+    let listed =
+        list["threads"].as_array().unwrap().iter().find(|entry| entry["id"] == thread).unwrap();
     assert_eq!(listed["waits_for_people"], wanted, "{list}");
 }
 

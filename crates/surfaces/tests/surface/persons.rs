@@ -10,7 +10,9 @@ const MODES: [Mode; 2] = [Mode::Local, Mode::Token];
 
 /// A conversation of the operator's.
 async fn thread(server: &Server, policy: Value) -> String {
-    let (status, made) = server.as_operator(Method::POST, "/threads", json!({"name": "test", "policy": policy})).await;
+    let (status, made) = server
+        .as_operator(Method::POST, "/threads", json!({"name": "test", "policy": policy}))
+        .await;
     assert_eq!(status, 200, "{made}");
     made["id"].as_str().unwrap().into()
 }
@@ -22,7 +24,13 @@ async fn token(server: &Server, wanted: Value) -> String {
 }
 
 /// Gives a control, and its status and code.
-async fn control(server: &Server, credential: Option<&str>, thread: &str, from: &str, content: Value) -> (u16, String) {
+async fn control(
+    server: &Server,
+    credential: Option<&str>,
+    thread: &str,
+    from: &str,
+    content: Value,
+) -> (u16, String) {
     let body = json!({"type": "control", "from": from, "content": content});
     let path = format!("/threads/{thread}/events");
     let (status, answer) = match credential {
@@ -45,9 +53,12 @@ fn taken() -> (u16, String) {
 }
 
 async fn kind_of(server: &Server, thread: &str, id: &str) -> Value {
-    let (_, answer) = server.as_operator(Method::GET, &format!("/threads/{thread}/state"), Value::Null).await;
-    let all = answer["state"]["participants"]["invited"].as_array().unwrap_or_else(|| panic!("{answer}"));
-    all.iter().find(|one| one["id"] == id).unwrap_or_else(|| panic!("{id} in {answer}"))["kind"].clone()
+    let (_, answer) =
+        server.as_operator(Method::GET, &format!("/threads/{thread}/state"), Value::Null).await;
+    let all =
+        answer["state"]["participants"]["invited"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    all.iter().find(|one| one["id"] == id).unwrap_or_else(|| panic!("{id} in {answer}"))["kind"]
+        .clone()
 }
 
 #[tokio::test]
@@ -56,34 +67,80 @@ async fn an_agent_neither_gives_nor_takes_what_makes_a_person() {
         let server = Server::start_in(mode).await;
         let thread = thread(&server, json!("mention_only")).await;
         let scopes = json!(["threads:read", "threads:write", "participants:invite"]);
-        let evil = token(&server, json!({"principal": "evil", "kind": "agent", "scopes": scopes})).await;
+        let evil =
+            token(&server, json!({"principal": "evil", "kind": "agent", "scopes": scopes})).await;
         let ann = token(&server, json!({"principal": "ann", "kind": "human"})).await;
-        for (id, profile) in
-            [("evil", json!({"client": "echo", "model": "m"})), ("ann", json!({})), ("echo", json!({"client": "echo", "model": "m"}))]
-        {
-            assert_eq!(control(&server, Some(&server.key), &thread, "user", invited(id, profile)).await, taken(), "{id}");
+        for (id, profile) in [
+            ("evil", json!({"client": "echo", "model": "m"})),
+            ("ann", json!({})),
+            ("echo", json!({"client": "echo", "model": "m"})),
+        ] {
+            assert_eq!(
+                control(&server, Some(&server.key), &thread, "user", invited(id, profile)).await,
+                taken(),
+                "{id}"
+            );
         }
-        assert_eq!((kind_of(&server, &thread, "ann").await, kind_of(&server, &thread, "evil").await), (json!("human"), json!("agent")));
-        let evils = async |content: Value| control(&server, Some(&evil), &thread, "evil", content).await;
-        assert_eq!(evils(invited("evil", json!({"client": "human"}))).await, refused("kind_is_the_servers"));
-        assert_eq!(evils(invited("ann", json!({"client": "echo"}))).await, refused("kind_is_the_servers"));
-        assert_eq!(evils(invited("echo", json!({"client": "human"}))).await, refused("kind_is_the_servers"));
-        assert_eq!(evils(invited("new", json!({"client": "human"}))).await, refused("kind_is_the_servers"));
-        assert_eq!(evils(invited("echo", json!({"client": "quiet"}))).await, refused("humans_only"));
-        assert_eq!(evils(invited("ann", json!({"nickname": "Evil"}))).await, refused("humans_only"));
-        assert_eq!(evils(json!({"uninvite": {"participant_id": "ann"}})).await, refused("humans_only"));
+        assert_eq!(
+            (kind_of(&server, &thread, "ann").await, kind_of(&server, &thread, "evil").await),
+            (json!("human"), json!("agent"))
+        );
+        let evils =
+            async |content: Value| control(&server, Some(&evil), &thread, "evil", content).await;
+        assert_eq!(
+            evils(invited("evil", json!({"client": "human"}))).await,
+            refused("kind_is_the_servers")
+        );
+        assert_eq!(
+            evils(invited("ann", json!({"client": "echo"}))).await,
+            refused("kind_is_the_servers")
+        );
+        assert_eq!(
+            evils(invited("echo", json!({"client": "human"}))).await,
+            refused("kind_is_the_servers")
+        );
+        assert_eq!(
+            evils(invited("new", json!({"client": "human"}))).await,
+            refused("kind_is_the_servers")
+        );
+        assert_eq!(
+            evils(invited("echo", json!({"client": "quiet"}))).await,
+            refused("humans_only")
+        );
+        assert_eq!(
+            evils(invited("ann", json!({"nickname": "Evil"}))).await,
+            refused("humans_only")
+        );
+        assert_eq!(
+            evils(json!({"uninvite": {"participant_id": "ann"}})).await,
+            refused("humans_only")
+        );
         // Nor does a person make a principal what it is not.
-        let operators = async |content: Value| control(&server, Some(&server.key), &thread, "user", content).await;
-        assert_eq!(operators(invited("evil", json!({"client": "human"}))).await, refused("kind_is_the_servers"));
-        assert_eq!(operators(invited("ann", json!({"client": "echo"}))).await, refused("kind_is_the_servers"));
+        let operators = async |content: Value| {
+            control(&server, Some(&server.key), &thread, "user", content).await
+        };
+        assert_eq!(
+            operators(invited("evil", json!({"client": "human"}))).await,
+            refused("kind_is_the_servers")
+        );
+        assert_eq!(
+            operators(invited("ann", json!({"client": "echo"}))).await,
+            refused("kind_is_the_servers")
+        );
         // Muted means muted, and renaming is for people.
         assert_eq!(operators(json!({"mute": {"targets": ["evil"]}})).await, taken());
         let path = format!("/threads/{thread}/events");
-        let (status, answer) = server.with(&evil, Method::POST, &path, json!({"content": "I am a person"})).await;
+        let (status, answer) =
+            server.with(&evil, Method::POST, &path, json!({"content": "I am a person"})).await;
         assert_eq!((status, &answer["error"]["code"]), (409, &json!("participant_muted")));
-        let renamed = server.with(&evil, Method::POST, &path, json!({"type": "thread.renamed", "content": "mine"})).await;
+        let renamed = server
+            .with(&evil, Method::POST, &path, json!({"type": "thread.renamed", "content": "mine"}))
+            .await;
         assert_eq!((renamed.0, &renamed.1["error"]["code"]), (403, &json!("humans_only")));
-        assert_eq!(server.with(&ann, Method::POST, &path, json!({"content": "I am one"})).await.0, 200);
+        assert_eq!(
+            server.with(&ann, Method::POST, &path, json!({"content": "I am one"})).await.0,
+            200
+        );
     }
 }
 
@@ -92,13 +149,22 @@ async fn mcp_gives_nobody_the_kind_of_a_person_either() {
     let server = Server::start_in(Mode::Token).await;
     let thread = thread(&server, json!("mention_only")).await;
     let scopes = json!(["threads:read", "threads:write", "participants:invite"]);
-    let evil = token(&server, json!({"principal": "evil", "kind": "agent", "scopes": scopes})).await;
+    let evil =
+        token(&server, json!({"principal": "evil", "kind": "agent", "scopes": scopes})).await;
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "invite", "arguments": {
         "thread": thread, "client": "human", "participant": "evil", "model": "human"}}});
-    let request = server.client.post(server.url("/mcp")).bearer_auth(&evil).header("accept", "application/json, text/event-stream");
+    let request = server
+        .client
+        .post(server.url("/mcp"))
+        .bearer_auth(&evil)
+        .header("accept", "application/json, text/event-stream");
     let text = request.json(&call).send().await.unwrap().text().await.unwrap();
-    assert!(text.contains("kind_is_the_servers") || text.contains("Only people say who is a person"), "{text}");
-    let (_, state) = server.as_operator(Method::GET, &format!("/threads/{thread}/state"), Value::Null).await;
+    assert!(
+        text.contains("kind_is_the_servers") || text.contains("Only people say who is a person"),
+        "{text}"
+    );
+    let (_, state) =
+        server.as_operator(Method::GET, &format!("/threads/{thread}/state"), Value::Null).await;
     assert_eq!(state["state"]["participants"]["invited"], json!([]));
 }
 
@@ -116,9 +182,13 @@ async fn limits_are_lowered_by_anybody_and_raised_by_a_person_who_proves_it() {
         assert_eq!(anybody(raise.clone()).await, refused("needs_proof"), "{raise}");
     }
     let commands = format!("/threads/{thread}/commands");
-    let (status, answer) = server.post(&commands, json!({"text": "/group config max_depth 3"})).await;
+    let (status, answer) =
+        server.post(&commands, json!({"text": "/group config max_depth 3"})).await;
     assert_eq!((status, &answer["error"]["code"]), (403, &json!("needs_proof")));
-    assert_eq!(anybody(json!({"config": {"max_agent_turns_per_message": 2, "cooldown_seconds": 0}})).await, taken());
+    assert_eq!(
+        anybody(json!({"config": {"max_agent_turns_per_message": 2, "cooldown_seconds": 0}})).await,
+        taken()
+    );
     // Other rules come with the settings that were there.
     assert_eq!(anybody(json!({"policy": "round_robin"})).await, taken());
     let policy = server.state(&thread).await["policy"].clone();
@@ -126,7 +196,11 @@ async fn limits_are_lowered_by_anybody_and_raised_by_a_person_who_proves_it() {
         (&policy["name"], &policy["max_depth"], &policy["max_agent_turns_per_message"]),
         (&json!("round_robin"), &json!(1), &json!(2))
     );
-    assert_eq!(control(&server, Some(&server.key), &thread, "user", json!({"config": {"max_depth": 3}})).await, taken());
+    assert_eq!(
+        control(&server, Some(&server.key), &thread, "user", json!({"config": {"max_depth": 3}}))
+            .await,
+        taken()
+    );
 }
 
 #[tokio::test]
@@ -135,9 +209,11 @@ async fn what_a_proven_person_stopped_goes_on_by_proof_alone() {
     let thread = thread(&server, json!("mention_only")).await;
     server.invite(&thread, "echo", "echo").await;
     let key = server.key.clone();
-    let operators = async |content: Value| control(&server, Some(&key), &thread, "user", content).await;
+    let operators =
+        async |content: Value| control(&server, Some(&key), &thread, "user", content).await;
     let anybody = async |content: Value| control(&server, None, &thread, "user", content).await;
-    let (mute, unmute) = (json!({"mute": {"targets": ["echo"]}}), json!({"unmute": {"targets": ["echo"]}}));
+    let (mute, unmute) =
+        (json!({"mute": {"targets": ["echo"]}}), json!({"unmute": {"targets": ["echo"]}}));
     let (pause, go_on) = (json!({"pause": {"on": true}}), json!({"pause": {"on": false}}));
     assert_eq!(operators(mute.clone()).await, taken());
     assert_eq!(anybody(unmute.clone()).await, refused("needs_proof"));
@@ -162,17 +238,26 @@ async fn words_without_proof_are_marked_and_lift_no_guard() {
     let said = server.say(&thread, "user", "begin").await;
     assert_eq!(said["meta"]["unproven"], true);
     stream.until(|event| event["type"] == "notice").await;
-    let spoken = server.events(&thread, "").await.iter().filter(|event| event["type"] == "message").count();
+    let spoken =
+        server.events(&thread, "").await.iter().filter(|event| event["type"] == "message").count();
     server.say(&thread, "user", "I am the user: go on").await;
     assert!(server.state(&thread).await["held"].is_string());
-    let (status, proven) = server.as_operator(Method::POST, &format!("/threads/{thread}/events"), json!({"content": "Go on."})).await;
+    let (status, proven) = server
+        .as_operator(
+            Method::POST,
+            &format!("/threads/{thread}/events"),
+            json!({"content": "Go on."}),
+        )
+        .await;
     assert_eq!((status, &proven["event"]["meta"]["unproven"]), (200, &Value::Null), "{proven}");
     stream.until(|event| event["type"] == "notice").await;
     let events = server.events(&thread, "").await;
     assert!(events.iter().filter(|event| event["type"] == "message").count() > spoken + 2);
     // The mark is the server's.
     for key in ["unproven", "typed_at"] {
-        let (status, error) = server.refuse(&thread, json!({"from": "user", "content": "x", "meta": {key: false}})).await;
+        let (status, error) = server
+            .refuse(&thread, json!({"from": "user", "content": "x", "meta": {key: false}}))
+            .await;
         assert_eq!((status, &error["code"]), (422, &json!("server_field")), "{key}");
     }
 }
@@ -203,7 +288,8 @@ async fn names_that_deceive_are_refused_and_harmless_ones_are_not() {
         .await;
     assert!(error["message"].as_str().unwrap().contains("alice"), "{error}");
     for empty in ["\u{200b}", "\u{202e}", "\u{2800}"] {
-        let (status, error) = server.refuse(&thread, json!({"from": "user", "content": empty})).await;
+        let (status, error) =
+            server.refuse(&thread, json!({"from": "user", "content": empty})).await;
         assert_eq!((status, &error["code"]), (422, &json!("empty_message")));
     }
     let (_, made) = server.post("/threads", json!({"name": "a\u{202e}gnp.exe"})).await;
@@ -211,17 +297,29 @@ async fn names_that_deceive_are_refused_and_harmless_ones_are_not() {
 }
 
 /// Invites a client over MCP: the code of what it is refused for, or nothing.
-async fn invited_by_tool(server: &Server, credential: Option<&str>, thread: &str, client: &str) -> String {
-    let arguments = json!({"thread": thread, "client": client, "participant": "dot", "from": "desk"});
+async fn invited_by_tool(
+    server: &Server,
+    credential: Option<&str>,
+    thread: &str,
+    client: &str,
+) -> String {
+    let arguments =
+        json!({"thread": thread, "client": client, "participant": "dot", "from": "desk"});
     let arguments = match credential {
         Some(_) => json!({"thread": thread, "client": client, "participant": "dot"}),
         None => arguments,
     };
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "invite", "arguments": arguments}});
-    let request = server.client.post(server.url("/mcp")).header("accept", "application/json, text/event-stream").json(&call);
+    let request = server
+        .client
+        .post(server.url("/mcp"))
+        .header("accept", "application/json, text/event-stream")
+        .json(&call);
     let request = credential.into_iter().fold(request, reqwest::RequestBuilder::bearer_auth);
     let (_, said) = answer(soon(request.send()).await.unwrap()).await;
-    let code = said["result"]["structuredContent"]["error"]["code"].as_str().or(said["error"]["code"].as_str());
+    let code = said["result"]["structuredContent"]["error"]["code"]
+        .as_str()
+        .or(said["error"]["code"].as_str());
     code.unwrap_or_default().to_owned()
 }
 
@@ -231,14 +329,30 @@ async fn a_client_that_is_started_with_its_first_turn_is_a_persons_to_invite() {
         let (server, stage) = Server::with_terminals_in(mode).await;
         let thread = thread(&server, json!("mention_only")).await;
         server.session("inside").await;
-        let scopes = json!(["threads:read", "threads:write", "participants:invite", "agents:run", "sessions:drive"]);
-        let robot = token(&server, json!({"principal": "robot", "kind": "agent", "scopes": scopes})).await;
+        let scopes = json!([
+            "threads:read",
+            "threads:write",
+            "participants:invite",
+            "agents:run",
+            "sessions:drive"
+        ]);
+        let robot =
+            token(&server, json!({"principal": "robot", "kind": "agent", "scopes": scopes})).await;
         let session = stage.token("inside");
-        let home = server.as_operator(Method::GET, "/sessions/inside", Value::Null).await.1["id"].as_str().unwrap().to_owned();
+        let home = server.as_operator(Method::GET, "/sessions/inside", Value::Null).await.1["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         let started = stage.count();
         let wish = || invited("dot", json!({"client": "demo", "model": "m"}));
-        for (credential, thread) in [(None, &thread), (Some(&*robot), &thread), (Some(&*session), &home)] {
-            let nobody = if mode == Mode::Token { (401, "unauthenticated".to_owned()) } else { refused("forbidden") };
+        for (credential, thread) in
+            [(None, &thread), (Some(&*robot), &thread), (Some(&*session), &home)]
+        {
+            let nobody = if mode == Mode::Token {
+                (401, "unauthenticated".to_owned())
+            } else {
+                refused("forbidden")
+            };
             let expected = if credential.is_none() { nobody } else { refused("forbidden") };
             let from = if credential.is_none() { "user" } else { "" };
             let body = match from {
@@ -252,7 +366,11 @@ async fn a_client_that_is_started_with_its_first_turn_is_a_persons_to_invite() {
             };
             let code = answered["error"]["code"].as_str().unwrap_or_default().to_owned();
             assert_eq!((status, code), expected, "{mode:?} over HTTP: {answered}");
-            assert_eq!(invited_by_tool(&server, credential, thread, "demo").await, expected.1, "{mode:?} over MCP");
+            assert_eq!(
+                invited_by_tool(&server, credential, thread, "demo").await,
+                expected.1,
+                "{mode:?} over MCP"
+            );
         }
         assert_eq!(stage.count(), started, "nothing was started for anybody who was refused");
 
@@ -260,7 +378,9 @@ async fn a_client_that_is_started_with_its_first_turn_is_a_persons_to_invite() {
         // Through a tool a program speaks, whoever's credential it shows.
         assert_eq!(invited_by_tool(&server, Some(&ann), &thread, "demo").await, "wrong_speaker");
         let path = format!("/threads/{thread}/events");
-        let (status, made) = server.with(&ann, Method::POST, &path, json!({"type": "control", "content": wish()})).await;
+        let (status, made) = server
+            .with(&ann, Method::POST, &path, json!({"type": "control", "content": wish()}))
+            .await;
         assert_eq!(status, 200, "{made}");
         let said = json!({"content": "@dot are you there?"});
         assert_eq!(server.with(&ann, Method::POST, &path, said).await.0, 200);
@@ -275,16 +395,24 @@ async fn words_under_a_name_that_means_nobody_come_with_a_warning() {
     let server = Server::start().await;
     let thread = server.thread("hybrid").await;
     let said = async |from: &str| {
-        let (status, answer) =
-            server.post(&format!("/threads/{thread}/events"), json!({"from": from, "content": format!("{from} is here")})).await;
+        let (status, answer) = server
+            .post(
+                &format!("/threads/{thread}/events"),
+                json!({"from": from, "content": format!("{from} is here")}),
+            )
+            .await;
         assert_eq!(status, 200, "{answer}");
         answer["warnings"].to_string()
     };
     let warned = said("anna").await;
-    assert!(warned.contains("anna is not known as a person here") && warned.contains("human"), "{warned}");
+    assert!(
+        warned.contains("anna is not known as a person here") && warned.contains("human"),
+        "{warned}"
+    );
     assert_eq!(said("user").await, "null");
     let words = json!({"from": "bea", "content": "with the operator's credential"});
-    let (_, proven) = server.as_operator(Method::POST, &format!("/threads/{thread}/events"), words).await;
+    let (_, proven) =
+        server.as_operator(Method::POST, &format!("/threads/{thread}/events"), words).await;
     assert!(proven["warnings"].to_string().contains("bea is not known"), "{proven}");
     server.control(&thread, json!({"invite": {"participant_id": "anna", "profile": {"client": "human", "model": "human"}}})).await;
     server.control(&thread, json!({"invite": {"participant_id": "bot", "profile": {"client": "outside", "model": "m"}}})).await;
@@ -299,14 +427,32 @@ async fn a_nickname_and_roles_can_be_taken_away() {
     let thread = server.thread("hybrid").await;
     let given = json!({"client": "outside", "model": "m", "nickname": "Beth", "roles": ["scribe"]});
     for taken in [json!({"nickname": null, "roles": null}), json!({"nickname": "", "roles": []})] {
-        server.control(&thread, json!({"invite": {"participant_id": "bot", "profile": given}})).await;
-        server.control(&thread, json!({"invite": {"participant_id": "bot", "profile": {"model": "m2"}}})).await;
-        let profile = async || server.state(&thread).await["participants"]["invited"][0]["profile"].clone();
+        server
+            .control(&thread, json!({"invite": {"participant_id": "bot", "profile": given}}))
+            .await;
+        server
+            .control(
+                &thread,
+                json!({"invite": {"participant_id": "bot", "profile": {"model": "m2"}}}),
+            )
+            .await;
+        let profile =
+            async || server.state(&thread).await["participants"]["invited"][0]["profile"].clone();
         let kept = profile().await;
-        assert_eq!((&kept["nickname"], &kept["roles"]), (&json!("Beth"), &json!(["scribe"])), "what is not said stays");
-        server.control(&thread, json!({"invite": {"participant_id": "bot", "profile": taken}})).await;
+        assert_eq!(
+            (&kept["nickname"], &kept["roles"]),
+            (&json!("Beth"), &json!(["scribe"])),
+            "what is not said stays"
+        );
+        server
+            .control(&thread, json!({"invite": {"participant_id": "bot", "profile": taken}}))
+            .await;
         let left = profile().await;
-        assert_eq!((left.get("nickname"), left.get("roles"), &left["client"]), (None, None, &json!("outside")), "{taken}");
+        assert_eq!(
+            (left.get("nickname"), left.get("roles"), &left["client"]),
+            (None, None, &json!("outside")),
+            "{taken}"
+        );
     }
 }
 
@@ -316,20 +462,25 @@ async fn a_time_without_a_zone_is_one_of_utc() {
     let thread = server.thread("mention_only").await;
     let said = server.say(&thread, "user", "hello").await;
     let ts = said["ts"].as_str().unwrap();
-    let (status, page) = server.get(&format!("/threads/{thread}/events?since={}", ts.trim_end_matches('Z'))).await;
+    let (status, page) =
+        server.get(&format!("/threads/{thread}/events?since={}", ts.trim_end_matches('Z'))).await;
     assert_eq!((status, &page["events"]), (200, &json!([])), "{ts}");
-    let (_, all) = server.get(&format!("/threads/{thread}/events?since=2026-01-21T01:30:49.826991")).await;
+    let (_, all) =
+        server.get(&format!("/threads/{thread}/events?since=2026-01-21T01:30:49.826991")).await;
     assert!(all["events"].as_array().unwrap().len() >= 2);
     assert_eq!(server.get(&format!("/threads/{thread}/events?since=yesterday")).await.0, 422);
 }
 
-/// Whoever is not shown everybody's turns is told so: a message without any may have been answered all the same.
+/// Whoever is not shown everybody's turns is told so: a message without any may have been answered
+/// all the same.
 #[tokio::test]
 async fn a_list_of_turns_says_whether_it_is_whole() {
     let server = Server::start_in(Mode::Token).await;
     let thread = thread(&server, json!("mention_only")).await;
     let reading = token(&server, json!({"principal": "rita", "scopes": ["threads:read"]})).await;
     let path = format!("/threads/{thread}/turns");
-    let whole = async |credential: &str| server.with(credential, Method::GET, &path, json!(null)).await.1["whole"].clone();
+    let whole = async |credential: &str| {
+        server.with(credential, Method::GET, &path, json!(null)).await.1["whole"].clone()
+    };
     assert_eq!((whole(&server.key).await, whole(&reading).await), (json!(true), json!(false)));
 }

@@ -13,7 +13,12 @@ fn code(answer: &(u16, Value)) -> (u16, &str) {
 }
 
 fn names(list: &Value, of: &str) -> Vec<String> {
-    list[of].as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
+    list[of]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["name"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 fn invite(session: &str) -> Value {
@@ -30,7 +35,12 @@ async fn a_session_reaches_its_home_and_where_it_is_invited_until_it_is_taken_ou
     server.say(&thread, "user", "a secret plan").await;
     let get = async |path: &str| server.with(&token, Method::GET, path, json!(null)).await;
     let (state, events) = (format!("/threads/{thread}/state"), format!("/threads/{thread}/events"));
-    let seen = get("/threads").await.1["threads"].as_array().unwrap().iter().map(|entry| entry["id"].clone()).collect::<Vec<_>>();
+    let seen = get("/threads").await.1["threads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["id"].clone())
+        .collect::<Vec<_>>();
     assert_eq!(seen, [json!(home)]);
     for path in [&state, &events] {
         assert_eq!(code(&get(path).await), (404, "thread_not_found"), "{path}");
@@ -38,15 +48,25 @@ async fn a_session_reaches_its_home_and_where_it_is_invited_until_it_is_taken_ou
     let hidden = server.post_as(&token, &events, json!({"content": "hello"})).await;
     assert_eq!(code(&hidden), (404, "thread_not_found"));
     assert_eq!(get("/search?q=secret").await.1["hits"], json!([]));
-    assert_eq!(names(&get("/sessions").await.1, "sessions"), ["ada"], "it does not know of the other");
+    assert_eq!(
+        names(&get("/sessions").await.1, "sessions"),
+        ["ada"],
+        "it does not know of the other"
+    );
     assert_eq!(get(&format!("/threads/{home}/state")).await.0, 200);
 
     for session in ["ada", "bob"] {
         server.take(&thread, invite(session)).await;
     }
-    assert_eq!((get(&state).await.0, get("/search?q=secret").await.1["hits"].as_array().unwrap().len()), (200, 1));
+    assert_eq!(
+        (get(&state).await.0, get("/search?q=secret").await.1["hits"].as_array().unwrap().len()),
+        (200, 1)
+    );
     assert_eq!(names(&get("/sessions").await.1, "sessions"), ["ada", "bob"]);
-    let response = soon(server.client.get(server.url(&format!("{events}/stream"))).bearer_auth(&token).send()).await.unwrap();
+    let response =
+        soon(server.client.get(server.url(&format!("{events}/stream"))).bearer_auth(&token).send())
+            .await
+            .unwrap();
     let mut frames = Frames::of(response);
     server.control(&thread, json!({"uninvite": {"participant_id": "ada"}})).await;
     while frames.next().await.is_some() {}
@@ -61,24 +81,51 @@ async fn a_session_talks_to_those_it_shares_a_conversation_with_and_reads_what_i
     server.session("bob").await;
     let (ada, bob) = (stage.token("ada"), stage.token("bob"));
     let say = json!({"message": "Are you there?"});
-    assert_eq!(code(&server.post_as(&ada, "/sessions/bob/messages", say.clone()).await), (404, "session_not_found"));
+    assert_eq!(
+        code(&server.post_as(&ada, "/sessions/bob/messages", say.clone()).await),
+        (404, "session_not_found")
+    );
     let thread = server.thread("mention_only").await;
-    let smuggled = server.post_as(&ada, "/threads", json!({"name": "mine"})).await.1["id"].as_str().unwrap().to_owned();
-    let invitation = json!({"type": "control", "content": {"invite": {"profile": {"session": "bob"}}}});
+    let smuggled = server.post_as(&ada, "/threads", json!({"name": "mine"})).await.1["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let invitation =
+        json!({"type": "control", "content": {"invite": {"profile": {"session": "bob"}}}});
     let smuggled = server.post_as(&ada, &format!("/threads/{smuggled}/events"), invitation).await;
-    assert_eq!(code(&smuggled), (404, "session_not_found"), "it invites nobody whom it does not know: {}", smuggled.1);
+    assert_eq!(
+        code(&smuggled),
+        (404, "session_not_found"),
+        "it invites nobody whom it does not know: {}",
+        smuggled.1
+    );
     for session in ["ada", "bob"] {
         server.take(&thread, invite(session)).await;
     }
     server.post("/sessions/bob/messages", json!({"message": "What a person told him."})).await;
     assert_eq!(server.post_as(&ada, "/sessions/bob/messages", say).await.0, 200);
-    let data = server.with(&ada, Method::GET, "/sessions/bob/data?tail_chars=0", json!(null)).await.1["text"].as_str().unwrap().to_owned();
+    let data = server
+        .with(&ada, Method::GET, "/sessions/bob/data?tail_chars=0", json!(null))
+        .await
+        .1["text"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(data.contains("Are you there?") && !data.contains("What a person told him."), "{data}");
-    for (method, path) in [(Method::GET, "screen"), (Method::POST, "interrupt"), (Method::POST, "end"), (Method::GET, "attach")] {
+    for (method, path) in [
+        (Method::GET, "screen"),
+        (Method::POST, "interrupt"),
+        (Method::POST, "end"),
+        (Method::GET, "attach"),
+    ] {
         let refused = server.with(&ada, method, &format!("/sessions/bob/{path}"), json!({})).await;
         assert_eq!(code(&refused), (403, "forbidden"), "{path}");
     }
-    assert_eq!(server.with(&bob, Method::GET, "/sessions/bob/screen", json!(null)).await.0, 200, "its own it may see");
+    assert_eq!(
+        server.with(&bob, Method::GET, "/sessions/bob/screen", json!(null)).await.0,
+        200,
+        "its own it may see"
+    );
 }
 
 #[tokio::test]
@@ -104,11 +151,21 @@ async fn an_agent_starts_others_only_where_the_operator_lets_it_and_without_argu
     let adopted = json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7"}});
     assert_eq!(code(&server.post_as(&ada, "/sessions", adopted).await), (403, "forbidden"));
     assert_eq!(stage.count(), count);
-    let started = server.post_as(&ada, "/sessions", json!({"client": "demo", "name": "helper", "cwd": inside})).await;
-    assert_eq!((started.0, stage.launched().cwd), (200, inside.canonicalize().unwrap()), "{}", started.1);
+    let started = server
+        .post_as(&ada, "/sessions", json!({"client": "demo", "name": "helper", "cwd": inside}))
+        .await;
+    assert_eq!(
+        (started.0, stage.launched().cwd),
+        (200, inside.canonicalize().unwrap()),
+        "{}",
+        started.1
+    );
     // What it started is its own: it looks at it, steers it and reads its home.
     let home = started.1["id"].as_str().unwrap();
-    assert_eq!(server.with(&ada, Method::GET, &format!("/threads/{home}/events"), json!(null)).await.0, 200);
+    assert_eq!(
+        server.with(&ada, Method::GET, &format!("/threads/{home}/events"), json!(null)).await.0,
+        200
+    );
     assert_eq!(server.with(&ada, Method::GET, "/sessions/helper/screen", json!(null)).await.0, 200);
     // Its helpers are its family, and a family has its size.
     let mut last = (200, json!(null));
@@ -118,8 +175,16 @@ async fn an_agent_starts_others_only_where_the_operator_lets_it_and_without_argu
     }
     assert_eq!(code(&last), (409, "session_conflict"), "{}", last.1);
     assert_eq!(server.post_as(&ada, "/sessions/helper/end", json!({})).await.0, 200);
-    assert_eq!(server.post_as(&ada, "/sessions", json!({"client": "demo", "cwd": inside})).await.0, 200, "there is room again");
-    assert_eq!(server.post("/sessions", json!({"client": "demo"})).await.0, 403, "nobody starts anything without a credential");
+    assert_eq!(
+        server.post_as(&ada, "/sessions", json!({"client": "demo", "cwd": inside})).await.0,
+        200,
+        "there is room again"
+    );
+    assert_eq!(
+        server.post("/sessions", json!({"client": "demo"})).await.0,
+        403,
+        "nobody starts anything without a credential"
+    );
 }
 
 #[tokio::test]
@@ -136,10 +201,19 @@ async fn what_an_agent_may_not_start_a_person_is_asked_about_and_it_is_started_o
     assert_eq!(same, (202, asked.clone()), "the same wish is the same question");
     let permission = asked["permission"].as_str().unwrap();
     let card = server.event(&home, "permission", "requested").await;
-    assert_eq!((&card["turn"], &card["participant"], &card["folder"]), (&json!(null), &json!("ada"), &json!(folder)));
-    assert_eq!(card["action"], "Start demo \"--model\" \"x\\u{202e}\"\nCall it helper", "nothing is hidden");
+    assert_eq!(
+        (&card["turn"], &card["participant"], &card["folder"]),
+        (&json!(null), &json!("ada"), &json!(folder))
+    );
+    assert_eq!(
+        card["action"], "Start demo \"--model\" \"x\\u{202e}\"\nCall it helper",
+        "nothing is hidden"
+    );
     let waits = &server.get(&format!("/threads/{home}/state")).await.1["state"]["starts"];
-    assert_eq!((&waits[0]["permission"], &waits[0]["participant"]), (&json!(permission), &json!("ada")));
+    assert_eq!(
+        (&waits[0]["permission"], &waits[0]["participant"]),
+        (&json!(permission), &json!("ada"))
+    );
 
     let answer = format!("/permissions/{permission}/answer");
     let allow = json!({"thread": home, "option": "allow"});
@@ -149,8 +223,15 @@ async fn what_an_agent_may_not_start_a_person_is_asked_about_and_it_is_started_o
     let done = server.event(&home, "permission", "settled").await;
     assert_eq!((&done["outcome"], &done["name"]), (&json!("started"), &json!("helper")), "{done}");
     let launched = stage.launched();
-    assert_eq!((stage.count(), launched.cwd, launched.args), (before + 1, folder, vec!["--model".to_owned(), "x\u{202e}".to_owned()]));
-    assert_eq!(server.with(&ada, Method::GET, "/sessions/helper/screen", json!(null)).await.0, 200, "it steers what it had started");
+    assert_eq!(
+        (stage.count(), launched.cwd, launched.args),
+        (before + 1, folder, vec!["--model".to_owned(), "x\u{202e}".to_owned()])
+    );
+    assert_eq!(
+        server.with(&ada, Method::GET, "/sessions/helper/screen", json!(null)).await.0,
+        200,
+        "it steers what it had started"
+    );
     let late = server.as_operator(Method::POST, &answer, allow).await;
     assert_eq!(code(&late), (409, "permission_closed"));
     assert_eq!(stage.count(), before + 1);
@@ -179,9 +260,18 @@ async fn an_agent_without_a_terminal_says_where_a_person_is_asked_and_hears_a_re
     let (status, asked) = server.post_as(token, "/sessions", there).await;
     assert_eq!((status, &asked["thread"]), (202, &json!(thread)), "{asked}");
     let answer = format!("/permissions/{}/answer", asked["permission"].as_str().unwrap());
-    assert_eq!(server.as_operator(Method::POST, &answer, json!({"thread": thread, "option": "deny"})).await.0, 200);
+    assert_eq!(
+        server
+            .as_operator(Method::POST, &answer, json!({"thread": thread, "option": "deny"}))
+            .await
+            .0,
+        200
+    );
     let refused = server.event(&thread, "permission", "settled").await;
-    assert_eq!((&refused["outcome"], &refused["participant"]), (&json!("refused"), &json!("planner")));
+    assert_eq!(
+        (&refused["outcome"], &refused["participant"]),
+        (&json!("refused"), &json!("planner"))
+    );
     assert_eq!(stage.count(), 0);
 }
 
@@ -189,7 +279,11 @@ async fn an_agent_without_a_terminal_says_where_a_person_is_asked_and_hears_a_re
 async fn a_session_takes_nobodys_name_and_nobody_takes_a_sessions() {
     let (server, stage) = Server::with_terminals().await;
     let token = async |wanted: Value| server.as_operator(Method::POST, "/tokens", wanted).await;
-    for wanted in [json!({"principal": "ann"}), json!({"principal": "critic", "kind": "agent"}), json!({"principal": "demo"})] {
+    for wanted in [
+        json!({"principal": "ann"}),
+        json!({"principal": "critic", "kind": "agent"}),
+        json!({"principal": "demo"}),
+    ] {
         assert_eq!(token(wanted).await.0, 200);
     }
     for name in ["ann", "critic", "ANN"] {
@@ -197,13 +291,26 @@ async fn a_session_takes_nobodys_name_and_nobody_takes_a_sessions() {
         assert_eq!(code(&refused), (409, "session_conflict"), "{name}: {}", refused.1);
     }
     assert_eq!(stage.count(), 0);
-    assert_eq!(server.post("/sessions", json!({"client": "demo"})).await.1["name"], "demo-2", "nor by itself");
+    assert_eq!(
+        server.post("/sessions", json!({"client": "demo"})).await.1["name"],
+        "demo-2",
+        "nor by itself"
+    );
     server.session("ada").await;
     server.post("/sessions/ada/end", json!({})).await;
     for principal in ["ada", "demo-2"] {
-        assert_eq!(code(&token(json!({"principal": principal})).await), (409, "principal_taken"), "{principal}");
+        assert_eq!(
+            code(&token(json!({"principal": principal})).await),
+            (409, "principal_taken"),
+            "{principal}"
+        );
         let thread = server.thread("mention_only").await;
-        let invited = server.post(&format!("/threads/{thread}/invitations"), json!({"principal": principal, "kind": "agent"})).await;
+        let invited = server
+            .post(
+                &format!("/threads/{thread}/invitations"),
+                json!({"principal": principal, "kind": "agent"}),
+            )
+            .await;
         assert_eq!(code(&invited), (409, "principal_taken"), "{principal}");
     }
 }
@@ -214,7 +321,11 @@ async fn an_agent_does_not_begin_conversations_without_end() {
     server.session("ada").await;
     let ada = stage.token("ada");
     for number in 0..20 {
-        assert_eq!(server.post_as(&ada, "/threads", json!({"name": "one more"})).await.0, 200, "{number}");
+        assert_eq!(
+            server.post_as(&ada, "/threads", json!({"name": "one more"})).await.0,
+            200,
+            "{number}"
+        );
     }
     let refused = server.post_as(&ada, "/threads", json!({"name": "one more"})).await;
     assert_eq!(code(&refused), (403, "forbidden"), "{}", refused.1);
@@ -224,15 +335,29 @@ async fn an_agent_does_not_begin_conversations_without_end() {
 #[tokio::test]
 async fn an_operator_lets_the_sessions_of_a_client_reach_everything() {
     let demo = ClientRights { reaches_all: true, ..ClientRights::default() };
-    let (server, stage) = Server::with_rights(Mode::Token, demo, std::path::Path::new("/nowhere")).await;
+    let (server, stage) =
+        Server::with_rights(Mode::Token, demo, std::path::Path::new("/nowhere")).await;
     server.session("ada").await;
     server.session("bob").await;
     let thread = server.introduce(&["bob"]).await;
     let ada = stage.token("ada");
-    assert_eq!(server.with(&ada, Method::GET, &format!("/threads/{thread}/events"), json!(null)).await.0, 200);
-    assert_eq!(server.post_as(&ada, "/sessions/bob/messages", json!({"message": "Are you there?"})).await.0, 200);
+    assert_eq!(
+        server.with(&ada, Method::GET, &format!("/threads/{thread}/events"), json!(null)).await.0,
+        200
+    );
+    assert_eq!(
+        server
+            .post_as(&ada, "/sessions/bob/messages", json!({"message": "Are you there?"}))
+            .await
+            .0,
+        200
+    );
     for (method, path) in [(Method::GET, "screen"), (Method::POST, "end")] {
         let refused = server.with(&ada, method, &format!("/sessions/bob/{path}"), json!({})).await;
-        assert_eq!(code(&refused), (403, "forbidden"), "{path}: what it did not start it does not steer");
+        assert_eq!(
+            code(&refused),
+            (403, "forbidden"),
+            "{path}: what it did not start it does not steer"
+        );
     }
 }

@@ -28,7 +28,11 @@ fn compare(path: &str, made: &str) {
     let hint = "run MOOTHALL_BLESS=1 cargo test -p moothall-surfaces and look at the difference";
     if let Some(line) = differs {
         let (kept, made) = (kept.lines().nth(line).unwrap(), made.lines().nth(line).unwrap());
-        panic!("{}:{}: the repository says\n  {kept}\nand the code says\n  {made}\n{hint}", path.display(), line + 1);
+        panic!(
+            "{}:{}: the repository says\n  {kept}\nand the code says\n  {made}\n{hint}",
+            path.display(),
+            line + 1
+        );
     }
     assert_eq!(kept.len(), made.len(), "{} has another length; {hint}", path.display());
 }
@@ -64,15 +68,26 @@ fn every_code_of_the_rules_is_listed_and_no_other() {
     let mut text = String::new();
     sources(&root().join("crates/kernel/src"), &mut text);
     sources(&root().join("crates/engine/src"), &mut text);
-    let listed: BTreeSet<&str> = RULE_CODES.iter().map(|(_, word, _)| *word).chain(Code::ALL.iter().map(|code| code.word())).collect();
+    let listed: BTreeSet<&str> = RULE_CODES
+        .iter()
+        .map(|(_, word, _)| *word)
+        .chain(Code::ALL.iter().map(|code| code.word()))
+        .collect();
     for tail in text.split("Rejection::new(").skip(1) {
         let second = tail.split_once(',').unwrap().1.trim_start();
         if let Some(word) = second.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
-            assert!(listed.contains(word.0), "the code {:?} of the rules is not in RULE_CODES", word.0);
+            assert!(
+                listed.contains(word.0),
+                "the code {:?} of the rules is not in RULE_CODES",
+                word.0
+            );
         }
     }
     for (_, word, _) in RULE_CODES {
-        assert!(text.contains(&format!("\"{word}\"")), "nothing in the rules says {word:?} any more");
+        assert!(
+            text.contains(&format!("\"{word}\"")),
+            "nothing in the rules says {word:?} any more"
+        );
     }
 }
 
@@ -80,16 +95,26 @@ fn every_code_of_the_rules_is_listed_and_no_other() {
 fn operations_have_names_of_their_own() {
     let api = serde_json::to_value(openapi()).unwrap();
     let paths = api["paths"].as_object().unwrap();
-    let names: Vec<&str> =
-        paths.values().flat_map(|path| path.as_object().unwrap().values()).map(|op| op["operationId"].as_str().unwrap()).collect();
+    let names: Vec<&str> = paths
+        .values()
+        .flat_map(|path| path.as_object().unwrap().values())
+        .map(|op| op["operationId"].as_str().unwrap())
+        .collect();
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len(), "{names:?}");
 }
 
 /// What a client generator makes of an operation's security, in the words of the table of routes.
 fn need_said(operation: &Value) -> String {
-    let ways = operation["security"].as_array().unwrap_or_else(|| panic!("{operation} says nothing of credentials"));
-    let names: Vec<&str> = ways.iter().flat_map(|way| way.as_object().unwrap().keys()).map(String::as_str).collect();
-    let scopes: BTreeSet<String> = ways.iter().flat_map(|way| way.as_object().unwrap().values()).map(Value::to_string).collect();
+    let ways = operation["security"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{operation} says nothing of credentials"));
+    let names: Vec<&str> =
+        ways.iter().flat_map(|way| way.as_object().unwrap().keys()).map(String::as_str).collect();
+    let scopes: BTreeSet<String> = ways
+        .iter()
+        .flat_map(|way| way.as_object().unwrap().values())
+        .map(Value::to_string)
+        .collect();
     if ways.is_empty() {
         return "nothing".into();
     }
@@ -112,10 +137,17 @@ fn every_operation_says_which_credential_it_needs() {
         let operation = &path[route.method.to_lowercase()];
         assert_eq!(need_said(operation), wanted, "{} {}", route.method, route.path);
     }
-    let operations = api["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap().values());
+    let operations = api["paths"]
+        .as_object()
+        .unwrap()
+        .values()
+        .flat_map(|path| path.as_object().unwrap().values());
     assert!(operations.map(need_said).any(|need| need == "always [\"server:admin\"]"));
     let schemes = &api["components"]["securitySchemes"];
-    assert_eq!((&schemes["bearer"]["scheme"], &schemes["cookie"]["in"]), (&json!("bearer"), &json!("cookie")));
+    assert_eq!(
+        (&schemes["bearer"]["scheme"], &schemes["cookie"]["in"]),
+        (&json!("bearer"), &json!("cookie"))
+    );
 }
 
 #[tokio::test]

@@ -15,7 +15,9 @@ async fn search(server: &Server, query: &str, rest: &str) -> (u16, Value) {
 async fn places(server: &Server, query: &str) -> Vec<(String, u64)> {
     let (status, answer) = search(server, query, "").await;
     assert_eq!(status, 200, "{query}: {answer}");
-    let place = |hit: &Value| (hit["thread_name"].as_str().unwrap().to_owned(), hit["seq"].as_u64().unwrap());
+    let place = |hit: &Value| {
+        (hit["thread_name"].as_str().unwrap().to_owned(), hit["seq"].as_u64().unwrap())
+    };
     answer["hits"].as_array().unwrap().iter().map(place).collect()
 }
 
@@ -47,7 +49,13 @@ async fn filters_take_ids_and_names() {
     server.say(&plan, "ann-1", "word here").await;
     server.say(&other, "user", "word there").await;
     let here = vec![("Plan".to_owned(), 3)];
-    for query in ["from:ann-1", "word from:\"ann lee\"", "in:plan word", &format!("in:{plan} word"), "word from:ANN-1 after:2020-01-01"] {
+    for query in [
+        "from:ann-1",
+        "word from:\"ann lee\"",
+        "in:plan word",
+        &format!("in:{plan} word"),
+        "word from:ANN-1 after:2020-01-01",
+    ] {
         assert_eq!(places(&server, query).await, here, "{query}");
     }
     assert_eq!(places(&server, "word in:plan in:other").await.len(), 2);
@@ -65,7 +73,9 @@ async fn pages_join() {
     let mut cursor = String::new();
     loop {
         let (_, page) = search(&server, "word", &format!("&limit=2{cursor}")).await;
-        read.extend(page["hits"].as_array().unwrap().iter().map(|hit| hit["seq"].as_u64().unwrap()));
+        read.extend(
+            page["hits"].as_array().unwrap().iter().map(|hit| hit["seq"].as_u64().unwrap()),
+        );
         let Some(next) = page.get("next") else { break };
         cursor = format!("&cursor={next}");
     }
@@ -78,15 +88,28 @@ async fn hostile_queries_get_a_sentence_or_nothing() {
     let thread = server.thread("mention_only").await;
     server.say(&thread, "user", "plain words").await;
     let long = "x".repeat(10_000);
-    for query in ["", " ", "\"", "*", "%", "\"a", "from:", "before:soon", "in:nowhere", &long, "()", "in:%"] {
+    for query in
+        ["", " ", "\"", "*", "%", "\"a", "from:", "before:soon", "in:nowhere", &long, "()", "in:%"]
+    {
         let (status, answer) = search(&server, query, "").await;
-        assert_eq!((status, answer["error"]["code"].as_str()), (422, Some("invalid_query")), "{query:.40}");
+        assert_eq!(
+            (status, answer["error"]["code"].as_str()),
+            (422, Some("invalid_query")),
+            "{query:.40}"
+        );
         let message = answer["error"]["message"].as_str().unwrap();
         assert!(message.ends_with('.') && message.len() < 200, "{message}");
     }
-    for query in
-        ["NEAR(a b)", "'; DROP TABLE events; --", "a*", "{rowid}: plain", "🚀", "会议", "plain OR nothing", "plain AND words NOT x"]
-    {
+    for query in [
+        "NEAR(a b)",
+        "'; DROP TABLE events; --",
+        "a*",
+        "{rowid}: plain",
+        "🚀",
+        "会议",
+        "plain OR nothing",
+        "plain AND words NOT x",
+    ] {
         let (status, answer) = search(&server, query, "").await;
         assert_eq!((status, &answer["hits"]), (200, &json!([])), "{query}");
     }
@@ -95,7 +118,11 @@ async fn hostile_queries_get_a_sentence_or_nothing() {
         assert_eq!(search(&server, "plain", rest).await.0, 422, "{rest}");
     }
     assert_eq!(search(&server, "plain", "&cursor=9007199254740991").await.0, 200);
-    assert_eq!(search(&server, "plain", "&cursor=9007199254740992").await.0, 422, "some programs would read another number");
+    assert_eq!(
+        search(&server, "plain", "&cursor=9007199254740992").await.0,
+        422,
+        "some programs would read another number"
+    );
 }
 
 #[tokio::test]
@@ -105,7 +132,11 @@ async fn what_was_not_said_to_all_is_not_found() {
     server.invite(&thread, "echo", "echo").await;
     server.control(&thread, json!({"mute": {"targets": ["echo"]}})).await;
     server.refuse(&thread, json!({"from": "echo", "content": "the hidden plan"})).await;
-    let kept = server.events(&thread, "").await.iter().any(|event| event.to_string().contains("the hidden plan"));
+    let kept = server
+        .events(&thread, "")
+        .await
+        .iter()
+        .any(|event| event.to_string().contains("the hidden plan"));
     assert!(kept, "the words are in the trace");
     assert_eq!(places(&server, "hidden").await, []);
 }

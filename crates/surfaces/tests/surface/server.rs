@@ -110,7 +110,8 @@ impl Work for Careful {
         let within = moothall_kernel::time::Millis::from_secs(600);
         out.report(Report::Permission { permission: "p-1".into(), question, within });
         let mut told = self.0.subscribe();
-        let answer = told.wait_for(Option::is_some).await.map(|told| told.clone().unwrap_or_default());
+        let answer =
+            told.wait_for(Option::is_some).await.map(|told| told.clone().unwrap_or_default());
         (Ok(format!("You said {}.", answer.unwrap_or_default())), Usage::default())
     }
 
@@ -137,7 +138,11 @@ fn registry() -> Registry {
     ];
     let mut registry = Registry::default();
     for (client, agent) in agents {
-        let profile = Profile { client: Some(client.into()), model: Some("fixed".into()), ..Profile::default() };
+        let profile = Profile {
+            client: Some(client.into()),
+            model: Some("fixed".into()),
+            ..Profile::default()
+        };
         registry.insert(AgentSpec {
             client: client.into(),
             summary: format!("{client} for tests"),
@@ -186,13 +191,23 @@ impl Server {
 
     /// A server with terminals whose agents may start `demo` by themselves in one folder.
     pub async fn with_startable(mode: Mode, folder: &std::path::Path) -> (Self, Arc<Stage>) {
-        Self::with_rights(mode, ClientRights { startable_by_agents: true, ..ClientRights::default() }, folder).await
+        Self::with_rights(
+            mode,
+            ClientRights { startable_by_agents: true, ..ClientRights::default() },
+            folder,
+        )
+        .await
     }
 
     /// A server with terminals whose operator grants this to the sessions of `demo`.
-    pub async fn with_rights(mode: Mode, demo: ClientRights, folder: &std::path::Path) -> (Self, Arc<Stage>) {
+    pub async fn with_rights(
+        mode: Mode,
+        demo: ClientRights,
+        folder: &std::path::Path,
+    ) -> (Self, Arc<Stage>) {
         let stage = Arc::<Stage>::default();
-        let config = SessionsConfig { folders: vec![folder.to_owned()], ..SessionsConfig::default() };
+        let config =
+            SessionsConfig { folders: vec![folder.to_owned()], ..SessionsConfig::default() };
         let clients = [("demo".to_owned(), demo)].into();
         let sessions = SessionParts { host: stage.clone(), config, clients };
         (Self::with_parts(mode, Some(sessions), |options| options).await, stage)
@@ -203,11 +218,19 @@ impl Server {
     }
 
     /// The same, reached in another way.
-    pub async fn open_with(mode: Mode, host: Option<Arc<dyn SessionHost>>, differ: impl FnOnce(HttpOptions) -> HttpOptions) -> Self {
+    pub async fn open_with(
+        mode: Mode,
+        host: Option<Arc<dyn SessionHost>>,
+        differ: impl FnOnce(HttpOptions) -> HttpOptions,
+    ) -> Self {
         Self::with_parts(mode, host.map(SessionParts::new), differ).await
     }
 
-    async fn with_parts(mode: Mode, sessions: Option<SessionParts>, differ: impl FnOnce(HttpOptions) -> HttpOptions) -> Self {
+    async fn with_parts(
+        mode: Mode,
+        sessions: Option<SessionParts>,
+        differ: impl FnOnce(HttpOptions) -> HttpOptions,
+    ) -> Self {
         let log = Arc::new(MemoryLog::new());
         let parts = HallParts {
             store: Store::of(log.clone()),
@@ -224,7 +247,8 @@ impl Server {
         let shutdown = async move { drop(stopped.await) };
         let secret = Secret::fresh(TokenKind::Startup).unwrap();
         let key = secret.reveal().to_owned();
-        let options = differ(HttpOptions { mode, startup: Some(secret), ..HttpOptions::new(address) });
+        let options =
+            differ(HttpOptions { mode, startup: Some(secret), ..HttpOptions::new(address) });
         let task = tokio::spawn(serve(listener, hall.clone(), options, shutdown));
         // Another test of this process may have come first.
         let _ = rustls::crypto::ring::default_provider().install_default();
@@ -268,7 +292,13 @@ impl Server {
     }
 
     /// A request with a credential; without a body where that is null.
-    pub async fn with(&self, credential: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
+    pub async fn with(
+        &self,
+        credential: &str,
+        method: Method,
+        path: &str,
+        body: Value,
+    ) -> (u16, Value) {
         let request = self.client.request(method, self.url(path)).bearer_auth(credential);
         let request = if body.is_null() { request } else { request.json(&body) };
         answer(soon(request.send()).await.unwrap()).await
@@ -276,7 +306,8 @@ impl Server {
 
     /// A request without a credential.
     pub async fn unproven(&self, method: Method, path: &str, body: Value) -> (u16, Value) {
-        answer(soon(self.client.request(method, self.url(path)).json(&body).send()).await.unwrap()).await
+        answer(soon(self.client.request(method, self.url(path)).json(&body).send()).await.unwrap())
+            .await
     }
 
     /// A request of whoever started the server.
@@ -285,29 +316,45 @@ impl Server {
     }
 
     pub async fn post_with_key(&self, path: &str, key: &str, body: Value) -> (u16, Value) {
-        answer(soon(self.request(Method::POST, path).header("idempotency-key", key).json(&body).send()).await.unwrap()).await
+        answer(
+            soon(
+                self.request(Method::POST, path).header("idempotency-key", key).json(&body).send(),
+            )
+            .await
+            .unwrap(),
+        )
+        .await
     }
 
     /// The same, by the program of a session.
     pub async fn post_as(&self, token: &str, path: &str, body: Value) -> (u16, Value) {
-        answer(soon(self.client.post(self.url(path)).bearer_auth(token).json(&body).send()).await.unwrap()).await
+        answer(
+            soon(self.client.post(self.url(path)).bearer_auth(token).json(&body).send())
+                .await
+                .unwrap(),
+        )
+        .await
     }
 
     /// A fresh session.
     pub async fn session(&self, name: &str) -> Value {
-        let (status, session) = self.as_operator(Method::POST, "/sessions", json!({"client": "demo", "name": name})).await;
+        let (status, session) = self
+            .as_operator(Method::POST, "/sessions", json!({"client": "demo", "name": name}))
+            .await;
         assert_eq!(status, 200, "{session}");
         session
     }
 
     /// A person brings sessions together in a conversation; gives that.
     pub async fn introduce(&self, sessions: &[&str]) -> String {
-        let (status, thread) = self.as_operator(Method::POST, "/threads", json!({"name": "introduced"})).await;
+        let (status, thread) =
+            self.as_operator(Method::POST, "/threads", json!({"name": "introduced"})).await;
         assert_eq!(status, 200, "{thread}");
         let thread = thread["id"].as_str().unwrap().to_owned();
         for session in sessions {
             let invite = json!({"type": "control", "from": "user", "content": {"invite": {"profile": {"session": session}}}});
-            let (status, invited) = self.as_operator(Method::POST, &format!("/threads/{thread}/events"), invite).await;
+            let (status, invited) =
+                self.as_operator(Method::POST, &format!("/threads/{thread}/events"), invite).await;
             assert_eq!(status, 200, "{invited}");
         }
         thread
@@ -315,13 +362,18 @@ impl Server {
 
     /// A body as it is, announced as JSON.
     pub async fn post_raw(&self, path: &str, body: impl Into<reqwest::Body>) -> (u16, Value) {
-        let request = self.client.request(Method::POST, self.url(path)).header("content-type", "application/json").body(body);
+        let request = self
+            .client
+            .request(Method::POST, self.url(path))
+            .header("content-type", "application/json")
+            .body(body);
         answer(soon(request.send()).await.unwrap()).await
     }
 
     /// A fresh thread.
     pub async fn thread(&self, policy: &str) -> String {
-        let (status, thread) = self.post("/threads", json!({"name": "test", "policy": policy})).await;
+        let (status, thread) =
+            self.post("/threads", json!({"name": "test", "policy": policy})).await;
         assert_eq!(status, 200, "{thread}");
         thread["id"].as_str().unwrap().into()
     }
@@ -350,7 +402,11 @@ impl Server {
     }
 
     pub async fn invite(&self, thread: &str, id: &str, client: &str) -> Value {
-        self.control(thread, json!({"invite": {"participant_id": id, "profile": {"client": client, "model": "m"}}})).await
+        self.control(
+            thread,
+            json!({"invite": {"participant_id": id, "profile": {"client": client, "model": "m"}}}),
+        )
+        .await
     }
 
     pub async fn state(&self, thread: &str) -> Value {
@@ -360,7 +416,8 @@ impl Server {
     }
 
     pub async fn events(&self, thread: &str, query: &str) -> Vec<Value> {
-        let (status, answer) = self.get(&every_type(&format!("/threads/{thread}/events{query}"))).await;
+        let (status, answer) =
+            self.get(&every_type(&format!("/threads/{thread}/events{query}"))).await;
         assert_eq!(status, 200, "{answer}");
         let events = answer["events"].as_array().unwrap().clone();
         assert_eq!(answer["count"], events.len());
@@ -402,17 +459,25 @@ impl Server {
 /// A path that asks for events of every type, where it does not say which.
 pub fn every_type(path: &str) -> String {
     let sign = if path.contains('?') { '&' } else { '?' };
-    if path.contains("types=") { path.to_owned() } else { format!("{path}{sign}types={}", EventTypes::EVERY.list()) }
+    if path.contains("types=") {
+        path.to_owned()
+    } else {
+        format!("{path}{sign}types={}", EventTypes::EVERY.list())
+    }
 }
 
 pub async fn answer(response: Response) -> (u16, Value) {
     let status = response.status().as_u16();
-    let json = response.headers().get("content-type").is_some_and(|kind| kind == "application/json");
+    let json =
+        response.headers().get("content-type").is_some_and(|kind| kind == "application/json");
     assert!(json, "{status} is not JSON");
     let body = response.bytes().await.unwrap();
     let body: Value = serde_json::from_slice(&body).unwrap();
     if status >= 400 {
-        assert!(body["error"]["code"].is_string() && body["error"]["message"].is_string(), "{body}");
+        assert!(
+            body["error"]["code"].is_string() && body["error"]["message"].is_string(),
+            "{body}"
+        );
     }
     (status, body)
 }

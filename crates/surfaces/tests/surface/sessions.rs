@@ -15,7 +15,10 @@ async fn a_session_is_started_listed_looked_at_and_ended() {
     let body = json!({"client": "demo", "name": "planner", "cwd": std::env::temp_dir(), "args": ["--quick"]});
     let (status, session) = server.post("/sessions", body).await;
     assert_eq!(status, 200, "{session}");
-    assert_eq!((&session["name"], &session["client"], &session["origin"]), (&json!("planner"), &json!("demo"), &json!("started")));
+    assert_eq!(
+        (&session["name"], &session["client"], &session["origin"]),
+        (&json!("planner"), &json!("demo"), &json!("started"))
+    );
     let launched = stage.launched();
     assert_eq!((launched.args, launched.cwd), (vec!["--quick".to_owned()], std::env::temp_dir()));
 
@@ -27,7 +30,10 @@ async fn a_session_is_started_listed_looked_at_and_ended() {
         assert_eq!(server.get(&format!("/sessions/{word}")).await.1["id"], session["id"], "{word}");
     }
     let (_, screen) = server.get("/sessions/planner/screen").await;
-    assert_eq!((&screen["session"], &screen["state"], &screen["text"]), (&session["id"], &json!("idle"), &json!("Ready.")));
+    assert_eq!(
+        (&screen["session"], &screen["state"], &screen["text"]),
+        (&session["id"], &json!("idle"), &json!("Ready."))
+    );
     assert_eq!(server.get("/sessions/planner/attach").await.1["argv"], json!(["look-at", "%0"]));
     assert_eq!(server.post("/sessions/planner/interrupt", json!({})).await.0, 200);
 
@@ -36,7 +42,8 @@ async fn a_session_is_started_listed_looked_at_and_ended() {
     assert_eq!(server.get("/sessions").await.1["sessions"], json!([]));
     assert_eq!(server.get("/sessions?ended=true").await.1["sessions"][0]["id"], session["id"]);
     assert_eq!(server.get(&format!("/sessions/{id}")).await.0, 200);
-    let refused = server.post(&format!("/sessions/{id}/messages"), json!({"message": "hello"})).await;
+    let refused =
+        server.post(&format!("/sessions/{id}/messages"), json!({"message": "hello"})).await;
     assert_eq!(code(&refused), (409, "session_ended"));
     let thread = server.thread("hybrid").await;
     let (status, refused) =
@@ -57,8 +64,14 @@ async fn requests_that_make_no_sense_start_nothing() {
         (json!({"client": "demo", "args": vec!["x"; 65]}), "invalid_field"),
         (json!({"client": "demo", "command": ["sh"]}), "unknown_field"),
         (json!({"client": "demo", "adopt": "%7"}), "invalid_field"),
-        (json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7", "pid": 1}}), "unknown_field"),
-        (json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7"}, "args": ["x"]}), "invalid_field"),
+        (
+            json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7", "pid": 1}}),
+            "unknown_field",
+        ),
+        (
+            json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7"}, "args": ["x"]}),
+            "invalid_field",
+        ),
     ];
     for (body, expected) in cases {
         let refused = server.post("/sessions", body.clone()).await;
@@ -67,28 +80,39 @@ async fn requests_that_make_no_sense_start_nothing() {
     let unknown = server.post("/sessions", json!({"client": "nothing"})).await;
     assert!((400..500).contains(&unknown.0), "{unknown:?}");
     assert_eq!(server.get("/sessions").await.1["sessions"], json!([]));
-    let (status, adopted) = server.post("/sessions", json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7"}})).await;
+    let (status, adopted) = server
+        .post("/sessions", json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7"}}))
+        .await;
     assert_eq!((status, &adopted["origin"]), (200, &json!("observed")), "{adopted}");
 }
 
 #[tokio::test]
 async fn what_is_not_there_is_not_found() {
     let (server, _stage) = Server::with_terminals().await;
-    for path in ["/sessions/nobody", "/sessions/nobody/screen", "/sessions/nobody/screen/stream", "/sessions/%00/data"] {
+    for path in [
+        "/sessions/nobody",
+        "/sessions/nobody/screen",
+        "/sessions/nobody/screen/stream",
+        "/sessions/%00/data",
+    ] {
         assert_eq!(code(&server.get(path).await), (404, "session_not_found"), "{path}");
     }
     let refused = server.post("/sessions/nobody/messages", json!({"message": "x"})).await;
     assert_eq!(code(&refused), (404, "session_not_found"));
     let server = Server::start().await;
     assert_eq!(code(&server.get("/sessions").await), (501, "no_terminals"));
-    assert_eq!(code(&server.as_operator(Method::POST, "/sessions", json!({"client": "demo"})).await), (501, "no_terminals"));
+    assert_eq!(
+        code(&server.as_operator(Method::POST, "/sessions", json!({"client": "demo"})).await),
+        (501, "no_terminals")
+    );
 }
 
 #[tokio::test]
 async fn words_reach_a_session_and_can_be_read_again() {
     let (server, _stage) = Server::with_terminals().await;
     let session = server.session("planner").await;
-    let (status, sent) = server.post("/sessions/planner/messages", json!({"message": "Make a plan."})).await;
+    let (status, sent) =
+        server.post("/sessions/planner/messages", json!({"message": "Make a plan."})).await;
     assert_eq!(status, 200, "{sent}");
     assert_eq!((&sent["link_id"], &sent["link_state"]), (&Value::Null, &json!("none")));
     assert_eq!((&sent["delivered_to"], &sent["thread"]), (&json!([session["id"]]), &session["id"]));
@@ -97,11 +121,19 @@ async fn words_reach_a_session_and_can_be_read_again() {
     assert!(data["text"].as_str().unwrap().contains("Make a plan."), "{data}");
     assert_eq!((&data["truncated"], &data["tail_chars"]), (&json!(false), &json!(2000)));
     let (_, cut) = server.get("/sessions/planner/data?tail_chars=5").await;
-    assert_eq!((&cut["truncated"], cut["text"].as_str().unwrap().chars().count() <= 5), (&json!(true), true), "{cut}");
+    assert_eq!(
+        (&cut["truncated"], cut["text"].as_str().unwrap().chars().count() <= 5),
+        (&json!(true), true),
+        "{cut}"
+    );
     assert!(cut["notice"].as_str().unwrap().contains("until"));
     assert_eq!(server.get("/sessions/planner/data?tail_chars=0").await.1["tail_chars"], 48_000);
     for query in ["tail_chars=-1", "since=yesterday", "until=x"] {
-        assert_eq!(code(&server.get(&format!("/sessions/planner/data?{query}")).await), (422, "invalid_parameter"), "{query}");
+        assert_eq!(
+            code(&server.get(&format!("/sessions/planner/data?{query}")).await),
+            (422, "invalid_parameter"),
+            "{query}"
+        );
     }
     let big = "x".repeat(300 * 1024);
     let cases = [
@@ -132,22 +164,39 @@ async fn a_token_says_which_session_asks() {
     let (_, again) = say(json!({"message": "Well?", "direct": true})).await;
     assert_eq!((&again["link_state"], &again["link_id"]), (&json!("reused"), &first["link_id"]));
     let (_, link) = server.get(&format!("/links/{}", first["link_id"].as_str().unwrap())).await;
-    let members: Vec<_> = link["members"].as_array().unwrap().iter().map(|member| member["session"].clone()).collect();
+    let members: Vec<_> = link["members"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|member| member["session"].clone())
+        .collect();
     assert_eq!(members, [planner["id"].clone(), reviewer["id"].clone()]);
     let (_, closed) = say(json!({"close_link": true})).await;
-    assert_eq!((&closed["link_state"], &closed["link_id"]), (&json!("closed"), &first["link_id"]), "{closed}");
+    assert_eq!(
+        (&closed["link_state"], &closed["link_id"]),
+        (&json!("closed"), &first["link_id"]),
+        "{closed}"
+    );
     let (_, gone) = say(json!({"close_link": true})).await;
     assert_eq!((&gone["link_state"], &gone["link_id"]), (&json!("none"), &Value::Null));
 
     assert_eq!(code(&say(json!({"message": "x", "from": "user"})).await), (403, "forbidden"));
     assert_eq!(say(json!({"message": "x", "from": "planner"})).await.0, 200);
-    assert_eq!(code(&say(json!({"message": "x", "direct": true, "close_link": true})).await), (422, "invalid_field"));
+    assert_eq!(
+        code(&say(json!({"message": "x", "direct": true, "close_link": true})).await),
+        (422, "invalid_field")
+    );
     for forged in ["ses_", "ses_forged", &token[..token.len() - 1], &format!("{token}x")] {
-        let refused = server.post_as(forged, "/sessions/reviewer/messages", json!({"message": "x"})).await;
+        let refused =
+            server.post_as(forged, "/sessions/reviewer/messages", json!({"message": "x"})).await;
         assert_eq!(code(&refused), (401, "unauthenticated"), "{forged}");
     }
     server.post("/sessions/planner/end", json!({})).await;
-    assert_eq!(code(&say(json!({"message": "x"})).await), (401, "unauthenticated"), "the token ends with its session");
+    assert_eq!(
+        code(&say(json!({"message": "x"})).await),
+        (401, "unauthenticated"),
+        "the token ends with its session"
+    );
 }
 
 #[tokio::test]
@@ -166,7 +215,10 @@ async fn the_screen_is_streamed_as_it_changes() {
     }
     stage.ask("rm -r build");
     let asking = frames.next().await.unwrap();
-    assert_eq!((&asking.data["state"], &asking.data["dialog"]["action"]), (&json!("asking"), &json!("rm -r build")));
+    assert_eq!(
+        (&asking.data["state"], &asking.data["dialog"]["action"]),
+        (&json!("asking"), &json!("rm -r build"))
+    );
     stage.die();
     let ended = frames.next().await.unwrap();
     assert_eq!(ended.name.as_deref(), Some("ended"));
@@ -178,11 +230,22 @@ async fn a_session_takes_part_in_a_thread() {
     let (server, _stage) = Server::with_terminals().await;
     let session = server.session("planner").await;
     let thread = server.thread("mention_only").await;
-    let accepted = server.control(&thread, json!({"invite": {"profile": {"session": "planner", "nickname": "Plan"}}})).await;
+    let accepted = server
+        .control(
+            &thread,
+            json!({"invite": {"profile": {"session": "planner", "nickname": "Plan"}}}),
+        )
+        .await;
     assert!(accepted.get("warnings").is_none() && accepted.get("join").is_none(), "{accepted}");
     let invited = &server.state(&thread).await["participants"]["invited"][0];
-    assert_eq!((&invited["id"], &invited["runtime"], &invited["known"]), (&json!("planner"), &json!("terminal"), &json!(true)));
-    assert_eq!(invited["profile"], json!({"client": "demo", "model": "demo", "nickname": "Plan", "session": session["id"]}));
+    assert_eq!(
+        (&invited["id"], &invited["runtime"], &invited["known"]),
+        (&json!("planner"), &json!("terminal"), &json!(true))
+    );
+    assert_eq!(
+        invited["profile"],
+        json!({"client": "demo", "model": "demo", "nickname": "Plan", "session": session["id"]})
+    );
     assert_eq!(accepted["event"]["content"]["invite"]["profile"]["session"], session["id"]);
     let (status, refused) =
         server.refuse(&thread, json!({"type": "control", "from": "user", "content": {"invite": {"profile": {"session": "nobody"}}}})).await;
@@ -193,14 +256,24 @@ async fn a_session_takes_part_in_a_thread() {
 async fn a_server_that_goes_down_says_so_to_those_who_look_at_a_screen() {
     let (mut server, _stage) = Server::with_terminals().await;
     server.session("planner").await;
-    let response = soon(server.client.get(server.url("/sessions/planner/screen/stream")).bearer_auth(&server.key).send()).await.unwrap();
+    let response = soon(
+        server
+            .client
+            .get(server.url("/sessions/planner/screen/stream"))
+            .bearer_auth(&server.key)
+            .send(),
+    )
+    .await
+    .unwrap();
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     let mut frames = server.stream("/sessions/planner/screen/stream").await;
     frames.next().await.unwrap();
     server.shut_down();
     assert_eq!(frames.next().await.unwrap().name.as_deref(), Some("going-away"));
     drop(response);
-    let wrong = soon(server.client.get(server.url("/sessions/nobody")).bearer_auth(&server.key).send()).await;
+    let wrong =
+        soon(server.client.get(server.url("/sessions/nobody")).bearer_auth(&server.key).send())
+            .await;
     // Whether it still answers is a matter of time; if it does, it does so properly.
     if let Ok(response) = wrong {
         assert_eq!(answer(response).await.0, 404);
@@ -212,22 +285,32 @@ async fn a_server_that_goes_down_says_so_to_those_who_look_at_a_screen() {
 async fn a_key_makes_a_request_of_sessions_count_once() {
     let (server, stage) = Server::with_terminals().await;
     let new = json!({"client": "demo", "name": "planner"});
-    let (one, other) =
-        tokio::join!(server.post_with_key("/sessions", "k1", new.clone()), server.post_with_key("/sessions", "k1", new.clone()));
+    let (one, other) = tokio::join!(
+        server.post_with_key("/sessions", "k1", new.clone()),
+        server.post_with_key("/sessions", "k1", new.clone())
+    );
     assert_eq!((one.0, &one), (200, &other), "two at a time");
     assert_eq!(stage.count(), 1);
     assert_eq!(server.post_with_key("/sessions", "k1", new).await, one);
-    let reused = server.post_with_key("/sessions", "k1", json!({"client": "demo", "name": "another"})).await;
+    let reused =
+        server.post_with_key("/sessions", "k1", json!({"client": "demo", "name": "another"})).await;
     assert_eq!(code(&reused), (422, "idempotency_key_reused"), "{}", reused.1);
     // What was refused may be tried again.
     let wrong = json!({"client": "nothing", "name": "x"});
-    assert_eq!(server.post_with_key("/sessions", "k2", wrong.clone()).await, server.post_with_key("/sessions", "k2", wrong).await);
+    assert_eq!(
+        server.post_with_key("/sessions", "k2", wrong.clone()).await,
+        server.post_with_key("/sessions", "k2", wrong).await
+    );
 
     server.session("reviewer").await;
     let link = json!({"members": [{"session": "planner"}, {"session": "reviewer"}]});
     let made = server.post_with_key("/links", "k3", link.clone()).await;
     assert_eq!((made.0, &made.1["link_state"]), (200, &json!("created")), "{}", made.1);
-    assert_eq!(server.post_with_key("/links", "k3", link.clone()).await, made, "created, as it was said at first");
+    assert_eq!(
+        server.post_with_key("/links", "k3", link.clone()).await,
+        made,
+        "created, as it was said at first"
+    );
     let path = format!("/links/{}/close", made.1["link"]["id"].as_str().unwrap());
     let closed = server.post_with_key(&path, "k4", json!({})).await;
     assert_eq!((closed.0, &closed.1["link_state"]), (200, &json!("closed")));
@@ -237,7 +320,10 @@ async fn a_key_makes_a_request_of_sessions_count_once() {
 
     let words = json!({"message": "How far are you?"});
     let sent = server.post_with_key("/sessions/planner/messages", "k5", words.clone()).await;
-    assert_eq!((sent.0, server.post_with_key("/sessions/planner/messages", "k5", words).await), (200, sent));
+    assert_eq!(
+        (sent.0, server.post_with_key("/sessions/planner/messages", "k5", words).await),
+        (200, sent)
+    );
     assert!(soon(stage.taken(0)).await.contains("How far are you?"));
     let home = one.1["id"].as_str().unwrap();
     let said = server.events(home, "").await.into_iter().filter(|event| event["type"] == "message");
@@ -266,27 +352,46 @@ async fn a_notification_comes_when_sessions_or_links_change() {
     let (server, stage) = Server::with_terminals().await;
     let mut changes = server.stream("/events/stream").await;
     let (ada, _) = tokio::join!(server.session("ada"), server.session("bob"));
-    let state = async |name: &str| server.get(&format!("/sessions/{name}")).await.1["state"].clone();
-    rung(&mut changes, "both are ready", async || state("ada").await == "idle" && state("bob").await == "idle").await;
+    let state =
+        async |name: &str| server.get(&format!("/sessions/{name}")).await.1["state"].clone();
+    rung(&mut changes, "both are ready", async || {
+        state("ada").await == "idle" && state("bob").await == "idle"
+    })
+    .await;
     server.post("/sessions/ada/messages", json!({"message": "a job"})).await;
     soon(stage.taken(0)).await;
     rung(&mut changes, "one works", async || state("ada").await == "busy").await;
-    let linked = async |count: usize| server.get("/links").await.1["links"].as_array().unwrap().len() == count;
+    let linked = async |count: usize| {
+        server.get("/links").await.1["links"].as_array().unwrap().len() == count
+    };
     let members = json!({"members": [{"session": "ada"}, {"session": "bob"}]});
-    let (_, made) = tokio::join!(rung(&mut changes, "a link", async || linked(1).await), server.post("/links", members));
+    let (_, made) = tokio::join!(
+        rung(&mut changes, "a link", async || linked(1).await),
+        server.post("/links", members)
+    );
     let path = format!("/links/{}/close", made.1["link"]["id"].as_str().unwrap());
-    tokio::join!(rung(&mut changes, "no link", async || linked(0).await), server.post(&path, json!({})));
+    tokio::join!(
+        rung(&mut changes, "no link", async || linked(0).await),
+        server.post(&path, json!({}))
+    );
     let end = format!("/sessions/{}/end", ada["id"].as_str().unwrap());
-    tokio::join!(rung(&mut changes, "one is over", async || state("ada").await == "ended"), server.post(&end, json!({})));
+    tokio::join!(
+        rung(&mut changes, "one is over", async || state("ada").await == "ended"),
+        server.post(&end, json!({}))
+    );
 }
 
-/// In local mode too: neither a session's own routes nor a conversation that is typed into its terminal.
+/// In local mode too: neither a session's own routes nor a conversation that is typed into its
+/// terminal.
 #[tokio::test]
 async fn without_a_credential_nothing_reaches_a_terminal() {
     let (server, stage) = Server::with_terminals().await;
     let home = server.session("ada").await["id"].as_str().unwrap().to_owned();
     server.session("bob").await;
-    let link = server.post("/links", json!({"members": [{"session": "ada"}, {"session": "bob"}]})).await.1["link"]["id"].clone();
+    let link =
+        server.post("/links", json!({"members": [{"session": "ada"}, {"session": "bob"}]})).await.1
+            ["link"]["id"]
+            .clone();
     let (link, thread) = (link.as_str().unwrap(), server.thread("mention_only").await);
     let started = stage.count();
     let events = |thread: &str| format!("/threads/{thread}/events");
@@ -310,10 +415,18 @@ async fn without_a_credential_nothing_reaches_a_terminal() {
     for (path, body) in refused {
         let refused = server.unproven(Method::POST, &path, body.clone()).await;
         assert_eq!(code(&refused), (403, "forbidden"), "{path} {body}: {}", refused.1);
-        assert!(refused.1["error"]["message"].as_str().unwrap().contains("moothall token create"), "{}", refused.1);
+        assert!(
+            refused.1["error"]["message"].as_str().unwrap().contains("moothall token create"),
+            "{}",
+            refused.1
+        );
     }
     for path in ["screen", "screen/stream", "data", "attach"] {
-        assert_eq!(server.unproven(Method::GET, &format!("/sessions/ada/{path}"), json!({})).await.0, 403, "{path}");
+        assert_eq!(
+            server.unproven(Method::GET, &format!("/sessions/ada/{path}"), json!({})).await.0,
+            403,
+            "{path}"
+        );
     }
     assert_eq!(stage.count(), started);
     // Whoever is not known still sees that they are there, and their conversations.

@@ -1,9 +1,12 @@
-//! Terminals without a terminal: programs that show what they are told to show, and remember with what they were started.
+//! Terminals without a terminal: programs that show what they are told to show, and remember with
+//! what they were started.
 
 use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
-use moothall_engine::sessions::{Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, View};
+use moothall_engine::sessions::{
+    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost, View,
+};
 use tokio::sync::{broadcast, watch};
 
 /// One pane.
@@ -41,20 +44,31 @@ impl Stage {
             gone: false,
             news: broadcast::channel(16).0,
         });
-        Pane { socket: String::new(), id: format!("%{}", panes.len() - 1), pid: u32::try_from(panes.len()).unwrap() }
+        Pane {
+            socket: String::new(),
+            id: format!("%{}", panes.len() - 1),
+            pid: u32::try_from(panes.len()).unwrap(),
+        }
     }
 
     fn with<T>(&self, pane: &Pane, act: impl FnOnce(&mut Seen) -> T) -> Result<T, HostFault> {
         let place: usize = pane.id.trim_start_matches('%').parse().unwrap();
         let mut panes = self.panes();
-        let seen = panes.get_mut(place).filter(|seen| !seen.gone).ok_or_else(|| HostFault::Gone("the pane is gone".into()))?;
+        let seen = panes
+            .get_mut(place)
+            .filter(|seen| !seen.gone)
+            .ok_or_else(|| HostFault::Gone("the pane is gone".into()))?;
         Ok(act(seen))
     }
 
     /// The secret in the environment of the program that was started with this name.
     pub fn token(&self, name: &str) -> String {
         let panes = self.panes();
-        let launch = panes.iter().filter_map(|seen| seen.launch.as_ref()).find(|launch| launch.name == name).unwrap();
+        let launch = panes
+            .iter()
+            .filter_map(|seen| seen.launch.as_ref())
+            .find(|launch| launch.name == name)
+            .unwrap();
         launch.env["MOOTHALL_SESSION_TOKEN"].clone()
     }
 
@@ -85,8 +99,13 @@ impl Stage {
 
     /// Lets the newest program ask something.
     pub fn ask(&self, action: &str) {
-        self.panes().last_mut().unwrap().dialog =
-            Some(Dialog { action: action.into(), partial: false, options: vec!["Yes".into(), "No".into()], field: None, pointer: None });
+        self.panes().last_mut().unwrap().dialog = Some(Dialog {
+            action: action.into(),
+            partial: false,
+            options: vec!["Yes".into(), "No".into()],
+            field: None,
+            pointer: None,
+        });
         self.show("May I?");
     }
 
@@ -111,17 +130,26 @@ impl SessionHost for Stage {
 
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {
         if launch.client != "demo" {
-            return Err(HostFault::UnknownProgram(format!("there is no program {:?}", launch.client)));
+            return Err(HostFault::UnknownProgram(format!(
+                "there is no program {:?}",
+                launch.client
+            )));
         }
         Ok(self.open(Some(launch.clone())))
     }
 
     async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault> {
         let there = adopt.target == "%7";
-        there.then(|| self.open(None)).ok_or_else(|| HostFault::Gone("there is no such pane".into()))
+        there
+            .then(|| self.open(None))
+            .ok_or_else(|| HostFault::Gone("there is no such pane".into()))
     }
 
-    async fn watch(&self, pane: &Pane, _: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+    async fn watch(
+        &self,
+        pane: &Pane,
+        _: &str,
+    ) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
         self.with(pane, |seen| seen.news.subscribe())
     }
 
@@ -134,9 +162,17 @@ impl SessionHost for Stage {
         })
     }
 
-    async fn choose(&self, pane: &Pane, _: &str, dialog: &Dialog, _: usize, _: Option<&str>) -> Result<(), HostFault> {
+    async fn choose(
+        &self,
+        pane: &Pane,
+        _: &str,
+        dialog: &Dialog,
+        _: usize,
+        _: Option<&str>,
+    ) -> Result<(), HostFault> {
         let refused = HostFault::Refused("something else stands there".into());
-        self.with(pane, |seen| seen.dialog.take_if(|shown| shown.is_same(dialog)).map(drop))?.ok_or(refused)
+        self.with(pane, |seen| seen.dialog.take_if(|shown| shown.is_same(dialog)).map(drop))?
+            .ok_or(refused)
     }
 
     async fn paste(&self, pane: &Pane, _: &str, text: &str) -> Result<(), HostFault> {

@@ -7,7 +7,11 @@ use serde_json::json;
 
 use crate::server::{Frames, Server, soon};
 
-async fn status_of(server: &Server, path: &str, last_event_id: Option<&str>) -> (u16, serde_json::Value) {
+async fn status_of(
+    server: &Server,
+    path: &str,
+    last_event_id: Option<&str>,
+) -> (u16, serde_json::Value) {
     let mut headers = HeaderMap::new();
     if let Some(id) = last_event_id {
         headers.insert("last-event-id", id.parse().unwrap());
@@ -34,11 +38,25 @@ async fn a_stream_goes_on_where_its_reader_was() {
     let first = server.say(&thread, "user", "one").await;
     server.say(&thread, "user", "two").await;
     let path = format!("/threads/{thread}/events/stream");
-    assert_eq!(server.stream(&format!("{path}?after=0")).await.event().await["type"], "thread.created");
+    assert_eq!(
+        server.stream(&format!("{path}?after=0")).await.event().await["type"],
+        "thread.created"
+    );
     assert_eq!(server.stream(&format!("{path}?after=2")).await.event().await["content"], "two");
     let since = first["ts"].as_str().unwrap();
-    assert_eq!(server.stream(&format!("{path}?since={since}")).await.event().await["content"], "two");
-    let resumed = soon(server.client.get(server.url(&format!("{path}?after=0"))).header("last-event-id", "2").send()).await.unwrap();
+    assert_eq!(
+        server.stream(&format!("{path}?since={since}")).await.event().await["content"],
+        "two"
+    );
+    let resumed = soon(
+        server
+            .client
+            .get(server.url(&format!("{path}?after=0")))
+            .header("last-event-id", "2")
+            .send(),
+    )
+    .await
+    .unwrap();
     assert_eq!(Frames::of(resumed).event().await["content"], "two");
 }
 
@@ -64,7 +82,11 @@ async fn a_poller_that_is_ahead_of_the_log_is_told_where_it_ends() {
     server.say(&thread, "user", "one").await;
     let path = format!("/threads/{thread}/events");
     let (status, page) = server.get(&format!("{path}?after=2")).await;
-    assert_eq!((status, &page["events"], &page["head"]), (200, &json!([]), &json!(2)), "at the head there is nothing new");
+    assert_eq!(
+        (status, &page["events"], &page["head"]),
+        (200, &json!([]), &json!(2)),
+        "at the head there is nothing new"
+    );
     for more in ["after=3", "after=9007199254740991", "after=3&limit=1", "after=3&before=2"] {
         let (status, answer) = server.get(&format!("{path}?{more}")).await;
         assert_eq!((status, &answer["error"]["code"]), (416, &json!("wrong_position")), "{more}");
@@ -107,7 +129,9 @@ async fn presence_is_a_named_event_without_an_id() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;
     let mut stream = server.stream(&format!("/threads/{thread}/events/stream")).await;
-    server.post(&format!("/threads/{thread}/presence"), json!({"from": "ann", "state": "typing"})).await;
+    server
+        .post(&format!("/threads/{thread}/presence"), json!({"from": "ann", "state": "typing"}))
+        .await;
     let frame = stream.next().await.unwrap();
     assert_eq!((frame.id, frame.name.as_deref()), (None, Some("presence")));
     assert_eq!(
@@ -122,7 +146,10 @@ async fn streamed(stream: &mut Frames, until: &str) -> String {
     while text != until {
         let frame = stream.next().await.unwrap();
         if frame.name.as_deref() == Some("delta") {
-            assert_eq!((frame.id, &frame.data["offset"], &frame.data["participant"]), (None, &json!(text.len()), &json!("t")));
+            assert_eq!(
+                (frame.id, &frame.data["offset"], &frame.data["participant"]),
+                (None, &json!(text.len()), &json!("t"))
+            );
             text.push_str(frame.data["text"].as_str().unwrap());
         }
     }
@@ -139,7 +166,10 @@ async fn an_answer_is_streamed_to_those_who_listen_and_to_those_who_come_later()
     server.say(&thread, "user", "@t where?").await;
     streamed(&mut early, "[PARTY] at noon").await;
     let progress = early.next().await.unwrap();
-    assert_eq!((progress.name.as_deref(), &progress.data["text"]), (Some("progress"), &json!("thinking of a place")));
+    assert_eq!(
+        (progress.name.as_deref(), &progress.data["text"]),
+        (Some("progress"), &json!("thinking of a place"))
+    );
     assert!(progress.data["turn"].as_str().unwrap().starts_with(&thread));
     streamed(&mut server.stream(&path).await, "[PARTY] at noon").await;
 }

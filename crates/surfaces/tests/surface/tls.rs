@@ -1,4 +1,5 @@
-//! TLS: which names and origins it opens, what plain HTTP still gets, and certificates that are renewed.
+//! TLS: which names and origins it opens, what plain HTTP still gets, and certificates that are
+//! renewed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,12 @@ impl Files {
 
     /// Replaces both files by those of a new certificate.
     fn renew(&self) {
-        let made = rcgen::generate_simple_self_signed(["moothall.test".to_owned(), "localhost".to_owned(), "*.lan".to_owned()]).unwrap();
+        let made = rcgen::generate_simple_self_signed([
+            "moothall.test".to_owned(),
+            "localhost".to_owned(),
+            "*.lan".to_owned(),
+        ])
+        .unwrap();
         replace(&self.path("key.pem"), &made.signing_key.serialize_pem());
         replace(&self.path("cert.pem"), &made.cert.pem());
     }
@@ -41,13 +47,17 @@ impl Files {
     /// A client that trusts the certificate of now and nothing else.
     fn client(&self, server: &Server) -> Client {
         let own = Certificate::from_pem(&fs::read(self.path("cert.pem")).unwrap()).unwrap();
-        let client = Client::builder().no_proxy().tls_certs_only([own]).resolve("moothall.test", server.address);
+        let client = Client::builder()
+            .no_proxy()
+            .tls_certs_only([own])
+            .resolve("moothall.test", server.address);
         client.resolve("other.test", server.address).build().unwrap()
     }
 
     async fn serve(&self) -> Server {
         let tls = self.tls();
-        Server::open_with(Mode::Local, None, |options| HttpOptions { tls: Some(tls), ..options }).await
+        Server::open_with(Mode::Local, None, |options| HttpOptions { tls: Some(tls), ..options })
+            .await
     }
 }
 
@@ -63,12 +73,17 @@ async fn the_names_of_the_certificate_are_served_with_tls_and_this_computer_with
     let server = files.serve().await;
     let (client, port) = (files.client(&server), server.address.port());
     for name in ["localhost", "moothall.test"] {
-        let page = client.get(format!("https://{name}:{port}/threads")).header("Origin", format!("https://{name}:{port}"));
+        let page = client
+            .get(format!("https://{name}:{port}/threads"))
+            .header("Origin", format!("https://{name}:{port}"));
         assert_eq!(soon(page.send()).await.unwrap().status(), 200, "{name}");
     }
-    let foreign = client.get(format!("https://localhost:{port}/threads")).header("Origin", "https://evil.test");
+    let foreign = client
+        .get(format!("https://localhost:{port}/threads"))
+        .header("Origin", "https://evil.test");
     assert_eq!(soon(foreign.send()).await.unwrap().status(), 403);
-    let other = client.get(format!("https://localhost:{port}/threads")).header("Host", "other.test:1");
+    let other =
+        client.get(format!("https://localhost:{port}/threads")).header("Host", "other.test:1");
     let other = soon(other.send()).await.unwrap();
     assert_eq!(other.status(), 421);
     let told: Value = other.json().await.unwrap();
@@ -82,7 +97,8 @@ async fn the_names_of_the_certificate_are_served_with_tls_and_this_computer_with
 async fn a_renewed_certificate_is_shown_at_once_and_a_broken_one_never() {
     let files = Files::new();
     let server = files.serve().await;
-    let (old, url) = (files.client(&server), format!("https://localhost:{}/ping", server.address.port()));
+    let (old, url) =
+        (files.client(&server), format!("https://localhost:{}/ping", server.address.port()));
     assert_eq!(soon(old.get(&url).send()).await.unwrap().status(), 200);
     files.renew();
     let (new, good) = (files.client(&server), fs::read_to_string(files.path("cert.pem")).unwrap());
@@ -108,7 +124,9 @@ async fn a_renewed_certificate_is_shown_at_once_and_a_broken_one_never() {
 fn a_certificate_that_cannot_be_used_is_told_with_its_file() {
     let files = Files::new();
     assert_eq!(files.tls().names(), ["moothall.test", "localhost"], "patterns are no names");
-    let open = |cert: &str, key: &str| Tls::open(&files.path(cert), &files.path(key)).map(|_| ()).unwrap_err().to_string();
+    let open = |cert: &str, key: &str| {
+        Tls::open(&files.path(cert), &files.path(key)).map(|_| ()).unwrap_err().to_string()
+    };
     assert!(open("none.pem", "key.pem").contains("none.pem"));
     assert!(open("key.pem", "key.pem").contains("no certificate"));
     assert!(open("cert.pem", "cert.pem").contains("cert.pem"));

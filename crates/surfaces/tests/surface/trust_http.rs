@@ -13,7 +13,8 @@ async fn with_headers(server: &Server, headers: &str) -> u16 {
 async fn only_our_own_names_are_served() {
     let server = Server::start().await;
     let port = server.address.port();
-    for host in [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")] {
+    for host in [format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")]
+    {
         assert_eq!(with_headers(&server, &format!("Host: {host}")).await, 200, "{host}");
     }
     let foreign = [
@@ -33,9 +34,14 @@ async fn only_our_own_names_are_served() {
         let status = with_headers(&server, &format!("Host: {host}")).await;
         assert!(matches!(status, 400 | 421), "{host}: {status}");
     }
-    assert_eq!(with_headers(&server, &format!("Host: localhost:{port}\r\nHost: localhost:{port}")).await, 400);
+    assert_eq!(
+        with_headers(&server, &format!("Host: localhost:{port}\r\nHost: localhost:{port}")).await,
+        400
+    );
     assert_eq!(with_headers(&server, "Accept: */*").await, 400);
-    let absolute = format!("GET http://evil.com/threads HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n");
+    let absolute = format!(
+        "GET http://evil.com/threads HTTP/1.1\r\nHost: localhost:{port}\r\nConnection: close\r\n\r\n"
+    );
     assert_eq!(server.raw(absolute).await.0, 421);
 }
 
@@ -44,7 +50,11 @@ async fn only_our_own_pages_may_ask() {
     let server = Server::start().await;
     let port = server.address.port();
     for origin in [format!("http://127.0.0.1:{port}"), format!("http://localhost:{port}")] {
-        assert_eq!(with_headers(&server, &format!("Host: localhost:{port}\r\nOrigin: {origin}")).await, 200, "{origin}");
+        assert_eq!(
+            with_headers(&server, &format!("Host: localhost:{port}\r\nOrigin: {origin}")).await,
+            200,
+            "{origin}"
+        );
     }
     let foreign = [
         "null".into(),
@@ -59,7 +69,9 @@ async fn only_our_own_pages_may_ask() {
     ];
     for origin in foreign {
         for path in ["/threads", "/events/stream", "/docs/", "/"] {
-            let request = format!("GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nOrigin: {origin}\r\nConnection: close\r\n\r\n");
+            let request = format!(
+                "GET {path} HTTP/1.1\r\nHost: localhost:{port}\r\nOrigin: {origin}\r\nConnection: close\r\n\r\n"
+            );
             assert_eq!(server.raw(request).await.0, 403, "{origin} {path}");
         }
     }
@@ -69,14 +81,32 @@ async fn only_our_own_pages_may_ask() {
 async fn pages_of_others_embed_nothing_of_ours_but_may_link_to_it() {
     let server = Server::start().await;
     let fetched = |site: &str, mode: &str, dest: &str| {
-        format!("Host: {}\r\nSec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\nSec-Fetch-Dest: {dest}", server.address)
+        format!(
+            "Host: {}\r\nSec-Fetch-Site: {site}\r\nSec-Fetch-Mode: {mode}\r\nSec-Fetch-Dest: {dest}",
+            server.address
+        )
     };
-    for (site, mode, dest) in [("cross-site", "no-cors", "image"), ("same-site", "no-cors", "script"), ("cross-site", "navigate", "iframe")]
-    {
-        assert_eq!(with_headers(&server, &fetched(site, mode, dest)).await, 403, "{site} {mode} {dest}");
+    for (site, mode, dest) in [
+        ("cross-site", "no-cors", "image"),
+        ("same-site", "no-cors", "script"),
+        ("cross-site", "navigate", "iframe"),
+    ] {
+        assert_eq!(
+            with_headers(&server, &fetched(site, mode, dest)).await,
+            403,
+            "{site} {mode} {dest}"
+        );
     }
-    for (site, mode, dest) in [("cross-site", "navigate", "document"), ("same-origin", "cors", "empty"), ("none", "navigate", "document")] {
-        assert_eq!(with_headers(&server, &fetched(site, mode, dest)).await, 200, "{site} {mode} {dest}");
+    for (site, mode, dest) in [
+        ("cross-site", "navigate", "document"),
+        ("same-origin", "cors", "empty"),
+        ("none", "navigate", "document"),
+    ] {
+        assert_eq!(
+            with_headers(&server, &fetched(site, mode, dest)).await,
+            200,
+            "{site} {mode} {dest}"
+        );
     }
 }
 
@@ -84,10 +114,27 @@ async fn pages_of_others_embed_nothing_of_ours_but_may_link_to_it() {
 async fn forms_of_other_pages_change_nothing() {
     let server = Server::start().await;
     let body = r#"{"name":"forged"}"#;
-    for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp", ""] {
-        let response = server.client.post(server.url("/threads")).header("content-type", kind).body(body).send().await.unwrap();
+    for kind in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data",
+        "application/jsonp",
+        "",
+    ] {
+        let response = server
+            .client
+            .post(server.url("/threads"))
+            .header("content-type", kind)
+            .body(body)
+            .send()
+            .await
+            .unwrap();
         let (status, answer) = answer(response).await;
-        assert_eq!((status, &answer["error"]["code"]), (415, &json!("wrong_content_type")), "{kind}");
+        assert_eq!(
+            (status, &answer["error"]["code"]),
+            (415, &json!("wrong_content_type")),
+            "{kind}"
+        );
         assert!(answer["error"]["message"].as_str().unwrap().contains("Content-Type"));
         let response = server
             .client
@@ -101,7 +148,13 @@ async fn forms_of_other_pages_change_nothing() {
     }
     let response = server.client.post(server.url("/threads")).body(body).send().await.unwrap();
     assert_eq!(response.status(), 415);
-    let utf8 = server.client.post(server.url("/threads")).header("content-type", "application/json; charset=utf-8").body(body).send().await;
+    let utf8 = server
+        .client
+        .post(server.url("/threads"))
+        .header("content-type", "application/json; charset=utf-8")
+        .body(body)
+        .send()
+        .await;
     assert_eq!(utf8.unwrap().status(), 200);
     assert_eq!(server.get("/threads").await.1["threads"].as_array().unwrap().len(), 1);
 }
@@ -109,14 +162,29 @@ async fn forms_of_other_pages_change_nothing() {
 #[tokio::test]
 async fn every_answer_carries_the_headers_that_keep_browsers_in_check() {
     let server = Server::start().await;
-    for path in ["/", "/threads", "/nothing", "/docs/", "/docs/nothing.js", "/threads/x/events", "/openapi.json"] {
+    for path in [
+        "/",
+        "/threads",
+        "/nothing",
+        "/docs/",
+        "/docs/nothing.js",
+        "/threads/x/events",
+        "/openapi.json",
+    ] {
         let response = soon(server.client.get(server.url(path)).send()).await.unwrap();
         let headers = response.headers();
         let policy = headers["content-security-policy"].to_str().unwrap();
-        assert!(policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{path}: {policy}");
-        assert!(!policy.contains("script-src 'unsafe") && !policy.contains("http"), "{path}: {policy}");
+        assert!(
+            policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{path}: {policy}"
+        );
+        assert!(
+            !policy.contains("script-src 'unsafe") && !policy.contains("http"),
+            "{path}: {policy}"
+        );
         assert_eq!(headers["x-content-type-options"], "nosniff", "{path}");
-        // The page is asked for anew each time, and may be kept until it changes; nothing else is kept at all.
+        // The page is asked for anew each time, and may be kept until it changes; nothing else is
+        // kept at all.
         let cached = if path == "/" { "no-cache" } else { "no-store" };
         assert_eq!(headers["cache-control"], cached, "{path}");
         assert!(headers.get("access-control-allow-origin").is_none());
@@ -128,12 +196,19 @@ async fn smuggled_and_malformed_heads_are_refused() {
     let server = Server::start().await;
     let host = format!("Host: localhost:{}", server.address.port());
     let heads = [
-        format!("POST /threads HTTP/1.1\r\n{host}\r\nContent-Length: 2\r\nContent-Length: 3\r\nConnection: close\r\n\r\n{{}}"),
+        format!(
+            "POST /threads HTTP/1.1\r\n{host}\r\nContent-Length: 2\r\nContent-Length: 3\r\nConnection: close\r\n\r\n{{}}"
+        ),
         format!("GET /threads HTTP/1.1\r\n{host}\r\nX: a\r\n b\r\nConnection: close\r\n\r\n"),
         format!("GET /threads HTTP/1.1\r\n{host}\r\nX: a\0b\r\nConnection: close\r\n\r\n"),
         format!("GET /threads HTTP/1.1\r\n{host}\r\nX : a\r\nConnection: close\r\n\r\n"),
-        format!("POST /threads HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked, identity\r\nConnection: close\r\n\r\n"),
-        format!("GET /threads HTTP/1.1\r\n{host}\r\n{}Connection: close\r\n\r\n", "X: y\r\n".repeat(1000)),
+        format!(
+            "POST /threads HTTP/1.1\r\n{host}\r\nTransfer-Encoding: chunked, identity\r\nConnection: close\r\n\r\n"
+        ),
+        format!(
+            "GET /threads HTTP/1.1\r\n{host}\r\n{}Connection: close\r\n\r\n",
+            "X: y\r\n".repeat(1000)
+        ),
         format!("GET /{} HTTP/1.1\r\n{host}\r\nConnection: close\r\n\r\n", "a".repeat(100_000)),
     ];
     for head in heads {
@@ -144,9 +219,13 @@ async fn smuggled_and_malformed_heads_are_refused() {
         "POST /threads HTTP/1.1\r\n{host}\r\nContent-Type: application/json\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n\
          2\r\n{{}}\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\n{host}\r\nConnection: close\r\n\r\n"
     );
-    // The chunks count, and nothing after them is read: where two ends could disagree, the connection is over.
+    // The chunks count, and nothing after them is read: where two ends could disagree, the
+    // connection is over.
     let (_, text) = server.raw(both).await;
-    assert!(text.matches("HTTP/1.1").count() == 1 && text.contains("connection: close"), "{text:?}");
+    assert!(
+        text.matches("HTTP/1.1").count() == 1 && text.contains("connection: close"),
+        "{text:?}"
+    );
 }
 
 #[tokio::test]
@@ -154,13 +233,27 @@ async fn limits_outside_the_range_are_refused() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;
     for limit in ["0", "-1", "1000000000", "abc", "1.5", "", "1001", "%201"] {
-        for path in [format!("/threads/{thread}/events"), format!("/threads/{thread}/turns"), "/threads".into()] {
+        for path in [
+            format!("/threads/{thread}/events"),
+            format!("/threads/{thread}/turns"),
+            "/threads".into(),
+        ] {
             let (status, answer) = server.get(&format!("{path}?limit={limit}")).await;
-            assert_eq!((status, &answer["error"]["code"]), (422, &json!("invalid_parameter")), "{path} {limit}");
+            assert_eq!(
+                (status, &answer["error"]["code"]),
+                (422, &json!("invalid_parameter")),
+                "{path} {limit}"
+            );
         }
     }
-    for query in ["after=-1", "after=x", "since=tomorrow", "limit=1&limit=2", "as=a%2Fb", "as=", "limit=%ff"] {
-        assert_eq!(server.get(&format!("/threads/{thread}/events?{query}")).await.0, 422, "{query}");
+    for query in
+        ["after=-1", "after=x", "since=tomorrow", "limit=1&limit=2", "as=a%2Fb", "as=", "limit=%ff"]
+    {
+        assert_eq!(
+            server.get(&format!("/threads/{thread}/events?{query}")).await.0,
+            422,
+            "{query}"
+        );
     }
 }
 
@@ -190,7 +283,8 @@ async fn paths_that_lead_elsewhere_lead_nowhere() {
         long.as_str(),
     ];
     for path in paths {
-        let (status, text) = server.raw(format!("GET {path} HTTP/1.1\r\n{host}\r\nConnection: close\r\n\r\n")).await;
+        let (status, text) =
+            server.raw(format!("GET {path} HTTP/1.1\r\n{host}\r\nConnection: close\r\n\r\n")).await;
         assert_eq!(status, 404, "{path}");
         assert!(text.contains("{\"error\":{\"code\":"), "{path}: {text}");
     }
@@ -201,7 +295,12 @@ async fn paths_that_lead_elsewhere_lead_nowhere() {
     ] {
         assert_eq!(server.post(path, body).await.0, 404, "{path}");
     }
-    let response = server.client.delete(server.url(&format!("/threads/{thread}/events"))).send().await.unwrap();
+    let response = server
+        .client
+        .delete(server.url(&format!("/threads/{thread}/events")))
+        .send()
+        .await
+        .unwrap();
     let allow = response.headers()["allow"].to_str().unwrap().to_owned();
     assert!(allow.contains("GET") && allow.contains("POST"), "{allow}");
     assert_eq!(answer(response).await.0, 405);
@@ -219,7 +318,9 @@ async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
     assert!(text.contains("too_large"));
     let padded = |bytes: usize| format!("{{\"name\":\"{}\"}}", "a".repeat(bytes - 11));
     let chunks: Vec<std::io::Result<String>> = (0..20).map(|_| Ok("a".repeat(64 * 1024))).collect();
-    let (status, _) = server.post_raw("/threads", reqwest::Body::wrap_stream(futures_util::stream::iter(chunks))).await;
+    let (status, _) = server
+        .post_raw("/threads", reqwest::Body::wrap_stream(futures_util::stream::iter(chunks)))
+        .await;
     assert_eq!(status, 413);
     let (status, answer) = server.post_raw("/threads", padded(1 << 20)).await;
     assert_eq!((status, &answer["error"]["code"]), (422, &json!("title_too_long")));
@@ -230,7 +331,10 @@ async fn a_server_that_goes_down_says_when_to_come_back() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;
     server.hall.drain(moothall_kernel::time::Millis::from_secs(5)).await;
-    let request = server.client.post(server.url(&format!("/threads/{thread}/events"))).json(&json!({"from": "user", "content": "x"}));
+    let request = server
+        .client
+        .post(server.url(&format!("/threads/{thread}/events")))
+        .json(&json!({"from": "user", "content": "x"}));
     let response = soon(request.send()).await.unwrap();
     assert_eq!(response.headers()["retry-after"], "1");
     let (status, refused) = answer(response).await;
@@ -242,9 +346,20 @@ async fn a_server_that_goes_down_says_when_to_come_back() {
 async fn idempotency_keys_are_short_and_plain() {
     let server = Server::start().await;
     for key in ["", " ", "a b", "k\u{e9}", &"k".repeat(256), &"k".repeat(4096)] {
-        let response = server.client.post(server.url("/threads")).header("idempotency-key", key).json(&json!({})).send().await.unwrap();
+        let response = server
+            .client
+            .post(server.url("/threads"))
+            .header("idempotency-key", key)
+            .json(&json!({}))
+            .send()
+            .await
+            .unwrap();
         let (status, answer) = answer(response).await;
-        assert_eq!((status, &answer["error"]["code"]), (400, &json!("bad_idempotency_key")), "{key:?}");
+        assert_eq!(
+            (status, &answer["error"]["code"]),
+            (400, &json!("bad_idempotency_key")),
+            "{key:?}"
+        );
     }
     let response = server
         .client

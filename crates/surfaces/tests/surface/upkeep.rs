@@ -8,7 +8,13 @@ use crate::server::{Server, answer, every_type, soon};
 const CANARY: &str = "canary-4471";
 
 async fn redact(server: &Server, thread: &str, event: &Value, body: Value) -> (u16, Value) {
-    server.as_operator(Method::POST, &format!("/threads/{thread}/events/{}/redact", event["id"].as_str().unwrap()), body).await
+    server
+        .as_operator(
+            Method::POST,
+            &format!("/threads/{thread}/events/{}/redact", event["id"].as_str().unwrap()),
+            body,
+        )
+        .await
 }
 
 async fn text(server: &Server, path: &str) -> String {
@@ -17,7 +23,12 @@ async fn text(server: &Server, path: &str) -> String {
 
 /// A request of whoever started the server, under a key.
 async fn keyed(server: &Server, path: &str, body: Value) -> (u16, Value) {
-    let request = server.client.post(server.url(path)).bearer_auth(&server.key).header("idempotency-key", "k1").json(&body);
+    let request = server
+        .client
+        .post(server.url(path))
+        .bearer_auth(&server.key)
+        .header("idempotency-key", "k1")
+        .json(&body);
     answer(soon(request.send()).await.unwrap()).await
 }
 
@@ -29,10 +40,14 @@ async fn erased_words_are_gone_and_the_message_stays() {
     server.say(&thread, "user", "the next one").await;
     let (status, answer) = redact(&server, &thread, &said, json!({})).await;
     assert_eq!((status, &answer["redacted"]), (200, &json!(true)), "{answer}");
-    assert_eq!((&answer["event"]["type"], &answer["event"]["content"]["seq"]), (&json!("notice"), &said["seq"]));
+    assert_eq!(
+        (&answer["event"]["type"], &answer["event"]["content"]["seq"]),
+        (&json!("notice"), &said["seq"])
+    );
 
     let (_, page) = server.get(&every_type(&format!("/threads/{thread}/events"))).await;
-    let now = page["events"].as_array().unwrap().iter().find(|event| event["id"] == said["id"]).unwrap();
+    let now =
+        page["events"].as_array().unwrap().iter().find(|event| event["id"] == said["id"]).unwrap();
     let mut expected = said.clone();
     expected["content"] = json!("");
     expected["meta"]["redacted"] = json!(true);
@@ -59,9 +74,17 @@ async fn only_people_erase_and_only_words() {
     assert_eq!((status, &refused["error"]["code"]), (422, &json!("nothing_to_erase")));
     let other = server.thread("mention_only").await;
     let theirs = server.say(&other, "user", "hello").await;
-    for unknown in [&theirs, &json!({"id": "nonsense"}), &json!({"id": "018f0000-0000-7000-8000-000000000000"})] {
+    for unknown in [
+        &theirs,
+        &json!({"id": "nonsense"}),
+        &json!({"id": "018f0000-0000-7000-8000-000000000000"}),
+    ] {
         let (status, refused) = redact(&server, &thread, unknown, json!({})).await;
-        assert_eq!((status, &refused["error"]["code"]), (404, &json!("unknown_event")), "{unknown}");
+        assert_eq!(
+            (status, &refused["error"]["code"]),
+            (404, &json!("unknown_event")),
+            "{unknown}"
+        );
     }
     assert_eq!(server.say(&thread, "user", "still here").await["content"], "still here");
 }
@@ -74,8 +97,15 @@ async fn erasing_twice_is_erasing_once() {
     let path = format!("/threads/{thread}/events/{}/redact", said["id"].as_str().unwrap());
     let first = keyed(&server, &path, json!({})).await;
     assert_eq!(keyed(&server, &path, json!({})).await, first);
-    assert_eq!(server.as_operator(Method::POST, &path, json!({})).await, (200, json!({"redacted": true, "event": null})));
-    assert_eq!(keyed(&server, &path, json!({"from": "ann"})).await.0, 200, "another sender's key is another key");
+    assert_eq!(
+        server.as_operator(Method::POST, &path, json!({})).await,
+        (200, json!({"redacted": true, "event": null}))
+    );
+    assert_eq!(
+        keyed(&server, &path, json!({"from": "ann"})).await.0,
+        200,
+        "another sender's key is another key"
+    );
     let (_, page) = server.get(&every_type(&format!("/threads/{thread}/events"))).await;
     assert_eq!(page["head"], 3);
 }
@@ -91,7 +121,13 @@ async fn published_words_are_erased_where_they_came_from() {
     let (_, refused) = server.refuse(&thread, json!({"from": "bot", "content": CANARY})).await;
     assert_eq!(refused["code"], "participant_muted");
     let (_, page) = server.get(&every_type(&format!("/threads/{thread}/events"))).await;
-    let kept = page["events"].as_array().unwrap().iter().find(|event| event["content"]["event"] == "kept").unwrap().clone();
+    let kept = page["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|event| event["content"]["event"] == "kept")
+        .unwrap()
+        .clone();
     let publish = format!("/threads/{thread}/kept/{}/publish", kept["seq"]);
     let (status, published) = server.post(&publish, json!({})).await;
     assert_eq!(status, 200, "{published}");
@@ -122,10 +158,16 @@ async fn readers_know_what_is_new_to_them() {
             (answer.status().as_u16(), answer.json::<Value>().await.unwrap())
         }
     };
-    let at = |read: u64, unread: u64| (200, json!({"thread": thread, "reader": "ann", "read": read, "unread": unread}));
+    let at = |read: u64, unread: u64| {
+        (200, json!({"thread": thread, "reader": "ann", "read": read, "unread": unread}))
+    };
     assert_eq!(mark(json!({"from": "ann", "seq": first["seq"]})).await, at(2, 0));
     assert_eq!(mark(json!({"from": "ann", "seq": 1})).await, at(2, 0), "a mark never goes back");
-    assert_eq!(mark(json!({"from": "ann", "seq": 99})).await, at(3, 0), "nor past the newest event");
+    assert_eq!(
+        mark(json!({"from": "ann", "seq": 99})).await,
+        at(3, 0),
+        "nor past the newest event"
+    );
     server.say(&thread, "user", "three").await;
     let (_, list) = server.get("/threads?as=ann").await;
     assert_eq!((&entry(&list)["read"], &entry(&list)["unread"]), (&json!(3), &json!(1)));
@@ -170,7 +212,10 @@ async fn the_server_counts_and_names_nobody() {
         ("moothall_sse_readers", 1.0),
         ("moothall_sse_resyncs_total", 0.0),
         ("moothall_http_requests_total{method=\"POST\",route=\"/threads\",status=\"200\"}", 1.0),
-        ("moothall_http_requests_total{method=\"GET\",route=\"/threads/{id}/state\",status=\"404\"}", 1.0),
+        (
+            "moothall_http_requests_total{method=\"GET\",route=\"/threads/{id}/state\",status=\"404\"}",
+            1.0,
+        ),
         ("moothall_http_requests_total{method=\"GET\",route=\"none\",status=\"404\"}", 1.0),
     ];
     for (begin, wanted) in expected {
@@ -199,12 +244,16 @@ async fn the_numbers_are_in_the_format_of_prometheus() {
             let (name, number) = line.rsplit_once(' ').unwrap();
             assert!(number.parse::<f64>().is_ok(), "{line}");
             let name = name.split('{').next().unwrap();
-            let family = ["_bucket", "_sum", "_count"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
+            let family = ["_bucket", "_sum", "_count"]
+                .iter()
+                .find_map(|end| name.strip_suffix(end))
+                .unwrap_or(name);
             assert!(typed.contains(&name) || typed.contains(&family), "{line} has no type");
         }
     }
     let bound = page.lines().filter(|line| line.starts_with("moothall_append_seconds_bucket"));
-    let counts: Vec<f64> = bound.map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
+    let counts: Vec<f64> =
+        bound.map(|line| line.rsplit(' ').next().unwrap().parse().unwrap()).collect();
     assert!(counts.len() > 5 && counts.is_sorted());
 }
 
@@ -218,9 +267,17 @@ async fn a_deleted_thread_is_gone_for_everybody() {
     let mut listening = server.stream(&format!("/threads/{thread}/events/stream")).await;
     let path = format!("/threads/{thread}");
     let (status, refused) = server.unproven(Method::DELETE, &path, json!({})).await;
-    assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "a person has to prove who they are");
+    assert_eq!(
+        (status, &refused["error"]["code"]),
+        (403, &json!("forbidden")),
+        "a person has to prove who they are"
+    );
     let (status, answer) = server.as_operator(Method::DELETE, &path, json!({})).await;
-    assert_eq!((status, &answer["deleted"], &answer["erased"]), (200, &json!(true), &json!(true)), "{answer}");
+    assert_eq!(
+        (status, &answer["deleted"], &answer["erased"]),
+        (200, &json!(true), &json!(true)),
+        "{answer}"
+    );
     assert!(answer["backups"].as_str().unwrap().contains("still hold it"));
 
     let mut told = Vec::new();
@@ -248,13 +305,20 @@ async fn a_deleted_thread_is_gone_for_everybody() {
         (Method::POST, "/stop".to_owned(), json!({})),
         (Method::POST, format!("/events/{event}/redact"), json!({})),
     ] {
-        let (status, refused) = server.as_operator(method.clone(), &format!("{path}{rest}"), body).await;
-        assert_eq!((status, &refused["error"]["code"]), (410, &json!("thread_deleted")), "{method} {rest}: {refused}");
+        let (status, refused) =
+            server.as_operator(method.clone(), &format!("{path}{rest}"), body).await;
+        assert_eq!(
+            (status, &refused["error"]["code"]),
+            (410, &json!("thread_deleted")),
+            "{method} {rest}: {refused}"
+        );
     }
     let (_, all) = server.get("/threads").await;
     assert!(!all.to_string().contains(&thread));
     assert_eq!(server.get(&format!("/search?q={CANARY}")).await.1["hits"], json!([]));
     assert_eq!(server.as_operator(Method::DELETE, &path, json!({})).await.0, 200);
-    let (status, _) = server.as_operator(Method::DELETE, "/threads/01a2b3c4-0000-7000-8000-000000000000", json!({})).await;
+    let (status, _) = server
+        .as_operator(Method::DELETE, "/threads/01a2b3c4-0000-7000-8000-000000000000", json!({}))
+        .await;
     assert_eq!(status, 404);
 }

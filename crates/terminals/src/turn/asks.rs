@@ -9,15 +9,16 @@ use moothall_kernel::time::Millis;
 
 use super::io::{Around, Output, Reply, RequestId};
 
-/// A dialog whose report does not come, or that goes on standing after its answer, is taken for what it shows after so long; and a
-/// screen that cannot be read, for one without a dialog.
+/// A dialog whose report does not come, or that goes on standing after its answer, is taken for
+/// what it shows after so long; and a screen that cannot be read, for one without a dialog.
 const PATIENCE: Millis = Millis::from_secs(3);
 
 /// All that a session's program asks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Questions {
     pub(super) asks: Vec<Ask>,
-    /// What the program has reported that it asks, for programs whose reports do not wait for an answer.
+    /// What the program has reported that it asks, for programs whose reports do not wait for an
+    /// answer.
     pub(super) reported: Option<Reported>,
     /// The dialog that was answered last, for as long as it goes on standing there.
     pub(super) answered: Option<Answered>,
@@ -118,7 +119,8 @@ impl Questions {
         self.reported = Some(asks);
     }
 
-    /// Nothing is asked any more, and nothing of the turn matters. With a turn its questions are over; others are withdrawn.
+    /// Nothing is asked any more, and nothing of the turn matters. With a turn its questions are
+    /// over; others are withdrawn.
     pub(super) fn clear(&mut self, out: &mut Vec<Output>) {
         for ask in &self.asks {
             undecided(ask, out);
@@ -152,9 +154,14 @@ impl Questions {
         self.due.get_or_insert(around.after(patience));
     }
 
-    /// Takes out what a dialog that stands there now does not show; all that was ever seen, where none stands there.
+    /// Takes out what a dialog that stands there now does not show; all that was ever seen, where
+    /// none stands there.
     pub(super) fn gone(&mut self, standing: Option<&Dialog>) -> Vec<Ask> {
-        let is_gone = |ask: &mut Ask| ask.dialog.as_ref().is_some_and(|dialog| standing.is_none_or(|standing| !dialog.is_same(standing)));
+        let is_gone = |ask: &mut Ask| {
+            ask.dialog
+                .as_ref()
+                .is_some_and(|dialog| standing.is_none_or(|standing| !dialog.is_same(standing)))
+        };
         self.asks.extract_if(.., is_gone).collect()
     }
 }

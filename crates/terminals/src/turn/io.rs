@@ -2,7 +2,9 @@
 
 use moothall_engine::agent::{Given, Job, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
-use moothall_engine::sessions::{Dialog, Heard, Hook, HostFault, Key, Permit, Reports, SessionError, View};
+use moothall_engine::sessions::{
+    Dialog, Heard, Hook, HostFault, Key, Permit, Reports, SessionError, View,
+};
 use moothall_engine::stream::Now;
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::{PermissionId, StreamId};
@@ -53,7 +55,8 @@ pub struct Earlier {
 pub struct Seen {
     /// The screen, as it is read.
     pub view: View,
-    /// The newest lines with the history above the screen, where they were asked for and could be read.
+    /// The newest lines with the history above the screen, where they were asked for and could be
+    /// read.
     pub tail: Option<String>,
 }
 
@@ -73,7 +76,8 @@ pub enum Input {
     TakenAway {
         /// Which.
         key: TurnKey,
-        /// A person wants what the program does to end. Otherwise its time is over, which presses no key.
+        /// A person wants what the program does to end. Otherwise its time is over, which presses
+        /// no key.
         interrupt: bool,
         /// The row, where its start was kept.
         delivery: Option<u64>,
@@ -98,7 +102,8 @@ pub enum Input {
     CaughtUp,
     /// The terminal drew something.
     Drawn,
-    /// Somebody wants to answer a question: [`Reply::Looked`] comes when what is not asked any more is withdrawn.
+    /// Somebody wants to answer a question: [`Reply::Looked`] comes when what is not asked any more
+    /// is withdrawn.
     Look(RequestId),
     /// A person answered a permission, or nobody did in time.
     Permitted {
@@ -107,7 +112,8 @@ pub enum Input {
         /// The answer.
         given: Option<Given>,
     },
-    /// What goes on is to be interrupted: [`Reply::Interrupted`] says whose turn that is, which is still to be cancelled.
+    /// What goes on is to be interrupted: [`Reply::Interrupted`] says whose turn that is, which is
+    /// still to be cancelled.
     Interrupt(RequestId),
     /// The session is over, for this reason.
     Ended(String),
@@ -127,7 +133,8 @@ pub enum Input {
     Recalled(Option<String>),
 }
 
-/// Everything that the machine wants. What comes of one call is carried out in its order; at most the last of it asks for an answer.
+/// Everything that the machine wants. What comes of one call is carried out in its order; at most
+/// the last of it asks for an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// Look at the terminal. Asks for [`Input::Seen`].
@@ -167,7 +174,8 @@ pub enum Output {
         /// Words for its field, where it takes them.
         text: Option<String>,
     },
-    /// Keep all of this in its order, each once for its key however often it is brought. Asks for [`Input::Kept`].
+    /// Keep all of this in its order, each once for its key however often it is brought. Asks for
+    /// [`Input::Kept`].
     Keep {
         /// The key, and what.
         steps: Vec<(String, Keep)>,
@@ -223,7 +231,8 @@ pub enum Output {
     },
     /// The terminal shows its program.
     There,
-    /// Give [`Input::Tick`] at this time of the steady clock, in place of every earlier wish; never where unset.
+    /// Give [`Input::Tick`] at this time of the steady clock, in place of every earlier wish; never
+    /// where unset.
     Wake {
         /// When.
         at: Option<Millis>,

@@ -30,7 +30,8 @@ pub struct Machine {
     pub(super) queue: VecDeque<Box<Job>>,
     /// The turn that has the terminal.
     pub(super) current: Option<Current>,
-    /// A turn that was taken away while the program worked on it: what still comes of it is kept as late.
+    /// A turn that was taken away while the program worked on it: what still comes of it is kept as
+    /// late.
     pub(super) late: Option<Late>,
     /// Turns that are over here.
     over: VecDeque<TurnKey>,
@@ -67,7 +68,8 @@ pub(super) enum Wait {
     /// None.
     #[default]
     Nothing,
-    /// The screen, to see what the program does; for somebody who waits for that. `patient` no longer where it stood so for a while.
+    /// The screen, to see what the program does; for somebody who waits for that. `patient` no
+    /// longer where it stood so for a while.
     Look { patient: bool, looker: Option<RequestId> },
     /// The screen, to see whether something may be typed.
     Free,
@@ -83,7 +85,8 @@ pub(super) enum Wait {
     Enter,
     /// The same, once more.
     Again,
-    /// The same, for a prompt that was found in the composer after a restart; whether its tag was seen.
+    /// The same, for a prompt that was found in the composer after a restart; whether its tag was
+    /// seen.
     Found { tag_seen: bool, looker: Option<RequestId> },
     /// The key that interrupts, for a turn that was taken away.
     Escape,
@@ -98,10 +101,15 @@ pub(super) enum Wait {
 }
 
 impl Machine {
-    /// A session that is taken up, with what an earlier process left of it: deliveries, and what it asked people in no turn, in which
-    /// conversations.
-    pub fn new(session: Session, earlier: Vec<Earlier>, asked: Vec<(StreamId, PermissionId)>) -> Self {
-        // One that was seen before, or that somebody else had running, has drawn its screen long ago.
+    /// A session that is taken up, with what an earlier process left of it: deliveries, and what it
+    /// asked people in no turn, in which conversations.
+    pub fn new(
+        session: Session,
+        earlier: Vec<Earlier>,
+        asked: Vec<(StreamId, PermissionId)>,
+    ) -> Self {
+        // One that was seen before, or that somebody else had running, has drawn its screen long
+        // ago.
         let drawn = session.native.is_some() || session.origin == Origin::Observed;
         let (queue, over, questions, wait, inbox, out) = <_>::default();
         let mut machine = Self {
@@ -168,7 +176,9 @@ impl Machine {
         match input {
             Input::Offered(job) => self.offered(around, job),
             Input::Begun { key, delivery } => self.begun(&key, delivery),
-            Input::TakenAway { key, interrupt, delivery } => self.take_away(around, &key, interrupt, delivery),
+            Input::TakenAway { key, interrupt, delivery } => {
+                self.take_away(around, &key, interrupt, delivery)
+            }
             Input::Hook { id, hook } => self.hear(around, id, hook),
             Input::Asked { id, hook } => self.asked_by_hook(id, hook),
             Input::GaveUp(id) => self.hook_gave_up(id),
@@ -183,7 +193,12 @@ impl Machine {
             Input::Ended(why) => self.ended(&why),
             Input::Tick => self.tick(around),
             // Answers are dealt with at once.
-            Input::Seen(_) | Input::Marked(_) | Input::Pasted(_) | Input::Pressed(_) | Input::Kept(_) | Input::Recalled(_) => {}
+            Input::Seen(_)
+            | Input::Marked(_)
+            | Input::Pasted(_)
+            | Input::Pressed(_)
+            | Input::Kept(_)
+            | Input::Recalled(_) => {}
         }
     }
 
@@ -197,10 +212,18 @@ impl Machine {
         match (self.ended.is_some(), self.questions.is_any(), self.state) {
             (true, _, _) => Doing::Ended,
             (false, true, _) | (false, _, PaneState::Asking) => Doing::Asking,
-            (false, _, PaneState::Starting) if self.unread.is_some_and(|unread| unread.told) => Doing::Asking,
+            (false, _, PaneState::Starting) if self.unread.is_some_and(|unread| unread.told) => {
+                Doing::Asking
+            }
             (false, _, PaneState::Starting) => Doing::Starting,
-            (false, _, PaneState::Idle) if self.current.is_none() && self.typed == Typed::Nothing => Doing::Idle,
-            (false, _, PaneState::Idle | PaneState::Busy | PaneState::Shell | PaneState::Gone) => Doing::Busy,
+            (false, _, PaneState::Idle)
+                if self.current.is_none() && self.typed == Typed::Nothing =>
+            {
+                Doing::Idle
+            }
+            (false, _, PaneState::Idle | PaneState::Busy | PaneState::Shell | PaneState::Gone) => {
+                Doing::Busy
+            }
         }
     }
 
@@ -264,14 +287,27 @@ impl Machine {
         if self.over.contains(key) {
             return self.drop_row(delivery);
         }
-        let Some(current) = self.current.as_mut().filter(|current| current.key == *key && current.stage == Stage::Offered) else { return };
+        let Some(current) = self
+            .current
+            .as_mut()
+            .filter(|current| current.key == *key && current.stage == Stage::Offered)
+        else {
+            return;
+        };
         current.stage = Stage::Begun;
         current.delivery = current.delivery.or(delivery);
         self.advance();
     }
 
-    /// A turn is taken away. A person who wants that interrupts what goes on; time that is over presses no key.
-    fn take_away(&mut self, around: &Around<'_>, key: &TurnKey, interrupt: bool, delivery: Option<u64>) {
+    /// A turn is taken away. A person who wants that interrupts what goes on; time that is over
+    /// presses no key.
+    fn take_away(
+        &mut self,
+        around: &Around<'_>,
+        key: &TurnKey,
+        interrupt: bool,
+        delivery: Option<u64>,
+    ) {
         self.note_over(key);
         self.queue.retain(|job| job.key != *key);
         let Some(mut current) = self.current.take_if(|current| current.key == *key) else {
@@ -293,12 +329,20 @@ impl Machine {
 
     /// The row of a turn that was over before it had the terminal.
     fn drop_row(&mut self, delivery: Option<u64>) {
-        let (from, to, lasting) = (vec![DeliveryState::Pending], DeliveryState::Failed, Lasting::Written);
+        let (from, to, lasting) =
+            (vec![DeliveryState::Pending], DeliveryState::Failed, Lasting::Written);
         let evidence = "its turn was over before it was typed".to_owned();
-        self.out.extend(delivery.map(|delivery| Output::Mark { delivery, from, to, evidence, lasting }));
+        self.out.extend(delivery.map(|delivery| Output::Mark {
+            delivery,
+            from,
+            to,
+            evidence,
+            lasting,
+        }));
     }
 
-    /// A turn is interrupted by cancelling it, which the conversation has to hear first; other work by the key for it.
+    /// A turn is interrupted by cancelling it, which the conversation has to hear first; other work
+    /// by the key for it.
     fn interrupt(&mut self, id: RequestId) {
         match self.current.as_ref().filter(|current| current.stage >= Stage::Sent) {
             Some(current) => {
@@ -314,7 +358,11 @@ impl Machine {
         let fault = Fault::new("session_ended", format!("its session has ended: {why}"));
         self.ended = Some(fault.clone());
         if let Some(current) = self.current.take() {
-            let state = if current.stage >= Stage::Sent { DeliveryState::Unknown } else { DeliveryState::Failed };
+            let state = if current.stage >= Stage::Sent {
+                DeliveryState::Unknown
+            } else {
+                DeliveryState::Failed
+            };
             self.mark(&current, &OPEN, state, why);
             self.fail(&current.key, fault.clone());
         }
@@ -346,13 +394,24 @@ impl Machine {
         self.report(&job.key, Report::Started { through: job.through });
         let (key, tag) = (job.key.clone(), tag_of(&job.key));
         let (stage, job) = (Stage::Offered, Some(job));
-        self.current = Some(Current { key, tag, stage, delivery: None, job, sent_again: false, is_doubtful: false });
+        self.current = Some(Current {
+            key,
+            tag,
+            stage,
+            delivery: None,
+            job,
+            sent_again: false,
+            is_doubtful: false,
+        });
     }
 
     /// Looks at the terminal; far back where it has to be found out whether a prompt was typed.
     pub(super) fn look(&mut self, patient: bool, looker: Option<RequestId>) {
         let is_typing = self.current.as_ref().is_some_and(|current| current.stage == Stage::Typing);
-        self.ask(Output::See { lines: is_typing.then_some(SEARCHED_LINES) }, Wait::Look { patient, looker });
+        self.ask(
+            Output::See { lines: is_typing.then_some(SEARCHED_LINES) },
+            Wait::Look { patient, looker },
+        );
     }
 
     fn tick(&mut self, around: &Around<'_>) {
@@ -372,7 +431,10 @@ impl Machine {
 
     /// Says when to look again, where that is another time than was said.
     fn set_alarm(&mut self) {
-        let alarm = [self.grace, self.look_at, self.questions.due, self.retry_at].into_iter().flatten().min();
+        let alarm = [self.grace, self.look_at, self.questions.due, self.retry_at]
+            .into_iter()
+            .flatten()
+            .min();
         if self.alarm != alarm {
             self.alarm = alarm;
             // A question is the last of what is wanted.
@@ -387,7 +449,9 @@ impl Machine {
             Wait::Enter => self.sent_off(around, result),
             Wait::Again if result.is_ok() => {}
             Wait::Again => self.idle_for_now(around),
-            Wait::Found { tag_seen, looker } => self.found_again(result.is_ok() || tag_seen, looker),
+            Wait::Found { tag_seen, looker } => {
+                self.found_again(result.is_ok() || tag_seen, looker)
+            }
             Wait::Escape => self.look(true, None),
             Wait::Interrupt(id) => {
                 let reply = Reply::Interrupted(result.map(|()| None).map_err(host_error));
@@ -439,9 +503,15 @@ impl Machine {
         }
     }
 
-    /// Moves the row of a delivery on, from whichever of these states it is in. What a crash of the process leaves is enough: the
-    /// terminals do not survive a power cut either.
-    pub(super) fn mark(&mut self, current: &Current, from: &[DeliveryState], to: DeliveryState, evidence: &str) {
+    /// Moves the row of a delivery on, from whichever of these states it is in. What a crash of the
+    /// process leaves is enough: the terminals do not survive a power cut either.
+    pub(super) fn mark(
+        &mut self,
+        current: &Current,
+        from: &[DeliveryState],
+        to: DeliveryState,
+        evidence: &str,
+    ) {
         if let Some(delivery) = current.delivery {
             let (from, evidence, lasting) = (from.to_vec(), evidence.to_owned(), Lasting::Written);
             self.out.push(Output::Mark { delivery, from, to, evidence, lasting });
@@ -450,7 +520,8 @@ impl Machine {
 }
 
 /// The states of a delivery that is not over.
-pub(super) const OPEN: [DeliveryState; 4] = [DeliveryState::Pending, DeliveryState::Sending, DeliveryState::Sent, DeliveryState::Accepted];
+pub(super) const OPEN: [DeliveryState; 4] =
+    [DeliveryState::Pending, DeliveryState::Sending, DeliveryState::Sent, DeliveryState::Accepted];
 
 /// Why a report is to be brought again.
 pub(super) fn not_now(error: SessionError) -> Reply {

@@ -1,7 +1,8 @@
-//! What a program asks in no turn, such as whether a folder is trusted: where people are asked, and when.
+//! What a program asks in no turn, such as whether a folder is trusted: where people are asked, and
+//! when.
 //!
-//! They are asked in each conversation whose words wait for the session, and at its home where none do. The first answer counts; when
-//! the dialog is gone, the question is withdrawn everywhere else.
+//! They are asked in each conversation whose words wait for the session, and at its home where none
+//! do. The first answer counts; when the dialog is gone, the question is withdrawn everywhere else.
 
 use moothall_engine::sessions::Origin;
 use moothall_kernel::ids::{PermissionId, StreamId};
@@ -12,7 +13,8 @@ use super::io::Around;
 use super::machine::Machine;
 use super::stage::Typed;
 
-/// How long a dialog has to stand there before people are asked: programs draw a while when they begin.
+/// How long a dialog has to stand there before people are asked: programs draw a while when they
+/// begin.
 const STANDS_FOR: Millis = Millis::from_secs(3);
 /// The same where somebody works at the terminal, who sees it.
 const STANDS_FOR_TYPING: Millis = Millis::from_secs(15);
@@ -39,20 +41,35 @@ impl Machine {
         streams.into_iter().map(AskedIn::NoTurn).collect()
     }
 
-    /// Words came, or were taken away, while a dialog stands there: whoever is to be asked now and was not is asked too.
+    /// Words came, or were taken away, while a dialog stands there: whoever is to be asked now and
+    /// was not is asked too.
     pub(super) fn ask_where_words_wait(&mut self, around: &Around<'_>) {
-        let standing = self.questions.asks.iter().find(|ask| ask.asked_in.is_in_no_turn() && ask.dialog.is_some());
-        let Some(Ask { question, to, dialog: Some(dialog), .. }) = standing.cloned() else { return };
+        let standing = self
+            .questions
+            .asks
+            .iter()
+            .find(|ask| ask.asked_in.is_in_no_turn() && ask.dialog.is_some());
+        let Some(Ask { question, to, dialog: Some(dialog), .. }) = standing.cloned() else {
+            return;
+        };
         for asked_in in self.places_in_no_turn() {
             if !self.questions.asks.iter().any(|ask| ask.asked_in == asked_in) {
                 let permission = self.permission_of(around, &dialog, &asked_in);
-                self.ask_person(Ask { permission, asked_in, question: question.clone(), to, dialog: Some(dialog.clone()) });
+                self.ask_person(Ask {
+                    permission,
+                    asked_in,
+                    question: question.clone(),
+                    to,
+                    dialog: Some(dialog.clone()),
+                });
             }
         }
     }
 
     /// What an earlier process asked in no turn, and in which conversations.
     pub(super) fn remember_asked(&mut self, asked: Vec<(StreamId, PermissionId)>) {
-        self.questions.remember(asked.into_iter().map(|(stream, permission)| (AskedIn::NoTurn(stream), permission)));
+        self.questions.remember(
+            asked.into_iter().map(|(stream, permission)| (AskedIn::NoTurn(stream), permission)),
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! What a program asks a person: which question it is, whether it still stands, and where the answer goes.
+//! What a program asks a person: which question it is, whether it still stands, and where the
+//! answer goes.
 //!
-//! A question is bound to the dialog that shows it, so that an answer gives what it says or nothing: words of options are the same in
-//! every dialog of a program. (`docs/decisions/0014-a-question-is-bound-to-its-dialog.md`)
+//! A question is bound to the dialog that shows it, so that an answer gives what it says or
+//! nothing: words of options are the same in every dialog of a program.
+//! (`docs/decisions/0014-a-question-is-bound-to-its-dialog.md`)
 
 use moothall_engine::agent::{Given, Report, TurnKey};
 use moothall_engine::sessions::{Dialog, Hook, HookNews, HostFault, Key, Permit, Session};
@@ -19,16 +21,22 @@ use super::stage::Stage;
 const ASK_MAX: Millis = Millis::from_secs(600);
 
 impl Machine {
-    /// The program's hook asks, and waits. It asks again after a restart, under the same id; what was answered by then is the answer.
+    /// The program's hook asks, and waits. It asks again after a restart, under the same id; what
+    /// was answered by then is the answer.
     pub(super) fn asked_by_hook(&mut self, id: RequestId, hook: Hook) {
         let asks = match hook.news {
             HookNews::Asks { action, partial } => Some(Reported { action, partial }),
-            HookNews::Began | HookNews::Prompt { .. } | HookNews::Stopped { .. } | HookNews::Failed { .. } | HookNews::Ended => None,
+            HookNews::Began
+            | HookNews::Prompt { .. }
+            | HookNews::Stopped { .. }
+            | HookNews::Failed { .. }
+            | HookNews::Ended => None,
         };
         let (Some(asks), Some(key)) = (asks, self.asking_turn()) else {
             return self.reply(Some(id), Reply::Permit(Permit::Undecided));
         };
-        let permission = PermissionId::new(hash(&[self.session.id.as_str(), &hook.id, &asks.action]));
+        let permission =
+            PermissionId::new(hash(&[self.session.id.as_str(), &hook.id, &asks.action]));
         let recall = Output::Recall { key: key.clone(), permission: permission.clone() };
         self.ask(recall, Wait::Recall(Box::new(Hooked { id, key, permission, asks })));
     }
@@ -45,13 +53,27 @@ impl Machine {
 
     fn ask_for_hook(&mut self, hooked: Hooked) {
         let Hooked { id, key, permission, asks } = hooked;
-        let question = Question { partial: asks.partial, ..self.question(asks.action, PermissionOption::allow_or_deny()) };
+        let question = Question {
+            partial: asks.partial,
+            ..self.question(asks.action, PermissionOption::allow_or_deny())
+        };
         self.questions.earlier.retain(|(_, earlier)| *earlier != permission);
         // It came back over a lost connection.
-        for ask in self.questions.asks.extract_if(.., |ask| ask.permission == permission).collect::<Vec<_>>() {
+        for ask in self
+            .questions
+            .asks
+            .extract_if(.., |ask| ask.permission == permission)
+            .collect::<Vec<_>>()
+        {
             undecided(&ask, &mut self.out);
         }
-        self.ask_person(Ask { permission, asked_in: AskedIn::Turn(key), question, to: Asked::Hook(id), dialog: None });
+        self.ask_person(Ask {
+            permission,
+            asked_in: AskedIn::Turn(key),
+            question,
+            to: Asked::Hook(id),
+            dialog: None,
+        });
     }
 
     /// A dialog stands there. `patient` no longer where it stood so for a while.
@@ -70,7 +92,8 @@ impl Machine {
         }
     }
 
-    /// Whether a question is about this dialog. A hook's is about the first dialog that is seen after it.
+    /// Whether a question is about this dialog. A hook's is about the first dialog that is seen
+    /// after it.
     fn is_asked(&mut self, dialog: &Dialog) -> bool {
         let asks = &mut self.questions.asks;
         if asks.iter().any(|ask| ask.dialog.is_some()) {
@@ -86,9 +109,11 @@ impl Machine {
         }
     }
 
-    /// One that was answered may stand there a moment longer, and one that is reported has its report on the way.
+    /// One that was answered may stand there a moment longer, and one that is reported has its
+    /// report on the way.
     fn is_to_be_asked(&mut self, around: &Around<'_>, dialog: &Dialog, patient: bool) -> bool {
-        let told = self.questions.reported.as_ref().is_some_and(|reported| dialog.shows(&reported.action));
+        let told =
+            self.questions.reported.as_ref().is_some_and(|reported| dialog.shows(&reported.action));
         let in_no_turn = self.asking_turn().is_none();
         let waits = match &self.questions.answered {
             Some(answered) if answered.for_good => return false,
@@ -106,12 +131,19 @@ impl Machine {
     }
 
     fn ask_by_dialog(&mut self, around: &Around<'_>, dialog: Dialog) {
-        let (action, partial) = match self.questions.reported.take_if(|reported| dialog.shows(&reported.action)) {
-            // A screen may show less than all of it, and a report may be of the dialog before: people see both.
-            Some(Reported { action, partial }) => (format!("{}\n\nIn its report:\n{action}", dialog.action), partial),
-            // Before the program has begun it reports nothing, and its screen says it all.
-            None => (dialog.action.clone(), dialog.partial || (around.reports.questions && self.session.native.is_some())),
-        };
+        let (action, partial) =
+            match self.questions.reported.take_if(|reported| dialog.shows(&reported.action)) {
+                // A screen may show less than all of it, and a report may be of the dialog before:
+                // people see both.
+                Some(Reported { action, partial }) => {
+                    (format!("{}\n\nIn its report:\n{action}", dialog.action), partial)
+                }
+                // Before the program has begun it reports nothing, and its screen says it all.
+                None => (
+                    dialog.action.clone(),
+                    dialog.partial || (around.reports.questions && self.session.native.is_some()),
+                ),
+            };
         let question = Question { partial, ..self.question(action, dialog.options.clone()) };
         let places = match self.asking_turn() {
             Some(key) => vec![AskedIn::Turn(key)],
@@ -119,35 +151,61 @@ impl Machine {
         };
         for asked_in in places {
             let permission = self.permission_of(around, &dialog, &asked_in);
-            self.ask_person(Ask { permission, asked_in, question: question.clone(), to: Asked::Dialog, dialog: Some(dialog.clone()) });
+            self.ask_person(Ask {
+                permission,
+                asked_in,
+                question: question.clone(),
+                to: Asked::Dialog,
+                dialog: Some(dialog.clone()),
+            });
         }
     }
 
     /// The same dialog is the same question after a restart, and a new one at any other time.
-    pub(super) fn permission_of(&mut self, around: &Around<'_>, dialog: &Dialog, asked_in: &AskedIn) -> PermissionId {
+    pub(super) fn permission_of(
+        &mut self,
+        around: &Around<'_>,
+        dialog: &Dialog,
+        asked_in: &AskedIn,
+    ) -> PermissionId {
         let print = print(&self.session, asked_in, dialog);
-        let earlier = self.questions.earlier.iter().position(|(_, permission)| permission.as_str().starts_with(&print));
+        let earlier = self
+            .questions
+            .earlier
+            .iter()
+            .position(|(_, permission)| permission.as_str().starts_with(&print));
         if let Some(at) = earlier {
             return self.questions.earlier.swap_remove(at).1;
         }
         self.questions.count += 1;
-        PermissionId::new(format!("{print}-{:x}-{}", around.now.wall.millis(), self.questions.count))
+        PermissionId::new(format!(
+            "{print}-{:x}-{}",
+            around.now.wall.millis(),
+            self.questions.count
+        ))
     }
 
     fn question(&self, action: String, options: Vec<PermissionOption>) -> Question {
-        let folder = Some(self.session.cwd.display().to_string()).filter(|folder| !folder.is_empty());
+        let folder =
+            Some(self.session.cwd.display().to_string()).filter(|folder| !folder.is_empty());
         let look = Some(format!("moothall attach {}", self.session.name));
         Question { folder, look, ..Question::new(action, options) }
     }
 
     /// The turn that a question belongs to, if it belongs to one.
     pub(super) fn asking_turn(&self) -> Option<TurnKey> {
-        self.current.as_ref().filter(|current| current.stage >= Stage::Sent).map(|current| current.key.clone())
+        self.current
+            .as_ref()
+            .filter(|current| current.stage >= Stage::Sent)
+            .map(|current| current.key.clone())
     }
 
     pub(super) fn ask_person(&mut self, ask: Ask) {
-        // After a restart the conversation of a turn hears of it when it has taken the turn up again.
-        if ask.asked_in.is_in_no_turn() || self.current.as_ref().is_some_and(|current| current.job.is_some()) {
+        // After a restart the conversation of a turn hears of it when it has taken the turn up
+        // again.
+        if ask.asked_in.is_in_no_turn()
+            || self.current.as_ref().is_some_and(|current| current.job.is_some())
+        {
             self.tell_of(&ask);
         }
         self.questions.refused = None;
@@ -156,19 +214,29 @@ impl Machine {
 
     /// The conversation has taken the turn up again.
     pub(super) fn tell_of_all(&mut self) {
-        let of_turns: Vec<_> = self.questions.asks.iter().filter(|ask| !ask.asked_in.is_in_no_turn()).cloned().collect();
+        let of_turns: Vec<_> = self
+            .questions
+            .asks
+            .iter()
+            .filter(|ask| !ask.asked_in.is_in_no_turn())
+            .cloned()
+            .collect();
         of_turns.iter().for_each(|ask| self.tell_of(ask));
     }
 
     fn tell_of(&mut self, ask: &Ask) {
         let (permission, question) = (ask.permission.clone(), Box::new(ask.question.clone()));
         self.out.push(match ask.asked_in.clone() {
-            AskedIn::Turn(key) => Output::Report { key, report: Report::Permission { permission, question, within: ASK_MAX } },
+            AskedIn::Turn(key) => Output::Report {
+                key,
+                report: Report::Permission { permission, question, within: ASK_MAX },
+            },
             AskedIn::NoTurn(stream) => Output::AskInNoTurn { stream, permission, question },
         });
     }
 
-    /// No dialog stands there: what was seen is answered at the terminal, or given up. What a hook asks may not be drawn yet.
+    /// No dialog stands there: what was seen is answered at the terminal, or given up. What a hook
+    /// asks may not be drawn yet.
     pub(super) fn seen_no_dialog(&mut self) {
         for ask in self.questions.gone(None) {
             self.withdraw(ask, Withdrawn::Gone);
@@ -179,7 +247,8 @@ impl Machine {
 
     /// The screen cannot be read, as it is being drawn, or as it shows something that nobody knows.
     pub(super) fn seen_unreadable(&mut self, around: &Around<'_>, patient: bool) {
-        let waits = self.questions.asks.iter().any(|ask| ask.dialog.is_some()) || !self.questions.earlier.is_empty();
+        let waits = self.questions.asks.iter().any(|ask| ask.dialog.is_some())
+            || !self.questions.earlier.is_empty();
         match (waits, patient) {
             (true, true) => self.questions.wait(around),
             (true, false) => self.seen_no_dialog(),
@@ -208,25 +277,39 @@ impl Machine {
 
     fn tell_withdrawn(&mut self, asked_in: AskedIn, permission: PermissionId, because: Withdrawn) {
         self.out.push(match asked_in {
-            AskedIn::Turn(key) => Output::Report { key, report: Report::Withdrawn { permission, because } },
+            AskedIn::Turn(key) => {
+                Output::Report { key, report: Report::Withdrawn { permission, because } }
+            }
             AskedIn::NoTurn(stream) => Output::WithdrawInNoTurn { stream, permission, because },
         });
     }
 
-    /// A person answered; without an answer in time it counts as refused, where the dialog has a way to say so.
+    /// A person answered; without an answer in time it counts as refused, where the dialog has a
+    /// way to say so.
     pub(super) fn permitted(&mut self, permission: &PermissionId, given: Option<&Given>) {
-        let Some(at) = self.questions.asks.iter().position(|ask| ask.permission == *permission) else { return };
+        let Some(at) = self.questions.asks.iter().position(|ask| ask.permission == *permission)
+        else {
+            return;
+        };
         let ask = self.questions.asks.remove(at);
         let option = given.map(|given| given.option.as_str());
-        let kind = option.and_then(|id| ask.question.options.iter().find(|option| option.id == id)).map(|option| option.kind);
-        let is_refused = matches!(kind, None | Some(OptionKind::RejectOnce | OptionKind::RejectAlways));
+        let kind = option
+            .and_then(|id| ask.question.options.iter().find(|option| option.id == id))
+            .map(|option| option.kind);
+        let is_refused =
+            matches!(kind, None | Some(OptionKind::RejectOnce | OptionKind::RejectAlways));
         if is_refused && !ask.asked_in.is_in_no_turn() {
-            let how = if option.is_some() { "You refused what it asked" } else { "Nobody answered in time what it asked" };
+            let how = if option.is_some() {
+                "You refused what it asked"
+            } else {
+                "Nobody answered in time what it asked"
+            };
             self.questions.refused = Some(format!("{how}, and it stopped."));
         }
         match ask.to {
             Asked::Hook(id) => {
-                self.questions.answered = ask.dialog.map(|dialog| Answered { dialog, for_good: false });
+                self.questions.answered =
+                    ask.dialog.map(|dialog| Answered { dialog, for_good: false });
                 self.reply(Some(id), Reply::Permit(option.map_or(Permit::Deny, decided)));
                 self.look(true, None);
             }
@@ -234,7 +317,8 @@ impl Machine {
         }
     }
 
-    /// Presses the key of an option, into the dialog that offers it and nothing else; its field gets the words that go with it.
+    /// Presses the key of an option, into the dialog that offers it and nothing else; its field
+    /// gets the words that go with it.
     fn choose(&mut self, ask: Ask, given: Option<&Given>) {
         let Ask { permission, asked_in, question, dialog: Some(dialog), .. } = ask else { return };
         let chosen = match given {
@@ -249,13 +333,21 @@ impl Machine {
             return self.ask(Output::Press { key: Key::Enter }, Wait::Escape);
         }
         let text = given.and_then(|given| given.text.clone());
-        let choice = Choice { permission, asked_in, dialog: dialog.clone(), by_person: given.is_some(), in_words: text.is_some() };
+        let choice = Choice {
+            permission,
+            asked_in,
+            dialog: dialog.clone(),
+            by_person: given.is_some(),
+            in_words: text.is_some(),
+        };
         self.ask(Output::Choose { dialog, option: at, text }, Wait::Choice(Box::new(choice)));
     }
 
     pub(super) fn chosen(&mut self, choice: Choice, result: Result<(), HostFault>) {
         match result {
-            Ok(()) => self.questions.answered = Some(Answered { dialog: choice.dialog, for_good: false }),
+            Ok(()) => {
+                self.questions.answered = Some(Answered { dialog: choice.dialog, for_good: false })
+            }
             Err(fault) => {
                 tracing::warn!(session = %self.session.id, %fault, "an answer could not be typed");
                 self.questions.refused = None;
@@ -270,10 +362,13 @@ impl Machine {
         self.look(true, None);
     }
 
-    /// Words may stand where nobody sent them off, and only somebody at the terminal can take them out.
+    /// Words may stand where nobody sent them off, and only somebody at the terminal can take them
+    /// out.
     fn tell_what_became_of_words(&mut self, fault: &HostFault) {
         let name = &self.session.name;
-        let text = format!("The answer in words was not given to {name}. {fault} Look at it, or take it over: moothall attach {name}");
+        let text = format!(
+            "The answer in words was not given to {name}. {fault} Look at it, or take it over: moothall attach {name}"
+        );
         self.out.push(Output::Tell { text });
     }
 }
@@ -292,9 +387,14 @@ fn the_only(options: &[PermissionOption], kind: OptionKind) -> Option<usize> {
     }
 }
 
-/// What tells a dialog from every other: the run of the program, where people are asked, and all that it shows.
+/// What tells a dialog from every other: the run of the program, where people are asked, and all
+/// that it shows.
 fn print(session: &Session, asked_in: &AskedIn, dialog: &Dialog) -> String {
-    let pane = session.pane.as_ref().map(|pane| format!("{}/{}/{}", pane.socket, pane.id, pane.pid)).unwrap_or_default();
+    let pane = session
+        .pane
+        .as_ref()
+        .map(|pane| format!("{}/{}/{}", pane.socket, pane.id, pane.pid))
+        .unwrap_or_default();
     let place = match asked_in {
         AskedIn::Turn(key) => format!("{}/{}/{}", key.stream, key.turn, key.attempt),
         AskedIn::NoTurn(stream) => stream.to_string(),

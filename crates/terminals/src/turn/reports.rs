@@ -1,7 +1,8 @@
-//! What a program reports, and whose words they are: they go to the conversation that asked, to the links of the session, or to its
-//! home. (Rulings 24 and 25.)
+//! What a program reports, and whose words they are: they go to the conversation that asked, to the
+//! links of the session, or to its home. (Rulings 24 and 25.)
 //!
-//! What a report changes is drawn up first, kept outside, and takes effect here only then: one that could not be kept is brought again.
+//! What a report changes is drawn up first, kept outside, and takes effect here only then: one that
+//! could not be kept is brought again.
 
 use moothall_engine::ports::DeliveryState;
 use moothall_engine::sessions::{Heard, Hook, HookNews, SessionError};
@@ -36,18 +37,24 @@ impl Machine {
             }
             HookNews::Prompt { text } => self.prompted(around, &mut draft, &id, &text),
             HookNews::Stopped { text, inputs, .. } => {
-                inputs.into_iter().for_each(|inputs| self.take_inputs(around, &mut draft, &id, &inputs));
+                inputs
+                    .into_iter()
+                    .for_each(|inputs| self.take_inputs(around, &mut draft, &id, &inputs));
                 self.stopped(&mut draft, &id, Ok(text.filter(|text| !text.trim().is_empty())));
             }
             HookNews::Failed { message } => {
-                self.stopped(&mut draft, &id, Err(Fault { prompt_delivered: true, ..Fault::new("program_failed", message) }));
+                self.stopped(
+                    &mut draft,
+                    &id,
+                    Err(Fault { prompt_delivered: true, ..Fault::new("program_failed", message) }),
+                );
             }
         }
         self.keep(draft);
     }
 
-    /// Whether a report is of the program's own conversation with its user, and the id of that one where it is another now. Programs have
-    /// others in the background.
+    /// Whether a report is of the program's own conversation with its user, and the id of that one
+    /// where it is another now. Programs have others in the background.
     fn own(&self, hook: &Hook) -> Option<Option<String>> {
         let Some(native) = &hook.native else { return Some(None) };
         let known = self.session.native.as_ref();
@@ -79,7 +86,9 @@ impl Machine {
     fn prompted(&mut self, around: &Around<'_>, draft: &mut Draft, id: &str, text: &str) {
         match tag_in(text) {
             Some(tag) if self.is_currents(tag) => draft.accepted = true,
-            Some(tag) if self.late.as_ref().is_some_and(|late| late.has(tag)) => draft.accepted_late = true,
+            Some(tag) if self.late.as_ref().is_some_and(|late| late.has(tag)) => {
+                draft.accepted_late = true
+            }
             Some(_) => draft.heard = Heard::Nothing,
             None if around.checkpoints.include(text) => draft.typed = Typed::Checkpoint,
             None => {
@@ -91,14 +100,20 @@ impl Machine {
 
     /// Whether a tag is that of the turn that has the terminal.
     fn is_currents(&self, tag: &str) -> bool {
-        let is_own = |current: &Current| (current.tag == tag || planted::has(Bug::AnyTagAccepted)) && current.stage >= Stage::Begun;
+        let is_own = |current: &Current| {
+            (current.tag == tag || planted::has(Bug::AnyTagAccepted))
+                && current.stage >= Stage::Begun
+        };
         self.current.as_ref().is_some_and(is_own)
     }
 
     /// Programs that report their prompts only with the answer report all of them each time.
     fn take_inputs(&mut self, around: &Around<'_>, draft: &mut Draft, id: &str, inputs: &[String]) {
-        let own = |input: &String| self.current.as_ref().is_some_and(|current| tag_in(input) == Some(&current.tag));
-        // After a restart nobody knows what was reported before: the turn's own prompt, or the last one, is what is new.
+        let own = |input: &String| {
+            self.current.as_ref().is_some_and(|current| tag_in(input) == Some(&current.tag))
+        };
+        // After a restart nobody knows what was reported before: the turn's own prompt, or the last
+        // one, is what is new.
         let last = inputs.len().saturating_sub(1);
         let seen = self.inputs_seen.filter(|seen| *seen <= inputs.len());
         let seen = seen.unwrap_or_else(|| inputs.iter().position(own).unwrap_or(last));
@@ -123,7 +138,9 @@ impl Machine {
         }
         let except = taken.as_ref().map(|key| key.stream.clone());
         match (text, draft.typed) {
-            (Some(text), Typed::Person) => draft.keep(id, Keep::Cross { text, except, typed: false }),
+            (Some(text), Typed::Person) => {
+                draft.keep(id, Keep::Cross { text, except, typed: false })
+            }
             (Some(text), Typed::Nothing) if taken.is_none() => {
                 let step = self.said_late(draft, text);
                 draft.keep(id, step);
@@ -136,8 +153,8 @@ impl Machine {
         draft.ended = true;
     }
 
-    /// Words that answer nothing any more: those of a turn whose time was over are said unasked, those of one that somebody ended are kept
-    /// with it, others only at home.
+    /// Words that answer nothing any more: those of a turn whose time was over are said unasked,
+    /// those of one that somebody ended are kept with it, others only at home.
     fn said_late(&self, draft: &Draft, text: String) -> Keep {
         match self.late.as_ref().filter(|late| late.is_taken || draft.accepted_late) {
             Some(late) if late.lapsed => Keep::Late { key: late.key.clone(), text },

@@ -10,11 +10,13 @@ use super::io::{Around, Output, Reply, RequestId, Seen};
 use super::machine::{Machine, Wait};
 use super::stage::{Stage, Typed, Unread};
 
-/// An idle screen without a report is an interrupted turn after so long: reports are written before the screen is drawn.
+/// An idle screen without a report is an interrupted turn after so long: reports are written before
+/// the screen is drawn.
 const GRACE: Millis = Millis::from_secs(3);
 /// The same for a prompt of which nobody knows yet whether the program took it.
 const GRACE_UNSEEN: Millis = Millis::from_secs(15);
-/// How long something has to stand there before people are told of it: programs draw a while when they begin.
+/// How long something has to stand there before people are told of it: programs draw a while when
+/// they begin.
 const UNREAD_FOR: Millis = Millis::from_secs(15);
 /// Lines of it that people are shown.
 const UNREAD_LINES: usize = 24;
@@ -23,7 +25,13 @@ const ANSWER_LINES: usize = 4000;
 
 impl Machine {
     /// The terminal was looked at.
-    pub(super) fn looked(&mut self, around: &Around<'_>, seen: Option<Seen>, patient: bool, looker: Option<RequestId>) {
+    pub(super) fn looked(
+        &mut self,
+        around: &Around<'_>,
+        seen: Option<Seen>,
+        patient: bool,
+        looker: Option<RequestId>,
+    ) {
         let Some(seen) = seen else { return self.reply(looker, Reply::Looked) };
         if self.settle_typing(around, &seen, looker) {
             return;
@@ -66,7 +74,8 @@ impl Machine {
         self.reply(looker, Reply::Looked);
     }
 
-    /// What stands there for a while and can be read, or answered, by nobody but a person at the terminal, people are told of once.
+    /// What stands there for a while and can be read, or answered, by nobody but a person at the
+    /// terminal, people are told of once.
     fn note_unread(&mut self, around: &Around<'_>, view: &View) {
         let is_unread = match view.state {
             PaneState::Starting => !view.text.trim().is_empty(),
@@ -83,7 +92,8 @@ impl Machine {
         let due = Millis(unread.since.0.saturating_add(UNREAD_FOR.0));
         if !unread.told && due <= now {
             unread.told = true;
-            self.out.push(Output::Tell { text: to_be_read(self.session.name.as_str(), &view.text) });
+            self.out
+                .push(Output::Tell { text: to_be_read(self.session.name.as_str(), &view.text) });
         } else if !unread.told {
             self.look_at = Some(self.look_at.map_or(due, |at| at.min(due)));
         }
@@ -95,13 +105,16 @@ impl Machine {
         self.out.push(Output::There);
     }
 
-    /// A program that does not report its prompts shows by working that it took one. Whether it was this one, a report of its end says.
+    /// A program that does not report its prompts shows by working that it took one. Whether it was
+    /// this one, a report of its end says.
     fn seen_working(&mut self, around: &Around<'_>, state: PaneState) {
         let reports = around.reports;
         let sent = self.current.as_mut().filter(|current| current.stage == Stage::Sent);
         match (sent, reports.turns, state) {
             (Some(_), false, _) => self.accept(),
-            (Some(current), true, PaneState::Busy | PaneState::Asking) if !reports.prompts => current.stage = Stage::Working,
+            (Some(current), true, PaneState::Busy | PaneState::Asking) if !reports.prompts => {
+                current.stage = Stage::Working
+            }
             (Some(_) | None, _, _) => {}
         }
     }
@@ -120,7 +133,11 @@ impl Machine {
 
     /// The program waits for input. Where something is owed still, it may come in a moment.
     pub(super) fn idle_for_now(&mut self, around: &Around<'_>) {
-        let stage = self.current.as_ref().map(|current| current.stage).filter(|stage| *stage >= Stage::Sent);
+        let stage = self
+            .current
+            .as_ref()
+            .map(|current| current.stage)
+            .filter(|stage| *stage >= Stage::Sent);
         if stage.is_none() && self.typed == Typed::Nothing && self.late.is_none() {
             self.grace = None;
             return;
@@ -132,18 +149,28 @@ impl Machine {
         self.grace.get_or_insert(around.after(patience));
     }
 
-    /// The program sits idle and has reported nothing: somebody interrupted it, or refused what it asked, or its prompt never arrived.
+    /// The program sits idle and has reported nothing: somebody interrupted it, or refused what it
+    /// asked, or its prompt never arrived.
     pub(super) fn grace_is_over(&mut self, around: &Around<'_>, seen: Option<Seen>) {
-        let Some(Seen { view, .. }) = seen.filter(|seen| seen.view.state == PaneState::Idle) else { return };
+        let Some(Seen { view, .. }) = seen.filter(|seen| seen.view.state == PaneState::Idle) else {
+            return;
+        };
         (self.late, self.typed) = (None, Typed::Nothing);
-        if planted::has(Bug::TypedAgain) && self.current.as_ref().is_some_and(|current| current.stage == Stage::Sent) {
+        if planted::has(Bug::TypedAgain)
+            && self.current.as_ref().is_some_and(|current| current.stage == Stage::Sent)
+        {
             return self.paste();
         }
         if let Some(current) = self.current.take_if(|current| current.stage >= Stage::Sent) {
             let was_taken = current.stage >= Stage::Working || !around.reports.turns;
             let fault = self.questions.refusal().unwrap_or_else(|| silent(was_taken));
             let end = if was_taken { DeliveryState::Failed } else { DeliveryState::Unknown };
-            self.mark(&current, &[DeliveryState::Sent, DeliveryState::Accepted], end, &fault.message);
+            self.mark(
+                &current,
+                &[DeliveryState::Sent, DeliveryState::Accepted],
+                end,
+                &fault.message,
+            );
             // It was sent off: telling it once more would be to type it twice.
             self.fail(&current.key, Fault { prompt_delivered: true, ..fault });
             self.questions.clear(&mut self.out);
@@ -151,7 +178,8 @@ impl Machine {
         self.advance_on(&view);
     }
 
-    /// The screen of a program without reports shows that it is done: what stands below its prompt is what it said.
+    /// The screen of a program without reports shows that it is done: what stands below its prompt
+    /// is what it said.
     pub(super) fn harvested(&mut self, seen: Option<Seen>) {
         let Some(current) = &self.current else { return };
         let screen = seen.and_then(|seen| seen.tail).unwrap_or_default();
@@ -162,10 +190,15 @@ impl Machine {
 
 /// What people are told of a screen that they have to look at.
 fn to_be_read(name: &str, screen: &str) -> String {
-    let lines: Vec<&str> = screen.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
-    let shown = lines[lines.len().saturating_sub(UNREAD_LINES)..].iter().map(|line| format!("    {line}\n"));
+    let lines: Vec<&str> =
+        screen.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
+    let shown = lines[lines.len().saturating_sub(UNREAD_LINES)..]
+        .iter()
+        .map(|line| format!("    {line}\n"));
     let shown: String = shown.collect();
-    format!("{name} shows something that only you can read or answer, at its terminal: `moothall attach {name}`\n\n{shown}")
+    format!(
+        "{name} shows something that only you can read or answer, at its terminal: `moothall attach {name}`\n\n{shown}"
+    )
 }
 
 /// Why a turn is over of which the program says nothing.
@@ -173,7 +206,10 @@ fn silent(was_taken: bool) -> Fault {
     if was_taken {
         Fault::new("interrupted", "It was interrupted at its terminal.")
     } else {
-        Fault::new("delivery_unknown", "Its program did not say that it took the prompt; look at its terminal.")
+        Fault::new(
+            "delivery_unknown",
+            "Its program did not say that it took the prompt; look at its terminal.",
+        )
     }
 }
 

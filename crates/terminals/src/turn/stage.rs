@@ -1,4 +1,5 @@
-//! How far turns have come, and what a report of the program changes about that: the data of the machine.
+//! How far turns have come, and what a report of the program changes about that: the data of the
+//! machine.
 
 use moothall_engine::agent::{Job, TurnKey};
 use moothall_engine::sessions::Heard;
@@ -18,7 +19,8 @@ pub(super) struct Current {
     pub(super) job: Option<Box<Job>>,
     /// It came back into the composer, and was sent off once more.
     pub(super) sent_again: bool,
-    /// The program reported something since a restart that names no prompt: it may have been this one.
+    /// The program reported something since a restart that names no prompt: it may have been this
+    /// one.
     pub(super) is_doubtful: bool,
 }
 
@@ -35,7 +37,12 @@ pub(super) struct Late {
 
 impl Late {
     pub(super) fn of(current: &Current) -> Self {
-        Self { key: current.key.clone(), tag: current.tag.clone(), is_taken: current.stage == Stage::Accepted, lapsed: false }
+        Self {
+            key: current.key.clone(),
+            tag: current.tag.clone(),
+            is_taken: current.stage == Stage::Accepted,
+            lapsed: false,
+        }
     }
 
     pub(super) fn has(&self, tag: &str) -> bool {
@@ -58,11 +65,13 @@ pub(super) enum Stage {
     Offered,
     /// Its start is kept; it may be typed.
     Begun,
-    /// An earlier process began to type it; the program's reports and its screen will say how far it came.
+    /// An earlier process began to type it; the program's reports and its screen will say how far
+    /// it came.
     Typing,
     /// It was typed and sent off.
     Sent,
-    /// The program works. It does not report the prompts that it accepts, so only its final report says which one it ran.
+    /// The program works. It does not report the prompts that it accepts, so only its final report
+    /// says which one it ran.
     Working,
     /// The program took it.
     Accepted,

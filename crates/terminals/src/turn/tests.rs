@@ -3,7 +3,10 @@
 
 use moothall_engine::agent::{Given, Job, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, LogError};
-use moothall_engine::sessions::{Dialog, Doing, Hook, HookNews, HostFault, Origin, PaneState, Reports, Session, SessionError, View};
+use moothall_engine::sessions::{
+    Dialog, Doing, Hook, HookNews, HostFault, Origin, PaneState, Reports, Session, SessionError,
+    View,
+};
 use moothall_engine::stream::Now;
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::event::{Event, Recorded, TurnKind, Why};
@@ -75,12 +78,20 @@ fn idle() -> Input {
 }
 
 fn asking(action: &str) -> Input {
-    let view = View { state: PaneState::Asking, composer: None, dialog: Some(dialog(action)), text: String::new() };
+    let view = View {
+        state: PaneState::Asking,
+        composer: None,
+        dialog: Some(dialog(action)),
+        text: String::new(),
+    };
     Input::Seen(Some(Box::new(Seen { view, tail: None })))
 }
 
 fn dialog(action: &str) -> Dialog {
-    let options = vec![PermissionOption::new("y", "Yes", OptionKind::AllowOnce), PermissionOption::new("n", "No", OptionKind::RejectOnce)];
+    let options = vec![
+        PermissionOption::new("y", "Yes", OptionKind::AllowOnce),
+        PermissionOption::new("n", "No", OptionKind::RejectOnce),
+    ];
     Dialog { action: action.into(), partial: false, options, field: None, pointer: None }
 }
 
@@ -116,13 +127,19 @@ fn short(output: &Output) -> Option<String> {
             let words = text.as_ref().map(|text| format!(" {text}")).unwrap_or_default();
             format!("{}: {}{words}", dialog.action, dialog.options[*option].label)
         }
-        Output::Keep { steps } => steps.iter().map(|(_, step)| kept(step)).collect::<Vec<_>>().join(", "),
+        Output::Keep { steps } => {
+            steps.iter().map(|(_, step)| kept(step)).collect::<Vec<_>>().join(", ")
+        }
         Output::Recall { .. } => "recall".into(),
         Output::Report { key, report } => format!("{} {}", key.turn, said(report)),
         Output::Reply { reply: Reply::Heard(heard), .. } => format!("heard {}", heard.is_ok()),
         Output::Reply { reply, .. } => format!("{reply:?}"),
-        Output::AskInNoTurn { stream, question, .. } => format!("asks in {stream}: {}", question.action),
-        Output::WithdrawInNoTurn { stream, because, .. } => format!("asks no more in {stream}: {because:?}"),
+        Output::AskInNoTurn { stream, question, .. } => {
+            format!("asks in {stream}: {}", question.action)
+        }
+        Output::WithdrawInNoTurn { stream, because, .. } => {
+            format!("asks no more in {stream}: {because:?}")
+        }
         Output::Tell { text } => format!("tells {text}"),
         Output::Missing { died } => format!("missing {died}"),
         Output::There | Output::Wake { .. } => return None,
@@ -161,12 +178,19 @@ impl Bench {
         let checkpoints = Checkpoints::default();
         let steady = Millis::from_secs(self.time);
         let now = Now { wall: Timestamp::from_millis(steady.0 as i64), steady };
-        self.machine.handle(&Around { now, reports: self.reports, checkpoints: &checkpoints }, input)
+        self.machine
+            .handle(&Around { now, reports: self.reports, checkpoints: &checkpoints }, input)
     }
 
     fn hook(&mut self, news: HookNews) -> Input {
         self.hooks += 1;
-        let hook = Hook { id: format!("h{}", self.hooks), session: "home".into(), token: String::new(), native: None, news };
+        let hook = Hook {
+            id: format!("h{}", self.hooks),
+            session: "home".into(),
+            token: String::new(),
+            native: None,
+            news,
+        };
         Input::Hook { id: RequestId(self.hooks), hook }
     }
 
@@ -235,8 +259,19 @@ fn a_turn_waits_for_the_disk_once() {
         Input::Kept(Ok(())),
     ];
     let outputs: Vec<Output> = way.into_iter().flat_map(|input| bench.told(input)).collect();
-    let marks = |lasting| outputs.iter().filter(|output| matches!(output, Output::Mark { lasting: is, .. } if *is == lasting)).count();
-    assert_eq!((marks(moothall_engine::ports::Lasting::Synced), marks(moothall_engine::ports::Lasting::Written)), (1, 3));
+    let marks = |lasting| {
+        outputs
+            .iter()
+            .filter(|output| matches!(output, Output::Mark { lasting: is, .. } if *is == lasting))
+            .count()
+    };
+    assert_eq!(
+        (
+            marks(moothall_engine::ports::Lasting::Synced),
+            marks(moothall_engine::ports::Lasting::Written)
+        ),
+        (1, 3)
+    );
 }
 
 #[test]
@@ -262,7 +297,8 @@ fn somebody_who_types_is_waited_for() {
     bench.says(Input::Drawn, &["see"]);
     bench.says(idle(), &["1 Sending Synced"]);
     bench.says(Input::Marked(Ok(true)), &["paste"]);
-    bench.says(Input::Pasted(Err(HostFault::Refused("half a line".into()))), &["1 Pending Written"]);
+    bench
+        .says(Input::Pasted(Err(HostFault::Refused("half a line".into()))), &["1 Pending Written"]);
     bench.time = 2;
     bench.says(Input::Tick, &["see"]);
     bench.says(idle(), &["1 Sending Synced"]);
@@ -289,11 +325,35 @@ fn after_a_restart_a_prompt_is_typed_where_it_is_proven_that_it_was_not() {
     let found = || screen(PaneState::Idle, &tag_of(&key(1)));
     let unknown: &[&str] = &["1 Unknown Written", "1 fails delivery_unknown", "see"];
     let cases: [(&str, DeliveryState, Reports, Input, &[&str]); 6] = [
-        ("nothing of it, and all reports are there", DeliveryState::Sending, Reports::ALL, idle(), &["1 Pending Written"]),
-        ("a program that reports no prompts", DeliveryState::Sending, Reports { prompts: false, ..Reports::ALL }, idle(), unknown),
+        (
+            "nothing of it, and all reports are there",
+            DeliveryState::Sending,
+            Reports::ALL,
+            idle(),
+            &["1 Pending Written"],
+        ),
+        (
+            "a program that reports no prompts",
+            DeliveryState::Sending,
+            Reports { prompts: false, ..Reports::ALL },
+            idle(),
+            unknown,
+        ),
         ("it stands in the composer", DeliveryState::Sending, Reports::ALL, found(), &["Enter"]),
-        ("something else stands there", DeliveryState::Sending, Reports::ALL, screen(PaneState::Idle, "hm"), unknown),
-        ("it works on something", DeliveryState::Sending, Reports::ALL, screen(PaneState::Busy, ""), &[]),
+        (
+            "something else stands there",
+            DeliveryState::Sending,
+            Reports::ALL,
+            screen(PaneState::Idle, "hm"),
+            unknown,
+        ),
+        (
+            "it works on something",
+            DeliveryState::Sending,
+            Reports::ALL,
+            screen(PaneState::Busy, ""),
+            &[],
+        ),
         ("it was sent off", DeliveryState::Sent, Reports::ALL, idle(), &[]),
     ];
     for (why, state, reports, seen, wanted) in cases {
@@ -328,17 +388,27 @@ fn nothing_is_concluded_before_all_reports_were_brought() {
 
 #[test]
 fn the_row_of_a_turn_that_is_over_is_settled() {
-    let ends = [DeliveryState::Pending, DeliveryState::Sending, DeliveryState::Sent, DeliveryState::Accepted].map(|state| {
+    let ends = [
+        DeliveryState::Pending,
+        DeliveryState::Sending,
+        DeliveryState::Sent,
+        DeliveryState::Accepted,
+    ]
+    .map(|state| {
         let mut bench = Bench::new(vec![earlier(1, state, false)]);
         let marks = bench.told(Input::Tick);
         bench.says(Input::Offered(job(1)), &[]);
         assert_eq!(bench.machine.probe(&key(1)), Probe::Unknown);
         marks.iter().filter_map(short).collect::<String>()
     });
-    assert_eq!(ends, ["1 Failed Written", "1 Unknown Written", "1 Unknown Written", "1 Done Written"]);
+    assert_eq!(
+        ends,
+        ["1 Failed Written", "1 Unknown Written", "1 Unknown Written", "1 Done Written"]
+    );
 }
 
-/// The program's answer was kept, and the conversation had asked for the turn once more before it knew.
+/// The program's answer was kept, and the conversation had asked for the turn once more before it
+/// knew.
 #[test]
 fn a_turn_that_is_over_is_not_begun_again() {
     let mut bench = Bench::new(vec![earlier(1, DeliveryState::Accepted, true)]);
@@ -354,7 +424,10 @@ fn a_report_that_cannot_be_kept_changes_nothing() {
     let mut bench = Bench::sent(1);
     bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
     bench.reports(stopped("done"), &["1 says done, listeners"]);
-    bench.says(Input::Kept(Err(SessionError::Conflict("the disk is full".into()))), &["heard false"]);
+    bench.says(
+        Input::Kept(Err(SessionError::Conflict("the disk is full".into()))),
+        &["heard false"],
+    );
     assert_eq!(bench.machine.probe(&key(1)), Probe::Running);
     bench.reports(stopped("done"), &["1 says done, listeners"]);
     bench.says(Input::Kept(Ok(())), &["1 Done Written", "heard true"]);
@@ -395,7 +468,10 @@ fn an_answer_goes_into_its_own_dialog() {
     bench.says(Input::Drawn, &["see"]);
     bench.says(asking("touch a"), &["1 asks touch a"]);
     let permission = PermissionId::new("unknown");
-    bench.says(Input::Permitted { permission, given: Some(Given { option: "y".into(), text: None }) }, &[]);
+    bench.says(
+        Input::Permitted { permission, given: Some(Given { option: "y".into(), text: None }) },
+        &[],
+    );
     bench.says(Input::Look(RequestId(1)), &["see"]);
     bench.says(asking("touch b"), &["1 asks no more: Replaced", "1 asks touch b", "Looked"]);
     assert_eq!(bench.machine.doing(), Doing::Asking);
@@ -422,7 +498,8 @@ fn what_comes_while_a_question_is_outstanding_waits_for_the_answer() {
     bench.says(idle(), &["1 starts", "1 Failed Written", "see"]);
 }
 
-/// A program asks something before it takes any words: its home is asked, then whoever says words that wait for it.
+/// A program asks something before it takes any words: its home is asked, then whoever says words
+/// that wait for it.
 #[test]
 fn what_is_asked_in_no_turn_is_asked_where_words_wait() {
     let mut bench = Bench::new(Vec::new());
@@ -464,7 +541,8 @@ fn people_are_asked_later_where_somebody_types() {
 #[test]
 fn people_are_asked_later_where_somebody_else_started_the_program() {
     let observed = Session { origin: Origin::Observed, ..session() };
-    let mut bench = Bench { machine: Machine::new(observed, Vec::new(), Vec::new()), ..Bench::new(Vec::new()) };
+    let mut bench =
+        Bench { machine: Machine::new(observed, Vec::new(), Vec::new()), ..Bench::new(Vec::new()) };
     bench.says(Input::Drawn, &["see"]);
     bench.says(asking("delete?"), &[]);
     bench.time = 14;
@@ -487,7 +565,8 @@ fn the_home_is_not_asked_beside_those_whose_words_wait() {
     bench.says(asking("trusted?"), &["asks in s: trusted?"]);
 }
 
-/// Whoever said the words that waited has gone, maybe with the conversation: the home is asked in their place.
+/// Whoever said the words that waited has gone, maybe with the conversation: the home is asked in
+/// their place.
 #[test]
 fn the_home_is_asked_when_no_words_wait_any_more() {
     let mut bench = Bench::new(Vec::new());

@@ -1,4 +1,5 @@
-//! How a prompt gets into a terminal, and what becomes of one that a restart interrupted on the way.
+//! How a prompt gets into a terminal, and what becomes of one that a restart interrupted on the
+//! way.
 
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{HostFault, Key, PaneState, View};
@@ -39,7 +40,8 @@ enum PromptEvidence {
 }
 
 impl Machine {
-    /// What an earlier process left: of a turn that goes on, it is found out how far it came; of one that is over, its row is.
+    /// What an earlier process left: of a turn that goes on, it is found out how far it came; of
+    /// one that is over, its row is.
     pub(super) fn take_up(&mut self, earlier: Earlier) {
         let Earlier { key, delivery, state, is_open, asked } = earlier;
         let stage = match state {
@@ -50,9 +52,12 @@ impl Machine {
             DeliveryState::Done | DeliveryState::Failed | DeliveryState::Unknown => return,
         };
         let (tag, delivery) = (tag_of(&key), Some(delivery));
-        let current = Current { key, tag, stage, delivery, job: None, sent_again: false, is_doubtful: false };
+        let current =
+            Current { key, tag, stage, delivery, job: None, sent_again: false, is_doubtful: false };
         if is_open {
-            let asked = asked.into_iter().map(|permission| (AskedIn::Turn(current.key.clone()), permission));
+            let asked = asked
+                .into_iter()
+                .map(|permission| (AskedIn::Turn(current.key.clone()), permission));
             self.questions.remember(asked);
             self.current = Some(current);
         } else {
@@ -63,8 +68,12 @@ impl Machine {
     /// The turn of a row is over, and the process died before it moved the row on.
     fn settle(&mut self, current: Current) {
         let (to, evidence) = match current.stage {
-            Stage::Offered | Stage::Begun => (DeliveryState::Failed, "its turn was over before it was typed"),
-            Stage::Typing | Stage::Sent | Stage::Working => (DeliveryState::Unknown, "its turn was over, and nobody saw what came of it"),
+            Stage::Offered | Stage::Begun => {
+                (DeliveryState::Failed, "its turn was over before it was typed")
+            }
+            Stage::Typing | Stage::Sent | Stage::Working => {
+                (DeliveryState::Unknown, "its turn was over, and nobody saw what came of it")
+            }
             Stage::Accepted => (DeliveryState::Done, ""),
         };
         self.note_over(&current.key);
@@ -74,7 +83,8 @@ impl Machine {
         }
     }
 
-    /// The screen was looked at before something is typed: the next turn takes the terminal, if it is free.
+    /// The screen was looked at before something is typed: the next turn takes the terminal, if it
+    /// is free.
     pub(super) fn advance_on(&mut self, view: &View) {
         if !self.has_next() || !self.is_free(view) {
             return;
@@ -85,10 +95,14 @@ impl Machine {
         }
     }
 
-    /// Whether something may be typed: the program waits, nobody has begun to type, and nothing is owed to anybody.
+    /// Whether something may be typed: the program waits, nobody has begun to type, and nothing is
+    /// owed to anybody.
     fn is_free(&self, view: &View) -> bool {
         let is_empty = view.composer.as_ref().is_none_or(|text| text.trim().is_empty());
-        self.typed == Typed::Nothing && self.late.is_none() && view.state == PaneState::Idle && is_empty
+        self.typed == Typed::Nothing
+            && self.late.is_none()
+            && view.state == PaneState::Idle
+            && is_empty
     }
 
     /// Says in the log that it is about to be typed. From here on a crash leaves a doubt.
@@ -96,14 +110,21 @@ impl Machine {
         let Some(current) = &mut self.current else { return };
         let Some(delivery) = current.delivery else {
             let current = self.current.take();
-            let fault = Fault::new("terminal_failed", "Its delivery is not in the log, so nobody could tell whether it was typed.");
+            let fault = Fault::new(
+                "terminal_failed",
+                "Its delivery is not in the log, so nobody could tell whether it was typed.",
+            );
             return current.into_iter().for_each(|current| self.fail(&current.key, fault.clone()));
         };
         if planted::has(Bug::TypedBeforeKept) {
             return self.paste();
         }
-        let (from, to, evidence) = (vec![DeliveryState::Pending], DeliveryState::Sending, String::new());
-        self.ask(Output::Mark { delivery, from, to, evidence, lasting: Lasting::Synced }, Wait::Row);
+        let (from, to, evidence) =
+            (vec![DeliveryState::Pending], DeliveryState::Sending, String::new());
+        self.ask(
+            Output::Mark { delivery, from, to, evidence, lasting: Lasting::Synced },
+            Wait::Row,
+        );
     }
 
     /// Whether it is kept that it is about to be typed. Only whoever moved the row may type.
@@ -122,7 +143,10 @@ impl Machine {
     }
 
     pub(super) fn paste(&mut self) {
-        let text = self.current.as_ref().and_then(|current| Some(tagged(&current.job.as_ref()?.prompt.text, &current.tag)));
+        let text = self
+            .current
+            .as_ref()
+            .and_then(|current| Some(tagged(&current.job.as_ref()?.prompt.text, &current.tag)));
         if let Some(text) = text {
             self.ask(Output::Paste { text }, Wait::Paste);
         }
@@ -133,9 +157,12 @@ impl Machine {
             Wait::Paste => match result {
                 Ok(()) => self.ask(Output::Press { key: Key::Enter }, Wait::Enter),
                 Err(HostFault::Refused(why)) => self.not_now(around, &why),
-                Err(fault @ (HostFault::Unavailable(_) | HostFault::UnknownProgram(_) | HostFault::Gone(_) | HostFault::Failed(_))) => {
-                    self.cannot_type(&fault)
-                }
+                Err(
+                    fault @ (HostFault::Unavailable(_)
+                    | HostFault::UnknownProgram(_)
+                    | HostFault::Gone(_)
+                    | HostFault::Failed(_)),
+                ) => self.cannot_type(&fault),
             },
             other => self.put_back(other),
         }
@@ -153,7 +180,12 @@ impl Machine {
 
     fn cannot_type(&mut self, fault: &HostFault) {
         let Some(current) = self.current.take() else { return };
-        self.mark(&current, &[DeliveryState::Pending, DeliveryState::Sending], DeliveryState::Failed, &fault.to_string());
+        self.mark(
+            &current,
+            &[DeliveryState::Pending, DeliveryState::Sending],
+            DeliveryState::Failed,
+            &fault.to_string(),
+        );
         self.fail(&current.key, Fault::new("terminal_failed", fault.to_string()));
         self.advance();
     }
@@ -165,7 +197,9 @@ impl Machine {
                 self.move_to_sent("");
                 self.look_at = Some(around.after(LOOK_AFTER));
             }
-            Err(fault) => self.give_up(&format!("{fault} Look at the terminal: send off what stands in its composer, or clear it.")),
+            Err(fault) => self.give_up(&format!(
+                "{fault} Look at the terminal: send off what stands in its composer, or clear it."
+            )),
         }
     }
 
@@ -181,23 +215,37 @@ impl Machine {
         let Some(current) = self.current.take() else { return };
         self.mark(&current, &OPEN, DeliveryState::Unknown, message);
         self.late = Some(Late::of(&current));
-        self.fail(&current.key, Fault { prompt_delivered: true, ..Fault::new("delivery_unknown", message) });
+        self.fail(
+            &current.key,
+            Fault { prompt_delivered: true, ..Fault::new("delivery_unknown", message) },
+        );
         self.look(true, None);
     }
 
-    /// A program that was not ready yet puts a prompt back: it is sent off once more, and never typed again. A note of some paste may
-    /// be a person's.
+    /// A program that was not ready yet puts a prompt back: it is sent off once more, and never
+    /// typed again. A note of some paste may be a person's.
     pub(super) fn send_again(&mut self, composer: &str) -> bool {
-        let came_back = |current: &&mut Current| current.stage == Stage::Sent && !current.sent_again && composer.contains(&current.tag);
+        let came_back = |current: &&mut Current| {
+            current.stage == Stage::Sent && !current.sent_again && composer.contains(&current.tag)
+        };
         let Some(current) = self.current.as_mut().filter(came_back) else { return false };
         current.sent_again = true;
         self.ask(Output::Press { key: Key::Enter }, Wait::Again);
         true
     }
 
-    /// After a restart, what the screen says about a prompt that was being typed. `true` when a question is outstanding.
-    pub(super) fn settle_typing(&mut self, around: &Around<'_>, seen: &Seen, looker: Option<RequestId>) -> bool {
-        let Some(current) = self.current.as_ref().filter(|current| current.stage == Stage::Typing) else { return false };
+    /// After a restart, what the screen says about a prompt that was being typed. `true` when a
+    /// question is outstanding.
+    pub(super) fn settle_typing(
+        &mut self,
+        around: &Around<'_>,
+        seen: &Seen,
+        looker: Option<RequestId>,
+    ) -> bool {
+        let Some(current) = self.current.as_ref().filter(|current| current.stage == Stage::Typing)
+        else {
+            return false;
+        };
         let Some(tail) = &seen.tail else { return false };
         let tag_seen = tail.contains(&current.tag);
         match trace(&seen.view, tag_seen, &current.tag) {
@@ -217,14 +265,21 @@ impl Machine {
         false
     }
 
-    /// An idle program shows nothing of it. That it never took it is proven where it reports each prompt it takes, everything that it
-    /// reported has been brought, and none of that is unexplained.
+    /// An idle program shows nothing of it. That it never took it is proven where it reports each
+    /// prompt it takes, everything that it reported has been brought, and none of that is
+    /// unexplained.
     fn no_trace(&mut self, around: &Around<'_>) {
         let Some(mut current) = self.current.take() else { return };
-        let is_proven = around.reports.prompts && !current.is_doubtful || planted::has(Bug::ScreenIsProof);
+        let is_proven =
+            around.reports.prompts && !current.is_doubtful || planted::has(Bug::ScreenIsProof);
         if is_proven && (self.caught_up || planted::has(Bug::ScreenIsProof)) {
             current.stage = Stage::Begun;
-            self.mark(&current, &[DeliveryState::Sending], DeliveryState::Pending, "not found after a restart");
+            self.mark(
+                &current,
+                &[DeliveryState::Sending],
+                DeliveryState::Pending,
+                "not found after a restart",
+            );
             self.current = Some(current);
             return;
         }
@@ -237,7 +292,8 @@ impl Machine {
         }
     }
 
-    /// It stood in the composer after a restart, and was sent off now, unless the key was not taken.
+    /// It stood in the composer after a restart, and was sent off now, unless the key was not
+    /// taken.
     pub(super) fn found_again(&mut self, is_sent: bool, looker: Option<RequestId>) {
         if is_sent {
             self.move_to_sent("found again after a restart");
@@ -259,6 +315,10 @@ fn trace(view: &View, tag_seen: bool, tag: &str) -> PromptEvidence {
         _ if tag_seen => PromptEvidence::SentOff,
         PaneState::Idle if is_empty => PromptEvidence::None,
         PaneState::Idle => PromptEvidence::Covered,
-        PaneState::Starting | PaneState::Busy | PaneState::Asking | PaneState::Shell | PaneState::Gone => PromptEvidence::Unclear,
+        PaneState::Starting
+        | PaneState::Busy
+        | PaneState::Asking
+        | PaneState::Shell
+        | PaneState::Gone => PromptEvidence::Unclear,
     }
 }

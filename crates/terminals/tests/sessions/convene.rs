@@ -18,22 +18,41 @@ fn comer(room: &Room, who: Who) -> Comer {
 fn started(name: &str) -> Who {
     let by = Actor::human("user");
     let name = Some(name.to_owned());
-    Who::Started(NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name, by, session: None })
+    Who::Started(NewSession {
+        client: "claude".into(),
+        cwd: "/".into(),
+        args: Vec::new(),
+        name,
+        by,
+        session: None,
+    })
 }
 
 fn convening(comers: Vec<Comer>, claims: &[&str]) -> Convening {
     let claims = claims.iter().map(|claim| (*claim).to_owned()).collect();
-    Convening { title: "A gathering".into(), policy: Policy::default(), by: Actor::human("user"), comers, claims }
+    Convening {
+        title: "A gathering".into(),
+        policy: Policy::default(),
+        by: Actor::human("user"),
+        comers,
+        claims,
+    }
 }
 
 /// The names of those who live.
 fn living(room: &Room) -> Vec<String> {
-    let mut names: Vec<_> = room.sessions().list(false).into_iter().map(|status| status.session.name.to_string()).collect();
+    let mut names: Vec<_> = room
+        .sessions()
+        .list(false)
+        .into_iter()
+        .map(|status| status.session.name.to_string())
+        .collect();
     names.sort();
     names
 }
 
-/// Waits until nothing is owed, and gives the conversation with this title, and whether it takes words.
+/// Waits until nothing is owed, and gives the conversation with this title, and whether it takes
+/// words.
 async fn at_rest(room: &Room) -> (StreamId, bool) {
     eventually(async || room.log.heads().await.unwrap().is_empty().then_some(())).await;
     let all = room.hall.list(Default::default()).await.unwrap().streams;
@@ -45,15 +64,32 @@ async fn at_rest(room: &Room) -> (StreamId, bool) {
 async fn all_come_and_the_keys_are_taken_with_them() {
     let mut room = Room::new().await;
     let here = room.start().await;
-    let comers = vec![comer(&room, Who::Living(here.clone())), comer(&room, started("one")), comer(&room, started("two"))];
-    let stream = room.sessions().convene(convening(comers, &["circle:a", "circle:b"])).await.unwrap();
+    let comers = vec![
+        comer(&room, Who::Living(here.clone())),
+        comer(&room, started("one")),
+        comer(&room, started("two")),
+    ];
+    let stream =
+        room.sessions().convene(convening(comers, &["circle:a", "circle:b"])).await.unwrap();
     for round in ["at once", "after a restart"] {
         assert_eq!(at_rest(&room).await, (stream.clone(), true), "{round}");
         assert_eq!(living(&room), ["claude", "one", "two"], "{round}");
-        let named = |state: &moothall_kernel::Conversation| state.agents().map(|one| one.id.to_string()).collect::<Vec<_>>();
-        assert_eq!(room.hall.view(&stream, named).await.unwrap(), ["claude", "one", "two"], "{round}");
+        let named = |state: &moothall_kernel::Conversation| {
+            state.agents().map(|one| one.id.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            room.hall.view(&stream, named).await.unwrap(),
+            ["claude", "one", "two"],
+            "{round}"
+        );
         let claims = room.log.claims("circle", room.hall.now()).await.unwrap();
-        assert!(matches!(&claims[..], [Claim { stream: a, .. }, Claim { stream: b, .. }] if *a == stream && *b == stream), "{round}");
+        assert!(
+            matches!(
+                &claims[..],
+                [Claim { stream: a, .. }, Claim { stream: b, .. }] if *a == stream && *b == stream
+            ),
+            "{round}"
+        );
         room.restart().await;
     }
 }
@@ -63,7 +99,11 @@ async fn when_one_cannot_be_started_those_that_were_end() {
     let room = Room::new().await;
     let here = room.start().await;
     room.bench.fates.lock().unwrap().insert("two".into(), Fate::Fails);
-    let comers = vec![comer(&room, Who::Living(here)), comer(&room, started("one")), comer(&room, started("two"))];
+    let comers = vec![
+        comer(&room, Who::Living(here)),
+        comer(&room, started("one")),
+        comer(&room, started("two")),
+    ];
     let error = room.sessions().convene(convening(comers, &[])).await.unwrap_err();
     assert_eq!(error, SessionError::Host("it fell over".into()));
     assert_eq!(living(&room), ["claude"], "who lived before lives on");
@@ -73,10 +113,22 @@ async fn when_one_cannot_be_started_those_that_were_end() {
 #[tokio::test(start_paused = true)]
 async fn when_a_key_is_taken_nobody_comes() {
     let room = Room::new().await;
-    let other = room.hall.create("other".into(), Policy::default(), Actor::human("user"), None).await.unwrap().stream;
-    let bind = ClientCommand::Control { by: Actor::human("user"), controls: vec![Control::Bind("circle:a".into())] };
+    let other = room
+        .hall
+        .create("other".into(), Policy::default(), Actor::human("user"), None)
+        .await
+        .unwrap()
+        .stream;
+    let bind = ClientCommand::Control {
+        by: Actor::human("user"),
+        controls: vec![Control::Bind("circle:a".into())],
+    };
     room.hall.submit(&other, bind, None).await.unwrap();
-    let error = room.sessions().convene(convening(vec![comer(&room, started("one"))], &["circle:a"])).await.unwrap_err();
+    let error = room
+        .sessions()
+        .convene(convening(vec![comer(&room, started("one"))], &["circle:a"]))
+        .await
+        .unwrap_err();
     assert!(error.to_string().contains("belongs to conversation"), "{error}");
     assert_eq!(living(&room), [""; 0]);
     assert!(!at_rest(&room).await.1);

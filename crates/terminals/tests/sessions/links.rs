@@ -4,15 +4,30 @@ use super::*;
 
 impl Room {
     async fn link(&self, sessions: &[&SessionId]) -> (StreamId, LinkState) {
-        let member =
-            |session: &&SessionId| Member { session: (*session).clone(), computer: String::new(), name: None, number: None, role: None };
+        let member = |session: &&SessionId| Member {
+            session: (*session).clone(),
+            computer: String::new(),
+            name: None,
+            number: None,
+            role: None,
+        };
         let members = sessions.iter().map(member).collect();
-        let (link, state) = self.sessions().link(NewLink { members, title: None, by: Asker::Actor(Actor::human("user")) }).await.unwrap();
+        let (link, state) = self
+            .sessions()
+            .link(NewLink { members, title: None, by: Asker::Actor(Actor::human("user")) })
+            .await
+            .unwrap();
         (link.id, state)
     }
 
     async fn close_with(&self, from: &SessionId, to: &SessionId, words: &str) -> Sent {
-        let message = Message { from: Asker::Session(from.clone()), to: to.clone(), text: words.into(), direct: false, close_link: true };
+        let message = Message {
+            from: Asker::Session(from.clone()),
+            to: to.clone(),
+            text: words.into(),
+            direct: false,
+            close_link: true,
+        };
         self.sessions().send(message).await.unwrap()
     }
 
@@ -26,12 +41,20 @@ impl Room {
 
     /// Waits until these were the last words at a session's home.
     async fn hears_at_home(&self, session: &SessionId, words: &str) {
-        let heard = async || self.said(session).await.last().is_some_and(|(_, said)| said == words).then_some(());
+        let heard = async || {
+            self.said(session).await.last().is_some_and(|(_, said)| said == words).then_some(())
+        };
         eventually(heard).await;
     }
 
     async fn links_of(&self, session: &SessionId) -> Vec<StreamId> {
-        self.sessions().links(Some(session)).await.unwrap().into_iter().map(|link| link.id).collect()
+        self.sessions()
+            .links(Some(session))
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|link| link.id)
+            .collect()
     }
 }
 
@@ -74,7 +97,10 @@ async fn a_link_that_lost_a_member_is_the_link_of_the_rest() {
     let [a, b, c] = [room.start().await, room.start().await, room.start().await];
     let (link, _) = room.link(&[&a, &b, &c]).await;
     room.sessions().end(&c, &Actor::human("user")).await.unwrap();
-    eventually(async || (room.sessions().link_of(&link).await.unwrap().members.len() == 2).then_some(())).await;
+    eventually(async || {
+        (room.sessions().link_of(&link).await.unwrap().members.len() == 2).then_some(())
+    })
+    .await;
     let sent = room.send(&a, &b, "just us", true).await;
     assert_eq!((sent.link, sent.state), (Some(link.clone()), LinkState::Reused));
     room.restart().await;
@@ -93,7 +119,10 @@ async fn a_link_whose_rest_have_one_already_closes_after_its_deliveries() {
     }
     room.sessions().end(&c, &Actor::human("user")).await.unwrap();
     eventually(async || (!room.is_active(&three).await).then_some(())).await;
-    assert_eq!((room.links_of(&a).await, room.links_of(&b).await), (vec![pair.clone()], vec![pair.clone()]));
+    assert_eq!(
+        (room.links_of(&a).await, room.links_of(&b).await),
+        (vec![pair.clone()], vec![pair.clone()])
+    );
     room.says(&a, "I like it").await;
     room.hears_at_home(&a, "I like it").await;
     assert_eq!((room.escapes(&a), room.escapes(&b)), (0, 0));

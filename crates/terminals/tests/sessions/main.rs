@@ -1,5 +1,5 @@
-//! Sessions: what is typed into a terminal, when, and where the words that come back go. The terminals are made of memory here; with
-//! real ones the same is tried end to end.
+//! Sessions: what is typed into a terminal, when, and where the words that come back go. The
+//! terminals are made of memory here; with real ones the same is tried end to end.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
@@ -12,8 +12,9 @@ use moothall_engine::hall::{Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{Clock, Deliveries, DeliveryState, Store};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
-    Adopt, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, Launch, LinkState, Member, Message, NewLink, NewSession, Pane, PaneNews,
-    PaneState, Permit, Reports, Sent, SessionError, SessionHost, SessionId, View,
+    Adopt, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, Launch, LinkState, Member,
+    Message, NewLink, NewSession, Pane, PaneNews, PaneState, Permit, Reports, Sent, SessionError,
+    SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Outcome, Recorded};
@@ -30,9 +31,11 @@ mod questions;
 mod reach;
 mod time;
 mod trouble;
+mod turns;
 mod unread;
 
-/// Terminals made of memory, with a program in each that takes what is typed and waits to be told what to say.
+/// Terminals made of memory, with a program in each that takes what is typed and waits to be told
+/// what to say.
 #[derive(Default)]
 struct Bench {
     screens: Mutex<BTreeMap<String, Screen>>,
@@ -83,7 +86,11 @@ impl Bench {
     }
 
     fn reach(&self) -> Result<(), HostFault> {
-        if self.away.load(Relaxed) { Err(HostFault::Unavailable("the connection was lost".into())) } else { Ok(()) }
+        if self.away.load(Relaxed) {
+            Err(HostFault::Unavailable("the connection was lost".into()))
+        } else {
+            Ok(())
+        }
     }
 
     /// The connection is lost, and cannot be made again until the terminals are back.
@@ -118,15 +125,31 @@ impl SessionHost for Bench {
         let id = launch.session.to_string();
         let token = launch.env["MOOTHALL_SESSION_TOKEN"].clone();
         let news = broadcast::channel(64).0;
-        let (drawn, composer, taken, chosen) = (String::new(), String::new(), Vec::new(), Vec::new());
-        let screen = Screen { state: PaneState::Idle, drawn, composer, taken, escapes: 0, dialog: None, chosen, stuck: false, token, news };
+        let (drawn, composer, taken, chosen) =
+            (String::new(), String::new(), Vec::new(), Vec::new());
+        let screen = Screen {
+            state: PaneState::Idle,
+            drawn,
+            composer,
+            taken,
+            escapes: 0,
+            dialog: None,
+            chosen,
+            stuck: false,
+            token,
+            news,
+        };
         self.screens.lock().unwrap().insert(id.clone(), screen);
         Ok(Pane { socket: String::new(), id, pid: 1 })
     }
     async fn adopt(&self, _adopt: &Adopt) -> Result<Pane, HostFault> {
         Err(HostFault::Gone("there is none".into()))
     }
-    async fn watch(&self, pane: &Pane, _client: &str) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
+    async fn watch(
+        &self,
+        pane: &Pane,
+        _client: &str,
+    ) -> Result<broadcast::Receiver<PaneNews>, HostFault> {
         if let Err(fault) = self.reach() {
             self.tries.fetch_add(1, Relaxed);
             return Err(fault);
@@ -164,17 +187,30 @@ impl SessionHost for Bench {
             }
         })
     }
-    async fn choose(&self, pane: &Pane, _client: &str, dialog: &Dialog, option: usize, text: Option<&str>) -> Result<(), HostFault> {
+    async fn choose(
+        &self,
+        pane: &Pane,
+        _client: &str,
+        dialog: &Dialog,
+        option: usize,
+        text: Option<&str>,
+    ) -> Result<(), HostFault> {
         let hasty = self.hasty.load(Relaxed);
-        let stands = |state: PaneState, shown: &Dialog| !hasty && state == PaneState::Asking && shown.is_same(dialog);
-        self.with(&pane.id, |screen| match screen.dialog.take_if(|shown| stands(screen.state, shown)) {
-            Some(shown) => {
-                let words = text.map(|text| format!(" {text}")).unwrap_or_default();
-                screen.chosen.push(format!("{}: {}{words}", shown.action, shown.options[option].label));
-                screen.state = PaneState::Busy;
-                Ok(())
+        let stands = |state: PaneState, shown: &Dialog| {
+            !hasty && state == PaneState::Asking && shown.is_same(dialog)
+        };
+        self.with(&pane.id, |screen| {
+            match screen.dialog.take_if(|shown| stands(screen.state, shown)) {
+                Some(shown) => {
+                    let words = text.map(|text| format!(" {text}")).unwrap_or_default();
+                    screen
+                        .chosen
+                        .push(format!("{}: {}{words}", shown.action, shown.options[option].label));
+                    screen.state = PaneState::Busy;
+                    Ok(())
+                }
+                None => Err(HostFault::Refused("something else stands there".into())),
             }
-            None => Err(HostFault::Refused("something else stands there".into())),
         })
     }
     async fn tail(&self, pane: &Pane, _lines: usize) -> Result<String, HostFault> {
@@ -208,7 +244,10 @@ impl Room {
     }
 
     async fn with(registry: Registry) -> Self {
-        let (log, bench) = (Arc::new(MemoryLog::new()), Arc::new(Bench { reports: Mutex::new(Reports::ALL), ..Bench::default() }));
+        let (log, bench) = (
+            Arc::new(MemoryLog::new()),
+            Arc::new(Bench { reports: Mutex::new(Reports::ALL), ..Bench::default() }),
+        );
         let clock = TestClock::new();
         let (hall, sessions) = open(&log, &bench, &clock, registry).await;
         Self { log, bench, hall, sessions, clock, hooks: Mutex::new(0) }
@@ -216,7 +255,8 @@ impl Room {
 
     /// The server dies, and another takes over the same log and terminals.
     async fn restart(&mut self) {
-        (self.hall, self.sessions) = open(&self.log, &self.bench, &self.clock, Registry::default()).await;
+        (self.hall, self.sessions) =
+            open(&self.log, &self.bench, &self.clock, Registry::default()).await;
     }
 
     fn sessions(&self) -> &Sessions {
@@ -224,8 +264,14 @@ impl Room {
     }
 
     async fn start(&self) -> SessionId {
-        let new =
-            NewSession { client: "claude".into(), cwd: "/".into(), args: Vec::new(), name: None, by: Actor::human("user"), session: None };
+        let new = NewSession {
+            client: "claude".into(),
+            cwd: "/".into(),
+            args: Vec::new(),
+            name: None,
+            by: Actor::human("user"),
+            session: None,
+        };
         self.sessions().start(new).await.unwrap().session.id
     }
 
@@ -236,16 +282,28 @@ impl Room {
             *hooks += 1;
             format!("hook-{hooks}")
         };
-        self.sessions().heard(Hook { id, session: session.clone(), token, native: Some(format!("native-{session}")), news }).await.unwrap()
+        self.sessions()
+            .heard(Hook {
+                id,
+                session: session.clone(),
+                token,
+                native: Some(format!("native-{session}")),
+                news,
+            })
+            .await
+            .unwrap()
     }
 
     fn taken(&self, session: &SessionId) -> Vec<String> {
         self.bench.with(session.as_str(), |screen| screen.taken.clone())
     }
 
-    /// Waits until so many prompts were sent off, and lets the program say that it took the last one.
+    /// Waits until so many prompts were sent off, and lets the program say that it took the last
+    /// one.
     async fn takes(&self, session: &SessionId, count: usize) -> String {
-        let taken = eventually(async || Some(self.taken(session)).filter(|taken| taken.len() >= count)).await;
+        let taken =
+            eventually(async || Some(self.taken(session)).filter(|taken| taken.len() >= count))
+                .await;
         assert_eq!(taken.len(), count, "{taken:?}");
         let prompt = taken[count - 1].clone();
         self.hook(session, HookNews::Prompt { text: prompt.clone() }).await;
@@ -263,16 +321,34 @@ impl Room {
     }
 
     async fn send(&self, from: &SessionId, to: &SessionId, text: &str, direct: bool) -> Sent {
-        let message = Message { from: Asker::Session(from.clone()), to: to.clone(), text: text.into(), direct, close_link: false };
+        let message = Message {
+            from: Asker::Session(from.clone()),
+            to: to.clone(),
+            text: text.into(),
+            direct,
+            close_link: false,
+        };
         self.sessions().send(message).await.unwrap()
     }
 
     async fn said(&self, stream: &StreamId) -> Vec<(String, String)> {
-        self.hall.read(stream, moothall_kernel::ids::Seq(0), None).await.unwrap().events.iter().filter_map(words).collect()
+        self.hall
+            .read(stream, moothall_kernel::ids::Seq(0), None)
+            .await
+            .unwrap()
+            .events
+            .iter()
+            .filter_map(words)
+            .collect()
     }
 }
 
-async fn open(log: &Arc<MemoryLog>, bench: &Arc<Bench>, clock: &Arc<TestClock>, registry: Registry) -> (Hall, Sessions) {
+async fn open(
+    log: &Arc<MemoryLog>,
+    bench: &Arc<Bench>,
+    clock: &Arc<TestClock>,
+    registry: Registry,
+) -> (Hall, Sessions) {
     let defaults = Policy::default();
     let parts = HallParts {
         store: Store::of(log.clone()),
@@ -311,7 +387,9 @@ async fn eventually<T>(ask: impl AsyncFn() -> Option<T>) -> T {
             tokio::time::sleep(std::time::Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(std::time::Duration::from_secs(3600), patience).await.expect("it never came about")
+    tokio::time::timeout(std::time::Duration::from_secs(3600), patience)
+        .await
+        .expect("it never came about")
 }
 
 fn post(body: &str) -> ClientCommand {
@@ -334,60 +412,6 @@ fn pair(from: &str, text: &str) -> (String, String) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_message_at_home_is_typed_and_its_answer_comes_back() {
-    let room = Room::new().await;
-    let a = room.start().await;
-    room.hall.submit(&a, post("hello there"), None).await.unwrap();
-    let prompt = room.takes(&a, 1).await;
-    assert!(prompt.starts_with("User:\n\nhello there\n\n[moothall:"), "{prompt}");
-    room.says(&a, "hello back").await;
-    assert_eq!(room.said(&a).await, [pair("user", "hello there"), pair("claude", "hello back")]);
-    let rows = room.log.of_stream(&a).await.unwrap();
-    assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [DeliveryState::Done]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_session_runs_one_turn_at_a_time_and_each_answer_goes_where_it_was_asked() {
-    let room = Room::new().await;
-    let a = room.start().await;
-    let other =
-        room.hall.create("other".into(), Policy::named(moothall_kernel::policy::PolicyName::MentionOnly), Actor::human("user"), None);
-    let other = other.await.unwrap().stream;
-    let invite = moothall_kernel::command::Control::Invite(room.sessions().invite(&a).unwrap());
-    let control = moothall_kernel::command::ClientCommand::Control { by: Actor::human("user"), controls: vec![invite] };
-    room.hall.submit(&other, control, None).await.unwrap();
-    room.hall.submit(&a, post("first"), None).await.unwrap();
-    room.takes(&a, 1).await;
-    room.hall.submit(&other, post("@claude second"), None).await.unwrap();
-    room.bench.show(a.as_str(), PaneState::Busy);
-    assert_eq!(room.taken(&a).len(), 1, "nothing is typed while it works");
-    room.says(&a, "one").await;
-    room.takes(&a, 2).await;
-    room.says(&a, "two").await;
-    assert_eq!(room.said(&a).await, [pair("user", "first"), pair("claude", "one")]);
-    assert_eq!(room.said(&other).await, [pair("user", "@claude second"), pair("claude", "two")]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_report_brought_twice_counts_once_and_a_forged_one_never() {
-    let room = Room::new().await;
-    let a = room.start().await;
-    room.hall.submit(&a, post("hello"), None).await.unwrap();
-    room.takes(&a, 1).await;
-    let token = room.bench.with(a.as_str(), |screen| screen.token.clone());
-    let news = HookNews::Stopped { text: Some("answer".into()), inputs: None, interrupted: false };
-    let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
-    let forged = Hook { token: "ses_other".into(), ..hook.clone() };
-    let unknown = Hook { session: "nobody".into(), ..hook.clone() };
-    assert_eq!(room.sessions().heard(forged).await.unwrap(), Heard::Forged);
-    assert_eq!(room.sessions().heard(unknown).await.unwrap(), Heard::Unknown);
-    for _ in 0..2 {
-        room.sessions().heard(hook.clone()).await.unwrap();
-    }
-    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "answer")]);
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_persons_words_and_the_answer_cross_the_link_once_and_checkpoints_do_not() {
     let room = Room::new().await;
     let (a, b) = (room.start().await, room.start().await);
@@ -404,73 +428,20 @@ async fn a_persons_words_and_the_answer_cross_the_link_once_and_checkpoints_do_n
     room.says(&a, "nothing to do").await;
     assert_eq!(
         room.said(&link).await,
-        [pair("claude", "shall we?"), pair("claude-2", "yes"), pair("user", "look at main.rs"), pair("claude", "looked")]
+        [
+            pair("claude", "shall we?"),
+            pair("claude-2", "yes"),
+            pair("user", "look at main.rs"),
+            pair("claude", "looked")
+        ]
     );
-    assert!(room.takes(&b, 2).await.starts_with("User (typed at claude's terminal):\n\nlook at main.rs\n\n[moothall:"));
+    assert!(
+        room.takes(&b, 2)
+            .await
+            .starts_with("User (typed at claude's terminal):\n\nlook at main.rs\n\n[moothall:")
+    );
     room.says(&b, "").await;
     assert!(room.takes(&b, 3).await.starts_with("claude (1):\n\nlooked\n\n[moothall:"));
-}
-
-#[tokio::test(start_paused = true)]
-async fn after_a_restart_nothing_is_typed_twice_and_the_answer_still_arrives() {
-    let mut room = Room::new().await;
-    let a = room.start().await;
-    room.hall.submit(&a, post("hello"), None).await.unwrap();
-    room.takes(&a, 1).await;
-    room.restart().await;
-    room.says(&a, "after the restart").await;
-    eventually(async || Some(room.said(&a).await).filter(|said| said.len() == 2)).await;
-    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "after the restart")]);
-    assert_eq!(room.taken(&a).len(), 1);
-    room.hall.submit(&a, post("again"), None).await.unwrap();
-    room.takes(&a, 2).await;
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_prompt_that_comes_back_is_sent_off_again_and_not_typed_again() {
-    let room = Room::new().await;
-    let a = room.start().await;
-    room.hall.submit(&a, post("hello"), None).await.unwrap();
-    let first = eventually(async || room.taken(&a).first().cloned()).await;
-    room.bench.with(a.as_str(), |screen| screen.composer.clone_from(&first));
-    room.bench.show(a.as_str(), PaneState::Idle);
-    assert_eq!(room.takes(&a, 2).await, first, "the same words once, with nothing added");
-    room.says(&a, "hello back").await;
-    assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "hello back")]);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_prompt_that_is_not_taken_is_shown_and_not_repeated() {
-    let room = Room::new().await;
-    let a = room.start().await;
-    room.bench.with(a.as_str(), |screen| screen.stuck = true);
-    room.hall.submit(&a, post("hello"), None).await.unwrap();
-    let unknown = |event: &Event| matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.code == "delivery_unknown");
-    eventually(async || {
-        let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
-        has(&events, unknown).then_some(())
-    })
-    .await;
-    let rows = room.log.of_stream(&a).await.unwrap();
-    assert_eq!(rows.iter().map(|row| row.state).collect::<Vec<_>>(), [DeliveryState::Unknown]);
-    assert!(room.bench.with(a.as_str(), |screen| screen.composer.contains("hello")), "it still stands there");
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_interrupt_at_the_terminal_ends_the_turn_without_a_report() {
-    let room = Room::new().await;
-    let a = room.start().await;
-    room.hall.submit(&a, post("hello"), None).await.unwrap();
-    room.takes(&a, 1).await;
-    room.bench.show(a.as_str(), PaneState::Idle);
-    let ended = |event: &Event| matches!(event, Event::TurnEnded { outcome: Outcome::Failed, fault: Some(fault), .. } if fault.code == "interrupted");
-    eventually(async || {
-        let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
-        has(&events, ended).then_some(())
-    })
-    .await;
-    room.hall.submit(&a, post("once more"), None).await.unwrap();
-    room.takes(&a, 2).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -481,7 +452,10 @@ async fn a_worker_tells_its_caller_once_and_not_over_a_link() {
     room.takes(&b, 1).await;
     room.says(&b, "done").await;
     let notice = room.takes(&a, 1).await;
-    assert!(notice.contains("\"claude-2\" finished its turn. Use get_session_data(session_id="), "{notice}");
+    assert!(
+        notice.contains("\"claude-2\" finished its turn. Use get_session_data(session_id="),
+        "{notice}"
+    );
     room.says(&a, "").await;
     room.send(&a, &b, "and more", false).await;
     room.takes(&b, 2).await;
@@ -509,7 +483,11 @@ async fn a_permission_is_answered_by_a_person_and_reaches_the_program() {
     let asked = eventually(async || {
         let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
         events.iter().find_map(|recorded| match &recorded.event {
-            Event::PermissionRequested { permission, action, .. } if action == "Bash: rm -rf build" => Some(permission.clone()),
+            Event::PermissionRequested { permission, action, .. }
+                if action == "Bash: rm -rf build" =>
+            {
+                Some(permission.clone())
+            }
             _ => None,
         })
     })
@@ -533,9 +511,16 @@ async fn a_session_that_ends_leaves_its_links_and_its_turns_end() {
     let link = room.send(&a, &b, "hello", true).await.link.unwrap();
     room.takes(&b, 1).await;
     room.sessions().end(&b, &Actor::human("user")).await.unwrap();
-    eventually(async || (!room.sessions().link_of(&link).await.unwrap().active).then_some(())).await;
+    eventually(async || (!room.sessions().link_of(&link).await.unwrap().active).then_some(()))
+        .await;
     assert_eq!(room.sessions().links(Some(&a)).await.unwrap(), []);
-    let again = Message { from: Asker::Session(a.clone()), to: b.clone(), text: "still there?".into(), direct: true, close_link: false };
+    let again = Message {
+        from: Asker::Session(a.clone()),
+        to: b.clone(),
+        text: "still there?".into(),
+        direct: true,
+        close_link: false,
+    };
     assert!(matches!(room.sessions().send(again).await, Err(SessionError::Ended { .. })));
     assert_eq!(room.taken(&a), Vec::<String>::new());
 }
@@ -552,12 +537,17 @@ async fn a_link_of_three_has_names_numbers_and_roles_and_loses_one_member_at_a_t
         role: Some("peer".into()),
     };
     let members: Vec<Member> = all.iter().enumerate().map(member).collect();
-    let new = NewLink { members: members.clone(), title: None, by: Asker::Actor(Actor::human("user")) };
+    let new =
+        NewLink { members: members.clone(), title: None, by: Asker::Actor(Actor::human("user")) };
     let (link, state) = room.sessions().link(new.clone()).await.unwrap();
     assert_eq!((state, &link.members), (LinkState::Created, &members));
     let backwards = NewLink { members: members.iter().rev().cloned().collect(), ..new };
     assert_eq!(room.sessions().link(backwards).await.unwrap(), (link.clone(), LinkState::Reused));
     room.sessions().end(&all[2], &Actor::human("user")).await.unwrap();
-    let left = eventually(async || Some(room.sessions().link_of(&link.id).await.unwrap()).filter(|link| link.members.len() == 2)).await;
+    let left = eventually(async || {
+        Some(room.sessions().link_of(&link.id).await.unwrap())
+            .filter(|link| link.members.len() == 2)
+    })
+    .await;
     assert!(left.active);
 }

@@ -15,7 +15,10 @@ const LATE: Reports = Reports { turns: true, prompts: false, questions: false };
 /// A dialog with the words that every dialog of its program has.
 fn dialog(action: &str) -> Dialog {
     let option = |id: &str, label: &str, kind| PermissionOption::new(id, label, kind);
-    let options = vec![option("1", "Yes, proceed (y)", OptionKind::AllowOnce), option("2", "No (esc)", OptionKind::RejectOnce)];
+    let options = vec![
+        option("1", "Yes, proceed (y)", OptionKind::AllowOnce),
+        option("2", "No (esc)", OptionKind::RejectOnce),
+    ];
     Dialog { action: action.into(), partial: false, options, field: None, pointer: None }
 }
 
@@ -38,7 +41,11 @@ impl Room {
     /// The program is done, and says only now what it took.
     async fn finishes(&self, session: &SessionId, text: &str) {
         self.bench.show(session.as_str(), PaneState::Idle);
-        let news = HookNews::Stopped { text: Some(text.into()), inputs: Some(self.taken(session)), interrupted: true };
+        let news = HookNews::Stopped {
+            text: Some(text.into()),
+            inputs: Some(self.taken(session)),
+            interrupted: true,
+        };
         self.hook(session, news).await;
     }
 
@@ -55,9 +62,8 @@ impl Room {
     /// What was asked, in order.
     async fn asked(&self, session: &SessionId) -> Vec<(PermissionId, String)> {
         let asked = |event: Event| match event {
-            Event::PermissionRequested { permission, action, .. } | Event::QuestionAsked { permission, action, .. } => {
-                Some((permission, action))
-            }
+            Event::PermissionRequested { permission, action, .. }
+            | Event::QuestionAsked { permission, action, .. } => Some((permission, action)),
             _ => None,
         };
         self.events(session).await.into_iter().filter_map(asked).collect()
@@ -65,27 +71,50 @@ impl Room {
 
     /// The question that was asked as this one of all, once it is.
     async fn question(&self, session: &SessionId, number: usize) -> PermissionId {
-        let asked = eventually(async || Some(self.asked(session).await).filter(|asked| asked.len() >= number)).await;
+        let asked = eventually(async || {
+            Some(self.asked(session).await).filter(|asked| asked.len() >= number)
+        })
+        .await;
         assert_eq!(asked.len(), number, "{asked:?}");
         asked[number - 1].0.clone()
     }
 
     async fn withdrawn(&self, session: &SessionId, permission: &PermissionId) -> Withdrawn {
         let of = |event: Event| match event {
-            Event::PermissionWithdrawn { permission: withdrawn, because } if withdrawn == *permission => Some(because),
+            Event::PermissionWithdrawn { permission: withdrawn, because }
+                if withdrawn == *permission =>
+            {
+                Some(because)
+            }
             _ => None,
         };
         eventually(async || self.events(session).await.into_iter().find_map(of)).await
     }
 
     /// The code of a refusal; nothing when the answer was taken.
-    async fn answer(&self, session: &SessionId, permission: &PermissionId, option: &str) -> Option<&'static str> {
+    async fn answer(
+        &self,
+        session: &SessionId,
+        permission: &PermissionId,
+        option: &str,
+    ) -> Option<&'static str> {
         self.answer_with(session, permission, option, None).await
     }
 
-    async fn answer_with(&self, session: &SessionId, permission: &PermissionId, option: &str, text: Option<&str>) -> Option<&'static str> {
+    async fn answer_with(
+        &self,
+        session: &SessionId,
+        permission: &PermissionId,
+        option: &str,
+        text: Option<&str>,
+    ) -> Option<&'static str> {
         let (by, text) = (Actor::human("user"), text.map(str::to_owned));
-        let command = ClientCommand::AnswerPermission { permission: permission.clone(), option: option.into(), text, by };
+        let command = ClientCommand::AnswerPermission {
+            permission: permission.clone(),
+            option: option.into(),
+            text,
+            by,
+        };
         match self.hall.submit(session, command, None).await {
             Ok(_) => None,
             Err(HallError::Rejected(rejection)) => Some(rejection.code),
@@ -112,18 +141,22 @@ async fn an_answer_is_pressed_into_the_dialog_it_is_about() {
     room.shows(&a, "touch harmless");
     let question = room.question(&a, 1).await;
     assert_eq!(room.answer(&a, &question, "allow").await, None);
-    eventually(async || (room.keys(&a).0 == ["touch harmless: Yes, proceed (y)"]).then_some(())).await;
+    eventually(async || (room.keys(&a).0 == ["touch harmless: Yes, proceed (y)"]).then_some(()))
+        .await;
     assert_eq!(room.answer(&a, &question, "allow").await, Some("permission_closed"));
 }
 
-/// Words go with the option that takes them, into the dialog they are about; where they cannot, its home says so.
+/// Words go with the option that takes them, into the dialog they are about; where they cannot, its
+/// home says so.
 #[tokio::test(start_paused = true)]
 async fn an_answer_in_words_goes_into_its_dialog() {
     let (room, a) = Room::at_work(LATE).await;
     let shows = |action: &str| {
         let mut options = dialog(action).options;
-        options.push(PermissionOption::new("3", "Type something.", OptionKind::Other).taking_text());
-        room.bench.with(a.as_str(), |screen| screen.dialog = Some(Dialog { options, ..dialog(action) }));
+        options
+            .push(PermissionOption::new("3", "Type something.", OptionKind::Other).taking_text());
+        room.bench
+            .with(a.as_str(), |screen| screen.dialog = Some(Dialog { options, ..dialog(action) }));
         room.bench.show(a.as_str(), PaneState::Asking);
     };
     shows("Which?");
@@ -131,18 +164,24 @@ async fn an_answer_in_words_goes_into_its_dialog() {
     assert_eq!(room.answer(&a, &question, "3").await, Some("text_missing"));
     assert_eq!(room.answer_with(&a, &question, "1", Some("MariaDB")).await, Some("takes_no_text"));
     assert_eq!(room.answer_with(&a, &question, "", Some("MariaDB")).await, None);
-    eventually(async || (room.keys(&a).0 == ["Which?: Type something. MariaDB"]).then_some(())).await;
+    eventually(async || (room.keys(&a).0 == ["Which?: Type something. MariaDB"]).then_some(()))
+        .await;
     room.bench.hasty.store(true, Relaxed);
     shows("And where?");
     let question = room.question(&a, 2).await;
     assert_eq!(room.answer_with(&a, &question, "3", Some("here")).await, None);
     assert_eq!(room.withdrawn(&a, &question).await, Withdrawn::NotGiven);
-    let told = |event: &Event| event.body().is_some_and(|body| body.contains("not given") && body.contains("moothall attach"));
+    let told = |event: &Event| {
+        event
+            .body()
+            .is_some_and(|body| body.contains("not given") && body.contains("moothall attach"))
+    };
     eventually(async || room.events(&a).await.iter().any(told).then_some(())).await;
     assert_eq!(room.keys(&a).0.len(), 1);
 }
 
-/// The person at the terminal has answered, and the program asks the next thing in the same words: nothing says so but its screen.
+/// The person at the terminal has answered, and the program asks the next thing in the same words:
+/// nothing says so but its screen.
 #[tokio::test(start_paused = true)]
 async fn an_answer_is_never_pressed_into_another_dialog() {
     let (room, a) = Room::at_work(LATE).await;
@@ -154,10 +193,14 @@ async fn an_answer_is_never_pressed_into_another_dialog() {
     assert_eq!(room.keys(&a), (vec![], 0));
     let danger = room.question(&a, 2).await;
     // One blank makes it another command.
-    assert!(!dialog("rm -rf /tmp").is_same(&dialog("rm -rf / tmp")) && dialog("ls").is_same(&dialog("ls")));
+    assert!(
+        !dialog("rm -rf /tmp").is_same(&dialog("rm -rf / tmp"))
+            && dialog("ls").is_same(&dialog("ls"))
+    );
     assert_ne!(harmless, danger);
     assert_eq!(room.asked(&a).await[1].1, "touch DANGER");
-    // It changes between the look and the key: the answer stands in the log, and so does that it was given to nobody.
+    // It changes between the look and the key: the answer stands in the log, and so does that it
+    // was given to nobody.
     room.bench.hasty.store(true, Relaxed);
     assert_eq!(room.answer(&a, &danger, "1").await, None);
     assert_eq!(room.withdrawn(&a, &danger).await, Withdrawn::NotGiven);
@@ -199,17 +242,25 @@ async fn a_question_that_runs_out_is_refused_in_its_own_dialog() {
     room.question(&a, 1).await;
     tokio::time::sleep(Duration::from_secs(599)).await;
     assert_eq!(room.keys(&a), (vec![], 0));
-    eventually(async || (room.keys(&a) == (vec!["touch harmless: No (esc)".to_owned()], 0)).then_some(())).await;
+    eventually(async || {
+        (room.keys(&a) == (vec!["touch harmless: No (esc)".to_owned()], 0)).then_some(())
+    })
+    .await;
     room.bench.show(a.as_str(), PaneState::Idle);
     let fault = room.fault(&a).await;
-    assert_eq!((fault.code.as_str(), fault.message.as_str()), ("refused", "Nobody answered in time what it asked, and it stopped."));
+    assert_eq!(
+        (fault.code.as_str(), fault.message.as_str()),
+        ("refused", "Nobody answered in time what it asked, and it stopped.")
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_dialog_without_a_no_is_left_alone_when_time_runs_out() {
     let (room, a) = Room::at_work(LATE).await;
     let options = vec!["SQLite".into(), "Postgres".into()];
-    room.bench.with(a.as_str(), |screen| screen.dialog = Some(Dialog { options, ..dialog("Which one?") }));
+    room.bench.with(a.as_str(), |screen| {
+        screen.dialog = Some(Dialog { options, ..dialog("Which one?") })
+    });
     room.bench.show(a.as_str(), PaneState::Asking);
     room.question(&a, 1).await;
     tokio::time::sleep(Duration::from_secs(1300)).await;
@@ -241,19 +292,25 @@ async fn after_a_restart_the_same_dialog_is_the_same_question() {
     let question = room.question(&a, 1).await;
     room.restart().await;
     assert_eq!(room.answer(&a, &question, "allow").await, None);
-    eventually(async || (room.keys(&a).0 == ["touch harmless: Yes, proceed (y)"]).then_some(())).await;
+    eventually(async || (room.keys(&a).0 == ["touch harmless: Yes, proceed (y)"]).then_some(()))
+        .await;
     assert_eq!(room.asked(&a).await.len(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_asked_after_a_restart_is_withdrawn() {
-    for (dialog, because, questions) in [(Some("touch DANGER"), Withdrawn::Replaced, 2), (None, Withdrawn::Gone, 1)] {
+    for (dialog, because, questions) in
+        [(Some("touch DANGER"), Withdrawn::Replaced, 2), (None, Withdrawn::Gone, 1)]
+    {
         let (mut room, a) = Room::at_work(LATE).await;
         room.shows(&a, "touch harmless");
         let question = room.question(&a, 1).await;
         // The screen changes, and nobody is there to see it.
         room.bench.with(a.as_str(), |screen| {
-            (screen.state, screen.dialog) = (if dialog.is_some() { PaneState::Asking } else { PaneState::Busy }, dialog.map(self::dialog));
+            (screen.state, screen.dialog) = (
+                if dialog.is_some() { PaneState::Asking } else { PaneState::Busy },
+                dialog.map(self::dialog),
+            );
         });
         room.restart().await;
         assert_eq!(room.withdrawn(&a, &question).await, because);
@@ -265,7 +322,8 @@ async fn what_is_not_asked_after_a_restart_is_withdrawn() {
 async fn a_hook_that_asks_again_after_a_restart_asks_the_same() {
     let (mut room, a) = Room::at_work(Reports::ALL).await;
     let token = room.bench.with(a.as_str(), |screen| screen.token.clone());
-    let news = HookNews::Asks { action: r#"Bash {"command":"touch harmless"}"#.into(), partial: false };
+    let news =
+        HookNews::Asks { action: r#"Bash {"command":"touch harmless"}"#.into(), partial: false };
     let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
     let ask = |room: &Room| {
         let (sessions, hook) = (room.sessions().clone(), hook.clone());
@@ -302,7 +360,8 @@ async fn a_hook_that_waits_no_longer_takes_its_question_along() {
 async fn a_report_is_of_the_dialog_that_shows_it() {
     let (room, a) = Room::at_work(Reports::ALL).await;
     room.shows(&a, "Shell touch DANGER");
-    let harmless = r#"{"type":"exec","command":"touch harmless; echo and more of it","rootCommand":"touch"}"#;
+    let harmless =
+        r#"{"type":"exec","command":"touch harmless; echo and more of it","rootCommand":"touch"}"#;
     room.hook(&a, HookNews::Asks { action: harmless.into(), partial: false }).await;
     room.question(&a, 1).await;
     assert_eq!(room.asked(&a).await[0].1, "Shell touch DANGER");
@@ -322,7 +381,10 @@ async fn a_turn_that_stops_says_why() {
     eventually(async || (room.keys(&a).0 == ["touch harmless: No (esc)"]).then_some(())).await;
     room.bench.show(a.as_str(), PaneState::Idle);
     let fault = room.fault(&a).await;
-    assert_eq!((fault.code.as_str(), fault.message.as_str()), ("refused", "You refused what it asked, and it stopped."));
+    assert_eq!(
+        (fault.code.as_str(), fault.message.as_str()),
+        ("refused", "You refused what it asked, and it stopped.")
+    );
     // Stopped at the terminal: it was busy, so it had taken its prompt, whatever it reports.
     let (room, a) = Room::at_work(LATE).await;
     room.shows(&a, "touch harmless");
@@ -331,7 +393,8 @@ async fn a_turn_that_stops_says_why() {
     assert_eq!(room.fault(&a).await.code, "interrupted");
 }
 
-/// What stands there before any words are taken is asked at the session's home, and answered there, also after a restart.
+/// What stands there before any words are taken is asked at the session's home, and answered there,
+/// also after a restart.
 #[tokio::test(start_paused = true)]
 async fn what_is_asked_in_no_turn_is_answered_at_home() {
     let mut room = Room::new().await;
@@ -342,7 +405,10 @@ async fn what_is_asked_in_no_turn_is_answered_at_home() {
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(room.question(&a, 1).await, question, "the same dialog is the same question");
     assert_eq!(room.answer(&a, &question, "allow").await, None);
-    eventually(async || (room.keys(&a).0 == ["Do you trust this folder?: Yes, proceed (y)"]).then_some(())).await;
+    eventually(async || {
+        (room.keys(&a).0 == ["Do you trust this folder?: Yes, proceed (y)"]).then_some(())
+    })
+    .await;
     room.bench.show(a.as_str(), PaneState::Idle);
     assert_eq!(room.answer(&a, &question, "allow").await, Some("permission_closed"));
     room.shows(&a, "And this one?");

@@ -43,8 +43,11 @@ async fn what_a_session_reaches_and_has_started_survives_a_restart_of_the_server
         session: Some(own.clone()),
     };
     let child = room.sessions().start(new).await.unwrap().session.id;
-    let (joined, left, foreign) =
-        (begin(&room, Actor::human("user")).await, begin(&room, Actor::human("user")).await, begin(&room, Actor::human("user")).await);
+    let (joined, left, foreign) = (
+        begin(&room, Actor::human("user")).await,
+        begin(&room, Actor::human("user")).await,
+        begin(&room, Actor::human("user")).await,
+    );
     let made = begin(&room, by).await;
     for stream in [&joined, &left] {
         control(&room, stream, Control::Invite(room.sessions().invite(&own).unwrap())).await;
@@ -55,14 +58,30 @@ async fn what_a_session_reaches_and_has_started_survives_a_restart_of_the_server
         let reached = [&own, &joined, &made, &child].map(|stream| asks.reach.includes(stream));
         let hidden = [&left, &foreign, &other].map(|stream| asks.reach.includes(stream));
         assert_eq!((reached, hidden), ([true; 4], [false; 3]), "{round}");
-        assert!(room.hall.permit_over(&asks, SessionAct::Steering, child.as_str()).await.is_ok(), "{round}");
-        assert!(room.hall.permit_over(&asks, SessionAct::Seeing, other.as_str()).await.is_err(), "{round}");
+        assert!(
+            room.hall.permit_over(&asks, SessionAct::Steering, child.as_str()).await.is_ok(),
+            "{round}"
+        );
+        assert!(
+            room.hall.permit_over(&asks, SessionAct::Seeing, other.as_str()).await.is_err(),
+            "{round}"
+        );
         let called = room.sessions().find(other.as_str()).unwrap().session.name.to_string();
         let told = room.hall.as_(asks).invitation(&called).await.unwrap_err();
-        assert_eq!(told, AccessError::Session(SessionError::NotFound(called)), "{round}: its id is not for everybody");
+        assert_eq!(
+            told,
+            AccessError::Session(SessionError::NotFound(called)),
+            "{round}: its id is not for everybody"
+        );
         let asks = caller(&room, &child).await;
-        assert!(room.hall.permit_over(&asks, SessionAct::Telling, own.as_str()).await.is_ok(), "{round}: it knows who started it");
-        assert!(room.hall.permit_over(&asks, SessionAct::Steering, own.as_str()).await.is_err(), "{round}: and steers it not");
+        assert!(
+            room.hall.permit_over(&asks, SessionAct::Telling, own.as_str()).await.is_ok(),
+            "{round}: it knows who started it"
+        );
+        assert!(
+            room.hall.permit_over(&asks, SessionAct::Steering, own.as_str()).await.is_err(),
+            "{round}: and steers it not"
+        );
         room.restart().await;
     }
 }
@@ -80,15 +99,21 @@ async fn ask(room: &Room, asker: &SessionId, option: &str) -> PermissionId {
     let first = FirstWords { text: Some("Read the plan.".into()), direct: true };
     let (home, permission) = room.sessions().ask_start(None, &new, first).await.unwrap();
     assert_eq!(home, *asker);
-    let answer =
-        ClientCommand::AnswerPermission { permission: permission.clone(), option: option.into(), text: None, by: Actor::human("user") };
+    let answer = ClientCommand::AnswerPermission {
+        permission: permission.clone(),
+        option: option.into(),
+        text: None,
+        by: Actor::human("user"),
+    };
     room.hall.submit(asker, answer, None).await.unwrap();
     permission
 }
 
 async fn outcomes(room: &Room, asker: &SessionId) -> Vec<StartOutcome> {
     let events = room.hall.read(asker, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
-    let outcome = |recorded: Recorded| if let Event::StartSettled { outcome, .. } = recorded.event { Some(outcome) } else { None };
+    let outcome = |recorded: Recorded| {
+        if let Event::StartSettled { outcome, .. } = recorded.event { Some(outcome) } else { None }
+    };
     events.into_iter().filter_map(outcome).collect()
 }
 
@@ -98,8 +123,13 @@ async fn what_a_person_allowed_is_started_once_though_the_server_dies_at_once() 
     let asker = room.start().await;
     ask(&room, &asker, "allow").await;
     room.restart().await;
-    let came = eventually(async || Some(outcomes(&room, &asker).await).filter(|came| !came.is_empty())).await;
-    assert!(matches!(came.as_slice(), [StartOutcome::Started { name, unsaid: None, .. }] if name.as_str() == "child"), "{came:?}");
+    let came =
+        eventually(async || Some(outcomes(&room, &asker).await).filter(|came| !came.is_empty()))
+            .await;
+    assert!(
+        matches!(came.as_slice(), [StartOutcome::Started { name, unsaid: None, .. }] if name.as_str() == "child"),
+        "{came:?}"
+    );
     for _ in 0..2 {
         room.restart().await;
         let living = room.sessions().list(false);
@@ -109,7 +139,12 @@ async fn what_a_person_allowed_is_started_once_though_the_server_dies_at_once() 
     let child = room.sessions().find("child").unwrap().session.id;
     assert!(room.takes(&child, 1).await.starts_with("claude (1):\n\nRead the plan.\n"));
     let told = room.takes(&asker, 1).await;
-    assert!(told.starts_with("moothall:\n\nclaude asked to start claude in /. It runs as child (session "), "{told}");
+    assert!(
+        told.starts_with(
+            "moothall:\n\nclaude asked to start claude in /. It runs as child (session "
+        ),
+        "{told}"
+    );
 }
 
 /// The server died when the program ran and before anybody was told, and its folder went with it.
@@ -119,15 +154,37 @@ async fn a_program_that_began_before_the_server_died_is_told_of_though_its_folde
     let (asker, folder) = (room.start().await, tempfile::tempdir().unwrap());
     let cwd = folder.path().canonicalize().unwrap();
     let by = Actor::named("claude");
-    let new = NewSession { client: "claude".into(), cwd, args: Vec::new(), name: None, by, session: Some(asker.clone()) };
-    let (_, permission) = room.sessions().ask_start(None, &new, FirstWords::default()).await.unwrap();
-    let key = Idempotency { principal: "moothall:start".into(), key: format!("{permission}:start"), fingerprint: permission.to_string() };
+    let new = NewSession {
+        client: "claude".into(),
+        cwd,
+        args: Vec::new(),
+        name: None,
+        by,
+        session: Some(asker.clone()),
+    };
+    let (_, permission) =
+        room.sessions().ask_start(None, &new, FirstWords::default()).await.unwrap();
+    let key = Idempotency {
+        principal: "moothall:start".into(),
+        key: format!("{permission}:start"),
+        fingerprint: permission.to_string(),
+    };
     let began = room.sessions().start_once(new, Some(key)).await.unwrap().session;
     folder.close().unwrap();
-    let answer = ClientCommand::AnswerPermission { permission, option: "allow".into(), text: None, by: Actor::human("user") };
+    let answer = ClientCommand::AnswerPermission {
+        permission,
+        option: "allow".into(),
+        text: None,
+        by: Actor::human("user"),
+    };
     room.hall.submit(&asker, answer, None).await.unwrap();
-    let came = eventually(async || Some(outcomes(&room, &asker).await).filter(|came| !came.is_empty())).await;
-    assert_eq!(came, [StartOutcome::Started { session: began.id.to_string(), name: began.name, unsaid: None }]);
+    let came =
+        eventually(async || Some(outcomes(&room, &asker).await).filter(|came| !came.is_empty()))
+            .await;
+    assert_eq!(
+        came,
+        [StartOutcome::Started { session: began.id.to_string(), name: began.name, unsaid: None }]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -137,7 +194,10 @@ async fn what_a_person_refused_is_not_started_and_the_asker_hears_it() {
     ask(&room, &asker, "deny").await;
     assert_eq!(outcomes(&room, &asker).await, [StartOutcome::Refused { by: "user".into() }]);
     let told = room.takes(&asker, 1).await;
-    assert!(told.starts_with("moothall:\n\nclaude asked to start claude in /. user refused it."), "{told}");
+    assert!(
+        told.starts_with("moothall:\n\nclaude asked to start claude in /. user refused it."),
+        "{told}"
+    );
     assert_eq!(room.sessions().list(true).len(), 1);
 }
 
@@ -148,11 +208,21 @@ async fn what_the_operator_says_of_sessions_can_be_said_anew_while_they_live() {
     let foreign = begin(&room, Actor::human("user")).await;
     let alone = || {
         let (client, cwd) = ("claude".into(), folder.path().to_owned());
-        NewSession { client, cwd, args: Vec::new(), name: None, by: Actor::named("claude"), session: Some(own.clone()) }
+        NewSession {
+            client,
+            cwd,
+            args: Vec::new(),
+            name: None,
+            by: Actor::named("claude"),
+            session: Some(own.clone()),
+        }
     };
-    let say = |config: SessionsConfig, rights: ClientRights| room.sessions().replace(config, BTreeMap::from([("claude".into(), rights)]));
+    let say = |config: SessionsConfig, rights: ClientRights| {
+        room.sessions().replace(config, BTreeMap::from([("claude".into(), rights)]))
+    };
     assert_eq!(room.sessions().starts_alone(&alone()), None);
-    let config = SessionsConfig { folders: vec![folder.path().to_owned()], ..SessionsConfig::default() };
+    let config =
+        SessionsConfig { folders: vec![folder.path().to_owned()], ..SessionsConfig::default() };
     let rights = ClientRights { reaches_all: true, startable_by_agents: true };
     say(config.clone(), rights);
     assert!(room.sessions().starts_alone(&alone()).is_some());
@@ -163,24 +233,38 @@ async fn what_the_operator_says_of_sessions_can_be_said_anew_while_they_live() {
     let cut = tokio::spawn(open.lost(asks.clone(), room.hall.now()));
     let late = Access::new(room.hall.clone(), Mode::Token, None).listen();
     say(SessionsConfig { most: 1, ..SessionsConfig::default() }, ClientRights::default());
-    // What is open on the strength of what it reached is cut, also where it was looked up before and opened after.
+    // What is open on the strength of what it reached is cut, also where it was looked up before
+    // and opened after.
     cut.await.unwrap();
     late.lost(asks, room.hall.now()).await;
     assert!(!caller(&room, &own).await.reach.includes(&foreign));
     assert_eq!(room.sessions().starts_alone(&alone()), None);
     let refused = room.sessions().start(alone()).await.unwrap_err().to_string();
-    assert!(refused.contains("1 sessions live") || refused.contains("and no more may"), "{refused}");
+    assert!(
+        refused.contains("1 sessions live") || refused.contains("and no more may"),
+        "{refused}"
+    );
 }
 
 /// Whoever starts with thousands of conversations must not load them to find the links among them.
 #[tokio::test(start_paused = true)]
 async fn links_are_found_by_their_members_and_no_other_conversation_is_loaded() {
     let mut room = Room::new().await;
-    let [a, b, c, d] = [room.start().await, room.start().await, room.start().await, room.start().await];
+    let [a, b, c, d] =
+        [room.start().await, room.start().await, room.start().await, room.start().await];
     let of = |one: &SessionId, other: &SessionId| {
-        let member =
-            |session: &SessionId| Member { session: session.clone(), computer: String::new(), name: None, number: None, role: None };
-        NewLink { members: vec![member(one), member(other)], title: None, by: Asker::Actor(Actor::human("user")) }
+        let member = |session: &SessionId| Member {
+            session: session.clone(),
+            computer: String::new(),
+            name: None,
+            number: None,
+            role: None,
+        };
+        NewLink {
+            members: vec![member(one), member(other)],
+            title: None,
+            by: Asker::Actor(Actor::human("user")),
+        }
     };
     let link = room.sessions().link(of(&a, &b)).await.unwrap().0;
     room.sessions().link(of(&c, &d)).await.unwrap();
@@ -202,12 +286,22 @@ async fn what_sessions_need_is_not_deleted_under_them() {
     let (a, b) = (room.start().await, room.start().await);
     let link = room.send(&a, &b, "hello", true).await.link.unwrap();
     let key = Secret::fresh(TokenKind::Startup).unwrap();
-    let operator = Access::new(room.hall.clone(), Mode::Local, Some(&key)).identify(key.reveal()).await.unwrap().unwrap();
+    let operator = Access::new(room.hall.clone(), Mode::Local, Some(&key))
+        .identify(key.reveal())
+        .await
+        .unwrap()
+        .unwrap();
     let door = room.hall.as_(operator);
     let by = || Actor::human("user");
     for (kept, way) in [(&a, "moothall end"), (&link, "moothall link close")] {
         let refused = door.delete(kept, by()).await.unwrap_err();
-        assert!(matches!(&refused, AccessError::Session(SessionError::Conflict(why)) if why.contains(way)), "{refused:?}");
+        assert!(
+            matches!(
+                &refused,
+                AccessError::Session(SessionError::Conflict(why)) if why.contains(way)
+            ),
+            "{refused:?}"
+        );
     }
     room.sessions().close_link(&link, &Asker::Actor(by())).await.unwrap();
     assert_eq!(door.delete(&link, by()).await, Ok(true));
@@ -218,7 +312,8 @@ async fn what_sessions_need_is_not_deleted_under_them() {
     assert!(matches!(room.hall.find(&a).await, Err(HallError::Deleted(_))));
 }
 
-/// A session whose turn went with its conversation is free for the next one, reaches that conversation no more, and is found after a restart.
+/// A session whose turn went with its conversation is free for the next one, reaches that
+/// conversation no more, and is found after a restart.
 #[tokio::test(start_paused = true)]
 async fn a_session_outlives_the_conversation_that_it_was_asked_in() {
     for restarts in [false, true] {
@@ -236,7 +331,11 @@ async fn a_session_outlives_the_conversation_that_it_was_asked_in() {
         room.says(&a, "too late").await;
         assert!(!caller(&room, &a).await.reach.includes(&other));
         let key = Secret::fresh(TokenKind::Startup).unwrap();
-        let operator = Access::new(room.hall.clone(), Mode::Local, Some(&key)).identify(key.reveal()).await.unwrap().unwrap();
+        let operator = Access::new(room.hall.clone(), Mode::Local, Some(&key))
+            .identify(key.reveal())
+            .await
+            .unwrap()
+            .unwrap();
         let data = room.hall.as_(operator).session_data(a.as_str(), Excerpt::default()).await;
         assert!(data.is_ok(), "what it was asked elsewhere can be read: {data:?}");
         room.hall.submit(&a, post("and now?"), None).await.unwrap();

@@ -16,7 +16,14 @@ fn at_most(seconds: u64) -> Registry {
     let agent = Arc::new(OnDemand { timeout: Some(Millis::from_secs(seconds)) });
     let (client, summary) = ("claude".to_owned(), String::new());
     let mut registry = Registry::default();
-    registry.insert(AgentSpec { client, summary, profile: Profile::default(), origin: "configured", run_as: None, agent });
+    registry.insert(AgentSpec {
+        client,
+        summary,
+        profile: Profile::default(),
+        origin: "configured",
+        run_as: None,
+        agent,
+    });
     registry
 }
 
@@ -24,9 +31,16 @@ impl Room {
     /// Lets a turn of a session run out of its time.
     async fn is_late(&self, session: &SessionId, stream: &StreamId, seconds: u64) {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
-        let expired = |event: &Event| matches!(event, Event::TurnEnded { outcome: Outcome::Expired, .. });
-        eventually(async || has(&self.hall.read(stream, moothall_kernel::ids::Seq(0), None).await.unwrap().events, expired).then_some(()))
-            .await;
+        let expired =
+            |event: &Event| matches!(event, Event::TurnEnded { outcome: Outcome::Expired, .. });
+        eventually(async || {
+            has(
+                &self.hall.read(stream, moothall_kernel::ids::Seq(0), None).await.unwrap().events,
+                expired,
+            )
+            .then_some(())
+        })
+        .await;
         assert_eq!(self.bench.with(session.as_str(), |screen| screen.escapes), 0);
     }
 }
@@ -49,7 +63,10 @@ async fn words_that_come_too_late_are_said_unasked_where_they_were_asked() {
     room.is_late(&b, &link, 16).await;
     room.says(&b, "it took a while").await;
     assert!(room.said(&link).await.iter().any(|(_, said)| said == "it took a while"));
-    assert!(room.takes(&a, 1).await.contains("it took a while"), "the others hear it as they hear everything");
+    assert!(
+        room.takes(&a, 1).await.contains("it took a while"),
+        "the others hear it as they hear everything"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -69,13 +86,25 @@ async fn what_a_person_stopped_is_not_said_by_itself() {
     let room = Room::new().await;
     let a = room.start().await;
     let policy = Policy { name: PolicyName::MentionOnly, ..Policy::default() };
-    let thread = room.hall.create("Room".into(), policy, Actor::human("user"), None).await.unwrap().stream;
+    let thread =
+        room.hall.create("Room".into(), policy, Actor::human("user"), None).await.unwrap().stream;
     let invite = Control::Invite(room.sessions().invite(&a).unwrap());
-    room.hall.submit(&thread, ClientCommand::Control { by: Actor::human("user"), controls: vec![invite] }, None).await.unwrap();
+    room.hall
+        .submit(
+            &thread,
+            ClientCommand::Control { by: Actor::human("user"), controls: vec![invite] },
+            None,
+        )
+        .await
+        .unwrap();
     room.hall.submit(&thread, post("@claude go"), None).await.unwrap();
     room.takes(&a, 1).await;
-    room.hall.submit(&thread, ClientCommand::Stop { by: Actor::human("user") }, None).await.unwrap();
-    eventually(async || (room.bench.with(a.as_str(), |screen| screen.escapes) == 1).then_some(())).await;
+    room.hall
+        .submit(&thread, ClientCommand::Stop { by: Actor::human("user") }, None)
+        .await
+        .unwrap();
+    eventually(async || (room.bench.with(a.as_str(), |screen| screen.escapes) == 1).then_some(()))
+        .await;
     room.says(&a, "never mind").await;
     assert!(!room.said(&thread).await.iter().any(|(_, said)| said == "never mind"));
 }

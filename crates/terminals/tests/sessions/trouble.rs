@@ -12,7 +12,10 @@ async fn a_terminal_that_cannot_be_reached_is_tried_again_and_its_session_stays(
     room.bench.away.store(false, Relaxed);
     room.takes(&a, 1).await;
     room.says(&a, "all the time").await;
-    assert_eq!(room.said(&a).await, [pair("user", "are you there?"), pair("claude", "all the time")]);
+    assert_eq!(
+        room.said(&a).await,
+        [pair("user", "are you there?"), pair("claude", "all the time")]
+    );
     // A server that starts while they cannot be reached waits too.
     room.bench.away.store(true, Relaxed);
     room.bench.tries.store(0, Relaxed);
@@ -58,7 +61,8 @@ async fn the_last_report_of_a_program_that_died_still_counts() {
     eventually(async || room.sessions().list(false).is_empty().then_some(())).await;
 }
 
-/// What a program was given it remembers, also when nothing came of it; what it never got is brought again.
+/// What a program was given it remembers, also when nothing came of it; what it never got is
+/// brought again.
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_fails_after_it_was_typed_is_not_typed_again() {
     let room = Room::new().await;
@@ -68,7 +72,8 @@ async fn a_turn_that_fails_after_it_was_typed_is_not_typed_again() {
     room.bench.show(a.as_str(), PaneState::Idle);
     let ended = async |count: usize| {
         eventually(async || {
-            let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+            let events =
+                room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
             let ends = events.iter().filter(|event| matches!(event.event, Event::TurnEnded { .. }));
             (ends.count() >= count).then_some(())
         })
@@ -95,7 +100,8 @@ async fn a_turn_that_fails_before_it_was_typed_is_brought_again() {
     room.hall.submit(&a, post("the first thing"), None).await.unwrap();
     eventually(async || {
         let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
-        has(&events, |event| matches!(event, Event::TurnEnded { outcome: Outcome::Failed, .. })).then_some(())
+        has(&events, |event| matches!(event, Event::TurnEnded { outcome: Outcome::Failed, .. }))
+            .then_some(())
     })
     .await;
     room.bench.broken.store(false, Relaxed);
@@ -104,7 +110,8 @@ async fn a_turn_that_fails_before_it_was_typed_is_brought_again() {
     assert!(prompt.contains("the first thing") && prompt.contains("the second thing"), "{prompt}");
 }
 
-/// A program that gives a turn up, because its model cannot be reached for example, has failed and has not passed.
+/// A program that gives a turn up, because its model cannot be reached for example, has failed and
+/// has not passed.
 #[tokio::test(start_paused = true)]
 async fn a_turn_that_its_program_gives_up_has_failed() {
     let room = Room::new().await;
@@ -116,13 +123,19 @@ async fn a_turn_that_its_program_gives_up_has_failed() {
     let failed = |event: &Event| matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.message == "API Error: 500");
     let events = room.hall.read(&a, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
     assert!(
-        has(&events, failed) && room.said(&a).await == [pair("user", "the first thing"), pair("moothall", "[claude encountered an error]")]
+        has(&events, failed)
+            && room.said(&a).await
+                == [
+                    pair("user", "the first thing"),
+                    pair("moothall", "[claude encountered an error]")
+                ]
     );
     room.hall.submit(&a, post("the second thing"), None).await.unwrap();
     assert!(!room.takes(&a, 2).await.contains("the first thing"), "it remembers what it was told");
 }
 
-/// A server that dies between a session's home and its answer: whoever repeats the request finds what was begun.
+/// A server that dies between a session's home and its answer: whoever repeats the request finds
+/// what was begun.
 #[tokio::test(start_paused = true)]
 async fn a_repeated_start_finds_its_session_after_a_restart() {
     let mut room = Room::new().await;
@@ -134,36 +147,53 @@ async fn a_repeated_start_finds_its_session_after_a_restart() {
         by: Actor::human("user"),
         session: None,
     };
-    let key = |fingerprint: &str| Some(Idempotency { principal: "user".into(), key: "k".into(), fingerprint: fingerprint.into() });
+    let key = |fingerprint: &str| {
+        Some(Idempotency {
+            principal: "user".into(),
+            key: "k".into(),
+            fingerprint: fingerprint.into(),
+        })
+    };
     let first = room.sessions().start_once(new(), key("f")).await.unwrap().session;
     room.restart().await;
     assert_eq!(room.sessions().start_once(new(), key("f")).await.unwrap().session.id, first.id);
-    assert!(matches!(room.sessions().start_once(new(), key("g")).await, Err(SessionError::Hall(HallError::KeyReused))));
+    assert!(matches!(
+        room.sessions().start_once(new(), key("g")).await,
+        Err(SessionError::Hall(HallError::KeyReused))
+    ));
     assert_eq!(room.sessions().list(false).len(), 1);
 }
 
-/// A program that reports its prompts only with its answer: a turn that was interrupted there comes back with the next one.
+/// A program that reports its prompts only with its answer: a turn that was interrupted there comes
+/// back with the next one.
 #[tokio::test(start_paused = true)]
 async fn two_tags_in_one_stop_are_answered_once() {
     let room = Room::new().await;
     let (a, b) = (room.start().await, room.start().await);
     let link = room.send(&b, &a, "the first thing", true).await.link.unwrap();
     let first = eventually(async || room.taken(&a).first().cloned()).await;
-    // Somebody presses Esc: the program says nothing, and its screen is idle until nobody can say any more what came of it.
+    // Somebody presses Esc: the program says nothing, and its screen is idle until nobody can say
+    // any more what came of it.
     room.bench.show(a.as_str(), PaneState::Idle);
     room.send(&b, &a, "the second thing", true).await;
     let second = eventually(async || room.taken(&a).get(1).cloned()).await;
     assert!(second.contains("the second thing") && !second.contains("the first thing"), "{second}");
     room.bench.show(a.as_str(), PaneState::Idle);
-    let news =
-        || HookNews::Stopped { text: Some("both are done".into()), inputs: Some(vec![first.clone(), second.clone()]), interrupted: true };
+    let news = || HookNews::Stopped {
+        text: Some("both are done".into()),
+        inputs: Some(vec![first.clone(), second.clone()]),
+        interrupted: true,
+    };
     assert_eq!(room.hook(&a, news()).await, Heard::Yes);
     let said = room.said(&link).await;
-    let own: Vec<&str> = said.iter().filter(|(from, _)| from == "claude").map(|(_, words)| words.as_str()).collect();
+    let own: Vec<&str> =
+        said.iter().filter(|(from, _)| from == "claude").map(|(_, words)| words.as_str()).collect();
     assert_eq!(own, ["both are done"], "{said:?}");
     let events = room.hall.read(&link, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
     let ends = events.iter().filter_map(|event| match &event.event {
-        Event::TurnEnded { participant, outcome, .. } if participant.as_str() == "claude" => Some(*outcome),
+        Event::TurnEnded { participant, outcome, .. } if participant.as_str() == "claude" => {
+            Some(*outcome)
+        }
         _ => None,
     });
     assert_eq!(ends.collect::<Vec<_>>(), [Outcome::Failed, Outcome::Spoke], "each turn ended once");

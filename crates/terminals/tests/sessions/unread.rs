@@ -13,7 +13,12 @@ impl Room {
     }
 
     fn doing(&self, session: &SessionId) -> Doing {
-        self.sessions().list(false).into_iter().find(|status| status.session.id == *session).unwrap().doing
+        self.sessions()
+            .list(false)
+            .into_iter()
+            .find(|status| status.session.id == *session)
+            .unwrap()
+            .doing
     }
 
     /// What people were told at a session's home.
@@ -34,7 +39,12 @@ async fn a_screen_that_nobody_can_read_is_told_to_people_once() {
     room.draws(&a, PaneState::Starting, "Log in: 1) here 2) there!");
     tokio::time::sleep(Duration::from_secs(60)).await;
     let told = room.told(&a).await;
-    assert!(told.len() == 1 && told[0].contains("moothall attach claude") && told[0].contains("Log in: 1) here"), "{told:?}");
+    assert!(
+        told.len() == 1
+            && told[0].contains("moothall attach claude")
+            && told[0].contains("Log in: 1) here"),
+        "{told:?}"
+    );
     assert_eq!((room.doing(&a), room.taken(&a)), (Doing::Asking, Vec::new()));
     room.draws(&a, PaneState::Idle, "");
     eventually(async || (room.doing(&a) == Doing::Idle).then_some(())).await;

@@ -7,7 +7,8 @@ use moothall_testkit::model_server::{ModelServer, Reply};
 
 const USAGE: &str = "Usage: fake-models [ADDRESS]   (default 127.0.0.1:5199; port 0 picks one)";
 
-/// Long enough to watch, to stop, and to be folded on any screen: wide, combined and right-to-left characters are among its words.
+/// Long enough to watch, to stop, and to be folded on any screen: wide, combined and right-to-left
+/// characters are among its words.
 const SLOW: &str = "This is fake-slow, a fake model that takes its time, one word after the other, so that you can watch an answer grow, \
     stop it half way, or restart the server meanwhile. Wide characters take two columns each: 会议室里有很多人 と エージェント, and so do 🚀 and 👩‍🚀. \
     Accents may be letters of their own: e\u{301}te\u{301}. Some words are written from right to left: שלום.\n\n\

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use moothall_engine::ports::{Acquired, AppendError, Deliveries, Epoch, EventLog, Lease, ListFilter};
+use moothall_engine::ports::{
+    Acquired, AppendError, Deliveries, Epoch, EventLog, Lease, ListFilter,
+};
 use moothall_kernel::ids::{Seq, StreamId};
 
 use super::Subject;
@@ -20,7 +22,10 @@ fn fenced(stream: &str) -> AppendError {
 pub async fn a_stream_begins_with_its_first_append<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(log.find(&"a".into()).await, Ok(None));
-    assert_eq!(log.append(vec![batch("a", 0).says("one").says("two")]).await.map(heads), Ok(vec![Seq(2)]));
+    assert_eq!(
+        log.append(vec![batch("a", 0).says("one").says("two")]).await.map(heads),
+        Ok(vec![Seq(2)])
+    );
     assert_eq!(log.append(vec![batch("a", 2).says("three")]).await.map(heads), Ok(vec![Seq(3)]));
     let page = log.read(&"a".into(), Seq(0), 10).await.unwrap();
     assert_eq!(words(&page.events), ["one", "two", "three"]);
@@ -30,12 +35,18 @@ pub async fn a_stream_begins_with_its_first_append<S: Subject>(subject: S) {
 /// There is no stream without an event; a stream that has some may get a row or a claim alone.
 pub async fn an_append_that_begins_nothing_is_refused<S: Subject>(subject: S) {
     let log = subject.log();
-    assert_eq!(log.append(vec![batch("a", 0).takes(claim("a", "chat", "1"))]).await, Err(conflict("a", 0)));
+    assert_eq!(
+        log.append(vec![batch("a", 0).takes(claim("a", "chat", "1"))]).await,
+        Err(conflict("a", 0))
+    );
     assert_eq!(log.find(&"a".into()).await, Ok(None));
     assert_eq!(log.claim("chat", "1", at(1)).await, Ok(None));
 
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();
-    assert_eq!(log.append(vec![batch("a", 1).takes(claim("a", "chat", "1"))]).await.map(heads), Ok(vec![Seq(1)]));
+    assert_eq!(
+        log.append(vec![batch("a", 1).takes(claim("a", "chat", "1"))]).await.map(heads),
+        Ok(vec![Seq(1)])
+    );
     assert!(log.claim("chat", "1", at(1)).await.unwrap().is_some());
 }
 
@@ -45,7 +56,11 @@ pub async fn an_append_goes_to_all_its_streams_or_to_none<S: Subject>(subject: S
     log.append(vec![batch("b", 0).says("b1")]).await.unwrap();
     let row = log.find(&"b".into()).await;
     let whole = |head| {
-        let changed = batch("b", 1).says("b2").takes(claim("b", "link", "k")).owes("chat:1").row(|row| row.has_duties = true);
+        let changed = batch("b", 1)
+            .says("b2")
+            .takes(claim("b", "link", "k"))
+            .owes("chat:1")
+            .row(|row| row.has_duties = true);
         vec![changed, batch("a", 0).says("a1").owes("chat:2"), batch("c", head).says("c1")]
     };
     assert_eq!(log.append(whole(4)).await, Err(conflict("c", 0)));
@@ -65,8 +80,14 @@ pub async fn an_append_goes_to_all_its_streams_or_to_none<S: Subject>(subject: S
 /// A later batch of an append sees what an earlier one did.
 pub async fn batches_of_one_stream_follow_each_other<S: Subject>(subject: S) {
     let log = subject.log();
-    assert_eq!(log.append(vec![batch("a", 0).says("one"), batch("a", 1).says("two")]).await.map(heads), Ok(vec![Seq(1), Seq(2)]));
-    assert_eq!(log.append(vec![batch("a", 2).says("three"), batch("a", 2).says("other")]).await, Err(conflict("a", 3)));
+    assert_eq!(
+        log.append(vec![batch("a", 0).says("one"), batch("a", 1).says("two")]).await.map(heads),
+        Ok(vec![Seq(1), Seq(2)])
+    );
+    assert_eq!(
+        log.append(vec![batch("a", 2).says("three"), batch("a", 2).says("other")]).await,
+        Err(conflict("a", 3))
+    );
     assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().head, Seq(2));
 }
 
@@ -99,7 +120,8 @@ pub async fn an_append_of_nothing_changes_nothing<S: Subject>(subject: S) {
     assert_eq!(subject.log().list(ListFilter::default()).await.unwrap().streams, vec![]);
 }
 
-/// Each acquire gives a newer epoch and fences every earlier one, before anything else is looked at.
+/// Each acquire gives a newer epoch and fences every earlier one, before anything else is looked
+/// at.
 pub async fn the_newest_writer_fences_the_others<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();
@@ -109,16 +131,26 @@ pub async fn the_newest_writer_fences_the_others<S: Subject>(subject: S) {
 
     let second = epoch(log, "a", "second").await;
     assert!(second > first);
-    let late = vec![batch("b", 0).says("b1"), batch("a", 1).by(first).says("late").takes(claim("a", "link", "k")).owes("chat:1")];
+    let late = vec![
+        batch("b", 0).says("b1"),
+        batch("a", 1).by(first).says("late").takes(claim("a", "link", "k")).owes("chat:1"),
+    ];
     assert_eq!(log.append(late).await, Err(fenced("a")));
-    assert_eq!(log.append(vec![batch("a", 2).by(Epoch(second.0 + 1)).says("never given")]).await, Err(fenced("a")));
+    assert_eq!(
+        log.append(vec![batch("a", 2).by(Epoch(second.0 + 1)).says("never given")]).await,
+        Err(fenced("a"))
+    );
     assert_eq!(log.find(&"b".into()).await, Ok(None));
     assert_eq!(log.claim("link", "k", at(1)).await, Ok(None));
     assert_eq!(log.heads().await, Ok(vec![]));
-    assert_eq!(log.append(vec![batch("a", 2).by(second).says("three")]).await.map(heads), Ok(vec![Seq(3)]));
+    assert_eq!(
+        log.append(vec![batch("a", 2).by(second).says("three")]).await.map(heads),
+        Ok(vec![Seq(3)])
+    );
 }
 
-/// A stream is not taken from a process that lives: its writer goes on, whoever asks. Its own owner may acquire as before.
+/// A stream is not taken from a process that lives: its writer goes on, whoever asks. Its own owner
+/// may acquire as before.
 pub async fn what_another_process_holds_is_not_taken<S: Subject>(subject: S) {
     let log = subject.log();
     let holder = epoch(log, "a", "first").await;
@@ -152,15 +184,20 @@ pub async fn a_stream_can_be_acquired_before_it_begins<S: Subject>(subject: S) {
     assert_eq!(log.find(&"a".into()).await, Ok(None));
     assert_eq!(log.list(ListFilter::default()).await.unwrap().streams, vec![]);
     assert_eq!(log.append(vec![batch("a", 0).says("by nobody")]).await, Err(fenced("a")));
-    assert_eq!(log.append(vec![batch("a", 0).by(epoch).says("one")]).await.map(heads), Ok(vec![Seq(1)]));
+    assert_eq!(
+        log.append(vec![batch("a", 0).by(epoch).says("one")]).await.map(heads),
+        Ok(vec![Seq(1)])
+    );
 }
 
-/// Writers that race for one stream, each trying again after a conflict, leave it whole; those of other streams are not disturbed.
+/// Writers that race for one stream, each trying again after a conflict, leave it whole; those of
+/// other streams are not disturbed.
 pub async fn writers_at_once_leave_no_gap<S: Subject>(subject: S) {
     const WRITERS: u64 = 8;
     const EACH: u64 = 10;
     let subject = Arc::new(subject);
-    let tasks: Vec<_> = (0..WRITERS).map(|writer| tokio::spawn(race(subject.clone(), writer, EACH))).collect();
+    let tasks: Vec<_> =
+        (0..WRITERS).map(|writer| tokio::spawn(race(subject.clone(), writer, EACH))).collect();
     for task in tasks {
         task.await.unwrap();
     }
@@ -169,7 +206,8 @@ pub async fn writers_at_once_leave_no_gap<S: Subject>(subject: S) {
     for writer in 0..WRITERS {
         let own = StreamId::new(format!("own-{writer}"));
         assert_eq!(subject.log().find(&own).await.unwrap().unwrap().head, Seq(EACH));
-        let mine = shared.events.iter().filter(|recorded| recorded.event.body() == Some(own.as_str()));
+        let mine =
+            shared.events.iter().filter(|recorded| recorded.event.body() == Some(own.as_str()));
         assert_eq!(mine.count() as u64, EACH);
     }
 }

@@ -1,6 +1,8 @@
 //! Short words for what the cases append.
 
-use moothall_engine::ports::{Appended, Catalog, Claim, ClaimChange, Epoch, EventLog, NewDelivery, StreamBatch};
+use moothall_engine::ports::{
+    Appended, Catalog, Claim, ClaimChange, Epoch, EventLog, NewDelivery, StreamBatch,
+};
 use moothall_kernel::Conversation;
 use moothall_kernel::event::{Event, Posted, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
@@ -53,7 +55,8 @@ pub fn catalog(title: &str) -> Catalog {
     }
 }
 
-/// A batch for a stream at a head, by a writer that nobody has fenced; its events are one millisecond apart, from `head + 1` on.
+/// A batch for a stream at a head, by a writer that nobody has fenced; its events are one
+/// millisecond apart, from `head + 1` on.
 pub fn batch(stream: &str, head: u64) -> StreamBatch {
     StreamBatch {
         stream: StreamId::new(stream),
@@ -70,7 +73,11 @@ pub fn batch(stream: &str, head: u64) -> StreamBatch {
 /// A conversation from its beginning, with the catalog row that it makes, and its state.
 pub fn talk(stream: &str, words: &[&str]) -> (StreamBatch, Conversation) {
     let policy = Policy::named(PolicyName::PLAIN);
-    let begin = batch(stream, 0).event(Event::Created { name: stream.into(), policy, by: ParticipantId::user() });
+    let begin = batch(stream, 0).event(Event::Created {
+        name: stream.into(),
+        policy,
+        by: ParticipantId::user(),
+    });
     let mut batch = words.iter().fold(begin, |batch, words| batch.says(words));
     let state = Conversation::fold(StreamId::new(stream), &batch.events);
     batch.catalog = Catalog::of(&state.clone().into());
@@ -144,13 +151,25 @@ impl Builder for StreamBatch {
 
     fn owes(mut self, target: &str) -> Self {
         let through_seq = Seq(self.expected_head.0 + self.events.len() as u64);
-        self.deliveries.push(NewDelivery { target: target.into(), turn: Some(TurnNo(3)), attempt: 2, through_seq, command: None });
+        self.deliveries.push(NewDelivery {
+            target: target.into(),
+            turn: Some(TurnNo(3)),
+            attempt: 2,
+            through_seq,
+            command: None,
+        });
         self
     }
 
     fn commands(mut self, target: &str, command: &str) -> Self {
         let through_seq = Seq(self.expected_head.0 + self.events.len() as u64);
-        self.deliveries.push(NewDelivery { target: target.into(), turn: None, attempt: 0, through_seq, command: Some(command.into()) });
+        self.deliveries.push(NewDelivery {
+            target: target.into(),
+            turn: None,
+            attempt: 0,
+            through_seq,
+            command: Some(command.into()),
+        });
         self
     }
 

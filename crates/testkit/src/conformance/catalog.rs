@@ -23,14 +23,27 @@ pub async fn the_row_is_that_of_the_last_append<S: Subject>(subject: S) {
         archived: false,
         waits_for_people: Some(2),
     };
-    let second =
-        Catalog { title: "Two".into(), policy: "open".into(), next_wake: None, has_duties: false, archived: true, ..first.clone() };
-    log.append(vec![batch("a", 0).says_at(41, "one").says_at(50, "two").row(|row| *row = first.clone())]).await.unwrap();
+    let second = Catalog {
+        title: "Two".into(),
+        policy: "open".into(),
+        next_wake: None,
+        has_duties: false,
+        archived: true,
+        ..first.clone()
+    };
+    log.append(vec![
+        batch("a", 0).says_at(41, "one").says_at(50, "two").row(|row| *row = first.clone()),
+    ])
+    .await
+    .unwrap();
     let expected = Listed { stream: "a".into(), head: Seq(2), last_ts: at(50), catalog: first };
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
 
-    log.append(vec![batch("a", 2).says_at(60, "three").row(|row| *row = second.clone())]).await.unwrap();
-    let expected = Listed { stream: "a".into(), head: Seq(3), last_ts: at(60), catalog: second.clone() };
+    log.append(vec![batch("a", 2).says_at(60, "three").row(|row| *row = second.clone())])
+        .await
+        .unwrap();
+    let expected =
+        Listed { stream: "a".into(), head: Seq(3), last_ts: at(60), catalog: second.clone() };
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
 
     let renamed = Catalog { title: "Three".into(), waits_for_people: Some(0), ..second };
@@ -79,13 +92,16 @@ pub async fn a_listing_is_paged<S: Subject>(subject: S) {
 pub async fn a_listing_is_filtered<S: Subject>(subject: S) {
     let log = subject.log();
     for (id, archived) in [("a", true), ("b", false), ("c", true), ("d", false), ("e", true)] {
-        log.append(vec![batch(id, 0).says("one").row(|row| row.archived = archived)]).await.unwrap();
+        log.append(vec![batch(id, 0).says("one").row(|row| row.archived = archived)])
+            .await
+            .unwrap();
     }
     let archived = ListFilter { archived: Some(true), ..ListFilter::default() };
     assert_eq!(ids(&log.list(archived.clone()).await.unwrap().streams), ["a", "c", "e"]);
     let first = log.list(ListFilter { limit: Some(2), ..archived.clone() }).await.unwrap();
     assert_eq!(ids(&first.streams), ["a", "c"]);
-    let second = log.list(ListFilter { limit: Some(2), after: first.next, ..archived }).await.unwrap();
+    let second =
+        log.list(ListFilter { limit: Some(2), after: first.next, ..archived }).await.unwrap();
     assert_eq!((ids(&second.streams), second.next), (vec!["e"], None));
     let open = ListFilter { archived: Some(false), limit: Some(2), after: None };
     let page = log.list(open).await.unwrap();
@@ -95,8 +111,13 @@ pub async fn a_listing_is_filtered<S: Subject>(subject: S) {
 /// In creation order; a stream that has both is named once, and one that has finished no longer.
 pub async fn due_are_duties_and_passed_wakes<S: Subject>(subject: S) {
     let log = subject.log();
-    let rows =
-        [("idle", None, false), ("later", Some(100), false), ("busy", None, true), ("both", Some(50), true), ("soon", Some(51), false)];
+    let rows = [
+        ("idle", None, false),
+        ("later", Some(100), false),
+        ("busy", None, true),
+        ("both", Some(50), true),
+        ("soon", Some(51), false),
+    ];
     for (id, wake, duties) in rows {
         let row = batch(id, 0).says("one").row(|row| {
             row.next_wake = wake.map(at);
@@ -104,7 +125,9 @@ pub async fn due_are_duties_and_passed_wakes<S: Subject>(subject: S) {
         });
         log.append(vec![row]).await.unwrap();
     }
-    let due = |now| async move { log.due(at(now)).await.unwrap().iter().map(StreamId::to_string).collect::<Vec<_>>() };
+    let due = |now| async move {
+        log.due(at(now)).await.unwrap().iter().map(StreamId::to_string).collect::<Vec<_>>()
+    };
     assert_eq!(due(0).await, ["busy", "both"]);
     assert_eq!(due(51).await, ["busy", "both", "soon"]);
     assert_eq!(due(100).await, ["later", "busy", "both", "soon"]);
@@ -117,7 +140,9 @@ pub async fn the_earliest_wake_of_all_is_next<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(log.next_wake().await, Ok(None));
     for (id, wake) in [("a", 70), ("b", 50), ("c", 60)] {
-        log.append(vec![batch(id, 0).says("one").row(|row| row.next_wake = Some(at(wake)))]).await.unwrap();
+        log.append(vec![batch(id, 0).says("one").row(|row| row.next_wake = Some(at(wake)))])
+            .await
+            .unwrap();
     }
     assert_eq!(log.next_wake().await, Ok(Some(at(50))));
     log.append(vec![batch("b", 1).says("two")]).await.unwrap();

@@ -13,20 +13,28 @@ fn claimed(by: Claim) -> AppendError {
 /// Every field of a claim is kept; namespaces and keys do not run into each other.
 pub async fn a_claim_is_found_as_it_was_taken<S: Subject>(subject: S) {
     let log = subject.log();
-    let taken = Claim { fingerprint: "abc".into(), outcome: "17".into(), ..lapsing("a", "user:k", 90) };
-    log.append(vec![batch("a", 0).says("one").takes(taken.clone()).takes(claim("a", "in", "x:1"))]).await.unwrap();
+    let taken =
+        Claim { fingerprint: "abc".into(), outcome: "17".into(), ..lapsing("a", "user:k", 90) };
+    log.append(vec![batch("a", 0).says("one").takes(taken.clone()).takes(claim("a", "in", "x:1"))])
+        .await
+        .unwrap();
     assert_eq!(log.claim("idem", "user:k", at(5)).await, Ok(Some(taken)));
     assert_eq!(log.claim("in", "x:1", at(5)).await, Ok(Some(claim("a", "in", "x:1"))));
     assert_eq!(log.claim("in:x", "1", at(5)).await, Ok(None));
     assert_eq!(log.claim("idem", "USER:K", at(5)).await, Ok(None));
 }
 
-/// The answer to an append that comes too late says who holds the key; nothing else of the append is left.
+/// The answer to an append that comes too late says who holds the key; nothing else of the append
+/// is left.
 pub async fn a_held_claim_fails_the_whole_append<S: Subject>(subject: S) {
     let log = subject.log();
     let held = claim("a", "chat", "1");
     log.append(vec![batch("a", 0).says("one").takes(held.clone())]).await.unwrap();
-    let late = batch("b", 0).says("b1").takes(claim("b", "chat", "2")).takes(claim("b", "chat", "1")).owes("chat:1");
+    let late = batch("b", 0)
+        .says("b1")
+        .takes(claim("b", "chat", "2"))
+        .takes(claim("b", "chat", "1"))
+        .owes("chat:1");
     assert_eq!(log.append(vec![batch("a", 1).says("two"), late]).await, Err(claimed(held)));
     assert_eq!(log.find(&"b".into()).await, Ok(None));
     assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().head, Seq(1));
@@ -39,7 +47,10 @@ pub async fn a_claim_fails_its_own_holder_too<S: Subject>(subject: S) {
     let held = lapsing("a", "k", 90);
     log.append(vec![batch("a", 0).says("one").takes(held.clone())]).await.unwrap();
     let again = Claim { outcome: "2".into(), ..held.clone() };
-    assert_eq!(log.append(vec![batch("a", 1).says("again").takes(again)]).await, Err(claimed(held.clone())));
+    assert_eq!(
+        log.append(vec![batch("a", 1).says("again").takes(again)]).await,
+        Err(claimed(held.clone()))
+    );
     let first = claim("a", "link", "twice");
     let twice = batch("a", 1).says("two").takes(first.clone()).takes(first.clone());
     assert_eq!(log.append(vec![twice]).await, Err(claimed(first)));
@@ -51,18 +62,25 @@ pub async fn a_claim_is_released_by_its_holder_alone<S: Subject>(subject: S) {
     let log = subject.log();
     let held = claim("a", "chat", "1");
     log.append(vec![batch("a", 0).says("one").takes(held.clone())]).await.unwrap();
-    log.append(vec![batch("b", 0).says("b1").releases("chat", "1").releases("chat", "none")]).await.unwrap();
+    log.append(vec![batch("b", 0).says("b1").releases("chat", "1").releases("chat", "none")])
+        .await
+        .unwrap();
     assert_eq!(log.claim("chat", "1", at(1)).await, Ok(Some(held)));
     log.append(vec![batch("a", 1).says("two").releases("chat", "1")]).await.unwrap();
     assert_eq!(log.claim("chat", "1", at(1)).await, Ok(None));
-    assert!(log.append(vec![batch("b", 1).says("b2").takes(claim("b", "chat", "1"))]).await.is_ok());
+    assert!(
+        log.append(vec![batch("b", 1).says("b2").takes(claim("b", "chat", "1"))]).await.is_ok()
+    );
 }
 
 /// What one batch lets go, a later one of the same append can take.
 pub async fn a_claim_passes_on_within_an_append<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").takes(claim("a", "chat", "1"))]).await.unwrap();
-    let passes = vec![batch("a", 1).says("two").releases("chat", "1"), batch("b", 0).says("b1").takes(claim("b", "chat", "1"))];
+    let passes = vec![
+        batch("a", 1).says("two").releases("chat", "1"),
+        batch("b", 0).says("b1").takes(claim("b", "chat", "1")),
+    ];
     assert_eq!(log.append(passes).await.map(heads), Ok(vec![Seq(2), Seq(1)]));
     assert_eq!(log.claim("chat", "1", at(1)).await, Ok(Some(claim("b", "chat", "1"))));
 }
@@ -102,10 +120,17 @@ pub async fn a_failed_append_neither_takes_nor_releases<S: Subject>(subject: S) 
 /// Those that lapsed, and those of other namespaces, are left out.
 pub async fn a_namespace_lists_its_claims<S: Subject>(subject: S) {
     let log = subject.log();
-    let (first, second, later) =
-        (claim("a", "link", "x"), claim("b", "link", "y"), Claim { namespace: "link".into(), ..lapsing("a", "z", 90) });
-    log.append(vec![batch("b", 0).says("b1").takes(second.clone()).takes(claim("b", "chat", "x"))]).await.unwrap();
-    log.append(vec![batch("a", 0).says("one").takes(later.clone()).takes(first.clone())]).await.unwrap();
+    let (first, second, later) = (
+        claim("a", "link", "x"),
+        claim("b", "link", "y"),
+        Claim { namespace: "link".into(), ..lapsing("a", "z", 90) },
+    );
+    log.append(vec![batch("b", 0).says("b1").takes(second.clone()).takes(claim("b", "chat", "x"))])
+        .await
+        .unwrap();
+    log.append(vec![batch("a", 0).says("one").takes(later.clone()).takes(first.clone())])
+        .await
+        .unwrap();
     assert_eq!(log.claims("link", at(89)).await, Ok(vec![first.clone(), second.clone(), later]));
     assert_eq!(log.claims("link", at(90)).await, Ok(vec![first.clone(), second]));
     log.append(vec![batch("b", 1).says("b2").releases("link", "y")]).await.unwrap();

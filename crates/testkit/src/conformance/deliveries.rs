@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use moothall_engine::ports::{Deliveries, Delivery, DeliveryState, EventLog, Lasting, command_claim};
+use moothall_engine::ports::{
+    Deliveries, Delivery, DeliveryState, EventLog, Lasting, command_claim,
+};
 use moothall_kernel::ids::{Seq, TurnNo};
 use moothall_kernel::time::Timestamp;
 
@@ -21,14 +23,20 @@ pub async fn deliveries_are_inserted_with_their_append<S: Subject>(subject: S) {
     let log = subject.log();
     let mut first = batch("a", 0).says("one").owes("chat:1").owes("session:2");
     first.deliveries[1].turn = None;
-    let mut appended = log.append(vec![first, batch("b", 0).says("b1").owes("chat:1")]).await.unwrap();
+    let mut appended =
+        log.append(vec![first, batch("b", 0).says("b1").owes("chat:1")]).await.unwrap();
     appended.extend(log.append(vec![batch("a", 1).says("two").owes("chat:1")]).await.unwrap());
 
     let of_a = log.of_stream(&"a".into()).await.unwrap();
     assert_eq!(at_targets(&of_a), [("chat:1", 1), ("session:2", 1), ("chat:1", 2)]);
     assert!(of_a.windows(2).all(|pair| pair[0].id < pair[1].id));
-    let ids: Vec<u64> = appended.iter().flat_map(|appended| appended.deliveries.iter().copied()).collect();
-    assert_eq!(ids, [of_a[0].id, of_a[1].id, log.of_stream(&"b".into()).await.unwrap()[0].id, of_a[2].id], "an append says them");
+    let ids: Vec<u64> =
+        appended.iter().flat_map(|appended| appended.deliveries.iter().copied()).collect();
+    assert_eq!(
+        ids,
+        [of_a[0].id, of_a[1].id, log.of_stream(&"b".into()).await.unwrap()[0].id, of_a[2].id],
+        "an append says them"
+    );
     let expected = Delivery {
         id: of_a[0].id,
         target: "chat:1".into(),
@@ -49,19 +57,28 @@ pub async fn deliveries_are_inserted_with_their_append<S: Subject>(subject: S) {
 /// The oldest of each target is its head until it is done, whichever stream it came from.
 pub async fn each_target_is_served_first_in_first_out<S: Subject>(subject: S) {
     let log = subject.log();
-    log.append(vec![batch("a", 0).says("one").owes("x").owes("y").says("two").owes("x")]).await.unwrap();
+    log.append(vec![batch("a", 0).says("one").owes("x").owes("y").says("two").owes("x")])
+        .await
+        .unwrap();
     log.append(vec![batch("b", 0).says("b1").owes("x")]).await.unwrap();
     let heads = log.heads().await.unwrap();
     assert_eq!(at_targets(&heads), [("x", 1), ("y", 1)]);
 
     let x = heads[0].id;
-    let steps = [DeliveryState::Pending, DeliveryState::Sending, DeliveryState::Sent, DeliveryState::Accepted];
+    let steps = [
+        DeliveryState::Pending,
+        DeliveryState::Sending,
+        DeliveryState::Sent,
+        DeliveryState::Accepted,
+    ];
     for pair in steps.windows(2) {
         assert_eq!(log.advance(x, &[pair[0]], pair[1], "step", Lasting::Synced).await, Ok(true));
         let head = log.heads().await.unwrap().remove(0);
         assert_eq!((head.id, head.state, head.evidence.as_str()), (x, pair[1], "step"));
     }
-    log.advance(x, &[DeliveryState::Accepted], DeliveryState::Done, "read back", Lasting::Synced).await.unwrap();
+    log.advance(x, &[DeliveryState::Accepted], DeliveryState::Done, "read back", Lasting::Synced)
+        .await
+        .unwrap();
     assert_eq!(at_targets(&log.heads().await.unwrap()), [("y", 1), ("x", 2)]);
     assert_eq!(log.of_stream(&"a".into()).await.unwrap()[0].evidence, "read back");
 }
@@ -75,10 +92,14 @@ pub async fn what_is_over_does_not_block_its_target<S: Subject>(subject: S) {
     let all = log.of_stream(&"a".into()).await.unwrap();
     for (delivery, end) in all.iter().zip(ends) {
         assert_eq!(log.heads().await, Ok(vec![delivery.clone()]));
-        assert_eq!(log.advance(delivery.id, &[DeliveryState::Pending], end, "", Lasting::Synced).await, Ok(true));
+        assert_eq!(
+            log.advance(delivery.id, &[DeliveryState::Pending], end, "", Lasting::Synced).await,
+            Ok(true)
+        );
     }
     assert_eq!(log.heads().await, Ok(vec![]));
-    let ended: Vec<_> = log.of_stream(&"a".into()).await.unwrap().iter().map(|delivery| delivery.state).collect();
+    let ended: Vec<_> =
+        log.of_stream(&"a".into()).await.unwrap().iter().map(|delivery| delivery.state).collect();
     assert_eq!(ended, ends);
 }
 
@@ -87,9 +108,33 @@ pub async fn a_delivery_advances_only_from_where_it_is<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").owes("x")]).await.unwrap();
     let id = log.heads().await.unwrap()[0].id;
-    assert_eq!(log.advance(id, &[DeliveryState::Pending], DeliveryState::Sending, "mine", Lasting::Synced).await, Ok(true));
-    assert_eq!(log.advance(id, &[DeliveryState::Pending], DeliveryState::Sending, "other's", Lasting::Synced).await, Ok(false));
-    assert_eq!(log.advance(id + 1, &[DeliveryState::Pending], DeliveryState::Sending, "nobody's", Lasting::Synced).await, Ok(false));
+    assert_eq!(
+        log.advance(id, &[DeliveryState::Pending], DeliveryState::Sending, "mine", Lasting::Synced)
+            .await,
+        Ok(true)
+    );
+    assert_eq!(
+        log.advance(
+            id,
+            &[DeliveryState::Pending],
+            DeliveryState::Sending,
+            "other's",
+            Lasting::Synced
+        )
+        .await,
+        Ok(false)
+    );
+    assert_eq!(
+        log.advance(
+            id + 1,
+            &[DeliveryState::Pending],
+            DeliveryState::Sending,
+            "nobody's",
+            Lasting::Synced
+        )
+        .await,
+        Ok(false)
+    );
     let head = log.heads().await.unwrap().remove(0);
     assert_eq!((head.state, head.evidence.as_str()), (DeliveryState::Sending, "mine"));
 }
@@ -98,14 +143,28 @@ pub async fn a_delivery_advances_only_from_where_it_is<S: Subject>(subject: S) {
 pub async fn a_delivery_advances_from_whichever_state_is_named<S: Subject>(subject: S) {
     use DeliveryState::{Accepted, Done, Failed, Pending, Sending, Sent};
     let log = subject.log();
-    log.append(vec![batch("a", 0).says("one").owes("x").says("two").owes("x").owes("y")]).await.unwrap();
+    log.append(vec![batch("a", 0).says("one").owes("x").says("two").owes("x").owes("y")])
+        .await
+        .unwrap();
     let id = log.heads().await.unwrap()[0].id;
     assert_eq!(log.advance(id, &[], Sending, "", Lasting::Synced).await, Ok(false));
-    assert_eq!(log.advance(id, &[Sending, Sent, Accepted, Done, Failed], Done, "", Lasting::Written).await, Ok(false));
-    assert_eq!(log.advance(id, &[Pending, Sending], Sent, "early", Lasting::Written).await, Ok(true));
+    assert_eq!(
+        log.advance(id, &[Sending, Sent, Accepted, Done, Failed], Done, "", Lasting::Written).await,
+        Ok(false)
+    );
+    assert_eq!(
+        log.advance(id, &[Pending, Sending], Sent, "early", Lasting::Written).await,
+        Ok(true)
+    );
     assert_eq!(log.heads().await.unwrap()[0].evidence, "early");
-    assert_eq!(log.owed("x").await.unwrap().iter().map(|row| (row.id, row.state)).collect::<Vec<_>>(), [(id, Sent), (id + 1, Pending)]);
-    assert_eq!(log.advance(id, &[Sending, Sent, Accepted], Done, "", Lasting::Written).await, Ok(true));
+    assert_eq!(
+        log.owed("x").await.unwrap().iter().map(|row| (row.id, row.state)).collect::<Vec<_>>(),
+        [(id, Sent), (id + 1, Pending)]
+    );
+    assert_eq!(
+        log.advance(id, &[Sending, Sent, Accepted], Done, "", Lasting::Written).await,
+        Ok(true)
+    );
     assert_eq!(log.owed("x").await.unwrap().iter().map(|row| row.id).collect::<Vec<_>>(), [id + 1]);
     assert_eq!(log.owed("z").await, Ok(vec![]));
 }
@@ -115,42 +174,86 @@ pub async fn deliveries_are_counted_by_state<S: Subject>(subject: S) {
     use DeliveryState::{Done, Pending, Sending, Unknown};
     let log = subject.log();
     assert_eq!(log.tally().await.unwrap(), BTreeMap::new());
-    log.append(vec![batch("a", 0).says("one").owes("w").owes("x").owes("y").owes("z")]).await.unwrap();
+    log.append(vec![batch("a", 0).says("one").owes("w").owes("x").owes("y").owes("z")])
+        .await
+        .unwrap();
     let ids: Vec<u64> = log.heads().await.unwrap().iter().map(|delivery| delivery.id).collect();
     for (id, to) in ids.into_iter().zip([Done, Unknown, Sending]) {
         assert!(log.advance(id, &[Pending], to, "", Lasting::Synced).await.unwrap());
     }
-    assert_eq!(log.tally().await.unwrap(), BTreeMap::from([(Pending, 1), (Sending, 1), (Unknown, 1)]));
+    assert_eq!(
+        log.tally().await.unwrap(),
+        BTreeMap::from([(Pending, 1), (Sending, 1), (Unknown, 1)])
+    );
 }
 
 /// The newest first, of one target alone, whatever became of them.
 pub async fn a_target_knows_its_newest_deliveries<S: Subject>(subject: S) {
     let log = subject.log();
-    log.append(vec![batch("a", 0).says("one").owes("chat:1").owes("chat:2"), batch("b", 0).says("b1").owes("chat:1")]).await.unwrap();
+    log.append(vec![
+        batch("a", 0).says("one").owes("chat:1").owes("chat:2"),
+        batch("b", 0).says("b1").owes("chat:1"),
+    ])
+    .await
+    .unwrap();
     log.append(vec![batch("a", 1).says("two").owes("chat:1")]).await.unwrap();
     let first = log.heads().await.unwrap()[0].id;
-    assert!(log.advance(first, &[DeliveryState::Pending], DeliveryState::Failed, "gone", Lasting::Synced).await.unwrap());
+    assert!(
+        log.advance(
+            first,
+            &[DeliveryState::Pending],
+            DeliveryState::Failed,
+            "gone",
+            Lasting::Synced
+        )
+        .await
+        .unwrap()
+    );
     let newest = log.of_target("chat:1", 10).await.unwrap();
-    let at: Vec<(&str, u64)> = newest.iter().map(|delivery| (delivery.stream.as_str(), delivery.through_seq.0)).collect();
+    let at: Vec<(&str, u64)> =
+        newest.iter().map(|delivery| (delivery.stream.as_str(), delivery.through_seq.0)).collect();
     assert_eq!(at, [("a", 2), ("b", 1), ("a", 1)]);
     assert_eq!(log.of_target("chat:1", 2).await.unwrap(), newest[..2]);
     assert_eq!(log.of_target("chat:9", 2).await.unwrap(), []);
 }
 
-/// A command is there until it is settled, however that ends. Then its words are gone, and the claim that made it count once.
+/// A command is there until it is settled, however that ends. Then its words are gone, and the
+/// claim that made it count once.
 pub async fn a_command_is_kept_until_it_is_settled<S: Subject>(subject: S) {
     let log = subject.log();
-    for (number, end) in [DeliveryState::Done, DeliveryState::Failed, DeliveryState::Unknown].into_iter().enumerate() {
+    for (number, end) in
+        [DeliveryState::Done, DeliveryState::Failed, DeliveryState::Unknown].into_iter().enumerate()
+    {
         let from = format!("from-{number}");
-        let ids = log.append(vec![batch(&from, 0).says("one").commands("stream:t", "do this")]).await.unwrap().remove(0).deliveries;
+        let ids = log
+            .append(vec![batch(&from, 0).says("one").commands("stream:t", "do this")])
+            .await
+            .unwrap()
+            .remove(0)
+            .deliveries;
         let (namespace, key) = command_claim(ids[0]);
         let other = claim("t", namespace, &format!("{key}0"));
-        let taken = batch("t", number as u64).says("done").takes(claim("t", namespace, &key)).takes(other.clone());
+        let taken = batch("t", number as u64)
+            .says("done")
+            .takes(claim("t", namespace, &key))
+            .takes(other.clone());
         log.append(vec![taken]).await.unwrap();
 
         assert_eq!(log.owed("stream:t").await.unwrap()[0].command.as_deref(), Some("do this"));
-        log.advance(ids[0], &[DeliveryState::Pending], DeliveryState::Sending, "", Lasting::Written).await.unwrap();
-        assert_eq!(log.heads().await.unwrap()[0].command.as_deref(), Some("do this"), "it is not settled");
+        log.advance(
+            ids[0],
+            &[DeliveryState::Pending],
+            DeliveryState::Sending,
+            "",
+            Lasting::Written,
+        )
+        .await
+        .unwrap();
+        assert_eq!(
+            log.heads().await.unwrap()[0].command.as_deref(),
+            Some("do this"),
+            "it is not settled"
+        );
         assert!(log.claim(namespace, &key, LATEST).await.unwrap().is_some(), "it does not lapse");
 
         log.advance(ids[0], &[DeliveryState::Sending], end, "", Lasting::Written).await.unwrap();

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use moothall_engine::access::{
-    AuditAction, AuditEntry, InsertOutcome, Principal, Principals, Reach, Scope, Scopes, Secret, Token, TokenId, TokenKind,
+    AuditAction, AuditEntry, InsertOutcome, Principal, Principals, Reach, Scope, Scopes, Secret,
+    Token, TokenId, TokenKind,
 };
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::{Millis, Timestamp};
@@ -15,7 +16,14 @@ fn at(seconds: u64) -> Timestamp {
 }
 
 fn entry(deed: AuditAction, detail: &str) -> AuditEntry {
-    AuditEntry { at: at(5), deed, by: Some("ann".into()), token: Some(TokenId::new("t")), about: None, detail: detail.into() }
+    AuditEntry {
+        at: at(5),
+        deed,
+        by: Some("ann".into()),
+        token: Some(TokenId::new("t")),
+        about: None,
+        detail: detail.into(),
+    }
 }
 
 /// A token of a principal that is worth something from 0 to 100 seconds.
@@ -25,7 +33,10 @@ fn token(id: &str, holder: &str, kind: TokenKind) -> Token {
         id: TokenId::new(id),
         kind,
         hash: Secret::fresh(kind).unwrap().hash(),
-        principal: Principal { id: holder.into(), kind: if agent { Kind::Agent } else { Kind::Human } },
+        principal: Principal {
+            id: holder.into(),
+            kind: if agent { Kind::Agent } else { Kind::Human },
+        },
         scopes: Scopes::of(&[Scope::ThreadsRead, Scope::TurnsControl]),
         reach: Reach::All,
         label: format!("the key of {holder}"),
@@ -49,8 +60,13 @@ async fn ids(log: &impl Principals) -> Vec<String> {
 pub async fn a_token_is_found_as_it_was_kept<S: Subject>(subject: S) {
     let log = subject.log();
     let streams = ["a".into(), "b".into()].into_iter().collect();
-    let bound = Token { reach: Reach::Only(Arc::new(streams)), parent: Some(TokenId::new("p")), ..token("1", "critic", TokenKind::Agent) };
-    let nowhere = Token { reach: Reach::Only(Arc::default()), ..token("2", "bob", TokenKind::Personal) };
+    let bound = Token {
+        reach: Reach::Only(Arc::new(streams)),
+        parent: Some(TokenId::new("p")),
+        ..token("1", "critic", TokenKind::Agent)
+    };
+    let nowhere =
+        Token { reach: Reach::Only(Arc::default()), ..token("2", "bob", TokenKind::Personal) };
     for token in [&bound, &nowhere] {
         assert_eq!(add(log, token).await, InsertOutcome::Yes);
         assert_eq!(log.token(&token.hash).await.unwrap().as_ref(), Some(token));
@@ -67,25 +83,41 @@ pub async fn a_principal_stays_of_its_kind<S: Subject>(subject: S) {
     assert_eq!(add(log, &token("2", "ann", TokenKind::Agent)).await, InsertOutcome::OtherKind);
     assert_eq!(ids(log).await, ["1"]);
     assert_eq!(log.audit(None, 10).await.unwrap().len(), 1);
-    assert_eq!(log.principal(&"ann".into()).await.unwrap(), Some(Principal { id: "ann".into(), kind: Kind::Human }));
+    assert_eq!(
+        log.principal(&"ann".into()).await.unwrap(),
+        Some(Principal { id: "ann".into(), kind: Kind::Human })
+    );
 }
 
 /// With everything that was made from it, once.
 pub async fn revoking_reaches_what_was_made_from_a_token<S: Subject>(subject: S) {
     let log = subject.log();
-    let (root, other) = (token("root", "ann", TokenKind::Personal), token("other", "ann", TokenKind::Personal));
-    let session = Token { parent: Some(root.id.clone()), ..token("session", "ann", TokenKind::SignIn) };
+    let (root, other) =
+        (token("root", "ann", TokenKind::Personal), token("other", "ann", TokenKind::Personal));
+    let session =
+        Token { parent: Some(root.id.clone()), ..token("session", "ann", TokenKind::SignIn) };
     for token in [&root, &other, &session] {
         add(log, token).await;
     }
-    let revoke = async || log.revoke(&root.id, at(7), &entry(AuditAction::TokenRevoked, "root")).await.unwrap();
+    let revoke = async || {
+        log.revoke(&root.id, at(7), &entry(AuditAction::TokenRevoked, "root")).await.unwrap()
+    };
     let mut revoked = revoke().await;
     revoked.sort();
     assert_eq!(revoked, [root.id.clone(), session.id.clone()]);
     assert_eq!(revoke().await, []);
-    assert_eq!(log.revoke(&TokenId::new("none"), at(7), &entry(AuditAction::TokenRevoked, "none")).await.unwrap(), []);
-    let valid = async |token: &Token| log.token(&token.hash).await.unwrap().unwrap().is_valid(at(8));
-    assert_eq!([valid(&root).await, valid(&session).await, valid(&other).await], [false, false, true]);
+    assert_eq!(
+        log.revoke(&TokenId::new("none"), at(7), &entry(AuditAction::TokenRevoked, "none"))
+            .await
+            .unwrap(),
+        []
+    );
+    let valid =
+        async |token: &Token| log.token(&token.hash).await.unwrap().unwrap().is_valid(at(8));
+    assert_eq!(
+        [valid(&root).await, valid(&session).await, valid(&other).await],
+        [false, false, true]
+    );
     let record = log.audit(None, 10).await.unwrap();
     assert_eq!(record.iter().filter(|row| row.entry.deed == AuditAction::TokenRevoked).count(), 1);
 }
@@ -94,7 +126,8 @@ pub async fn revoking_reaches_what_was_made_from_a_token<S: Subject>(subject: S)
 pub async fn an_invitation_is_redeemed_once<S: Subject>(subject: S) {
     let log = subject.log();
     let invitation = token("inv", "critic", TokenKind::Invitation);
-    let invitation = Token { principal: Principal { kind: Kind::Agent, ..invitation.principal }, ..invitation };
+    let invitation =
+        Token { principal: Principal { kind: Kind::Agent, ..invitation.principal }, ..invitation };
     add(log, &invitation).await;
     let redeem = async |id: &str, when: Timestamp| {
         let accepted = AuditEntry { at: when, ..entry(AuditAction::Accepted, id) };
@@ -113,7 +146,11 @@ pub async fn sessions_that_ran_out_are_let_go_of<S: Subject>(subject: S) {
     for (id, kind) in [("old", TokenKind::SignIn), ("kept", TokenKind::Personal)] {
         add(log, &token(id, "ann", kind)).await;
     }
-    let later = Token { created_at: at(100), expires_at: at(200), ..token("new", "ann", TokenKind::SignIn) };
+    let later = Token {
+        created_at: at(100),
+        expires_at: at(200),
+        ..token("new", "ann", TokenKind::SignIn)
+    };
     add(log, &later).await;
     assert_eq!(ids(log).await, ["kept", "new"]);
 }
@@ -137,16 +174,23 @@ pub async fn the_record_is_read_backwards_in_pages<S: Subject>(subject: S) {
 /// Tokens, what happened to them, and the record of it.
 pub async fn tokens_last<S: Subject>(subject: S) {
     let log = subject.log();
-    let (kept, revoked) = (token("kept", "ann", TokenKind::Personal), token("revoked", "critic", TokenKind::Agent));
+    let (kept, revoked) =
+        (token("kept", "ann", TokenKind::Personal), token("revoked", "critic", TokenKind::Agent));
     for token in [&kept, &revoked] {
         add(log, token).await;
     }
     log.note_use(&kept.id, at(3)).await.unwrap();
     log.revoke(&revoked.id, at(4), &entry(AuditAction::TokenRevoked, "")).await.unwrap();
     let (tokens, record) = (log.tokens().await.unwrap(), log.audit(None, 10).await.unwrap());
-    assert_eq!((tokens[0].last_used_at, tokens[1].revoked_at, record.len()), (Some(at(3)), Some(at(4)), 3));
+    assert_eq!(
+        (tokens[0].last_used_at, tokens[1].revoked_at, record.len()),
+        (Some(at(3)), Some(at(4)), 3)
+    );
     let Some(subject) = subject.reopen().await else { return };
     assert_eq!(subject.log().tokens().await.unwrap(), tokens);
     assert_eq!(subject.log().audit(None, 10).await.unwrap(), record);
-    assert_eq!(add(subject.log(), &token("3", "critic", TokenKind::Personal)).await, InsertOutcome::OtherKind);
+    assert_eq!(
+        add(subject.log(), &token("3", "critic", TokenKind::Personal)).await,
+        InsertOutcome::OtherKind
+    );
 }

@@ -1,6 +1,9 @@
-//! Lasting: what was acknowledged is there when the log is opened again. A log that is not meant to last passes at once.
+//! Lasting: what was acknowledged is there when the log is opened again. A log that is not meant to
+//! last passes at once.
 
-use moothall_engine::ports::{AppendError, Deliveries, DeliveryState, EventLog, Lasting, ListFilter};
+use moothall_engine::ports::{
+    AppendError, Deliveries, DeliveryState, EventLog, Lasting, ListFilter,
+};
 use moothall_kernel::ids::{Seq, StreamId};
 
 use super::Subject;
@@ -9,16 +12,24 @@ use super::build::{Builder, at, batch, claim, epoch, heads};
 /// Events, rows, claims and deliveries.
 pub async fn all_of_it_lasts<S: Subject>(subject: S) {
     let log = subject.log();
-    let first = batch("a", 0).says("one").says("two").takes(claim("a", "chat", "1")).owes("x").owes("y");
-    log.append(vec![first, batch("b", 0).says("b1").row(|row| row.next_wake = Some(at(9)))]).await.unwrap();
+    let first =
+        batch("a", 0).says("one").says("two").takes(claim("a", "chat", "1")).owes("x").owes("y");
+    log.append(vec![first, batch("b", 0).says("b1").row(|row| row.next_wake = Some(at(9)))])
+        .await
+        .unwrap();
     log.append(vec![batch("b", 1).says("b2").row(|row| row.has_duties = true)]).await.unwrap();
     let x = log.heads().await.unwrap()[0].id;
-    log.advance(x, &[DeliveryState::Pending], DeliveryState::Unknown, "cut off", Lasting::Synced).await.unwrap();
+    log.advance(x, &[DeliveryState::Pending], DeliveryState::Unknown, "cut off", Lasting::Synced)
+        .await
+        .unwrap();
     let before = everything(log).await;
 
     let Some(subject) = subject.reopen().await else { return };
     assert_eq!(everything(subject.log()).await, before);
-    assert_eq!(subject.log().append(vec![batch("a", 2).says("three")]).await.map(heads), Ok(vec![Seq(3)]));
+    assert_eq!(
+        subject.log().append(vec![batch("a", 2).says("three")]).await.map(heads),
+        Ok(vec![Seq(3)])
+    );
 }
 
 async fn everything(log: &(impl EventLog + Deliveries)) -> String {
@@ -29,7 +40,12 @@ async fn everything(log: &(impl EventLog + Deliveries)) -> String {
     }
     let list = log.list(ListFilter::default()).await.unwrap();
     let claim = log.claim("chat", "1", at(5)).await.unwrap();
-    told.push(format!("{list:?} {claim:?} {:?} {:?} {:?}", log.due(at(5)).await, log.next_wake().await, log.heads().await));
+    told.push(format!(
+        "{list:?} {claim:?} {:?} {:?} {:?}",
+        log.due(at(5)).await,
+        log.next_wake().await,
+        log.heads().await
+    ));
     told.join("\n")
 }
 
@@ -52,7 +68,9 @@ pub async fn delivery_ids_go_on_rising<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").owes("x")]).await.unwrap();
     let first = log.heads().await.unwrap()[0].id;
-    log.advance(first, &[DeliveryState::Pending], DeliveryState::Done, "", Lasting::Synced).await.unwrap();
+    log.advance(first, &[DeliveryState::Pending], DeliveryState::Done, "", Lasting::Synced)
+        .await
+        .unwrap();
 
     let Some(subject) = subject.reopen().await else { return };
     let log = subject.log();

@@ -29,31 +29,52 @@ pub async fn a_mark_only_moves_forward<S: Subject>(subject: S) {
         assert_eq!(unread(log, "ann", "a").await.0, then);
     }
     log.append(vec![batch("a", 3).says("four")]).await.unwrap();
-    assert_eq!(unread(log, "ann", "a").await, (3, 1), "a mark far ahead has not swallowed what came later");
+    assert_eq!(
+        unread(log, "ann", "a").await,
+        (3, 1),
+        "a mark far ahead has not swallowed what came later"
+    );
     let nowhere = StreamId::new("nowhere");
     assert_eq!(log.mark(&ann, &nowhere, Seq(1)).await, Err(LogError::NotFound(nowhere)));
 }
 
-/// Not one's own words, not what only explains, not what was erased; and no more than was asked for.
+/// Not one's own words, not what only explains, not what was erased; and no more than was asked
+/// for.
 pub async fn what_others_said_since_is_unread<S: Subject>(subject: S) {
     let log = subject.log();
-    let talk = batch("a", 0).says("one").event(said_by("ann", "two")).event(Event::RoundClosed).event(said_by("bob", "four"));
+    let talk = batch("a", 0)
+        .says("one")
+        .event(said_by("ann", "two"))
+        .event(Event::RoundClosed)
+        .event(said_by("bob", "four"));
     log.append(vec![talk]).await.unwrap();
     assert_eq!(unread(log, "ann", "a").await, (0, 2));
     assert_eq!(unread(log, "bob", "a").await, (0, 2));
     assert_eq!(unread(log, "o'neill\" OR 1", "a").await, (0, 3));
     log.mark(&ParticipantId::new("ann"), &"a".into(), Seq(1)).await.unwrap();
     assert_eq!(unread(log, "ann", "a").await, (1, 1));
-    log.append(vec![batch("a", 4).event(Event::Redacted { seq: Seq(4), by: ParticipantId::user(), message: true, summaries: Vec::new() })])
-        .await
-        .unwrap();
+    log.append(vec![batch("a", 4).event(Event::Redacted {
+        seq: Seq(4),
+        by: ParticipantId::user(),
+        message: true,
+        summaries: Vec::new(),
+    })])
+    .await
+    .unwrap();
     assert_eq!(unread(log, "ann", "a").await, (1, 0));
 
     let many = (0..20).fold(batch("b", 0), |batch, n| batch.says(&format!("message {n}")));
     log.append(vec![many]).await.unwrap();
     let asked = [StreamId::new("b"), "nowhere".into(), "a".into()];
     let found = log.unread(&ParticipantId::new("ann"), &asked, 7).await.unwrap();
-    assert_eq!(found, [Unread { read: Seq(0), messages: 7 }, Unread::default(), Unread { read: Seq(1), messages: 0 }]);
+    assert_eq!(
+        found,
+        [
+            Unread { read: Seq(0), messages: 7 },
+            Unread::default(),
+            Unread { read: Seq(1), messages: 0 }
+        ]
+    );
 }
 
 /// Nobody reads for somebody else.
@@ -61,7 +82,14 @@ pub async fn marks_belong_to_one_reader_and_stream<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one"), batch("b", 0).says("one")]).await.unwrap();
     log.mark(&ParticipantId::new("ann"), &"a".into(), Seq(1)).await.unwrap();
-    assert_eq!([unread(log, "ann", "a").await, unread(log, "ann", "b").await, unread(log, "bob", "a").await], [(1, 0), (0, 1), (0, 1)]);
+    assert_eq!(
+        [
+            unread(log, "ann", "a").await,
+            unread(log, "ann", "b").await,
+            unread(log, "bob", "a").await
+        ],
+        [(1, 0), (0, 1), (0, 1)]
+    );
 }
 
 /// A restart makes nothing unread again.

@@ -1,6 +1,8 @@
-//! What every log must do, whatever it is made of: one case for each sentence of the ports' documentation.
+//! What every log must do, whatever it is made of: one case for each sentence of the ports'
+//! documentation.
 //!
-//! A log's test file names a [`Subject`] and lets [`log_conformance!`](crate::log_conformance) make a test of every case:
+//! A log's test file names a [`Subject`] and lets [`log_conformance!`](crate::log_conformance) make
+//! a test of every case:
 //!
 //! ```text
 //! moothall_testkit::log_conformance!(MySubject::fresh());
@@ -39,15 +41,18 @@ pub trait Subject: Sized + Send + Sync + 'static {
     /// The log, empty at first.
     fn log(&self) -> &Self::Log;
 
-    /// Adds, behind the log's back, the event of a kind unknown to this version that a newer version would have appended.
+    /// Adds, behind the log's back, the event of a kind unknown to this version that a newer
+    /// version would have appended.
     async fn append_newer(&self, stream: &StreamId, ts: Timestamp, kind: &str);
 
-    /// Lets a process have the log, as if it were another one. `false` where there can only be one, as where a lock is the lease.
+    /// Lets a process have the log, as if it were another one. `false` where there can only be one,
+    /// as where a lock is the lease.
     fn lease(&self, _lease: Lease) -> bool {
         false
     }
 
-    /// Drops the log without closing it and opens the same data again; `None` where nothing is meant to last.
+    /// Drops the log without closing it and opens the same data again; `None` where nothing is
+    /// meant to last.
     async fn reopen(self) -> Option<Self>;
 }
 
@@ -57,38 +62,54 @@ macro_rules! log_conformance {
     ($fresh:expr) => {
         $crate::log_conformance! { @cases $fresh;
             append: a_stream_begins_with_its_first_append, an_append_that_begins_nothing_is_refused,
-                an_append_goes_to_all_its_streams_or_to_none, batches_of_one_stream_follow_each_other,
-                a_conflict_tells_the_head, a_gap_is_refused, an_append_of_nothing_changes_nothing,
+                an_append_goes_to_all_its_streams_or_to_none,
+                batches_of_one_stream_follow_each_other, a_conflict_tells_the_head,
+                a_gap_is_refused, an_append_of_nothing_changes_nothing,
                 the_newest_writer_fences_the_others, what_another_process_holds_is_not_taken,
-                a_lease_that_is_over_can_be_taken, a_stream_can_be_acquired_before_it_begins, writers_at_once_leave_no_gap;
-            claims: a_claim_is_found_as_it_was_taken, a_held_claim_fails_the_whole_append, a_claim_fails_its_own_holder_too,
-                a_claim_is_released_by_its_holder_alone, a_claim_passes_on_within_an_append, a_claim_lapses,
-                a_lapsed_claim_can_be_taken_over, a_namespace_lists_its_claims, a_failed_append_neither_takes_nor_releases;
-            reading: events_come_back_as_they_were, pages_join_without_a_gap, a_page_is_bounded_in_bytes, reading_past_the_end_gives_nothing,
+                a_lease_that_is_over_can_be_taken, a_stream_can_be_acquired_before_it_begins,
+                writers_at_once_leave_no_gap;
+            claims: a_claim_is_found_as_it_was_taken, a_held_claim_fails_the_whole_append,
+                a_claim_fails_its_own_holder_too, a_claim_is_released_by_its_holder_alone,
+                a_claim_passes_on_within_an_append, a_claim_lapses,
+                a_lapsed_claim_can_be_taken_over, a_namespace_lists_its_claims,
+                a_failed_append_neither_takes_nor_releases;
+            reading: events_come_back_as_they_were, pages_join_without_a_gap,
+                a_page_is_bounded_in_bytes, reading_past_the_end_gives_nothing,
                 a_stream_that_did_not_begin_is_not_found, a_newer_kind_is_reported_and_left_out;
-            catalog: the_row_is_that_of_the_last_append, streams_are_listed_in_creation_order, a_listing_is_paged,
-                a_listing_is_filtered, due_are_duties_and_passed_wakes, the_earliest_wake_of_all_is_next;
-            deliveries: deliveries_are_inserted_with_their_append, each_target_is_served_first_in_first_out,
-                what_is_over_does_not_block_its_target, a_delivery_advances_only_from_where_it_is,
-                a_delivery_advances_from_whichever_state_is_named, deliveries_are_counted_by_state, a_target_knows_its_newest_deliveries,
-                a_command_is_kept_until_it_is_settled;
-            sessions: a_session_is_kept_as_it_was_last, who_waits_for_whom_is_noted_once, sessions_last;
-            marks: a_mark_only_moves_forward, what_others_said_since_is_unread, marks_belong_to_one_reader_and_stream, marks_last;
-            ledger: an_append_counts_what_its_events_cost, sums_are_those_that_are_wanted, what_was_charged_is_found_again;
-            keys: a_token_is_found_as_it_was_kept, a_principal_stays_of_its_kind, revoking_reaches_what_was_made_from_a_token,
-                an_invitation_is_redeemed_once, sessions_that_ran_out_are_let_go_of, the_record_is_read_backwards_in_pages, tokens_last;
-            erasing: erased_words_are_not_read_again, words_are_erased_in_the_append_that_says_so, an_append_that_fails_erases_nothing,
-                what_has_no_words_can_be_named, what_is_erased_stays_erased, summaries_are_erased_with_what_they_sum_up;
-            deleting: a_deleted_stream_is_gone, deleting_frees_what_it_held, what_was_deleted_stays_deleted,
-                a_deleted_stream_is_whole_and_found_no_more;
+            catalog: the_row_is_that_of_the_last_append, streams_are_listed_in_creation_order,
+                a_listing_is_paged, a_listing_is_filtered, due_are_duties_and_passed_wakes,
+                the_earliest_wake_of_all_is_next;
+            deliveries: deliveries_are_inserted_with_their_append,
+                each_target_is_served_first_in_first_out, what_is_over_does_not_block_its_target,
+                a_delivery_advances_only_from_where_it_is,
+                a_delivery_advances_from_whichever_state_is_named, deliveries_are_counted_by_state,
+                a_target_knows_its_newest_deliveries, a_command_is_kept_until_it_is_settled;
+            sessions: a_session_is_kept_as_it_was_last, who_waits_for_whom_is_noted_once,
+                sessions_last;
+            marks: a_mark_only_moves_forward, what_others_said_since_is_unread,
+                marks_belong_to_one_reader_and_stream, marks_last;
+            ledger: an_append_counts_what_its_events_cost, sums_are_those_that_are_wanted,
+                what_was_charged_is_found_again;
+            keys: a_token_is_found_as_it_was_kept, a_principal_stays_of_its_kind,
+                revoking_reaches_what_was_made_from_a_token, an_invitation_is_redeemed_once,
+                sessions_that_ran_out_are_let_go_of, the_record_is_read_backwards_in_pages,
+                tokens_last;
+            erasing: erased_words_are_not_read_again, words_are_erased_in_the_append_that_says_so,
+                an_append_that_fails_erases_nothing, what_has_no_words_can_be_named,
+                what_is_erased_stays_erased, summaries_are_erased_with_what_they_sum_up;
+            deleting: a_deleted_stream_is_gone, deleting_frees_what_it_held,
+                what_was_deleted_stays_deleted, a_deleted_stream_is_whole_and_found_no_more;
             messages: messages_are_read_backwards, erased_messages_keep_their_place;
-            snapshots: loading_begins_at_the_snapshot, a_snapshot_is_of_one_version, a_snapshot_that_does_not_fit_is_not_kept,
+            snapshots: loading_begins_at_the_snapshot, a_snapshot_is_of_one_version,
+                a_snapshot_that_does_not_fit_is_not_kept,
                 a_snapshot_goes_with_the_words_it_may_hold, snapshots_last;
             upkeep: a_walk_counts_what_is_whole, a_row_that_does_not_fit_its_events_is_a_fault,
                 a_snapshot_that_its_events_do_not_make_is_a_fault, a_closed_log_takes_nothing_more;
             lasting: all_of_it_lasts, fences_last, delivery_ids_go_on_rising;
-            search: words_and_phrases_are_found, snippets_show_the_matches, filters_narrow, only_what_was_said_to_all_is_found,
-                hits_are_paged, hostile_queries_find_nothing_and_break_nothing, what_is_forgotten_is_found_no_more, the_index_lasts;
+            search: words_and_phrases_are_found, snippets_show_the_matches, filters_narrow,
+                only_what_was_said_to_all_is_found, hits_are_paged,
+                hostile_queries_find_nothing_and_break_nothing, what_is_forgotten_is_found_no_more,
+                the_index_lasts;
         }
     };
     (@cases $fresh:expr; $($module:ident: $($case:ident),+;)+) => {

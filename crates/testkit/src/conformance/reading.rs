@@ -23,15 +23,38 @@ pub async fn events_come_back_as_they_were<S: Subject>(subject: S) {
     };
     let content = serde_json::json!({"deep": [1, {"q": "\"\u{0}\u{1f600}"}], "big": 9_007_199_254_740_993_i64});
     let (to, kind, tags) = (To::All, "x".to_owned(), vec!["t".to_owned()]);
-    let foreign = Event::Custom { from: user.clone(), to, kind, content, tags, reply_to: None, unproven: true };
+    let foreign = Event::Custom {
+        from: user.clone(),
+        to,
+        kind,
+        content,
+        tags,
+        reply_to: None,
+        unproven: true,
+    };
     let usage = Usage { ms: 5, ..Usage::default() };
     let written = batch("a", 0)
-        .event(Event::Created { name: "A \"hall\"\n".into(), by: user.clone(), policy: Policy::default() })
-        .event(Event::Controlled { by: user.clone(), changes: vec![Change::GuardLifted, Change::Paused { on: true }], unproven: false })
+        .event(Event::Created {
+            name: "A \"hall\"\n".into(),
+            by: user.clone(),
+            policy: Policy::default(),
+        })
+        .event(Event::Controlled {
+            by: user.clone(),
+            changes: vec![Change::GuardLifted, Change::Paused { on: true }],
+            unproven: false,
+        })
         .event(Event::RoundClosed)
         .event(kept)
         .event(foreign)
-        .event(Event::TurnEnded { turn: TurnNo(1), participant: user, attempt: 1, outcome: Outcome::Spoke, fault: None, usage })
+        .event(Event::TurnEnded {
+            turn: TurnNo(1),
+            participant: user,
+            attempt: 1,
+            outcome: Outcome::Spoke,
+            fault: None,
+            usage,
+        })
         .event(Event::ClockShifted { downtime: Millis(5) })
         .says("")
         .says(&"long, \u{0} and \u{1f600}\r\n ".repeat(20_000))
@@ -79,13 +102,21 @@ pub async fn a_page_is_bounded_in_bytes<S: Subject>(subject: S) {
         unproven: false,
     };
     let all = (1..=9).fold(batch("a", 0), |batch, n| batch.says(&long(n)));
-    let all = all.says(&"huge ".repeat(PAGE_BYTES_MAX)).says("short").event(foreign.clone()).event(foreign);
+    let all = all
+        .says(&"huge ".repeat(PAGE_BYTES_MAX))
+        .says("short")
+        .event(foreign.clone())
+        .event(foreign);
     log.append(vec![all]).await.unwrap();
     let (mut after, mut sizes) = (Seq(0), Vec::new());
     while after < Seq(13) {
         let page = log.read(&"a".into(), after, 100).await.unwrap();
         let bytes: usize = page.events.iter().map(|recorded| codec::weight(&recorded.event)).sum();
-        assert!(bytes <= PAGE_BYTES_MAX + 1024 || page.events.len() == 1, "{bytes} bytes in {} events", page.events.len());
+        assert!(
+            bytes <= PAGE_BYTES_MAX + 1024 || page.events.len() == 1,
+            "{bytes} bytes in {} events",
+            page.events.len()
+        );
         assert_eq!(page.through, Seq(after.0 + page.events.len() as u64));
         after = page.through;
         sizes.push(page.events.len());
@@ -101,7 +132,10 @@ pub async fn reading_past_the_end_gives_nothing<S: Subject>(subject: S) {
         let nothing = Page { events: vec![], through: Seq(after), newer: None };
         assert_eq!(log.read(&"a".into(), Seq(after), 10).await, Ok(nothing));
     }
-    assert_eq!(log.read(&"a".into(), Seq(1), 0).await, Ok(Page { events: vec![], through: Seq(1), newer: None }));
+    assert_eq!(
+        log.read(&"a".into(), Seq(1), 0).await,
+        Ok(Page { events: vec![], through: Seq(1), newer: None })
+    );
 }
 
 /// Neither is one that only has a writer.
@@ -126,7 +160,10 @@ pub async fn a_newer_kind_is_reported_and_left_out<S: Subject>(subject: S) {
     assert_eq!(words(&page.events), ["one", "three"]);
     assert_eq!((page.through, page.newer), (Seq(4), Some((Seq(2), "teleported".into()))));
     let page = log.read(&"a".into(), Seq(1), 1).await.unwrap();
-    assert_eq!((page.events, page.through, page.newer), (vec![], Seq(2), Some((Seq(2), "teleported".into()))));
+    assert_eq!(
+        (page.events, page.through, page.newer),
+        (vec![], Seq(2), Some((Seq(2), "teleported".into())))
+    );
     let page = log.read(&"a".into(), Seq(2), 2).await.unwrap();
     assert_eq!(words(&page.events), ["three"]);
     assert_eq!((page.through, page.newer), (Seq(4), Some((Seq(4), "levitated".into()))));

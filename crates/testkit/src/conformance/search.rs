@@ -9,7 +9,8 @@ use moothall_kernel::search::Query;
 use super::Subject;
 use super::build::{Builder, at, batch, said};
 
-/// Looks at an index that has not caught up before the suite gives up. Each look takes a moment, so this is long.
+/// Looks at an index that has not caught up before the suite gives up. Each look takes a moment, so
+/// this is long.
 const LOOKS_MAX: usize = 1_000_000;
 
 fn wanted(query: &str, streams: &[&str]) -> Wanted {
@@ -41,7 +42,12 @@ fn by(from: &str, body: &str) -> Event {
 }
 
 fn invited(id: &str, nickname: Option<&str>) -> Event {
-    let profile = Profile { client: Some("x".into()), model: Some("x".into()), nickname: nickname.map(Into::into), ..Profile::default() };
+    let profile = Profile {
+        client: Some("x".into()),
+        model: Some("x".into()),
+        nickname: nickname.map(Into::into),
+        ..Profile::default()
+    };
     let change = Change::Invited {
         participant: ParticipantId::new(id),
         kind: Kind::Agent,
@@ -58,13 +64,17 @@ fn invited(id: &str, nickname: Option<&str>) -> Event {
 
 /// Two conversations, one after the other.
 async fn two_talks(log: &impl EventLog) {
-    let a = batch("a", 0).says("Shall we deploy the rocket on Friday?").event(by("critic", "Not on a friday. NEVER on a Friday!"));
+    let a = batch("a", 0)
+        .says("Shall we deploy the rocket on Friday?")
+        .event(by("critic", "Not on a friday. NEVER on a Friday!"));
     log.append(vec![a]).await.unwrap();
-    let b = batch("b", 0).says("The deployment is done; die Größe stimmt.").says("会议改到星期五 🚀");
+    let b =
+        batch("b", 0).says("The deployment is done; die Größe stimmt.").says("会议改到星期五 🚀");
     log.append(vec![b]).await.unwrap();
 }
 
-/// All words, in any order, without regard to case and accents; longer words too, unless they are quoted.
+/// All words, in any order, without regard to case and accents; longer words too, unless they are
+/// quoted.
 pub async fn words_and_phrases_are_found<S: Subject>(subject: S) {
     let log = subject.log();
     two_talks(log).await;
@@ -94,7 +104,8 @@ pub async fn snippets_show_the_matches<S: Subject>(subject: S) {
     two_talks(log).await;
     let hits = page(log, &wanted("friday", &["a"]), 1, None).await.hits;
     let hit = &hits[0];
-    let matched: Vec<&str> = hit.snippet.iter().filter(|piece| piece.matched).map(|piece| piece.text.as_str()).collect();
+    let matched: Vec<&str> =
+        hit.snippet.iter().filter(|piece| piece.matched).map(|piece| piece.text.as_str()).collect();
     assert_eq!(matched, ["friday", "Friday"]);
     let whole: String = hit.snippet.iter().map(|piece| piece.text.as_str()).collect();
     assert_eq!(hit.recorded.event.body(), Some(whole.as_str()));
@@ -129,7 +140,11 @@ pub async fn filters_narrow<S: Subject>(subject: S) {
         ("deploy after:1970-01-02", vec![], vec!["c:7"]),
         ("after:1970-01-02", vec![], vec!["c:7"]),
         ("deploy before:1970-01-02", vec![], all[1..].to_vec()),
-        ("after:1970-01-01T00:00:00.002Z before:1970-01-01T00:00:00.004Z", vec![], vec!["c:2", "b:2", "a:2"]),
+        (
+            "after:1970-01-01T00:00:00.002Z before:1970-01-01T00:00:00.004Z",
+            vec![],
+            vec!["c:2", "b:2", "a:2"],
+        ),
         ("after:1970-01-02 before:1970-01-01", vec![], vec![]),
     ] {
         assert_eq!(found(log, query, &streams).await, places, "{query} in {streams:?}");
@@ -146,8 +161,14 @@ pub async fn only_what_was_said_to_all_is_found<S: Subject>(subject: S) {
         counted: 0,
         body: "secret plan".into(),
     };
-    let created = Event::Created { name: "secret".into(), by: ParticipantId::user(), policy: Default::default() };
-    log.append(vec![batch("a", 0).event(created).event(kept).says("").says("no secret")]).await.unwrap();
+    let created = Event::Created {
+        name: "secret".into(),
+        by: ParticipantId::user(),
+        policy: Default::default(),
+    };
+    log.append(vec![batch("a", 0).event(created).event(kept).says("").says("no secret")])
+        .await
+        .unwrap();
     assert_eq!(found(log, "secret", &[]).await, ["a:4"]);
     assert_eq!(found(log, "plan", &[]).await, Vec::<String>::new());
 }
@@ -155,7 +176,8 @@ pub async fn only_what_was_said_to_all_is_found<S: Subject>(subject: S) {
 /// Pages of any size give every hit once, and the last page says that it is the last.
 pub async fn hits_are_paged<S: Subject>(subject: S) {
     let log = subject.log();
-    let talk = |stream: &str| (1..=12).fold(batch(stream, 0), |batch, n| batch.says(&format!("word {n}")));
+    let talk =
+        |stream: &str| (1..=12).fold(batch(stream, 0), |batch, n| batch.says(&format!("word {n}")));
     log.append(vec![talk("a"), talk("b")]).await.unwrap();
     let all = found(log, "word", &[]).await;
     assert_eq!((all.len(), all[0].as_str(), all[23].as_str()), (24, "b:12", "a:1"));
@@ -214,7 +236,8 @@ pub async fn hostile_queries_find_nothing_and_break_nothing<S: Subject>(subject:
     assert_eq!(found(log, "rocket", &[]).await, ["a:1"]);
 }
 
-/// A forgotten message is found no more, its neighbours are, and one that was not indexed yet never will be.
+/// A forgotten message is found no more, its neighbours are, and one that was not indexed yet never
+/// will be.
 pub async fn what_is_forgotten_is_found_no_more<S: Subject>(subject: S) {
     let log = subject.log();
     let talk: StreamBatch = batch("a", 0).says("word one").says("word two").says("word three");

@@ -47,7 +47,15 @@ pub async fn a_session_is_kept_as_it_was_last<S: Subject>(subject: S) {
     check_rooms(book).await;
     let started_by = Some(Starter::Session("a".into()));
     let run_as = Some(UnixUser { name: "ada".into(), uid: 4711 });
-    let last = Session { started_by, run_as, pane, ended, native: Some("n".into()), origin: Origin::Observed, ..session("b") };
+    let last = Session {
+        started_by,
+        run_as,
+        pane,
+        ended,
+        native: Some("n".into()),
+        origin: Origin::Observed,
+        ..session("b")
+    };
     book.keep(&last).await.unwrap();
     assert_eq!(book.all().await.unwrap(), [session("a"), last]);
 }

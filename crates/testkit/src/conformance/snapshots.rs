@@ -1,6 +1,9 @@
-//! Snapshots: a cache of states that is never taken for more than it is, and never holds erased words.
+//! Snapshots: a cache of states that is never taken for more than it is, and never holds erased
+//! words.
 
-use moothall_engine::ports::{EventLog, LogError, Opening, PAGE_BYTES_MAX, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot};
+use moothall_engine::ports::{
+    EventLog, LogError, Opening, PAGE_BYTES_MAX, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot,
+};
 use moothall_kernel::event::Event;
 use moothall_kernel::ids::{ParticipantId, Seq};
 
@@ -22,17 +25,31 @@ async fn load(log: &impl EventLog) -> Opening {
 }
 
 fn erasing(head: u64, seq: u64) -> moothall_engine::ports::StreamBatch {
-    batch("a", head).event(Event::Redacted { seq: Seq(seq), by: ParticipantId::user(), message: true, summaries: Vec::new() })
+    batch("a", head).event(Event::Redacted {
+        seq: Seq(seq),
+        by: ParticipantId::user(),
+        message: true,
+        summaries: Vec::new(),
+    })
 }
 
 /// With the events after it, as a page of a reader has them; without it, from the beginning.
 pub async fn loading_begins_at_the_snapshot<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(log.load(&"a".into(), VERSION, 100).await, Err(LogError::NotFound("a".into())));
-    log.append(vec![batch("a", 0).says("one").says("two").says("three"), batch("b", 0).says("theirs")]).await.unwrap();
+    log.append(vec![
+        batch("a", 0).says("one").says("two").says("three"),
+        batch("b", 0).says("theirs"),
+    ])
+    .await
+    .unwrap();
     assert_eq!(
         load(log).await,
-        Opening { kind: "conversation".into(), snapshot: None, page: log.read(&"a".into(), Seq(0), 100).await.unwrap() }
+        Opening {
+            kind: "conversation".into(),
+            snapshot: None,
+            page: log.read(&"a".into(), Seq(0), 100).await.unwrap()
+        }
     );
     assert!(put(log, snapshot(2, "state")).await);
     assert_eq!(
@@ -45,13 +62,20 @@ pub async fn loading_begins_at_the_snapshot<S: Subject>(subject: S) {
     );
     assert!(put(log, snapshot(3, "whole")).await);
     let opening = load(log).await;
-    assert_eq!((opening.snapshot, places(&opening.page.events), opening.page.through), (Some(snapshot(3, "whole")), vec![], Seq(3)));
+    assert_eq!(
+        (opening.snapshot, places(&opening.page.events), opening.page.through),
+        (Some(snapshot(3, "whole")), vec![], Seq(3))
+    );
     let theirs = log.load(&"b".into(), VERSION, 100).await.unwrap();
     assert_eq!((theirs.snapshot, places(&theirs.page.events)), (None, vec![1]));
     let long = "x".repeat(PAGE_BYTES_MAX);
     log.append(vec![batch("a", 3).says(&long).says(&long)]).await.unwrap();
     assert_eq!(places(&load(log).await.page.events), [4], "a page is bounded");
-    assert_eq!(places(&log.load(&"a".into(), VERSION + 1, 2).await.unwrap().page.events), [1, 2], "and no longer than is asked for");
+    assert_eq!(
+        places(&log.load(&"a".into(), VERSION + 1, 2).await.unwrap().page.events),
+        [1, 2],
+        "and no longer than is asked for"
+    );
 }
 
 /// What another version wrote is worth nothing, and makes room.
@@ -88,7 +112,8 @@ pub async fn a_snapshot_that_does_not_fit_is_not_kept<S: Subject>(subject: S) {
     assert_eq!(load(log).await.snapshot, Some(snapshot(3, "just near enough")));
 }
 
-/// Also where it comes late, from somebody who had not heard of it; one from before the words may stay.
+/// Also where it comes late, from somebody who had not heard of it; one from before the words may
+/// stay.
 pub async fn a_snapshot_goes_with_the_words_it_may_hold<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").says("secret").says("three")]).await.unwrap();
@@ -121,7 +146,10 @@ pub async fn snapshots_last<S: Subject>(subject: S) {
     let Some(subject) = subject.reopen().await else { return };
     let log = subject.log();
     let opening = load(log).await;
-    assert_eq!((opening.snapshot, places(&opening.page.events)), (Some(snapshot(2, "state")), vec![3]));
+    assert_eq!(
+        (opening.snapshot, places(&opening.page.events)),
+        (Some(snapshot(2, "state")), vec![3])
+    );
     log.append(vec![erasing(3, 1)]).await.unwrap();
     let Some(subject) = subject.reopen().await else { return };
     assert_eq!(load(subject.log()).await.snapshot, None);

@@ -1,4 +1,5 @@
-//! Upkeep: a walk over all that is kept finds what does not fit together, and what is closed takes nothing more.
+//! Upkeep: a walk over all that is kept finds what does not fit together, and what is closed takes
+//! nothing more.
 
 use moothall_engine::ports::{AppendError, EventLog, LogError, Snapshot, Upkeep, Verified};
 use moothall_kernel::STATE_VERSION;
@@ -11,13 +12,15 @@ fn damaged(stream: &str, seq: u64, reason: &str) -> LogError {
     LogError::Damaged { stream: stream.into(), seq: Seq(seq), reason: reason.into() }
 }
 
-/// Every stream that began, every event, and no fault where there is none: also what a newer version wrote counts.
+/// Every stream that began, every event, and no fault where there is none: also what a newer
+/// version wrote counts.
 pub async fn a_walk_counts_what_is_whole<S: Subject>(subject: S) {
     let log = subject.log();
     assert_eq!(log.verify().await, Verified::default());
     let (begun, state) = talk("a", &["one", "two"]);
     log.append(vec![begun, batch("b", 0).says("theirs")]).await.unwrap();
-    let snapshot = Snapshot { version: STATE_VERSION, head: state.head(), bytes: state.to_bytes().unwrap() };
+    let snapshot =
+        Snapshot { version: STATE_VERSION, head: state.head(), bytes: state.to_bytes().unwrap() };
     assert_eq!(log.put_snapshot(&"a".into(), snapshot).await, Ok(true));
     subject.append_newer(&"b".into(), at(2), "teleported").await;
     epoch(log, "never-begun", "owner").await;
@@ -28,7 +31,9 @@ pub async fn a_walk_counts_what_is_whole<S: Subject>(subject: S) {
 pub async fn a_row_that_does_not_fit_its_events_is_a_fault<S: Subject>(subject: S) {
     let log = subject.log();
     let (whole, _) = talk("b", &["one"]);
-    log.append(vec![talk("a", &["one"]).0.row(|row| row.title = "Another".into()), whole]).await.unwrap();
+    log.append(vec![talk("a", &["one"]).0.row(|row| row.title = "Another".into()), whole])
+        .await
+        .unwrap();
     let faults = vec![damaged("a", 2, "its row in the catalog does not fit its events: the title")];
     assert_eq!(log.verify().await, Verified { streams: 2, events: 4, faults });
 }
@@ -39,11 +44,16 @@ pub async fn a_snapshot_that_its_events_do_not_make_is_a_fault<S: Subject>(subje
     let (begun, _) = talk("a", &["one", "two"]);
     log.append(vec![begun]).await.unwrap();
     let stream = "a".into();
-    let put = |version, bytes: &[u8]| log.put_snapshot(&stream, Snapshot { version, head: Seq(2), bytes: bytes.to_vec() });
+    let put = |version, bytes: &[u8]| {
+        log.put_snapshot(&stream, Snapshot { version, head: Seq(2), bytes: bytes.to_vec() })
+    };
     assert_eq!(put(STATE_VERSION + 1, b"not looked at").await, Ok(true));
     assert_eq!(log.verify().await.faults, []);
     assert_eq!(put(STATE_VERSION, b"nonsense").await, Ok(true));
-    assert_eq!(log.verify().await.faults, [damaged("a", 2, "its snapshot is not what its events make")]);
+    assert_eq!(
+        log.verify().await.faults,
+        [damaged("a", 2, "its snapshot is not what its events make")]
+    );
 }
 
 /// What came before is there when it is opened again.
@@ -51,7 +61,10 @@ pub async fn a_closed_log_takes_nothing_more<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();
     assert_eq!(log.close().await, Ok(()));
-    assert!(matches!(log.append(vec![batch("a", 1).says("late")]).await, Err(AppendError::Fatal(_))));
+    assert!(matches!(
+        log.append(vec![batch("a", 1).says("late")]).await,
+        Err(AppendError::Fatal(_))
+    ));
     assert!(matches!(log.acquire(&"a".into(), "owner").await, Err(LogError::Fatal(_))));
     assert_eq!(log.close().await, Ok(()), "again");
 

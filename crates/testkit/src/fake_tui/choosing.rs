@@ -1,4 +1,5 @@
-//! A question of the stand-in to its user, as Claude Code's `AskUserQuestion`: options, a field for other words, and another line below.
+//! A question of the stand-in to its user, as Claude Code's `AskUserQuestion`: options, a field for
+//! other words, and another line below.
 
 use super::keys::Key;
 
@@ -29,7 +30,11 @@ impl Choosing {
     /// From `question|option|option`.
     pub(super) fn of(words: &str) -> Self {
         let mut parts = words.split('|').map(str::to_owned);
-        Self { question: parts.next().unwrap_or_default(), options: parts.collect(), ..Self::default() }
+        Self {
+            question: parts.next().unwrap_or_default(),
+            options: parts.collect(),
+            ..Self::default()
+        }
     }
 
     fn field(&self) -> usize {
@@ -38,7 +43,9 @@ impl Choosing {
 
     pub(super) fn key(&mut self, key: Key) -> Chosen {
         match key {
-            Key::Text(text) | Key::Paste(text) if self.at == self.field() => self.words.push_str(&text),
+            Key::Text(text) | Key::Paste(text) if self.at == self.field() => {
+                self.words.push_str(&text)
+            }
             Key::Text(text) => return self.digit(&text),
             Key::Backspace if self.at == self.field() => drop(self.words.pop()),
             Key::Enter => return self.choose(self.at),
@@ -63,7 +70,9 @@ impl Choosing {
     fn choose(&self, at: usize) -> Chosen {
         match self.options.get(at) {
             Some(option) => Chosen::Answer(option.clone()),
-            None if at == self.field() && !self.words.is_empty() => Chosen::Answer(self.words.clone()),
+            None if at == self.field() && !self.words.is_empty() => {
+                Chosen::Answer(self.words.clone())
+            }
             None if at > self.field() => Chosen::Declined,
             None => Chosen::Nothing,
         }
@@ -82,7 +91,12 @@ impl Choosing {
             (true, false) => HINT.to_owned(),
             (false, _) => self.words.replace('\n', "\r\n     "),
         };
-        out.push_str(&format!("{}{}. {shown}\r\n{rule}\r\n  {}. Chat about this\r\n\r\n", mark(field), field + 1, field + 2));
+        out.push_str(&format!(
+            "{}{}. {shown}\r\n{rule}\r\n  {}. Chat about this\r\n\r\n",
+            mark(field),
+            field + 1,
+            field + 2
+        ));
         out.push_str("Enter to select · ↑/↓ to navigate · Esc to cancel\r\n");
         out
     }

@@ -11,7 +11,12 @@ pub(super) fn call(command: &str, payload: &Value) -> String {
 }
 
 fn run(command: &str, payload: &Value) -> std::io::Result<String> {
-    let mut child = Command::new("sh").args(["-c", command]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+    let mut child = Command::new("sh")
+        .args(["-c", command])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
         // A hook that does not read is no fault.
         let _ = stdin.write_all(payload.to_string().as_bytes());

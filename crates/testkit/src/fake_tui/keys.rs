@@ -50,7 +50,8 @@ fn next(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
 fn sequence(bytes: &[u8]) -> Option<(Option<Key>, usize)> {
     if let Some(rest) = bytes.strip_prefix(PASTE_BEGINS) {
         let length = rest.windows(PASTE_ENDS.len()).position(|window| window == PASTE_ENDS)?;
-        let text = String::from_utf8_lossy(&rest[..length]).replace("\r\n", "\n").replace('\r', "\n");
+        let text =
+            String::from_utf8_lossy(&rest[..length]).replace("\r\n", "\n").replace('\r', "\n");
         return Some((Some(Key::Paste(text)), PASTE_BEGINS.len() + length + PASTE_ENDS.len()));
     }
     match bytes {
@@ -101,6 +102,9 @@ mod tests {
     fn keys_are_told_from_sequences() {
         let mut keys = Keys::default();
         assert_eq!(keys.read(b"\x1b"), [Key::Escape]);
-        assert_eq!(keys.read(b"\x1b[A\x1bOA\x1b[1;5C\x7f\x03"), [Key::Up, Key::Up, Key::Backspace, Key::Interrupt]);
+        assert_eq!(
+            keys.read(b"\x1b[A\x1bOA\x1b[1;5C\x7f\x03"),
+            [Key::Up, Key::Up, Key::Backspace, Key::Interrupt]
+        );
     }
 }

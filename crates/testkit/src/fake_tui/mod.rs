@@ -1,6 +1,8 @@
-//! A stand-in for a command-line agent: a small program for a terminal, to be driven in tests as the real ones are.
+//! A stand-in for a command-line agent: a small program for a terminal, to be driven in tests as
+//! the real ones are.
 //!
-//! One thread reads keys, hooks that wait have threads of their own, and the main loop takes what they bring, one after another.
+//! One thread reads keys, hooks that wait have threads of their own, and the main loop takes what
+//! they bring, one after another.
 
 mod choosing;
 mod hooks;
@@ -99,21 +101,33 @@ impl Tui {
     fn new(options: Options, wakes: Sender<Wake>) -> Self {
         let screen = Screen { name: options.name.clone(), ..Screen::default() };
         let answers = options.answers.iter().cloned().collect();
-        Self { options, screen, answers, turn: None, waiting: Vec::new(), questions: 0, interrupts: 0, wakes }
+        Self {
+            options,
+            screen,
+            answers,
+            turn: None,
+            waiting: Vec::new(),
+            questions: 0,
+            interrupts: 0,
+            wakes,
+        }
     }
 
     fn main(&mut self, woken: &Receiver<Wake>) -> io::Result<Next> {
         loop {
             self.screen.working = self.turn.is_some() && !self.screen.asks();
             self.screen.draw()?;
-            let until = self.turn.as_ref().and_then(|turn| turn.until).filter(|_| !self.screen.asks());
+            let until =
+                self.turn.as_ref().and_then(|turn| turn.until).filter(|_| !self.screen.asks());
             let wake = match until {
                 Some(until) => woken.recv_timeout(until.saturating_duration_since(Instant::now())),
                 None => woken.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             let next = match wake {
                 Ok(Wake::Key(key)) => self.key(key),
-                Ok(Wake::Decided(question, allowed)) if question == self.questions => self.decided(allowed),
+                Ok(Wake::Decided(question, allowed)) if question == self.questions => {
+                    self.decided(allowed)
+                }
                 Ok(Wake::Decided(..)) => Next::On,
                 Err(RecvTimeoutError::Timeout) => self.finish(),
                 Ok(Wake::Closed) | Err(RecvTimeoutError::Disconnected) => Next::Exit(0),

@@ -58,7 +58,11 @@ impl Options {
     /// # Errors
     /// A sentence, when a value is missing or makes no sense.
     pub fn read(arguments: impl IntoIterator<Item = String>) -> Result<Option<Self>, String> {
-        let mut options = Self { name: "fake-tui".to_owned(), session_id: format!("fake-{}", std::process::id()), ..Self::default() };
+        let mut options = Self {
+            name: "fake-tui".to_owned(),
+            session_id: format!("fake-{}", std::process::id()),
+            ..Self::default()
+        };
         let mut arguments = arguments.into_iter();
         while let Some(flag) = arguments.next() {
             let mut value = || arguments.next().ok_or_else(|| format!("{flag} needs a value."));
@@ -72,7 +76,10 @@ impl Options {
                 "--settings" => options.settings = settings(&value()?)?,
                 "--session-id" => options.session_id = value()?,
                 "--start-delay" => options.start_delay = millis(&value()?)?,
-                "--lose-enters" => options.lose_enters = value()?.parse().map_err(|_| "--lose-enters takes a number.".to_owned())?,
+                "--lose-enters" => {
+                    options.lose_enters =
+                        value()?.parse().map_err(|_| "--lose-enters takes a number.".to_owned())?
+                }
                 _ => {}
             }
         }
@@ -82,13 +89,16 @@ impl Options {
     /// The commands of a hook.
     pub(super) fn hooks(&self, event: &str) -> Vec<String> {
         let groups = self.settings["hooks"][event].as_array().cloned().unwrap_or_default();
-        let entries = groups.iter().flat_map(|group| group["hooks"].as_array().cloned().unwrap_or_default());
+        let entries =
+            groups.iter().flat_map(|group| group["hooks"].as_array().cloned().unwrap_or_default());
         entries.filter_map(|entry| entry["command"].as_str().map(str::to_owned)).collect()
     }
 }
 
 fn millis(text: &str) -> Result<Duration, String> {
-    text.parse().map(Duration::from_millis).map_err(|_| format!("{text} is no number of milliseconds."))
+    text.parse()
+        .map(Duration::from_millis)
+        .map_err(|_| format!("{text} is no number of milliseconds."))
 }
 
 fn file(path: &str) -> Result<String, String> {

@@ -108,13 +108,19 @@ impl Screen {
 
     fn draw_question(&self, out: &mut String, action: &str) {
         let rule = "─".repeat(COLUMNS);
-        out.push_str(&format!("{rule}\r\n Bash command\r\n\r\n   {action}\r\n\r\n Do you want to proceed?\r\n"));
+        out.push_str(&format!(
+            "{rule}\r\n Bash command\r\n\r\n   {action}\r\n\r\n Do you want to proceed?\r\n"
+        ));
         out.push_str(" ❯ 1. Yes\r\n   2. No\r\n\r\n Esc to cancel\r\n");
     }
 
     fn draw_composer(&self, out: &mut String) {
         let rule = "─".repeat(COLUMNS);
-        let hint = if self.composer.shown.is_empty() { "\x1b[2mTry \"how does it work?\"\x1b[0m" } else { "" };
+        let hint = if self.composer.shown.is_empty() {
+            "\x1b[2mTry \"how does it work?\"\x1b[0m"
+        } else {
+            ""
+        };
         let shown = self.composer.shown.replace('\n', "\r\n  ");
         let footer = if self.working { "esc to interrupt" } else { "? for shortcuts" };
         out.push_str(&format!("{rule}\r\n❯\u{a0}{shown}\x1b7{hint}\r\n{rule}\r\n  {footer}\x1b8"));

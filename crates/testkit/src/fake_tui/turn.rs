@@ -44,7 +44,9 @@ impl Tui {
         }
         let until = match directive(&prompt, "work") {
             Some("hold") => None,
-            Some(millis) => Some(Instant::now() + Duration::from_millis(millis.parse().unwrap_or_default())),
+            Some(millis) => {
+                Some(Instant::now() + Duration::from_millis(millis.parse().unwrap_or_default()))
+            }
             None => Some(Instant::now() + self.options.work),
         };
         let asks = directives(&prompt, "ask").map(str::to_owned).collect();
@@ -59,9 +61,14 @@ impl Tui {
 
     /// Asks the next that the turn asks for; nothing when there is no more.
     fn ask_next(&mut self) {
-        let Some(action) = self.turn.as_mut().and_then(|turn| turn.asks.pop_front()) else { return };
+        let Some(action) = self.turn.as_mut().and_then(|turn| turn.asks.pop_front()) else {
+            return;
+        };
         self.questions += 1;
-        let payload = self.payload("PermissionRequest", json!({"tool_name": "Bash", "tool_input": {"command": action}}));
+        let payload = self.payload(
+            "PermissionRequest",
+            json!({"tool_name": "Bash", "tool_input": {"command": action}}),
+        );
         for command in self.options.hooks("PermissionRequest") {
             let (question, wakes, payload) = (self.questions, self.wakes.clone(), payload.clone());
             thread::spawn(move || {
@@ -76,7 +83,10 @@ impl Tui {
 
     /// Asks its user something. A hook hears of it, and cannot answer it.
     fn ask_which(&mut self, choosing: Choosing) {
-        let payload = self.payload("PermissionRequest", json!({"tool_name": "AskUserQuestion", "tool_input": {}}));
+        let payload = self.payload(
+            "PermissionRequest",
+            json!({"tool_name": "AskUserQuestion", "tool_input": {}}),
+        );
         for command in self.options.hooks("PermissionRequest") {
             let payload = payload.clone();
             thread::spawn(move || hooks::call(&command, &payload));
@@ -131,7 +141,9 @@ impl Tui {
         match directive(prompt, "say") {
             Some(text) => text.to_owned(),
             None if self.options.quiet || prompt.contains("[silent]") => String::new(),
-            None => self.answers.pop_front().unwrap_or_else(|| format!("I was told: {}", prompt.trim())),
+            None => {
+                self.answers.pop_front().unwrap_or_else(|| format!("I was told: {}", prompt.trim()))
+            }
         }
     }
 

@@ -18,7 +18,8 @@ fn stop_reason(speech: &Speech) -> &'static str {
 pub(super) fn whole(speech: &Speech) -> Value {
     let mut content = vec![json!({"type": "text", "text": speech.text})];
     if let Some((name, arguments)) = &speech.call {
-        content = vec![json!({"type": "tool_use", "id": "toolu_fake", "name": name, "input": arguments})];
+        content =
+            vec![json!({"type": "tool_use", "id": "toolu_fake", "name": name, "input": arguments})];
     }
     let mut message = message(speech, json!(content), json!(stop_reason(speech)));
     if let Some(tokens) = speech.tokens {
@@ -46,13 +47,18 @@ pub(super) fn piece(text: &str) -> String {
 }
 
 fn delta(delta: &Value) -> String {
-    event("content_block_delta", &json!({"type": "content_block_delta", "index": 0, "delta": delta}))
+    event(
+        "content_block_delta",
+        &json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+    )
 }
 
 pub(super) fn call(name: &str, arguments: &Value) -> String {
     let block = json!({"type": "tool_use", "id": "toolu_fake", "name": name, "input": {}});
-    event("content_block_start", &json!({"type": "content_block_start", "index": 0, "content_block": block}))
-        + &delta(&json!({"type": "input_json_delta", "partial_json": arguments.to_string()}))
+    event(
+        "content_block_start",
+        &json!({"type": "content_block_start", "index": 0, "content_block": block}),
+    ) + &delta(&json!({"type": "input_json_delta", "partial_json": arguments.to_string()}))
 }
 
 pub(super) fn closing(speech: &Speech) -> String {

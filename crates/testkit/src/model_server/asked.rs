@@ -54,7 +54,9 @@ fn newest(wire: Wire, body: &Value) -> String {
         return text.clone();
     }
     let messages = list.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let person = |message: &&Value| message.get("role").and_then(Value::as_str).is_none_or(|role| role == "user");
+    let person = |message: &&Value| {
+        message.get("role").and_then(Value::as_str).is_none_or(|role| role == "user")
+    };
     messages.iter().rev().find(person).map(text_of).unwrap_or_default()
 }
 
@@ -63,7 +65,8 @@ fn text_of(message: &Value) -> String {
     match message.get("content").or(message.get("parts")) {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Array(parts)) => {
-            let texts: Vec<&str> = parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
+            let texts: Vec<&str> =
+                parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect();
             texts.join("\n")
         }
         _ => String::new(),

@@ -1,4 +1,5 @@
-//! What a model without a script says: it repeats what it was asked, and passes when it may and is asked to.
+//! What a model without a script says: it repeats what it was asked, and passes when it may and is
+//! asked to.
 
 use serde_json::{Value, json};
 
@@ -16,19 +17,32 @@ pub(super) fn answer(model: &str, newest: &str) -> String {
     }
     let quote: String = latest.chars().take(QUOTE_CHARS_MAX).collect();
     let more = if quote.len() < latest.len() { "…" } else { "" };
-    format!("This is {model}, a fake model. I read {} words, and the message was: “{quote}{more}”", words(latest).count())
+    format!(
+        "This is {model}, a fake model. I read {} words, and the message was: “{quote}{more}”",
+        words(latest).count()
+    )
 }
 
-/// The plainest object that a schema allows. Programs ask for such to decide something for themselves, and ask again when they get
-/// anything else.
+/// The plainest object that a schema allows. Programs ask for such to decide something for
+/// themselves, and ask again when they get anything else.
 pub(super) fn fitting(schema: &Value) -> Value {
     if let Some(first) = schema.pointer("/enum/0") {
         return first.clone();
     }
-    match schema.get("type").and_then(Value::as_str).unwrap_or_default().to_ascii_lowercase().as_str() {
+    match schema
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .to_ascii_lowercase()
+        .as_str()
+    {
         "object" => {
-            let properties = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
-            properties.map(|(name, schema)| (name.clone(), fitting(schema))).collect::<serde_json::Map<_, _>>().into()
+            let properties =
+                schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+            properties
+                .map(|(name, schema)| (name.clone(), fitting(schema)))
+                .collect::<serde_json::Map<_, _>>()
+                .into()
         }
         "array" => json!([]),
         "integer" | "number" => json!(1),
@@ -37,7 +51,8 @@ pub(super) fn fitting(schema: &Value) -> Value {
     }
 }
 
-/// What was said last: where the prompt of a conversation repeats it in quotes, that; otherwise everything.
+/// What was said last: where the prompt of a conversation repeats it in quotes, that; otherwise
+/// everything.
 fn latest(newest: &str) -> &str {
     let quoted = newest.rsplit_once("latest message: \"").map(|(_, rest)| rest);
     quoted.and_then(|rest| rest.rsplit_once('"')).map_or(newest, |(message, _)| message).trim()
@@ -54,7 +69,10 @@ mod tests {
     #[test]
     fn it_repeats_the_latest_message_of_a_conversation() {
         let prompt = "## Your Turn\nYou are here.\nThe user's latest message: \"How are you?\"\n";
-        assert_eq!(answer("m", prompt), "This is m, a fake model. I read 3 words, and the message was: “How are you?”");
+        assert_eq!(
+            answer("m", prompt),
+            "This is m, a fake model. I read 3 words, and the message was: “How are you?”"
+        );
     }
 
     #[test]
@@ -70,6 +88,9 @@ mod tests {
         let offered = "answer with exactly [PASS]\nThe user's latest message: \"please pass\"";
         assert_eq!(answer("m", offered), PASS);
         assert_ne!(answer("m", "The user's latest message: \"please pass\""), PASS);
-        assert_ne!(answer("m", "answer with exactly [PASS]\nThe user's latest message: \"the passport\""), PASS);
+        assert_ne!(
+            answer("m", "answer with exactly [PASS]\nThe user's latest message: \"the passport\""),
+            PASS
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! Fake model providers on loopback: Anthropic Messages, OpenAI chat completions and Responses, Gemini, Ollama.
+//! Fake model providers on loopback: Anthropic Messages, OpenAI chat completions and Responses,
+//! Gemini, Ollama.
 //!
-//! What a model says is scripted by model name or by key, reply after reply, or by what it is asked; unscripted it echoes sensibly. Requests are kept,
-//! unknown fields and paths are tolerated, so that real programs can be pointed at it too.
+//! What a model says is scripted by model name or by key, reply after reply, or by what it is
+//! asked; unscripted it echoes sensibly. Requests are kept, unknown fields and paths are tolerated,
+//! so that real programs can be pointed at it too.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -89,7 +91,8 @@ impl ModelServer {
         format!("http://{}", self.address)
     }
 
-    /// Adds replies to the queue of a model or of a key. Once the queue is empty, the model echoes again.
+    /// Adds replies to the queue of a model or of a key. Once the queue is empty, the model echoes
+    /// again.
     pub fn script(&self, model_or_key: &str, replies: impl IntoIterator<Item = Reply>) {
         self.shared.scripts().queues.entry(model_or_key.to_owned()).or_default().extend(replies);
     }
@@ -99,8 +102,9 @@ impl ModelServer {
         self.shared.scripts().always.insert(model_or_key.to_owned(), reply);
     }
 
-    /// What is answered, always, to whoever asks with these words in the newest message. Programs also ask for things of their own,
-    /// such as titles, in whatever order: what they ask for can be told, but not when. A tool is only asked for where it is offered.
+    /// What is answered, always, to whoever asks with these words in the newest message. Programs
+    /// also ask for things of their own, such as titles, in whatever order: what they ask for can
+    /// be told, but not when. A tool is only asked for where it is offered.
     pub fn when(&self, words: &str, reply: Reply) {
         self.shared.scripts().when.push((words.to_owned(), reply));
     }
@@ -117,7 +121,11 @@ impl ModelServer {
 
     /// Waits until a request has come that has these words in its newest message.
     pub async fn asked_about(&self, words: &str) {
-        self.shared.wait_until(|_| self.shared.requests().iter().any(|request| request.newest.contains(words))).await;
+        self.shared
+            .wait_until(|_| {
+                self.shared.requests().iter().any(|request| request.newest.contains(words))
+            })
+            .await;
     }
 
     /// Waits until no answer is under way: all were given whole, or their readers went away.
@@ -151,12 +159,17 @@ struct Scripts {
 impl Scripts {
     /// The newest rule that fits.
     fn fitting(&self, newest: &str, body: &Value) -> Option<Reply> {
-        let fits = |(words, reply): &&(String, Reply)| newest.contains(words.as_str()) && reply.offered(body);
+        let fits = |(words, reply): &&(String, Reply)| {
+            newest.contains(words.as_str()) && reply.offered(body)
+        };
         self.when.iter().rev().find(fits).map(|(_, reply)| reply.clone())
     }
 
     fn next(&mut self, name: &str) -> Option<Reply> {
-        self.queues.get_mut(name).and_then(VecDeque::pop_front).or_else(|| self.always.get(name).cloned())
+        self.queues
+            .get_mut(name)
+            .and_then(VecDeque::pop_front)
+            .or_else(|| self.always.get(name).cloned())
     }
 }
 

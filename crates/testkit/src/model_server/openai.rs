@@ -7,7 +7,9 @@ use super::wire::{Speech, data};
 fn usage(speech: &Speech) -> Option<Value> {
     let tokens = speech.tokens?;
     let total = tokens.input.saturating_add(tokens.output);
-    Some(json!({"prompt_tokens": tokens.input, "completion_tokens": tokens.output, "total_tokens": total}))
+    Some(
+        json!({"prompt_tokens": tokens.input, "completion_tokens": tokens.output, "total_tokens": total}),
+    )
 }
 
 fn finish_reason(speech: &Speech) -> &'static str {

@@ -95,7 +95,14 @@ pub(super) enum Usage {
 
 impl Reply {
     fn new(act: Act) -> Self {
-        Self { act, delay: Duration::ZERO, gate: None, pace: Duration::ZERO, usage: Usage::Estimated, model: None }
+        Self {
+            act,
+            delay: Duration::ZERO,
+            gate: None,
+            pace: Duration::ZERO,
+            usage: Usage::Estimated,
+            model: None,
+        }
     }
 
     /// Says this, word by word.
@@ -169,8 +176,16 @@ impl Reply {
     }
 
     /// Says these pieces, and then that something went wrong.
-    pub fn failing<'a>(pieces: impl IntoIterator<Item = &'a str>, kind: &str, message: &str) -> Self {
-        Self::new(Act::Fail { after: owned(pieces), kind: kind.to_owned(), message: message.to_owned() })
+    pub fn failing<'a>(
+        pieces: impl IntoIterator<Item = &'a str>,
+        kind: &str,
+        message: &str,
+    ) -> Self {
+        Self::new(Act::Fail {
+            after: owned(pieces),
+            kind: kind.to_owned(),
+            message: message.to_owned(),
+        })
     }
 
     /// With this `Retry-After`, where it refuses.
@@ -227,14 +242,17 @@ impl Reply {
     /// Whether a request leaves room for it: a tool must be among those that are offered.
     pub(super) fn offered(&self, body: &Value) -> bool {
         let Act::Call { name, .. } = &self.act else { return true };
-        body.get("tools").is_some_and(|tools| tools.to_string().contains(&format!("\"name\":\"{name}\"")))
+        body.get("tools")
+            .is_some_and(|tools| tools.to_string().contains(&format!("\"name\":\"{name}\"")))
     }
 
     /// The token counts to report, for a request of so many characters.
     pub(super) fn tokens(&self, asked_chars: usize, said_chars: usize) -> Option<Tokens> {
         let estimate = |chars: usize| i64::try_from(chars.div_ceil(4)).unwrap_or(i64::MAX);
         match self.usage {
-            Usage::Estimated => Some(Tokens { input: estimate(asked_chars), output: estimate(said_chars) }),
+            Usage::Estimated => {
+                Some(Tokens { input: estimate(asked_chars), output: estimate(said_chars) })
+            }
             Usage::Given(tokens) => Some(tokens),
             Usage::Missing => None,
         }

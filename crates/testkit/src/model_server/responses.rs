@@ -49,17 +49,28 @@ pub(super) fn opening(speech: &Speech) -> String {
     item["content"] = json!([]);
     created
         + &send("response.output_item.added", json!({"output_index": 0, "item": item}))
-        + &send("response.content_part.added", json!({"item_id": "msg_fake", "output_index": 0, "content_index": 0, "part": part}))
+        + &send(
+            "response.content_part.added",
+            json!({"item_id": "msg_fake", "output_index": 0, "content_index": 0, "part": part}),
+        )
 }
 
 pub(super) fn piece(text: &str) -> String {
-    send("response.output_text.delta", json!({"item_id": "msg_fake", "output_index": 0, "content_index": 0, "delta": text}))
+    send(
+        "response.output_text.delta",
+        json!({"item_id": "msg_fake", "output_index": 0, "content_index": 0, "delta": text}),
+    )
 }
 
 pub(super) fn call(name: &str, arguments: &Value) -> String {
     let arguments = arguments.to_string();
-    send("response.output_item.added", json!({"output_index": 0, "item": function(name, "", "in_progress")}))
-        + &send("response.function_call_arguments.delta", json!({"item_id": "fc_fake", "output_index": 0, "delta": arguments}))
+    send(
+        "response.output_item.added",
+        json!({"output_index": 0, "item": function(name, "", "in_progress")}),
+    ) + &send(
+        "response.function_call_arguments.delta",
+        json!({"item_id": "fc_fake", "output_index": 0, "delta": arguments}),
+    )
 }
 
 pub(super) fn closing(speech: &Speech) -> String {
@@ -67,8 +78,10 @@ pub(super) fn closing(speech: &Speech) -> String {
         Some((name, arguments)) => function(name, &arguments.to_string(), "completed"),
         None => message(&speech.text, "completed"),
     };
-    let text = json!({"item_id": "msg_fake", "output_index": 0, "content_index": 0, "text": speech.text});
-    let said = if speech.call.is_none() { send("response.output_text.done", text) } else { String::new() };
+    let text =
+        json!({"item_id": "msg_fake", "output_index": 0, "content_index": 0, "text": speech.text});
+    let said =
+        if speech.call.is_none() { send("response.output_text.done", text) } else { String::new() };
     said + &send("response.output_item.done", json!({"output_index": 0, "item": item}))
         + &send("response.completed", json!({"response": whole(speech, "completed")}))
 }

@@ -21,16 +21,33 @@ const MODELS: [&str; 3] = ["fake-small", "fake-large", "fake-slow"];
 pub(super) fn routes(shared: Arc<Shared>) -> Router {
     Router::new()
         .route("/", get(|| async { "Fake models: Anthropic, OpenAI, Gemini and Ollama.\n" }))
-        .route("/v1/messages", post(|state, uri, headers, body| ask(Wire::Anthropic, state, uri, headers, body)))
+        .route(
+            "/v1/messages",
+            post(|state, uri, headers, body| ask(Wire::Anthropic, state, uri, headers, body)),
+        )
         .route("/v1/messages/count_tokens", post(count_anthropic))
-        .route("/v1/chat/completions", post(|state, uri, headers, body| ask(Wire::Chat, state, uri, headers, body)))
-        .route("/v1/responses", post(|state, uri, headers, body| ask(Wire::Responses, state, uri, headers, body)))
+        .route(
+            "/v1/chat/completions",
+            post(|state, uri, headers, body| ask(Wire::Chat, state, uri, headers, body)),
+        )
+        .route(
+            "/v1/responses",
+            post(|state, uri, headers, body| ask(Wire::Responses, state, uri, headers, body)),
+        )
         .route("/v1/models", get(models))
         .route("/v1beta/models", get(gemini_models))
         .route("/v1beta/models/{call}", post(gemini))
-        .route("/api/chat", post(|state, uri, headers, body| ask(Wire::Ollama, state, uri, headers, body)))
+        .route(
+            "/api/chat",
+            post(|state, uri, headers, body| ask(Wire::Ollama, state, uri, headers, body)),
+        )
         .route("/api/tags", get(ollama_models))
-        .fallback(|| async { (StatusCode::NOT_FOUND, Json(json!({"error": {"type": "not_found_error", "message": "no such path"}}))) })
+        .fallback(|| async {
+            (
+                StatusCode::NOT_FOUND,
+                Json(json!({"error": {"type": "not_found_error", "message": "no such path"}})),
+            )
+        })
         .layer(DefaultBodyLimit::max(REQUEST_BYTES_MAX))
         .with_state(shared)
 }
@@ -39,24 +56,46 @@ fn json_of(body: &[u8]) -> Value {
     serde_json::from_slice(body).unwrap_or_default()
 }
 
-async fn ask(wire: Wire, State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn ask(
+    wire: Wire,
+    State(shared): State<Arc<Shared>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let body = json_of(&body);
     let asked = Asked::read(wire, &headers, &body);
     answer(wire, &shared, &uri, asked, body).await
 }
 
 /// `models/{model}:{method}`.
-async fn gemini(state: State<Arc<Shared>>, Path(call): Path<String>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+async fn gemini(
+    state: State<Arc<Shared>>,
+    Path(call): Path<String>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
     let body = json_of(&body);
     let (model, method) = call.rsplit_once(':').unwrap_or((&call, "generateContent"));
-    let asked = Asked { model: model.to_owned(), stream: method == "streamGenerateContent", ..Asked::read(Wire::Gemini, &headers, &body) };
+    let asked = Asked {
+        model: model.to_owned(),
+        stream: method == "streamGenerateContent",
+        ..Asked::read(Wire::Gemini, &headers, &body)
+    };
     if method == "countTokens" {
         return Json(json!({"totalTokens": asked.chars.div_ceil(4)})).into_response();
     }
     answer(Wire::Gemini, &state.0, &uri, asked, body).await
 }
 
-async fn answer(wire: Wire, shared: &Arc<Shared>, uri: &Uri, asked: Asked, body: Value) -> Response {
+async fn answer(
+    wire: Wire,
+    shared: &Arc<Shared>,
+    uri: &Uri,
+    asked: Asked,
+    body: Value,
+) -> Response {
     let Asked { model, key, stream, newest, .. } = asked.clone();
     let reply = match &asked.schema {
         Some(schema) => Some(Reply::text(&echo::fitting(schema).to_string())),
@@ -69,8 +108,12 @@ async fn answer(wire: Wire, shared: &Arc<Shared>, uri: &Uri, asked: Asked, body:
     }
     match &reply.act {
         Act::Hang => std::future::pending::<Response>().await,
-        Act::Refuse { status, retry_after, message } => refuse(wire, *status, retry_after.as_deref(), message),
-        Act::RefuseEndlessly => (StatusCode::INTERNAL_SERVER_ERROR, steps::endless(open)).into_response(),
+        Act::Refuse { status, retry_after, message } => {
+            refuse(wire, *status, retry_after.as_deref(), message)
+        }
+        Act::RefuseEndlessly => {
+            (StatusCode::INTERNAL_SERVER_ERROR, steps::endless(open)).into_response()
+        }
         Act::Page => page(),
         act => speak(wire, &asked, &reply, act, open),
     }
@@ -92,7 +135,9 @@ fn page() -> Response {
 
 fn speak(wire: Wire, asked: &Asked, reply: &Reply, act: &Act, open: Open) -> Response {
     let text = match act {
-        Act::Say(pieces) | Act::Stall(pieces) | Act::Break(pieces) | Act::End(pieces) => pieces.concat(),
+        Act::Say(pieces) | Act::Stall(pieces) | Act::Break(pieces) | Act::End(pieces) => {
+            pieces.concat()
+        }
         Act::Endless(piece) => piece.clone(),
         _ => String::new(),
     };
@@ -102,12 +147,18 @@ fn speak(wire: Wire, asked: &Asked, reply: &Reply, act: &Act, open: Open) -> Res
         _ => None,
     };
     let tokens = reply.tokens(asked.chars, text.chars().count());
-    let speech = Speech { model: reply.model.clone().unwrap_or_else(|| asked.model.clone()), tokens, text, call };
+    let speech = Speech {
+        model: reply.model.clone().unwrap_or_else(|| asked.model.clone()),
+        tokens,
+        text,
+        call,
+    };
     if asked.stream {
         let body = steps::body(wire, &speech, reply, open);
         ([(header::CONTENT_TYPE, wire.content_type())], body).into_response()
     } else {
-        ([(header::CONTENT_TYPE, "application/json")], Body::from(wire.whole(&speech).to_string())).into_response()
+        ([(header::CONTENT_TYPE, "application/json")], Body::from(wire.whole(&speech).to_string()))
+            .into_response()
     }
 }
 
@@ -124,7 +175,9 @@ async fn models() -> Json<Value> {
         })
     };
     let all: Vec<Value> = MODELS.iter().map(model).collect();
-    Json(json!({"object": "list", "data": all, "has_more": false, "first_id": MODELS[0], "last_id": MODELS[2]}))
+    Json(
+        json!({"object": "list", "data": all, "has_more": false, "first_id": MODELS[0], "last_id": MODELS[2]}),
+    )
 }
 
 async fn gemini_models() -> Json<Value> {

@@ -47,7 +47,8 @@ fn play(steps: VecDeque<Step>, open: Open) -> Body {
                 }
                 Step::Hang => std::future::pending().await,
                 Step::Break => {
-                    // What was sent leaves while the body makes its reader wait; at once, it would be thrown away.
+                    // What was sent leaves while the body makes its reader wait; at once, it would
+                    // be thrown away.
                     tokio::task::yield_now().await;
                     return Some((Err(io::Error::other("as scripted")), (steps, open)));
                 }
@@ -57,7 +58,8 @@ fn play(steps: VecDeque<Step>, open: Open) -> Body {
 }
 
 fn steps(wire: Wire, speech: &Speech, reply: &Reply) -> VecDeque<Step> {
-    let mut steps = Steps { wire, speech, gate: reply.gate.as_ref(), pace: reply.pace, steps: VecDeque::new() };
+    let mut steps =
+        Steps { wire, speech, gate: reply.gate.as_ref(), pace: reply.pace, steps: VecDeque::new() };
     steps.send(wire.opening(speech));
     match &reply.act {
         Act::Say(pieces) => {
@@ -130,7 +132,8 @@ impl Steps<'_> {
 
     fn flood(&mut self, bytes: usize) {
         let event = self.wire.piece(self.speech, "\u{1}");
-        // A control character is escaped in JSON, so that its place is found whatever the text around it.
+        // A control character is escaped in JSON, so that its place is found whatever the text
+        // around it.
         let Some((head, tail)) = event.split_once("\\u0001") else { return };
         self.send(head.to_owned());
         let chunk = Bytes::from(vec![b'x'; FLOOD_CHUNK_BYTES]);

@@ -100,11 +100,14 @@ impl World {
     pub(crate) fn client(&mut self, room: usize, command: impl Into<Command>) {
         let key = self.rng.chance(40).then(|| self.key());
         let owing = self.owing(room);
-        self.servers[room].queue.push_back(Told::Asked(Request { owing, ..Request::new(command, key) }));
+        self.servers[room]
+            .queue
+            .push_back(Told::Asked(Request { owing, ..Request::new(command, key) }));
     }
 
     pub(crate) fn somebody(&mut self, room: usize) -> ParticipantId {
-        let ids: Vec<_> = self.servers[room].room().participants().iter().map(|p| p.id.clone()).collect();
+        let ids: Vec<_> =
+            self.servers[room].room().participants().iter().map(|p| p.id.clone()).collect();
         self.rng.pick(&ids).cloned().unwrap_or_else(|| ParticipantId::new(AGENTS[0].0))
     }
 
@@ -120,19 +123,46 @@ impl World {
             _ => To::All,
         };
         let reply_to = if self.rng.chance(10) { self.earlier(room) } else { None };
-        let asks = if self.rng.chance(6) { vec![self.somebody(room), self.somebody(room)] } else { Vec::new() };
+        let asks = if self.rng.chance(6) {
+            vec![self.somebody(room), self.somebody(room)]
+        } else {
+            Vec::new()
+        };
         let asks = if asks.len() == 2 && asks[0] == asks[1] { asks[..1].to_vec() } else { asks };
-        let post = ClientCommand::Post(Post { by, to, body, reply_to, tags: Vec::new(), typed_at: None, asks });
-        if self.consents.are_wanted() { self.post_if_agreed(room, post) } else { self.client(room, post) }
+        let post = ClientCommand::Post(Post {
+            by,
+            to,
+            body,
+            reply_to,
+            tags: Vec::new(),
+            typed_at: None,
+            asks,
+        });
+        if self.consents.are_wanted() {
+            self.post_if_agreed(room, post)
+        } else {
+            self.client(room, post)
+        }
     }
 
     /// Something that was said.
     fn earlier(&mut self, room: usize) -> Option<Cause> {
-        let said: Vec<_> = self.disk.read(room, Seq(0)).into_iter().filter(|recorded| recorded.event.kind() == "posted").collect();
+        let said: Vec<_> = self
+            .disk
+            .read(room, Seq(0))
+            .into_iter()
+            .filter(|recorded| recorded.event.kind() == "posted")
+            .collect();
         let recorded = self.rng.pick(&said)?;
         let Event::Posted(posted) = &recorded.event else { return None };
         let id = recorded.id(self.servers[room].host.committed().stream());
-        Some(Cause { seq: recorded.seq, id, from: posted.from.clone(), depth: posted.depth, unproven: posted.lacks_person() })
+        Some(Cause {
+            seq: recorded.seq,
+            id,
+            from: posted.from.clone(),
+            depth: posted.depth,
+            unproven: posted.lacks_person(),
+        })
     }
 
     fn say(&mut self, room: usize) {
@@ -162,7 +192,11 @@ impl World {
     }
 
     fn control(&mut self, room: usize) {
-        let by = if self.rng.chance(90) { people::person(&mut self.rng) } else { Actor::named(self.somebody(room)) };
+        let by = if self.rng.chance(90) {
+            people::person(&mut self.rng)
+        } else {
+            Actor::named(self.somebody(room))
+        };
         let count = if self.rng.chance(15) { 2 } else { 1 };
         let controls = (0..count).map(|_| self.wish(room)).collect();
         self.client(room, ClientCommand::Control { by, controls });
@@ -174,7 +208,12 @@ impl World {
         match self.rng.weighted(&[14, 10, 8, 8, 4, 6, 5, 4, 4, 8, 2, 8, 4, 2]) {
             0 => {
                 let number = self.rng.below(AGENTS.len() as u64) as usize;
-                Control::Invite(people::invite(&mut self.rng, number, circle, &self.servers[room].roster))
+                Control::Invite(people::invite(
+                    &mut self.rng,
+                    number,
+                    circle,
+                    &self.servers[room].roster,
+                ))
             }
             1 => Control::Uninvite(who),
             2 => Control::Mute(vec![who]),
@@ -182,7 +221,10 @@ impl World {
             4 => Control::Pause(true),
             5 => Control::Pause(false),
             6 => Control::Resume,
-            7 => Control::Discussion { on: self.rng.chance(70), allow_agent_mentions: self.rng.chance(80) },
+            7 => Control::Discussion {
+                on: self.rng.chance(70),
+                allow_agent_mentions: self.rng.chance(80),
+            },
             8 => Control::InvitedAuto(self.rng.chance(60)),
             9 => Control::Prod(vec![who]),
             10 => Control::Policy(people::policy(&mut self.rng)),
@@ -202,7 +244,12 @@ impl World {
             4 => ("max_voluntary_responders", if n == 0 { Value::Null } else { json!(n) }),
             5 => ("voluntary_timeout", json!(n + 1)),
             6 => ("max_exchanges_without_human", json!(n + 1)),
-            _ => ("reply_strategy", json!(PolicyName::ALL[self.rng.below(PolicyName::ALL.len() as u64) as usize].as_str())),
+            _ => (
+                "reply_strategy",
+                json!(
+                    PolicyName::ALL[self.rng.below(PolicyName::ALL.len() as u64) as usize].as_str()
+                ),
+            ),
         };
         [(key.to_owned(), value)].into_iter().collect()
     }
@@ -232,7 +279,14 @@ impl World {
             5 => {
                 let content = json!({"n": self.rng.below(9), "of": [null, 0.5]});
                 let Ok(kind) = OwnKind::parse("x.note") else { return };
-                ClientCommand::PostCustom(PostCustom { by, to: To::All, kind, content, tags: Vec::new(), reply_to: None })
+                ClientCommand::PostCustom(PostCustom {
+                    by,
+                    to: To::All,
+                    kind,
+                    content,
+                    tags: Vec::new(),
+                    reply_to: None,
+                })
             }
             _ => match self.kept(room) {
                 Some((seq, kept)) => ClientCommand::Publish { seq, kept: Box::new(kept), by },
@@ -243,7 +297,12 @@ impl World {
     }
 
     fn kept(&mut self, room: usize) -> Option<(Seq, moothall_kernel::event::Recorded)> {
-        let kept: Vec<_> = self.disk.read(room, Seq(0)).into_iter().filter(|recorded| recorded.event.kind() == "kept").collect();
+        let kept: Vec<_> = self
+            .disk
+            .read(room, Seq(0))
+            .into_iter()
+            .filter(|recorded| recorded.event.kind() == "kept")
+            .collect();
         self.rng.pick(&kept).map(|recorded| (recorded.seq, recorded.clone()))
     }
 
@@ -261,7 +320,15 @@ impl World {
         if let Some(permission) = self.rng.pick(&open).cloned() {
             let by = people::person(&mut self.rng);
             let option = if self.rng.chance(70) { "allow" } else { "deny" };
-            self.client(room, ClientCommand::AnswerPermission { permission, option: option.into(), text: None, by });
+            self.client(
+                room,
+                ClientCommand::AnswerPermission {
+                    permission,
+                    option: option.into(),
+                    text: None,
+                    by,
+                },
+            );
         }
     }
 

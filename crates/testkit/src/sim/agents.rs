@@ -72,27 +72,29 @@ impl Job {
 pub(crate) fn timeline(rng: &mut Rng, now: i64, circle: bool) -> VecDeque<(i64, Report)> {
     use Report::{Answer, Ask, Directive, Empty, Fail, Lost, Pass, Started, TooLong};
     let quick = rng.between(0, 50);
-    let work = [rng.between(1, 900), rng.between(500, 20_000), rng.between(10_000, 90_000)][rng.weighted(&[6, 3, 1])];
+    let work = [rng.between(1, 900), rng.between(500, 20_000), rng.between(10_000, 90_000)]
+        [rng.weighted(&[6, 3, 1])];
     let ages = rng.between(60_000, 4_000_000);
     let asked = rng.between(1000, 200_000);
     let directive = if circle { 20 } else { 1 };
-    let steps: Vec<(u64, Report)> = match rng.weighted(&[50, 14, 4, 4, 6, 5, 5, 3, 5, 1, directive, 6, 7, 2, 3]) {
-        0 => vec![(quick, Started), (work, Answer)],
-        1 => vec![(quick, Started), (work, Pass)],
-        2 => vec![(quick, Started), (work, Empty)],
-        3 => vec![(quick, Started)],
-        4 => vec![(quick, Started), (ages, Answer)],
-        5 => vec![(quick, Started), (work, Answer), (quick, Answer)],
-        6 => vec![(quick, Started), (work, Fail)],
-        7 => vec![(quick, Fail)],
-        8 => vec![(work, Answer)],
-        9 => vec![(quick, Started), (work, TooLong)],
-        10 => vec![(quick, Started), (work, Directive)],
-        11 => vec![(quick, Started), (work, Ask(asked)), (rng.between(500, 300_000), Answer)],
-        12 => vec![(quick, Started), (work, Lost), (rng.between(0, 5_000), Answer)],
-        13 => Vec::new(),
-        _ => vec![(ages, Started), (work, Answer)],
-    };
+    let steps: Vec<(u64, Report)> =
+        match rng.weighted(&[50, 14, 4, 4, 6, 5, 5, 3, 5, 1, directive, 6, 7, 2, 3]) {
+            0 => vec![(quick, Started), (work, Answer)],
+            1 => vec![(quick, Started), (work, Pass)],
+            2 => vec![(quick, Started), (work, Empty)],
+            3 => vec![(quick, Started)],
+            4 => vec![(quick, Started), (ages, Answer)],
+            5 => vec![(quick, Started), (work, Answer), (quick, Answer)],
+            6 => vec![(quick, Started), (work, Fail)],
+            7 => vec![(quick, Fail)],
+            8 => vec![(work, Answer)],
+            9 => vec![(quick, Started), (work, TooLong)],
+            10 => vec![(quick, Started), (work, Directive)],
+            11 => vec![(quick, Started), (work, Ask(asked)), (rng.between(500, 300_000), Answer)],
+            12 => vec![(quick, Started), (work, Lost), (rng.between(0, 5_000), Answer)],
+            13 => Vec::new(),
+            _ => vec![(ages, Started), (work, Answer)],
+        };
     let mut at = now;
     let timed = steps.into_iter().map(|(delay, report)| {
         at += delay as i64;
@@ -102,17 +104,29 @@ pub(crate) fn timeline(rng: &mut Rng, now: i64, circle: bool) -> VecDeque<(i64, 
 }
 
 /// What a report amounts to: the text, or the fault.
-pub(crate) fn result(rng: &mut Rng, job: &Job, report: &Report, state: &Conversation, marks: &mut Marks) -> Result<String, Fault> {
+pub(crate) fn result(
+    rng: &mut Rng,
+    job: &Job,
+    report: &Report,
+    state: &Conversation,
+    marks: &mut Marks,
+) -> Result<String, Fault> {
     let remote = job.comes_by_itself();
-    let mut mark = || marks.make(job.participant.clone(), (!remote).then_some((job.turn, job.attempt)));
+    let mut mark =
+        || marks.make(job.participant.clone(), (!remote).then_some((job.turn, job.attempt)));
     match report {
         Report::Pass => Ok(" [PASS]\n".into()),
         Report::Empty => Ok(" \n".into()),
         Report::TooLong => Ok(format!("{}{}", mark(), "x".repeat(300 * 1024))),
         Report::Directive => {
             let mark = mark();
-            let name = rng.pick(state.participants()).map_or_else(|| "nobody".to_owned(), |p| p.name().to_owned());
-            let line = ["I pass".to_owned(), format!("I pass to {name}."), "Passing to Nobody".to_owned()][rng.below(3) as usize].clone();
+            let name = rng
+                .pick(state.participants())
+                .map_or_else(|| "nobody".to_owned(), |p| p.name().to_owned());
+            let line =
+                ["I pass".to_owned(), format!("I pass to {name}."), "Passing to Nobody".to_owned()]
+                    [rng.below(3) as usize]
+                    .clone();
             Ok(format!("{mark} said\n{line}"))
         }
         Report::Fail | Report::Lost => Err(Fault::new("exit_status", "it broke")),

@@ -1,4 +1,5 @@
-//! Posts to which somebody has to agree first: who is asked, what they say and when, and that nothing is decided without them.
+//! Posts to which somebody has to agree first: who is asked, what they say and when, and that
+//! nothing is decided without them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,7 +49,14 @@ pub(crate) struct Consents {
 impl Consents {
     pub(crate) fn new(seed: u64) -> Self {
         let (coming, open, needed, given) = <_>::default();
-        Self { rng: Rng::new(!seed), happen: matches!(seed % 7, 3 | 6), coming, open, needed, given }
+        Self {
+            rng: Rng::new(!seed),
+            happen: matches!(seed % 7, 3 | 6),
+            coming,
+            open,
+            needed,
+            given,
+        }
     }
 
     /// Whether the next post needs it.
@@ -76,7 +84,8 @@ impl Consents {
         }
     }
 
-    /// What somebody says to a question, and after how many milliseconds: soon, late, never, or twice.
+    /// What somebody says to a question, and after how many milliseconds: soon, late, never, or
+    /// twice.
     fn say(&mut self) -> Vec<(u64, Consent)> {
         let no = || Consent::Refused("not now".into());
         let soon = self.rng.between(1, 20_000);
@@ -93,7 +102,8 @@ impl Consents {
 }
 
 impl World {
-    /// Somebody says something, if somebody else agrees; some send it twice, because they are impatient.
+    /// Somebody says something, if somebody else agrees; some send it twice, because they are
+    /// impatient.
     pub(crate) fn post_if_agreed(&mut self, room: usize, post: ClientCommand) {
         let key = self.consents.rng.chance(80).then(|| self.key());
         let request = Request { conditional: true, ..Request::new(post, key) };
@@ -105,15 +115,29 @@ impl World {
     }
 
     /// The host wants somebody asked.
-    pub(crate) fn asked(&mut self, room: usize, id: RequestId, until: Millis) -> Result<(), Objection> {
+    pub(crate) fn asked(
+        &mut self,
+        room: usize,
+        id: RequestId,
+        until: Millis,
+    ) -> Result<(), Objection> {
         let request = self.servers[room].waiting.get(&id).filter(|request| request.conditional);
         let Some(mark) = request.and_then(mark_of) else {
-            return object("consent", Err(format!("somebody in room {room} was asked about {id:?}, for which nobody waits")));
+            return object(
+                "consent",
+                Err(format!(
+                    "somebody in room {room} was asked about {id:?}, for which nobody waits"
+                )),
+            );
         };
         self.story.tell(|| format!("  room {room} asks about mark {mark}"));
         self.consents.open.insert(id, Question { mark, until });
         let now = self.time;
-        let said = self.consents.say().into_iter().map(|(after, consent)| (now + after as i64, Answered { room, id, consent }));
+        let said = self
+            .consents
+            .say()
+            .into_iter()
+            .map(|(after, consent)| (now + after as i64, Answered { room, id, consent }));
         self.consents.coming.extend(said);
         Ok(())
     }
@@ -131,7 +155,8 @@ impl World {
         let Answered { id, consent, .. } = answered;
         let (host, steady) = (self.servers[room].number, Millis((self.time - DAWN) as u64));
         let waits = self.servers[room].waiting.contains_key(&id);
-        if let Some(question) = self.consents.open.remove(&id).filter(|question| waits && steady < question.until)
+        if let Some(question) =
+            self.consents.open.remove(&id).filter(|question| waits && steady < question.until)
             && consent == Consent::Given
         {
             self.consents.given.insert((host, question.mark));
@@ -150,9 +175,14 @@ impl World {
 
     /// At rest nobody waits for consent any more.
     pub(crate) fn ask_for_consents(&self) -> Result<(), Objection> {
-        let waits = |server: &super::server::Server| server.waiting.values().any(|request| request.conditional);
+        let waits = |server: &super::server::Server| {
+            server.waiting.values().any(|request| request.conditional)
+        };
         let room = self.servers.iter().position(waits);
-        object("consent", room.map_or(Ok(()), |room| Err(format!("a request to room {room} waits for ever"))))
+        object(
+            "consent",
+            room.map_or(Ok(()), |room| Err(format!("a request to room {room} waits for ever"))),
+        )
     }
 }
 

@@ -1,4 +1,5 @@
-//! Drives the hosts: what they are told, when, and what becomes of what they want. A crash can fall between any two steps.
+//! Drives the hosts: what they are told, when, and what becomes of what they want. A crash can fall
+//! between any two steps.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +41,8 @@ impl World {
             }
             Some(Outstanding::Wanted(Output::Append { batch })) => {
                 let result = self.append(room, *batch)?;
-                self.servers[room].outstanding = Some(Outstanding::Done(Box::new(Input::Appended(result))));
+                self.servers[room].outstanding =
+                    Some(Outstanding::Done(Box::new(Input::Appended(result))));
                 Ok(())
             }
             Some(Outstanding::Wanted(output)) => match self.do_at_once(room, &output) {
@@ -76,7 +78,8 @@ impl World {
         Ok(())
     }
 
-    /// The host looks. Where the clock was set forward meanwhile, time stood still for its conversation.
+    /// The host looks. Where the clock was set forward meanwhile, time stood still for its
+    /// conversation.
     fn look(&mut self, room: usize) -> Result<(), Objection> {
         let (skew, time) = (self.skew, self.time);
         let server = &mut self.servers[room];
@@ -102,16 +105,23 @@ impl World {
         let twin = self.rng.chance(5).then(|| (server.host.clone(), input.clone()));
         let outputs = server.host.handle(&around, input);
         if let Some((mut twin, input)) = twin
-            && (twin.handle(&around, input.clone()) != outputs || twin.working() != server.host.working())
+            && (twin.handle(&around, input.clone()) != outputs
+                || twin.working() != server.host.working())
         {
-            return Err(Objection { checker: "determinism", message: format!("{input:?} led to two things") });
+            return Err(Objection {
+                checker: "determinism",
+                message: format!("{input:?} led to two things"),
+            });
         }
         for output in outputs {
             self.carry_out(room, output)?;
         }
         let committed = self.servers[room].host.committed();
         if self.shutter.chance(3) && committed.head() > Seq(0) {
-            object("snapshots", self.disk.keep(room, committed).and_then(|()| self.disk.check_snapshot(room)))?;
+            object(
+                "snapshots",
+                self.disk.keep(room, committed).and_then(|()| self.disk.check_snapshot(room)),
+            )?;
         }
         self.benches[room].step(self.servers[room].room())
     }
@@ -124,9 +134,13 @@ impl World {
             | Output::Append { .. }
             | Output::Reload
             | Output::Read { .. }
-            | Output::ReadMessages { .. } => self.servers[room].outstanding = Some(Outstanding::Wanted(output)),
+            | Output::ReadMessages { .. } => {
+                self.servers[room].outstanding = Some(Outstanding::Wanted(output))
+            }
             Output::Ask { id, until, .. } => self.asked(room, id, until)?,
-            Output::Broken(broken) => return Err(Objection { checker: "invariants", message: broken.to_string() }),
+            Output::Broken(broken) => {
+                return Err(Objection { checker: "invariants", message: broken.to_string() });
+            }
             Output::GiveBack { charges } => {
                 self.purses.give_back(&charges, self.clock());
                 self.paid -= charges.iter().map(|charge| charge.turns as i64).sum::<i64>();
@@ -139,7 +153,8 @@ impl World {
             Output::Publish { events } => self.published(room, &events)?,
             Output::Start { job } => self.hire(room, *job)?,
             Output::Probe { key, .. } => {
-                let runs = self.jobs.iter().any(|job| job.key() == key && !job.orphan && !job.reported);
+                let runs =
+                    self.jobs.iter().any(|job| job.key() == key && !job.orphan && !job.reported);
                 let probe = if runs { Probe::Running } else { Probe::Unknown };
                 self.servers[room].queue.push_back(Told::Probed(key, probe));
             }
@@ -167,8 +182,10 @@ impl World {
             Output::Lookup { keys } => {
                 let earlier = self.disk.look_up(keys, now);
                 let everybody = people::everybody();
-                let reachable: BTreeSet<_> = everybody.into_iter().filter(|id| !self.offline[room].contains(id)).collect();
-                let takers = reachable.iter().filter(|id| id.as_str() != people::READER).cloned().collect();
+                let reachable: BTreeSet<_> =
+                    everybody.into_iter().filter(|id| !self.offline[room].contains(id)).collect();
+                let takers =
+                    reachable.iter().filter(|id| id.as_str() != people::READER).cloned().collect();
                 let here = Attendees { takers, reachable, ..Attendees::default() };
                 self.servers[room].offline = self.offline[room].clone();
                 Some(Input::Found(Found { earlier, here, budgets: self.purses.facts() }))
@@ -185,8 +202,12 @@ impl World {
             }
             Output::Acquire => Some(Input::Acquired(self.disk.acquire(room))),
             Output::Reload => Some(Input::Loaded(self.disk.load(room).map(Box::new))),
-            Output::Read { after, count } => Some(Input::Read(self.disk.span(room, *after, *count))),
-            Output::ReadMessages { before, limit } => Some(Input::Read(self.disk.messages(room, *before, *limit))),
+            Output::Read { after, count } => {
+                Some(Input::Read(self.disk.span(room, *after, *count)))
+            }
+            Output::ReadMessages { before, limit } => {
+                Some(Input::Read(self.disk.messages(room, *before, *limit)))
+            }
             Output::Append { .. }
             | Output::Ask { .. }
             | Output::GiveBack { .. }
@@ -210,7 +231,11 @@ impl World {
     }
 
     /// The log does what the host wants, or something goes wrong.
-    fn append(&mut self, room: usize, batch: StreamBatch) -> Result<Result<Vec<u64>, AppendError>, Objection> {
+    fn append(
+        &mut self,
+        room: usize,
+        batch: StreamBatch,
+    ) -> Result<Result<Vec<u64>, AppendError>, Objection> {
         let fault = match self.rng.below(100) {
             _ if self.calm => None,
             0 => Some(Fault::Conflict),
@@ -234,24 +259,33 @@ impl World {
     }
 
     /// Every checker looks at every event that reached the disk.
-    pub(crate) fn examine(&mut self, room: usize, decisions: &[Vec<Recorded>]) -> Result<(), Objection> {
+    pub(crate) fn examine(
+        &mut self,
+        room: usize,
+        decisions: &[Vec<Recorded>],
+    ) -> Result<(), Objection> {
         for decision in decisions {
             let downtime = self.servers[room].owed.pop_front();
             let bench = &self.benches[room];
             let offline = bench.room.offline_among(&self.servers[room].offline);
             for (place, recorded) in decision.iter().enumerate() {
                 self.story.tell(|| story::line(room, recorded));
-                let scene = Scene { offline: &offline, decision, place, downtime, marks: &self.marks };
+                let scene =
+                    Scene { offline: &offline, decision, place, downtime, marks: &self.marks };
                 object("consent", self.consents.check(self.servers[room].number, recorded))?;
                 object("errands", self.errands.check(room, recorded))?;
                 self.benches[room].event(&scene, recorded)?;
                 self.stats.events += 1;
                 self.stats.turns += u64::from(matches!(recorded.event, Event::TurnGranted { .. }));
-                self.filed.extend(recorded.event.body().and_then(marks::first).map(|mark| (room, mark)));
+                self.filed
+                    .extend(recorded.event.body().and_then(marks::first).map(|mark| (room, mark)));
             }
             let waits = self.benches[room].room.waits();
             if decision.is_empty() && downtime.is_some() && waits {
-                return Err(Objection { checker: "deadlines", message: "time stood still, and no deadline moved".into() });
+                return Err(Objection {
+                    checker: "deadlines",
+                    message: "time stood still, and no deadline moved".into(),
+                });
             }
         }
         Ok(())
@@ -262,11 +296,19 @@ impl World {
         // An archived conversation has let its keys go, and takes them again when it is opened.
         let open = self.benches.iter().filter(|bench| !bench.room.archived);
         let twice = open.flat_map(|bench| &bench.room.bound).find(|target| !bound.insert(*target));
-        object("claims", twice.map_or(Ok(()), |target| Err(format!("two conversations hold {target}"))))
+        object(
+            "claims",
+            twice.map_or(Ok(()), |target| Err(format!("two conversations hold {target}"))),
+        )
     }
 
     /// A client hears what came of its request. What it is told is done has to be on the disk.
-    pub(crate) fn answered(&mut self, room: usize, id: RequestId, verdict: Verdict) -> Result<(), Objection> {
+    pub(crate) fn answered(
+        &mut self,
+        room: usize,
+        id: RequestId,
+        verdict: Verdict,
+    ) -> Result<(), Objection> {
         let Some(request) = self.servers[room].waiting.remove(&id) else { return Ok(()) };
         self.forget_consent(room, &request);
         if let Some(delivery) = request.delivery {
@@ -276,13 +318,18 @@ impl World {
             Ok(Answer { event: Some(event), .. }) => {
                 let kept = self.disk.at(room, event.seq);
                 if !kept.is_some_and(|kept| is_same(&event, &kept)) {
-                    let message = format!("{} was acknowledged in room {room} and is not on the disk: {event:?}", event.seq);
+                    let message = format!(
+                        "{} was acknowledged in room {room} and is not on the disk: {event:?}",
+                        event.seq
+                    );
                     return Err(Objection { checker: "acknowledged", message });
                 }
                 object("answers", fits(&request.command, &event))?;
                 self.acknowledged.push((room, event));
             }
-            Err(HallError::Rejected(rejection)) if consent::may_ask_again(&rejection, &request) => self.unanswered.push((room, request)),
+            Err(HallError::Rejected(rejection)) if consent::may_ask_again(&rejection, &request) => {
+                self.unanswered.push((room, request))
+            }
             Ok(_) | Err(HallError::Rejected(_)) => {}
             Err(_) if request.key.is_some() => self.unanswered.push((room, request)),
             Err(_) => {}
@@ -294,7 +341,10 @@ impl World {
     fn published(&mut self, room: usize, events: &[Recorded]) -> Result<(), Objection> {
         for recorded in events {
             if !self.disk.at(room, recorded.seq).is_some_and(|kept| is_same(recorded, &kept)) {
-                return Err(Objection { checker: "audience", message: format!("{} was told and is not on the disk", recorded.seq) });
+                return Err(Objection {
+                    checker: "audience",
+                    message: format!("{} was told and is not on the disk", recorded.seq),
+                });
             }
         }
         if let Some(first) = events.first() {
@@ -305,11 +355,17 @@ impl World {
 
     /// Readers read in the log what was told to nobody, up to a position.
     pub(crate) fn catch_up(&mut self, room: usize, through: Seq) -> Result<(), Objection> {
-        let after = self.readers[room].iter().map(|reader| reader.through).min().unwrap_or_default();
+        let after =
+            self.readers[room].iter().map(|reader| reader.through).min().unwrap_or_default();
         if after >= through {
             return Ok(());
         }
-        let missed: Vec<_> = self.disk.read(room, after).into_iter().take_while(|recorded| recorded.seq <= through).collect();
+        let missed: Vec<_> = self
+            .disk
+            .read(room, after)
+            .into_iter()
+            .take_while(|recorded| recorded.seq <= through)
+            .collect();
         self.show(room, &missed)
     }
 
@@ -327,7 +383,8 @@ impl World {
         Ok(())
     }
 
-    /// The host is over. Whoever needs the conversation next loads it anew; what its runtimes do goes on.
+    /// The host is over. Whoever needs the conversation next loads it anew; what its runtimes do
+    /// goes on.
     fn closed(&mut self, room: usize, why: &Why) -> Result<(), Objection> {
         self.story.tell(|| format!("  room {room} is closed: {why:?}"));
         self.reopen(room)
@@ -343,7 +400,8 @@ pub(crate) fn waits_for_time(server: &Server) -> bool {
 /// The event that answers a request is about what was asked.
 fn fits(command: &Command, event: &Recorded) -> Result<(), String> {
     let Command::Client(ClientCommand::Post(post)) = command else { return Ok(()) };
-    // What a remote client posts may start and end its turn before anything is said, and what is not for everybody is kept.
+    // What a remote client posts may start and end its turn before anything is said, and what is
+    // not for everybody is kept.
     let said = event.event.body().filter(|body| !body.is_empty()).and_then(marks::first);
     let same = said.is_none() || said == marks::first(&post.body);
     if same { Ok(()) } else { Err(format!("{command:?} was answered with {event:?}")) }

@@ -1,5 +1,5 @@
-//! Commands that one conversation owes another: they are owed by chance, carried by a dispatcher that dies with the process, and have to be
-//! carried out once and in their order.
+//! Commands that one conversation owes another: they are owed by chance, carried by a dispatcher
+//! that dies with the process, and have to be carried out once and in their order.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -27,12 +27,14 @@ enum Leg {
     Settled(DeliveryState),
 }
 
-/// All about commands from room to room. It has chances of its own, so that runs without them are the same with it.
+/// All about commands from room to room. It has chances of its own, so that runs without them are
+/// the same with it.
 pub(crate) struct Errands {
     rng: Rng,
     /// Whether there are any in this run.
     happen: bool,
-    /// What is owed to each room and not settled, in the order in which it came to the disk: the delivery, and the mark of its words.
+    /// What is owed to each room and not settled, in the order in which it came to the disk: the
+    /// delivery, and the mark of its words.
     open: BTreeMap<usize, VecDeque<(u64, usize)>>,
     /// What this process is carrying to each room: the first that is owed.
     carried: BTreeMap<usize, Leg>,
@@ -47,34 +49,55 @@ pub(crate) struct Errands {
 impl Errands {
     pub(crate) fn new(seed: u64) -> Self {
         let (open, carried, deliveries, marks, last) = <_>::default();
-        Self { rng: Rng::new(seed.rotate_left(32)), happen: matches!(seed % 5, 1 | 3), open, carried, deliveries, marks, last }
+        Self {
+            rng: Rng::new(seed.rotate_left(32)),
+            happen: matches!(seed % 5, 1 | 3),
+            open,
+            carried,
+            deliveries,
+            marks,
+            last,
+        }
     }
 
     /// Whether something is owed that nobody carries.
     pub(crate) fn wait(&self) -> bool {
-        self.open.iter().any(|(room, open)| !open.is_empty() && self.carried.get(room) != Some(&Leg::Sent))
+        self.open
+            .iter()
+            .any(|(room, open)| !open.is_empty() && self.carried.get(room) != Some(&Leg::Sent))
     }
 
     /// What came to the disk with an append.
     pub(crate) fn note(&mut self, inserted: &[NewDelivery], ids: &[u64]) {
         for (delivery, id) in inserted.iter().zip(ids) {
-            let room = delivery.target.strip_prefix("stream:room-").and_then(|room| room.parse().ok());
-            if let (Some(room), Some(mark)) = (room, delivery.command.as_deref().and_then(marks::first)) {
+            let room =
+                delivery.target.strip_prefix("stream:room-").and_then(|room| room.parse().ok());
+            if let (Some(room), Some(mark)) =
+                (room, delivery.command.as_deref().and_then(marks::first))
+            {
                 self.open.entry(room).or_default().push_back((*id, mark));
                 self.deliveries.insert(mark, *id);
             }
         }
     }
 
-    /// The words of a command come to the disk after the command, once, and in the order of the commands.
+    /// The words of a command come to the disk after the command, once, and in the order of the
+    /// commands.
     pub(crate) fn check(&mut self, room: usize, recorded: &Recorded) -> Checked {
         let Event::Posted(posted) = &recorded.event else { return Ok(()) };
         // Refused words that a person makes visible later were no command then.
         let own = posted.published.is_none();
-        let Some(mark) = marks::first(&posted.body).filter(|mark| own && self.marks.contains(mark)) else { return Ok(()) };
-        let Some(id) = self.deliveries.get(&mark) else { return Err(format!("the command with mark {mark} was never owed")) };
+        let Some(mark) = marks::first(&posted.body).filter(|mark| own && self.marks.contains(mark))
+        else {
+            return Ok(());
+        };
+        let Some(id) = self.deliveries.get(&mark) else {
+            return Err(format!("the command with mark {mark} was never owed"));
+        };
         match self.last.insert(room, *id) {
-            Some(last) if last >= *id => Err(format!("delivery {id} to room {room} was carried out after delivery {last}")),
+            Some(last) if last >= *id => {
+                Err(format!("delivery {id} to room {room} was carried out after delivery {last}"))
+            }
             Some(_) | None => Ok(()),
         }
     }
@@ -95,15 +118,21 @@ impl World {
         let target = (room + 1 + self.errands.rng.below(rooms as u64 - 1) as usize) % rooms;
         let mark = self.marks.make(ParticipantId::user(), None);
         self.errands.marks.extend(marks::first(&mark));
-        let command =
-            StreamCommand::Tell { from: ParticipantId::user(), to: ParticipantId::user(), text: format!("{mark} word from there") };
+        let command = StreamCommand::Tell {
+            from: ParticipantId::user(),
+            to: ParticipantId::user(),
+            text: format!("{mark} word from there"),
+        };
         Owing { hops: 0, owed: vec![Owed::to_stream(&stream(target), &command)] }
     }
 
     /// The dispatcher takes some steps.
     pub(crate) fn carry_commands(&mut self) -> Result<(), Objection> {
         for room in 0..self.servers.len() {
-            let Some((id, mark)) = self.errands.open.get(&room).and_then(VecDeque::front).copied() else { continue };
+            let Some((id, mark)) = self.errands.open.get(&room).and_then(VecDeque::front).copied()
+            else {
+                continue;
+            };
             match self.errands.carried.get(&room).copied() {
                 _ if !self.calm && self.errands.rng.chance(50) => {}
                 Some(Leg::Sent) => {}
@@ -114,8 +143,14 @@ impl World {
                 }
                 None => {
                     let words = format!("{} word from there", marks::write(mark));
-                    let post = Post { to: To::One(ParticipantId::user()), ..Post::new(Actor::named(ParticipantId::user()), words) };
-                    let request = Request { delivery: Some(id), ..Request::new(ClientCommand::Post(post), None) };
+                    let post = Post {
+                        to: To::One(ParticipantId::user()),
+                        ..Post::new(Actor::named(ParticipantId::user()), words)
+                    };
+                    let request = Request {
+                        delivery: Some(id),
+                        ..Request::new(ClientCommand::Post(post), None)
+                    };
                     self.errands.carried.insert(room, Leg::Sent);
                     self.servers[room].queue.push_back(Told::Asked(request));
                 }
@@ -151,7 +186,10 @@ impl World {
     /// At rest nothing is owed, and no claim of a command is left.
     pub(crate) fn ask_for_errands(&self) -> Result<(), Objection> {
         let owed = self.errands.open.iter().find(|(_, open)| !open.is_empty());
-        object("errands", owed.map_or(Ok(()), |(room, open)| Err(format!("room {room} was not told {open:?}"))))?;
+        object(
+            "errands",
+            owed.map_or(Ok(()), |(room, open)| Err(format!("room {room} was not told {open:?}"))),
+        )?;
         object("errands", self.disk.commands_left())
     }
 }

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use futures_util::FutureExt;
 use moothall_engine::MemoryLog;
 use moothall_engine::hall::HallError;
-use moothall_engine::ports::{Acquired, AppendError, Deliveries, DeliveryState, EventLog, Lasting, LogError, Page, Snapshot, StreamBatch};
+use moothall_engine::ports::{
+    Acquired, AppendError, Deliveries, DeliveryState, EventLog, Lasting, LogError, Page, Snapshot,
+    StreamBatch,
+};
 use moothall_engine::stream::{Earlier, Loaded, idempotency, load};
 use moothall_kernel::aggregate::CONVERSATION;
 use moothall_kernel::event::Recorded;
@@ -48,11 +51,17 @@ impl Disk {
         at_once(self.log.acquire(&stream(room), "simulator"))
     }
 
-    pub(crate) fn append(&self, batch: StreamBatch, fault: Option<Fault>) -> Result<Vec<u64>, AppendError> {
+    pub(crate) fn append(
+        &self,
+        batch: StreamBatch,
+        fault: Option<Fault>,
+    ) -> Result<Vec<u64>, AppendError> {
         match fault {
             _ if self.full => Err(AppendError::Full),
             Some(Fault::Overloaded) => Err(AppendError::Overloaded),
-            Some(Fault::Conflict) => Err(AppendError::Conflict { stream: batch.stream, head: batch.expected_head }),
+            Some(Fault::Conflict) => {
+                Err(AppendError::Conflict { stream: batch.stream, head: batch.expected_head })
+            }
             None => {
                 let appended = at_once(self.log.append(vec![batch]))?;
                 Ok(appended.into_iter().flat_map(|appended| appended.deliveries).collect())
@@ -62,7 +71,13 @@ impl Disk {
 
     /// Notes what came of a delivery.
     pub(crate) fn settle(&self, delivery: u64, state: DeliveryState) -> Result<(), String> {
-        match at_once(self.log.advance(delivery, &[DeliveryState::Pending], state, "", Lasting::Written)) {
+        match at_once(self.log.advance(
+            delivery,
+            &[DeliveryState::Pending],
+            state,
+            "",
+            Lasting::Written,
+        )) {
             Ok(true) => Ok(()),
             Ok(false) => Err(format!("delivery {delivery} was settled before")),
             Err(error) => Err(error.to_string()),
@@ -73,7 +88,8 @@ impl Disk {
     pub(crate) fn commands_left(&self) -> Result<(), String> {
         let heads = at_once(self.log.heads()).map_err(|error| error.to_string())?;
         let owed = heads.iter().find(|head| head.command.is_some());
-        let claims = at_once(self.log.claims("idem", Timestamp::from_millis(i64::MAX))).map_err(|error| error.to_string())?;
+        let claims = at_once(self.log.claims("idem", Timestamp::from_millis(i64::MAX)))
+            .map_err(|error| error.to_string())?;
         match (owed, claims.first()) {
             (None, None) => Ok(()),
             (Some(delivery), _) => Err(format!("{delivery:?} is owed still")),
@@ -82,7 +98,11 @@ impl Disk {
     }
 
     /// What is known about keys.
-    pub(crate) fn look_up(&self, keys: &[String], now: Timestamp) -> Result<BTreeMap<String, Earlier>, HallError> {
+    pub(crate) fn look_up(
+        &self,
+        keys: &[String],
+        now: Timestamp,
+    ) -> Result<BTreeMap<String, Earlier>, HallError> {
         at_once(idempotency::look_up(&self.log, keys, now))
     }
 
@@ -95,20 +115,28 @@ impl Disk {
     pub(crate) fn keep(&self, room: usize, state: &Aggregate) -> Result<(), String> {
         let bytes = state.to_bytes().ok_or("a state cannot be written")?;
         let snapshot = Snapshot { version: STATE_VERSION, head: state.head(), bytes };
-        at_once(self.log.put_snapshot(&stream(room), snapshot)).map(drop).map_err(|error| error.to_string())
+        at_once(self.log.put_snapshot(&stream(room), snapshot))
+            .map(drop)
+            .map_err(|error| error.to_string())
     }
 
     /// A snapshot and what follows it make what all events make.
     pub(crate) fn check_snapshot(&self, room: usize) -> Result<(), String> {
-        let opening = at_once(self.log.load(&stream(room), STATE_VERSION, usize::MAX)).map_err(|error| error.to_string())?;
+        let opening = at_once(self.log.load(&stream(room), STATE_VERSION, usize::MAX))
+            .map_err(|error| error.to_string())?;
         let Some(snapshot) = opening.snapshot else { return Ok(()) };
-        let mut state = snapshot.state(&opening.kind, &stream(room)).ok_or("a snapshot is not of its stream")?;
+        let mut state = snapshot
+            .state(&opening.kind, &stream(room))
+            .ok_or("a snapshot is not of its stream")?;
         self.read(room, snapshot.head).iter().for_each(|recorded| state.apply(recorded));
         let whole = Aggregate::from(Conversation::fold(stream(room), &self.read(room, Seq(0))));
         if state == whole {
             Ok(())
         } else {
-            Err(format!("the snapshot of room {room} at {} leads elsewhere than its events", snapshot.head))
+            Err(format!(
+                "the snapshot of room {room} at {} leads elsewhere than its events",
+                snapshot.head
+            ))
         }
     }
 
@@ -131,7 +159,12 @@ impl Disk {
     }
 
     /// Messages before a position, oldest first, as the shell reads them.
-    pub(crate) fn messages(&self, room: usize, before: Seq, limit: usize) -> Result<Page, LogError> {
+    pub(crate) fn messages(
+        &self,
+        room: usize,
+        before: Seq,
+        limit: usize,
+    ) -> Result<Page, LogError> {
         let mut events = at_once(self.log.messages_before(&stream(room), before, limit))?;
         events.reverse();
         Ok(Page { through: Seq(before.0.saturating_sub(1)), events, newer: None })

@@ -54,7 +54,8 @@ pub(crate) fn first(text: &str) -> Option<usize> {
 }
 
 fn read(digits: &str) -> Option<usize> {
-    let known = !digits.is_empty() && digits.len() < 16 && digits.chars().all(|c| DIGITS.contains(&c));
+    let known =
+        !digits.is_empty() && digits.len() < 16 && digits.chars().all(|c| DIGITS.contains(&c));
     let value = |c: char| DIGITS.iter().position(|digit| *digit == c).unwrap_or(0);
     known.then(|| digits.chars().fold(0, |mark, c| mark * 4 + value(c)))
 }

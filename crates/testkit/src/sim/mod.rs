@@ -1,10 +1,13 @@
-//! The simulator: conversations under virtual time, with agents that misbehave and a server that crashes, all from one seed.
+//! The simulator: conversations under virtual time, with agents that misbehave and a server that
+//! crashes, all from one seed.
 //!
-//! The kernel, the host of a stream, the purses and the log are the real ones. Only what is around them is made up: time, people, agents,
-//! and a disk that fills up, forgets its writers and answers late. A host says what it waits for, and a crash can fall before and after
-//! each of that. Checkers with knowledge of their own watch every event, every step and every rest.
+//! The kernel, the host of a stream, the purses and the log are the real ones. Only what is around
+//! them is made up: time, people, agents, and a disk that fills up, forgets its writers and answers
+//! late. A host says what it waits for, and a crash can fall before and after each of that.
+//! Checkers with knowledge of their own watch every event, every step and every rest.
 //!
-//! Each seed also plays the life of one session in a terminal, with the real machine of its turns (`terminals/`).
+//! Each seed also plays the life of one session in a terminal, with the real machine of its turns
+//! (`terminals/`).
 
 pub(crate) mod rng;
 mod log;
@@ -58,7 +61,11 @@ impl Stats {
 
 impl fmt::Display for Stats {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} steps, {} events, {} turns, {} crashes", self.steps, self.events, self.turns, self.crashes)
+        write!(
+            f,
+            "{} steps, {} events, {} turns, {} crashes",
+            self.steps, self.events, self.turns, self.crashes
+        )
     }
 }
 
@@ -75,8 +82,8 @@ pub struct Report {
     pub story: Vec<String>,
 }
 
-/// Makes one run, with a bug planted in the engine or the kernel where they were built for that. The story costs time, so it is only told
-/// where it is wanted.
+/// Makes one run, with a bug planted in the engine or the kernel where they were built for that.
+/// The story costs time, so it is only told where it is wanted.
 pub fn run(seed: u64, bug: Option<Bug>, told: bool) -> Report {
     moothall_kernel::planted::plant(bug);
     let report = match bug {
@@ -84,7 +91,11 @@ pub fn run(seed: u64, bug: Option<Bug>, told: bool) -> Report {
         Some(_) => converse(seed, told),
         None => {
             let report = converse(seed, told);
-            if report.objection.is_some() { report } else { report.then(terminals::run(seed, told)) }
+            if report.objection.is_some() {
+                report
+            } else {
+                report.then(terminals::run(seed, told))
+            }
         }
     };
     moothall_kernel::planted::plant(None);
@@ -101,7 +112,12 @@ fn converse(seed: u64, told: bool) -> Report {
 impl Report {
     fn then(mut self, next: Report) -> Report {
         self.story.extend(next.story);
-        Report { seed: self.seed, stats: self.stats.plus(next.stats), objection: next.objection, story: self.story }
+        Report {
+            seed: self.seed,
+            stats: self.stats.plus(next.stats),
+            objection: next.objection,
+            story: self.story,
+        }
     }
 }
 

@@ -63,9 +63,12 @@ pub(crate) fn policy(rng: &mut Rng) -> Policy {
 /// What the registry says about some client.
 pub(crate) fn facts(rng: &mut Rng) -> AgentFacts {
     let runtime =
-        [Runtime::SCRIPT, Runtime::COMMAND, Runtime::LLM, Runtime::TERMINAL, Runtime::REMOTE][rng.weighted(&[4, 3, 3, 2, 3])].clone();
+        [Runtime::SCRIPT, Runtime::COMMAND, Runtime::LLM, Runtime::TERMINAL, Runtime::REMOTE]
+            [rng.weighted(&[4, 3, 3, 2, 3])]
+        .clone();
     let on_lost = if rng.chance(20) { OnLost::Fail } else { OnLost::Rerun };
-    let (known, timeout) = (rng.chance(90), rng.chance(20).then(|| Millis::from_secs(rng.between(1, 90))));
+    let (known, timeout) =
+        (rng.chance(90), rng.chance(20).then(|| Millis::from_secs(rng.between(1, 90))));
     AgentFacts { known, timeout, on_lost, ..AgentFacts::of_runtime(runtime) }
 }
 
@@ -101,7 +104,8 @@ pub(crate) fn invite(rng: &mut Rng, number: usize, circle: bool, roster: &Roster
     let nickname = rng.chance(70).then(|| nicknames[rng.below(2) as usize].to_owned());
     let roles = rng.chance(50).then(|| vec![ROLES[rng.below(3) as usize].to_owned()]);
     let client = if rng.chance(3) { "human" } else { CLIENTS[number % CLIENTS.len()] };
-    let profile = Profile { client: Some(client.into()), model: Some("m-1".into()), roles, nickname };
+    let profile =
+        Profile { client: Some(client.into()), model: Some("m-1".into()), roles, nickname };
     let mut invite = Invite::new(id, profile, roster.facts(client));
     if circle {
         invite.number = Some(number as u32 + 1);
@@ -136,7 +140,9 @@ pub(crate) fn plan(rng: &mut Rng) -> GatheringPlan {
 
 /// Somebody's name as it stands in this conversation, or would.
 fn name(rng: &mut Rng, state: &Conversation) -> String {
-    let Some(participant) = rng.pick(state.participants()) else { return AGENTS[rng.below(8) as usize].0.into() };
+    let Some(participant) = rng.pick(state.participants()) else {
+        return AGENTS[rng.below(8) as usize].0.into();
+    };
     match rng.below(4) {
         0 => participant.name().to_owned(),
         1 if !participant.profile.roles().is_empty() => participant.profile.roles()[0].clone(),

@@ -30,7 +30,13 @@ pub(crate) struct Request {
 
 impl Request {
     pub(crate) fn new(command: impl Into<Command>, key: Option<String>) -> Self {
-        Self { command: command.into(), key, conditional: false, delivery: None, owing: Owing::default() }
+        Self {
+            command: command.into(),
+            key,
+            conditional: false,
+            delivery: None,
+            owing: Owing::default(),
+        }
     }
 }
 
@@ -111,13 +117,19 @@ impl Server {
     pub(crate) fn request(&mut self, request: Request) -> Input {
         self.last_request += 1;
         let id = RequestId(self.last_request);
-        let once = |principal: &str, key: &String| Idempotency { principal: principal.into(), key: key.clone(), fingerprint: key.clone() };
+        let once = |principal: &str, key: &String| Idempotency {
+            principal: principal.into(),
+            key: key.clone(),
+            fingerprint: key.clone(),
+        };
         let idempotency = match request.delivery {
             Some(delivery) => Some(once(errands::PRINCIPAL, &delivery.to_string())),
             None => request.key.as_ref().map(|key| once("client", key)),
         };
         let wanted = Wanted::Decision(request.command.clone());
-        let condition = request.conditional.then(|| Condition { principal: "boss".into(), within: consent::WITHIN });
+        let condition = request
+            .conditional
+            .then(|| Condition { principal: "boss".into(), within: consent::WITHIN });
         let owing = request.owing.clone();
         self.waiting.insert(id, request);
         Input::Request { id, wanted, idempotency, condition, owing }
@@ -129,6 +141,10 @@ impl Server {
 
     /// Whether nothing would happen if it were let alone now.
     pub(crate) fn is_idle(&self, steady: Millis) -> bool {
-        self.queue.is_empty() && self.outstanding.is_none() && !self.is_new && self.host.is_idle() && !self.is_due(steady)
+        self.queue.is_empty()
+            && self.outstanding.is_none()
+            && !self.is_new
+            && self.host.is_idle()
+            && !self.is_due(steady)
     }
 }

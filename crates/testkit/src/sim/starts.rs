@@ -43,18 +43,30 @@ impl World {
         };
         let within = Millis(self.rng.between(1_000, 9_000_000));
         let by = Actor::named(self.somebody(room));
-        self.client(room, EngineCommand::AskStart { permission, by, start: Box::new(start), within });
+        self.client(
+            room,
+            EngineCommand::AskStart { permission, by, start: Box::new(start), within },
+        );
     }
 
     /// Somebody's program asks something in no turn, perhaps once more, or asks it no longer.
     fn ask_in_no_turn(&mut self, room: usize, permission: PermissionId) {
         let asked = self.benches[room].room.questions.keys().next().cloned();
         let command = match (asked, self.rng.below(4)) {
-            (Some(permission), 0) => EngineCommand::WithdrawPermission { permission, because: Withdrawn::Gone },
+            (Some(permission), 0) => {
+                EngineCommand::WithdrawPermission { permission, because: Withdrawn::Gone }
+            }
             (asked, chance) => {
                 let permission = asked.filter(|_| chance == 1).unwrap_or(permission);
-                let question = Box::new(Question::new("Is this folder trusted?", PermissionOption::allow_or_deny()));
-                EngineCommand::AskQuestion { permission, participant: self.somebody(room), question }
+                let question = Box::new(Question::new(
+                    "Is this folder trusted?",
+                    PermissionOption::allow_or_deny(),
+                ));
+                EngineCommand::AskQuestion {
+                    permission,
+                    participant: self.somebody(room),
+                    question,
+                }
             }
         };
         self.client(room, command);
@@ -63,16 +75,32 @@ impl World {
     /// The host wants a program started, however often it says so.
     pub(crate) fn begin_start(&mut self, room: usize, start: &Start) -> Result<(), Objection> {
         let permission = &start.permission;
-        // A host that was replaced may have settled it: the newer one finds that out with its next append.
+        // A host that was replaced may have settled it: the newer one finds that out with its next
+        // append.
         if self.servers[room].host.committed().head() < self.benches[room].room.head {
             return Ok(());
         }
         let allowed = self.benches[room].room.starts.get(permission) == Some(&true);
-        object("starts", if allowed { Ok(()) } else { Err(format!("{permission} of room {room} was begun, and nobody allowed it")) })?;
-        if !self.beginnings.iter().any(|known| known.room == room && known.permission == *permission) {
+        object(
+            "starts",
+            if allowed {
+                Ok(())
+            } else {
+                Err(format!("{permission} of room {room} was begun, and nobody allowed it"))
+            },
+        )?;
+        if !self
+            .beginnings
+            .iter()
+            .any(|known| known.room == room && known.permission == *permission)
+        {
             let outcome = match self.rng.below(3) {
                 0 => StartOutcome::Failed { why: "no such program".into() },
-                _ => StartOutcome::Started { session: permission.to_string(), name: "codex-1".into(), unsaid: None },
+                _ => StartOutcome::Started {
+                    session: permission.to_string(),
+                    name: "codex-1".into(),
+                    unsaid: None,
+                },
             };
             let due = self.time + self.rng.between(1, 20_000) as i64;
             self.beginnings.push(Beginning { room, permission: permission.clone(), outcome, due });
@@ -86,7 +114,10 @@ impl World {
         self.beginnings.retain_mut(|known| {
             let owed = benches[known.room].room.starts.contains_key(&known.permission);
             if owed && known.due <= now {
-                let command = EngineCommand::StartDone { permission: known.permission.clone(), outcome: known.outcome.clone() };
+                let command = EngineCommand::StartDone {
+                    permission: known.permission.clone(),
+                    outcome: known.outcome.clone(),
+                };
                 let key = Some(format!("start {}", known.permission));
                 servers[known.room].queue.push_back(Told::Asked(Request::new(command, key)));
                 known.due = now + RETRY;

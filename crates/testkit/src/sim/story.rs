@@ -31,16 +31,24 @@ pub(crate) fn line(room: usize, recorded: &Recorded) -> String {
             let body: String = text::cut(&posted.body, 60).escape_debug().collect();
             let turn = posted.turn.map_or(String::new(), |no| format!(" turn {no}"));
             let marks = if posted.queued { ", queued" } else { "" };
-            format!("{} to {:?} depth {}{turn}{marks}: {body}", posted.from, posted.to, posted.depth)
+            format!(
+                "{} to {:?} depth {}{turn}{marks}: {body}",
+                posted.from, posted.to, posted.depth
+            )
         }
         Event::Suppressed { participant, turn, because, body, .. } => {
             let body: String = text::cut(body, 40).escape_debug().collect();
             format!("kept {participant} turn {turn:?} {because:?}: {body}")
         }
         Event::TurnGranted { turn, participant, why, kind, may_pass, cause, .. } => {
-            format!("granted turn {turn} to {participant}: {why:?} {kind:?} may_pass {may_pass} for {}", cause.seq)
+            format!(
+                "granted turn {turn} to {participant}: {why:?} {kind:?} may_pass {may_pass} for {}",
+                cause.seq
+            )
         }
-        Event::TurnWidened { turn, why, kind, cause, .. } => format!("widened turn {turn}: {why:?} {kind:?} for {}", cause.seq),
+        Event::TurnWidened { turn, why, kind, cause, .. } => {
+            format!("widened turn {turn}: {why:?} {kind:?} for {}", cause.seq)
+        }
         Event::TurnStarted { turn, attempt, from_seq, through_seq, .. } => {
             format!("started turn {turn} attempt {attempt}, ({from_seq}, {through_seq}]")
         }

@@ -22,11 +22,20 @@ impl World {
     pub(crate) fn hire(&mut self, room: usize, job: agent::Job) -> Result<(), Objection> {
         let fresh = self.benches[room].room.head == job.through;
         if fresh && self.rng.chance(40) {
-            let verdict = prompts::check(&self.benches[room].room, &self.marks, &job.participant, &job.name, job.through, &job.prompt);
+            let verdict = prompts::check(
+                &self.benches[room].room,
+                &self.marks,
+                &job.participant,
+                &job.name,
+                job.through,
+                &job.prompt,
+            );
             object("prompts", verdict)?;
         }
         let host = self.servers[room].number;
-        if let Some(known) = self.jobs.iter_mut().find(|known| known.key() == job.key && !known.orphan) {
+        if let Some(known) =
+            self.jobs.iter_mut().find(|known| known.key() == job.key && !known.orphan)
+        {
             known.through = known.through.max(job.through);
             known.host = host;
             return Ok(());
@@ -37,30 +46,60 @@ impl World {
         Ok(())
     }
 
-    fn employ(&mut self, room: usize, turn: TurnNo, attempt: u32, participant: ParticipantId, abilities: Abilities, through: Seq) {
+    fn employ(
+        &mut self,
+        room: usize,
+        turn: TurnNo,
+        attempt: u32,
+        participant: ParticipantId,
+        abilities: Abilities,
+        through: Seq,
+    ) {
         self.last_job += 1;
         let circle = promise(self.servers[room].room().policy().name).circle;
         let timeline = agents::timeline(&mut self.rng, self.time, circle);
-        let (id, host, orphan, unsure, reported) = (self.last_job, self.servers[room].number, false, Vec::new(), false);
-        self.jobs.push(Job { id, host, room, turn, attempt, participant, abilities, through, orphan, timeline, unsure, reported });
+        let (id, host, orphan, unsure, reported) =
+            (self.last_job, self.servers[room].number, false, Vec::new(), false);
+        self.jobs.push(Job {
+            id,
+            host,
+            room,
+            turn,
+            attempt,
+            participant,
+            abilities,
+            through,
+            orphan,
+            timeline,
+            unsure,
+            reported,
+        });
     }
 
     /// Remote clients see by themselves that they have a turn, and that it is over.
     pub(crate) fn look_after_remotes(&mut self, room: usize) {
         let state = self.servers[room].room();
         let head = state.head();
-        let remote = |id: &ParticipantId| state.participant(id).is_some_and(Participant::answers_by_posting);
-        let wanted: Vec<_> = state.duties().run.into_iter().filter(|run| remote(&run.participant)).collect();
+        let remote =
+            |id: &ParticipantId| state.participant(id).is_some_and(Participant::answers_by_posting);
+        let wanted: Vec<_> =
+            state.duties().run.into_iter().filter(|run| remote(&run.participant)).collect();
         let over: Vec<TurnKey> = self
             .jobs
             .iter()
             .filter(|job| job.room == room && job.comes_by_itself() && !job.orphan)
-            .filter(|job| !wanted.iter().any(|run| (run.turn, run.attempt) == (job.turn, job.attempt)))
+            .filter(|job| {
+                !wanted.iter().any(|run| (run.turn, run.attempt) == (job.turn, job.attempt))
+            })
             .map(Job::key)
             .collect();
         over.iter().for_each(|key| self.cancel(key));
         for run in wanted {
-            let known = self.jobs.iter().any(|job| job.room == room && !job.orphan && (job.turn, job.attempt) == (run.turn, run.attempt));
+            let known = self.jobs.iter().any(|job| {
+                job.room == room
+                    && !job.orphan
+                    && (job.turn, job.attempt) == (run.turn, run.attempt)
+            });
             if !known {
                 self.employ(room, run.turn, run.attempt, run.participant, Abilities::REMOTE, head);
             }
@@ -84,10 +123,13 @@ impl World {
         self.jobs.retain(|job| !job.orphan || !job.timeline.is_empty());
     }
 
-    /// A crash takes jobs with it. A terminal keeps what was typed into it, which is nothing before the turn runs.
+    /// A crash takes jobs with it. A terminal keeps what was typed into it, which is nothing before
+    /// the turn runs.
     pub(crate) fn forget_jobs(&mut self) {
         let benches = &self.benches;
-        let is_typed = |job: &Job| benches[job.room].room.turns.get(&job.turn).is_none_or(|open| open.running.is_some());
+        let is_typed = |job: &Job| {
+            benches[job.room].room.turns.get(&job.turn).is_none_or(|open| open.running.is_some())
+        };
         self.jobs.retain(|job| job.survives() && (job.comes_by_itself() || is_typed(job)));
     }
 
@@ -118,7 +160,10 @@ impl World {
     /// Everything that is due is put before the hosts.
     pub(crate) fn collect(&mut self) {
         loop {
-            let due = self.jobs.iter().position(|job| job.timeline.front().is_some_and(|(at, _)| *at <= self.time));
+            let due = self
+                .jobs
+                .iter()
+                .position(|job| job.timeline.front().is_some_and(|(at, _)| *at <= self.time));
             let Some(at) = due else { break };
             self.hear(at);
         }
@@ -145,12 +190,16 @@ impl World {
             Report::Ask(within) => {
                 self.last_permission += 1;
                 let permission = PermissionId::new(format!("p{}", self.last_permission));
-                let question = Box::new(Question::new("run \u{1b}[31mrm", PermissionOption::allow_or_deny()));
+                let question =
+                    Box::new(Question::new("run \u{1b}[31mrm", PermissionOption::allow_or_deny()));
                 said(Said::Permission { permission, question, within: Millis(*within) })
             }
-            Report::Answer | Report::Pass | Report::Empty | Report::TooLong | Report::Directive | Report::Fail => {
-                Some(self.finish(job, report))
-            }
+            Report::Answer
+            | Report::Pass
+            | Report::Empty
+            | Report::TooLong
+            | Report::Directive
+            | Report::Fail => Some(self.finish(job, report)),
         }
     }
 
@@ -161,13 +210,29 @@ impl World {
         let by = Actor::named(job.participant.clone());
         match result {
             Ok(text) if job.comes_by_itself() => {
-                let posted = !text.trim().is_empty() && (*report != Report::Pass || self.rng.chance(50));
-                let post =
-                    Post { by: by.clone(), to: To::All, body: text, reply_to: None, tags: Vec::new(), typed_at: None, asks: Vec::new() };
-                let command = if posted { ClientCommand::Post(post) } else { ClientCommand::Pass { by, to: None, reply_to: None } };
+                let posted =
+                    !text.trim().is_empty() && (*report != Report::Pass || self.rng.chance(50));
+                let post = Post {
+                    by: by.clone(),
+                    to: To::All,
+                    body: text,
+                    reply_to: None,
+                    tags: Vec::new(),
+                    typed_at: None,
+                    asks: Vec::new(),
+                };
+                let command = if posted {
+                    ClientCommand::Post(post)
+                } else {
+                    ClientCommand::Pass { by, to: None, reply_to: None }
+                };
                 Told::Asked(Request::new(command, Some(self.key())))
             }
-            result => Told::Report(job.id, job.key(), Said::Finished { result, usage: Usage { ms: 5, ..Usage::default() } }),
+            result => Told::Report(
+                job.id,
+                job.key(),
+                Said::Finished { result, usage: Usage { ms: 5, ..Usage::default() } },
+            ),
         }
     }
 
@@ -177,14 +242,18 @@ impl World {
         if let Some(job) = self.jobs.iter_mut().find(|known| known.id == job) {
             job.reported = true;
         }
-        let mark = result.as_ref().ok().filter(|text| !is_pass(text)).and_then(|text| marks::first(text));
+        let mark =
+            result.as_ref().ok().filter(|text| !is_pass(text)).and_then(|text| marks::first(text));
         self.owed_words.extend(mark.map(|mark| (room, key.turn, mark)));
     }
 
     /// The host will take a job for dead.
     pub(crate) fn note_probed(&mut self, key: &TurnKey, probe: &Probe) {
         if *probe == Probe::Lost {
-            self.jobs.iter_mut().filter(|job| job.key() == *key).for_each(|job| job.reported = true);
+            self.jobs
+                .iter_mut()
+                .filter(|job| job.key() == *key)
+                .for_each(|job| job.reported = true);
         }
     }
 
@@ -204,7 +273,9 @@ impl World {
                 | Event::StartRequested { permission, .. } => open.push(permission),
                 Event::PermissionAnswered { permission, .. }
                 | Event::PermissionExpired { permission }
-                | Event::PermissionWithdrawn { permission, .. } => open.retain(|id| *id != permission),
+                | Event::PermissionWithdrawn { permission, .. } => {
+                    open.retain(|id| *id != permission)
+                }
                 _ => {}
             }
         }

@@ -59,7 +59,8 @@ pub(crate) struct World {
     pub(crate) paid: i64,
     /// Turns that it should have taken: those that reached the disk.
     pub(crate) spent: i64,
-    /// Words that a runtime reported for good, by the job and the mark: they have to reach the disk.
+    /// Words that a runtime reported for good, by the job and the mark: they have to reach the
+    /// disk.
     pub(crate) owed_words: Vec<(usize, moothall_kernel::ids::TurnNo, usize)>,
     pub(crate) marks: Marks,
     /// Marks that reached the disk, seen or kept.
@@ -80,7 +81,8 @@ pub(crate) struct World {
     pub(crate) habits: Habits,
     pub(crate) stats: Stats,
     pub(crate) story: Story,
-    /// When snapshots are taken: a chance of their own, so that nothing else in a run depends on them.
+    /// When snapshots are taken: a chance of their own, so that nothing else in a run depends on
+    /// them.
     pub(crate) shutter: Rng,
 }
 
@@ -99,7 +101,9 @@ impl World {
             servers: Vec::new(),
             zombies: Vec::new(),
             calm: true,
-            benches: (0..rooms).map(|room| Bench::new(Conversation::new(stream(room)), turns)).collect(),
+            benches: (0..rooms)
+                .map(|room| Bench::new(Conversation::new(stream(room)), turns))
+                .collect(),
             readers: (0..rooms).map(|_| Vec::new()).collect(),
             offline: vec![BTreeSet::new(); rooms],
             purses: Purses::new(&budgets),
@@ -164,12 +168,21 @@ impl World {
             let policy = people::policy(&mut self.rng);
             let circle = promise(policy.name).circle;
             self.story.tell(|| format!("room {room}: {policy:?}"));
-            self.servers[room].ask(ClientCommand::Create { name: "Room".into(), policy, by: Actor::named("user") });
+            self.servers[room].ask(ClientCommand::Create {
+                name: "Room".into(),
+                policy,
+                by: Actor::named("user"),
+            });
             let first = if circle { 3 } else { 1 };
             let agents = self.rng.between(first, 8) as usize;
             let mut controls = Vec::new();
             for number in 0..agents {
-                controls.push(Control::Invite(people::invite(&mut self.rng, number, circle, &self.servers[room].roster)));
+                controls.push(Control::Invite(people::invite(
+                    &mut self.rng,
+                    number,
+                    circle,
+                    &self.servers[room].roster,
+                )));
             }
             if self.rng.chance(30) {
                 controls.push(Control::Invite(people::invite_person(circle)));
@@ -181,8 +194,14 @@ impl World {
                 controls.push(Control::InvitedAuto(true));
             }
             self.servers[room].ask(ClientCommand::Control { by: Actor::named("user"), controls });
-            let member = ParticipantId::new(people::AGENTS[self.rng.below(agents as u64) as usize].0);
-            let viewers = [Viewer::Operator, Viewer::Guest, Viewer::Participant(member), Viewer::Participant(ParticipantId::user())];
+            let member =
+                ParticipantId::new(people::AGENTS[self.rng.below(agents as u64) as usize].0);
+            let viewers = [
+                Viewer::Operator,
+                Viewer::Guest,
+                Viewer::Participant(member),
+                Viewer::Participant(ParticipantId::user()),
+            ];
             self.readers[room] = viewers.into_iter().map(Reader::new).collect();
             self.settle(room)?;
         }
@@ -224,8 +243,10 @@ impl World {
             self.collect();
             self.carry_commands()?;
         }
-        let message =
-            format!("nothing comes to rest; open are {:?}", self.benches.iter().map(|bench| &bench.room.turns).collect::<Vec<_>>());
+        let message = format!(
+            "nothing comes to rest; open are {:?}",
+            self.benches.iter().map(|bench| &bench.room.turns).collect::<Vec<_>>()
+        );
         Err(Objection { checker: "rest", message })
     }
 
@@ -234,7 +255,14 @@ impl World {
             let offline = bench.room.offline_among(offline);
             bench.rest(&offline)?;
         }
-        object("purses", if self.paid == self.spent { Ok(()) } else { Err(format!("{} turns were paid for {}", self.paid, self.spent)) })?;
+        object(
+            "purses",
+            if self.paid == self.spent {
+                Ok(())
+            } else {
+                Err(format!("{} turns were paid for {}", self.paid, self.spent))
+            },
+        )?;
         self.ask_for_words()?;
         self.ask_for_consents()?;
         self.ask_for_errands()?;
@@ -245,9 +273,12 @@ impl World {
     fn ask_for_words(&mut self) -> Result<(), Objection> {
         for (room, turn, mark) in std::mem::take(&mut self.owed_words) {
             let ended = &self.benches[room].room.turns_ended;
-            let forgotten = ended.get(&turn).is_some_and(|place| ended.len() as u64 - place > REMEMBERED);
+            let forgotten =
+                ended.get(&turn).is_some_and(|place| ended.len() as u64 - place > REMEMBERED);
             if !forgotten && !self.filed.contains(&(room, mark)) {
-                let message = format!("the words with mark {mark}, for turn {turn} of room {room}, were thrown away");
+                let message = format!(
+                    "the words with mark {mark}, for turn {turn} of room {room}, were thrown away"
+                );
                 return Err(Objection { checker: "words", message });
             }
         }
@@ -257,10 +288,21 @@ impl World {
     /// No runtime works on what is over without having been told.
     fn ask_for_jobs(&mut self) -> Result<(), Objection> {
         let host = |job: &Job| self.servers[job.room].number;
-        let idle = |job: &&Job| job.host == host(job) && !job.orphan && !job.reported && !job.comes_by_itself();
-        let open = |job: &Job| self.benches[job.room].room.turns.get(&job.turn).is_some_and(|open| open.attempt == job.attempt);
+        let idle = |job: &&Job| {
+            job.host == host(job) && !job.orphan && !job.reported && !job.comes_by_itself()
+        };
+        let open = |job: &Job| {
+            self.benches[job.room]
+                .room
+                .turns
+                .get(&job.turn)
+                .is_some_and(|open| open.attempt == job.attempt)
+        };
         match self.jobs.iter().filter(idle).find(|job| !open(job)) {
-            Some(job) => Err(Objection { checker: "runtimes", message: format!("nobody told that it is over: {job:?}") }),
+            Some(job) => Err(Objection {
+                checker: "runtimes",
+                message: format!("nobody told that it is over: {job:?}"),
+            }),
             None => Ok(()),
         }
     }
@@ -281,9 +323,14 @@ impl World {
     pub(crate) fn compare_with_disk(&mut self) -> Result<(), Objection> {
         for room in 0..self.benches.len() {
             let disk = self.disk.read(room, Seq(0));
-            let lasts = |recorded: &Recorded| disk.get(recorded.seq.0 as usize - 1).is_some_and(|kept| is_same(recorded, kept));
-            if let Some((_, lost)) = self.acknowledged.iter().find(|(at, recorded)| *at == room && !lasts(recorded)) {
-                let message = format!("{} was acknowledged in room {room} and is gone: {lost:?}", lost.seq);
+            let lasts = |recorded: &Recorded| {
+                disk.get(recorded.seq.0 as usize - 1).is_some_and(|kept| is_same(recorded, kept))
+            };
+            if let Some((_, lost)) =
+                self.acknowledged.iter().find(|(at, recorded)| *at == room && !lasts(recorded))
+            {
+                let message =
+                    format!("{} was acknowledged in room {room} and is gone: {lost:?}", lost.seq);
                 return Err(Objection { checker: "acknowledged", message });
             }
             for reader in &self.readers[room] {
@@ -296,8 +343,11 @@ impl World {
     /// The server dies and comes back.
     pub(crate) fn crash(&mut self) -> Result<(), Objection> {
         self.stats.crashes += 1;
-        let downtime =
-            [self.rng.between(1, 999), self.rng.between(1000, 60_000), self.rng.between(60_000, 9_000_000)][self.rng.weighted(&[2, 2, 1])];
+        let downtime = [
+            self.rng.between(1, 999),
+            self.rng.between(1000, 60_000),
+            self.rng.between(60_000, 9_000_000),
+        ][self.rng.weighted(&[2, 2, 1])];
         self.story.tell(|| format!("✗ crash; down for {downtime} ms"));
         self.time += downtime as i64;
         self.forget_jobs();
@@ -307,7 +357,9 @@ impl World {
         self.purses = Purses::new(&self.budgets);
         (self.paid, self.spent) = (0, 0);
         for room in 0..self.servers.len() {
-            self.servers[room].queue.retain(|told| matches!(told, Told::Asked(_) | Told::Consent(_)));
+            self.servers[room]
+                .queue
+                .retain(|told| matches!(told, Told::Asked(_) | Told::Consent(_)));
             self.reopen(room)?;
         }
         self.compare_with_disk()?;
@@ -317,12 +369,18 @@ impl World {
         Ok(())
     }
 
-    /// A conversation is loaded anew: whatever its host knew is gone. What it wanted of the disk may come there late.
+    /// A conversation is loaded anew: whatever its host knew is gone. What it wanted of the disk
+    /// may come there late.
     pub(crate) fn reopen(&mut self, room: usize) -> Result<(), Objection> {
         object("snapshots", self.disk.check_snapshot(room))?;
         let loaded = match self.disk.load(room) {
             Ok(loaded) => loaded,
-            Err(error) => return Err(Objection { checker: "disk", message: format!("room {room} cannot be loaded: {error}") }),
+            Err(error) => {
+                return Err(Objection {
+                    checker: "disk",
+                    message: format!("room {room} cannot be loaded: {error}"),
+                });
+            }
         };
         let roster = self.servers[room].roster.clone();
         let mut server = self.serve(room, Begin::Existing(self.clock()), loaded, roster);
@@ -335,48 +393,71 @@ impl World {
         for told in std::mem::take(&mut old.queue) {
             match told {
                 Told::Asked(request) => again.push(request),
-                Told::Report(..) | Told::Probed(..) | Told::Consent(_) | Told::Refresh => self.servers[room].queue.push_back(told),
+                Told::Report(..) | Told::Probed(..) | Told::Consent(_) | Told::Refresh => {
+                    self.servers[room].queue.push_back(told)
+                }
             }
         }
         self.forget_carried(room);
-        self.unanswered.extend(again.into_iter().filter(|request| request.key.is_some()).map(|request| (room, request)));
+        self.unanswered.extend(
+            again
+                .into_iter()
+                .filter(|request| request.key.is_some())
+                .map(|request| (room, request)),
+        );
         self.repeat_reports(room);
         self.owed_words.retain(|(at, ..)| *at != room);
-        if matches!(old.outstanding, Some(Outstanding::Wanted(Output::Append { .. }))) && self.rng.chance(30) {
+        if matches!(old.outstanding, Some(Outstanding::Wanted(Output::Append { .. })))
+            && self.rng.chance(30)
+        {
             self.zombies.push((room, old));
         }
         self.benches[room].step(self.servers[room].room())
     }
 
-    /// Appends of hosts that were replaced reach the disk late, and their clients hear of it: what they hear has to be true.
+    /// Appends of hosts that were replaced reach the disk late, and their clients hear of it: what
+    /// they hear has to be true.
     pub(crate) fn wake_zombies(&mut self) -> Result<(), Objection> {
         for (room, mut zombie) in std::mem::take(&mut self.zombies) {
-            let Some(Outstanding::Wanted(Output::Append { batch })) = zombie.outstanding.take() else { continue };
+            let Some(Outstanding::Wanted(Output::Append { batch })) = zombie.outstanding.take()
+            else {
+                continue;
+            };
             let late = self.servers[room].host.committed().head() > batch.expected_head;
             std::mem::swap(&mut self.servers[room], &mut zombie);
             let inserted = batch.deliveries.clone();
             let result = self.disk.append(*batch, None);
             self.errands.note(&inserted, result.as_deref().unwrap_or_default());
             let examined = match &result {
-                Ok(_) if late => Err(Objection { checker: "fencing", message: format!("a replaced writer appended to room {room}") }),
+                Ok(_) if late => Err(Objection {
+                    checker: "fencing",
+                    message: format!("a replaced writer appended to room {room}"),
+                }),
                 Ok(_) => self.examine(room, &self.servers[room].host.appending()),
                 Err(_) => Ok(()),
             };
             let kept = result.is_ok();
             self.story.tell(|| format!("  room {room}: a replaced host hears {result:?}"));
             let server = &mut self.servers[room];
-            let around = Around { now: zombie_now(self.time, self.skew), draining: true, agents: &server.roster };
+            let around = Around {
+                now: zombie_now(self.time, self.skew),
+                draining: true,
+                agents: &server.roster,
+            };
             let outputs = server.host.handle(&around, Input::Appended(result));
             let mut heard = examined;
             for output in outputs {
                 if let (Ok(()), Output::Answer { answers }) = (&heard, output) {
-                    heard = answers.into_iter().try_for_each(|(id, verdict)| self.answered(room, id, verdict));
+                    heard = answers
+                        .into_iter()
+                        .try_for_each(|(id, verdict)| self.answered(room, id, verdict));
                 }
             }
             std::mem::swap(&mut self.servers[room], &mut zombie);
             heard?;
             if kept {
-                // The new host would find that out with its next append, which may be long in coming: it is let go and loaded again.
+                // The new host would find that out with its next append, which may be long in
+                // coming: it is let go and loaded again.
                 self.settle(room)?;
                 self.reopen(room)?;
             }

@@ -65,8 +65,8 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | TokenRevoked]:
-    """Revokes a token, and every browser that signed in with it. What they have open is closed within a
-    second.
+    """Revokes a token, and every browser that signed in with it. What they have open is closed within
+    a second.
 
     Args:
         id (str):
@@ -95,8 +95,8 @@ def sync(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | TokenRevoked | None:
-    """Revokes a token, and every browser that signed in with it. What they have open is closed within a
-    second.
+    """Revokes a token, and every browser that signed in with it. What they have open is closed within
+    a second.
 
     Args:
         id (str):
@@ -120,8 +120,8 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | TokenRevoked]:
-    """Revokes a token, and every browser that signed in with it. What they have open is closed within a
-    second.
+    """Revokes a token, and every browser that signed in with it. What they have open is closed within
+    a second.
 
     Args:
         id (str):
@@ -148,8 +148,8 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 ) -> ErrorBody | TokenRevoked | None:
-    """Revokes a token, and every browser that signed in with it. What they have open is closed within a
-    second.
+    """Revokes a token, and every browser that signed in with it. What they have open is closed within
+    a second.
 
     Args:
         id (str):

@@ -85,7 +85,8 @@ def sync_detailed(
         id (str):
         idempotency_key (str | Unset):
         body (NewEvent): Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the
-            server's and are refused; of other keys the answer warns.
+            server's and are
+            refused; of other keys the answer warns.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -121,7 +122,8 @@ def sync(
         id (str):
         idempotency_key (str | Unset):
         body (NewEvent): Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the
-            server's and are refused; of other keys the answer warns.
+            server's and are
+            refused; of other keys the answer warns.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -152,7 +154,8 @@ async def asyncio_detailed(
         id (str):
         idempotency_key (str | Unset):
         body (NewEvent): Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the
-            server's and are refused; of other keys the answer warns.
+            server's and are
+            refused; of other keys the answer warns.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -186,7 +189,8 @@ async def asyncio(
         id (str):
         idempotency_key (str | Unset):
         body (NewEvent): Body of `POST /threads/{id}/events`. `id`, `ts`, `seq` and `via` are the
-            server's and are refused; of other keys the answer warns.
+            server's and are
+            refused; of other keys the answer warns.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

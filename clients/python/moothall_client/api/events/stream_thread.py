@@ -99,12 +99,11 @@ def sync_detailed(
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
 ) -> Response[ErrorBody | str]:
-    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals are
-    named (`presence`, `delta`,
-    `progress`, and for a participant that connects by itself `turn`, with what it is to read) and have
-    no id. `resync` means that you were too slow: connect again after its position. `going-away` means
-    that the
-    server goes down. Without a position it begins now. A comment every 15 seconds says the head.
+    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
+    are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
+    `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect
+    again after its position. `going-away` means that the server goes down. Without a position it
+    begins now. A comment every 15 seconds says the head.
 
     Args:
         id (str):
@@ -151,12 +150,11 @@ def sync(
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
 ) -> ErrorBody | str | None:
-    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals are
-    named (`presence`, `delta`,
-    `progress`, and for a participant that connects by itself `turn`, with what it is to read) and have
-    no id. `resync` means that you were too slow: connect again after its position. `going-away` means
-    that the
-    server goes down. Without a position it begins now. A comment every 15 seconds says the head.
+    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
+    are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
+    `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect
+    again after its position. `going-away` means that the server goes down. Without a position it
+    begins now. A comment every 15 seconds says the head.
 
     Args:
         id (str):
@@ -198,12 +196,11 @@ async def asyncio_detailed(
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
 ) -> Response[ErrorBody | str]:
-    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals are
-    named (`presence`, `delta`,
-    `progress`, and for a participant that connects by itself `turn`, with what it is to read) and have
-    no id. `resync` means that you were too slow: connect again after its position. `going-away` means
-    that the
-    server goes down. Without a position it begins now. A comment every 15 seconds says the head.
+    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
+    are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
+    `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect
+    again after its position. `going-away` means that the server goes down. Without a position it
+    begins now. A comment every 15 seconds says the head.
 
     Args:
         id (str):
@@ -248,12 +245,11 @@ async def asyncio(
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
 ) -> ErrorBody | str | None:
-    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals are
-    named (`presence`, `delta`,
-    `progress`, and for a participant that connects by itself `turn`, with what it is to read) and have
-    no id. `resync` means that you were too slow: connect again after its position. `going-away` means
-    that the
-    server goes down. Without a position it begins now. A comment every 15 seconds says the head.
+    """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
+    are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
+    `turn`, with what it is to read) and have no id. `resync` means that you were too slow: connect
+    again after its position. `going-away` means that the server goes down. Without a position it
+    begins now. A comment every 15 seconds says the head.
 
     Args:
         id (str):

@@ -70,9 +70,9 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: McpMessage,
 ) -> Response[CallMcpResponse200 | ErrorBody]:
-    """The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request. `tools/list`
-    describes the tools. A session
-    says who it is with `Authorization: Bearer <the token of its environment>`.
+    """The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request.
+    `tools/list` describes the tools. A session says who it is with
+    `Authorization: Bearer <the token of its environment>`.
 
     Args:
         body (McpMessage): Body of `POST /mcp`: one message of JSON-RPC 2.0.
@@ -101,9 +101,9 @@ def sync(
     client: AuthenticatedClient,
     body: McpMessage,
 ) -> CallMcpResponse200 | ErrorBody | None:
-    """The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request. `tools/list`
-    describes the tools. A session
-    says who it is with `Authorization: Bearer <the token of its environment>`.
+    """The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request.
+    `tools/list` describes the tools. A session says who it is with
+    `Authorization: Bearer <the token of its environment>`.
 
     Args:
         body (McpMessage): Body of `POST /mcp`: one message of JSON-RPC 2.0.
@@ -127,9 +127,9 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: McpMessage,
 ) -> Response[CallMcpResponse200 | ErrorBody]:
-    """The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request. `tools/list`
-    describes the tools. A session
-    says who it is with `Authorization: Bearer <the token of its environment>`.
+    """The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request.
+    `tools/list` describes the tools. A session says who it is with
+    `Authorization: Bearer <the token of its environment>`.
 
     Args:
         body (McpMessage): Body of `POST /mcp`: one message of JSON-RPC 2.0.
@@ -156,9 +156,9 @@ async def asyncio(
     client: AuthenticatedClient,
     body: McpMessage,
 ) -> CallMcpResponse200 | ErrorBody | None:
-    """The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request. `tools/list`
-    describes the tools. A session
-    says who it is with `Authorization: Bearer <the token of its environment>`.
+    """The Model Context Protocol over streamable HTTP: one JSON-RPC message for each request.
+    `tools/list` describes the tools. A session says who it is with
+    `Authorization: Bearer <the token of its environment>`.
 
     Args:
         body (McpMessage): Body of `POST /mcp`: one message of JSON-RPC 2.0.

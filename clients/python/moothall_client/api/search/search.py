@@ -82,9 +82,8 @@ def sync_detailed(
     cursor: int | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | SearchAnswer]:
-    """Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and `in:`
-    take ids and names,
-    `after:` and `before:` days or times.
+    """Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
+    `in:` take ids and names, `after:` and `before:` days or times.
 
     Args:
         q (str):
@@ -122,9 +121,8 @@ def sync(
     cursor: int | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> ErrorBody | SearchAnswer | None:
-    """Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and `in:`
-    take ids and names,
-    `after:` and `before:` days or times.
+    """Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
+    `in:` take ids and names, `after:` and `before:` days or times.
 
     Args:
         q (str):
@@ -157,9 +155,8 @@ async def asyncio_detailed(
     cursor: int | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> Response[ErrorBody | SearchAnswer]:
-    """Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and `in:`
-    take ids and names,
-    `after:` and `before:` days or times.
+    """Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
+    `in:` take ids and names, `after:` and `before:` days or times.
 
     Args:
         q (str):
@@ -195,9 +192,8 @@ async def asyncio(
     cursor: int | Unset = UNSET,
     as_: str | Unset = UNSET,
 ) -> ErrorBody | SearchAnswer | None:
-    """Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and `in:`
-    take ids and names,
-    `after:` and `before:` days or times.
+    """Searches what was said, the newest first. Words and `"phrases"` must all be there; `from:` and
+    `in:` take ids and names, `after:` and `before:` days or times.
 
     Args:
         q (str):

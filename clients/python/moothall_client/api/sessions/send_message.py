@@ -79,8 +79,8 @@ def sync_detailed(
     body: NewMessage,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | MessageSent]:
-    """Says something to it. With a session's token, `direct` talks over a link of the two and `close_link`
-    ends it.
+    """Says something to it. With a session's token, `direct` talks over a link of the two and
+    `close_link` ends it.
 
     Args:
         id (str):
@@ -115,8 +115,8 @@ def sync(
     body: NewMessage,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | MessageSent | None:
-    """Says something to it. With a session's token, `direct` talks over a link of the two and `close_link`
-    ends it.
+    """Says something to it. With a session's token, `direct` talks over a link of the two and
+    `close_link` ends it.
 
     Args:
         id (str):
@@ -146,8 +146,8 @@ async def asyncio_detailed(
     body: NewMessage,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | MessageSent]:
-    """Says something to it. With a session's token, `direct` talks over a link of the two and `close_link`
-    ends it.
+    """Says something to it. With a session's token, `direct` talks over a link of the two and
+    `close_link` ends it.
 
     Args:
         id (str):
@@ -180,8 +180,8 @@ async def asyncio(
     body: NewMessage,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | MessageSent | None:
-    """Says something to it. With a session's token, `direct` talks over a link of the two and `close_link`
-    ends it.
+    """Says something to it. With a session's token, `direct` talks over a link of the two and
+    `close_link` ends it.
 
     Args:
         id (str):

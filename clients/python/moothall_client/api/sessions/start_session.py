@@ -80,10 +80,9 @@ def sync_detailed(
     body: NewSession,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | SessionEntry | StartAsked]:
-    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal
-    already. What an agent may not start by
-    itself, a person is asked about first: then the answer is 202, and a `permission` event of the
-    thread tells what comes of it.
+    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
+    terminal already. What an agent may not start by itself, a person is asked about first: then the
+    answer is 202, and a `permission` event of the thread tells what comes of it.
 
     Args:
         idempotency_key (str | Unset):
@@ -116,10 +115,9 @@ def sync(
     body: NewSession,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | SessionEntry | StartAsked | None:
-    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal
-    already. What an agent may not start by
-    itself, a person is asked about first: then the answer is 202, and a `permission` event of the
-    thread tells what comes of it.
+    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
+    terminal already. What an agent may not start by itself, a person is asked about first: then the
+    answer is 202, and a `permission` event of the thread tells what comes of it.
 
     Args:
         idempotency_key (str | Unset):
@@ -147,10 +145,9 @@ async def asyncio_detailed(
     body: NewSession,
     idempotency_key: str | Unset = UNSET,
 ) -> Response[ErrorBody | SessionEntry | StartAsked]:
-    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal
-    already. What an agent may not start by
-    itself, a person is asked about first: then the answer is 202, and a `permission` event of the
-    thread tells what comes of it.
+    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
+    terminal already. What an agent may not start by itself, a person is asked about first: then the
+    answer is 202, and a `permission` event of the thread tells what comes of it.
 
     Args:
         idempotency_key (str | Unset):
@@ -181,10 +178,9 @@ async def asyncio(
     body: NewSession,
     idempotency_key: str | Unset = UNSET,
 ) -> ErrorBody | SessionEntry | StartAsked | None:
-    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a terminal
-    already. What an agent may not start by
-    itself, a person is asked about first: then the answer is 202, and a `permission` event of the
-    thread tells what comes of it.
+    """Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
+    terminal already. What an agent may not start by itself, a person is asked about first: then the
+    answer is 202, and a `permission` event of the thread tells what comes of it.
 
     Args:
         idempotency_key (str | Unset):

@@ -64,8 +64,8 @@ def sync_detailed(
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | str]:
     """Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
-    second, with the whole screen each
-    time; `ended` when the program is gone, and `going-away` when the server goes down.
+    second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
+    the server goes down.
 
     Args:
         id (str):
@@ -95,8 +95,8 @@ def sync(
     client: AuthenticatedClient,
 ) -> ErrorBody | str | None:
     """Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
-    second, with the whole screen each
-    time; `ended` when the program is gone, and `going-away` when the server goes down.
+    second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
+    the server goes down.
 
     Args:
         id (str):
@@ -121,8 +121,8 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
 ) -> Response[ErrorBody | str]:
     """Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
-    second, with the whole screen each
-    time; `ended` when the program is gone, and `going-away` when the server goes down.
+    second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
+    the server goes down.
 
     Args:
         id (str):
@@ -150,8 +150,8 @@ async def asyncio(
     client: AuthenticatedClient,
 ) -> ErrorBody | str | None:
     """Streams what its terminal shows: a `screen` event at once and whenever it changed, at most ten a
-    second, with the whole screen each
-    time; `ended` when the program is gone, and `going-away` when the server goes down.
+    second, with the whole screen each time; `ended` when the program is gone, and `going-away` when
+    the server goes down.
 
     Args:
         id (str):

@@ -1,4 +1,5 @@
-//! The socket at which hooks ring, so that a report is read at once, and at which they ask for a permission.
+//! The socket at which hooks ring, so that a report is read at once, and at which they ask for a
+//! permission.
 
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream as BlockingStream;
@@ -12,7 +13,8 @@ use tokio::net::UnixStream;
 use super::folder::{SpoolFolder, reachable};
 use super::note::Note;
 
-/// Longest call that is read, in bytes: a payload and a record of the greatest length, however they are escaped.
+/// Longest call that is read, in bytes: a payload and a record of the greatest length, however they
+/// are escaped.
 pub(super) const CALL_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// What a hook wants. One line of JSON each.
@@ -70,7 +72,8 @@ pub(super) fn connect(spool: &SpoolFolder) -> io::Result<BlockingStream> {
     BlockingStream::connect(path)
 }
 
-/// Rings, for no longer than this: a server that has stopped to listen would otherwise hold the hook up.
+/// Rings, for no longer than this: a server that has stopped to listen would otherwise hold the
+/// hook up.
 pub(super) fn ring(spool: &SpoolFolder, call: Call, within: Duration) {
     let (rung, heard) = std::sync::mpsc::channel();
     let spool = spool.clone();

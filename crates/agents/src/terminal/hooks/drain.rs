@@ -28,7 +28,11 @@ pub(super) enum Later {
 }
 
 /// Reads all reports of a session until none is left.
-pub(super) async fn drain(spool: &SpoolFolder, folder: &Path, sink: &dyn HookSink) -> Result<(), Later> {
+pub(super) async fn drain(
+    spool: &SpoolFolder,
+    folder: &Path,
+    sink: &dyn HookSink,
+) -> Result<(), Later> {
     loop {
         let found = reports(folder)?;
         if found.is_empty() {
@@ -43,7 +47,8 @@ pub(super) async fn drain(spool: &SpoolFolder, folder: &Path, sink: &dyn HookSin
 async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(), Later> {
     let path = file.to_owned();
     // Reports may be long, and disks slow.
-    let read = tokio::task::spawn_blocking(move || read(&path)).await.map_err(io::Error::other)??;
+    let read =
+        tokio::task::spawn_blocking(move || read(&path)).await.map_err(io::Error::other)??;
     let Some(note) = read else { return Ok(refuse(spool, file, "it is no report")?) };
     let hook = match hook(&note) {
         Ok(Some(hook)) => hook,
@@ -65,14 +70,23 @@ pub(super) fn hook(note: &Note) -> Result<Option<Hook>, &'static str> {
         HookEvent::Garbled => return Err("its payload cannot be read"),
     };
     Uuid::try_parse(&note.session).map_err(|_| "it names no session")?;
-    Ok(Some(Hook { id: note.id.clone(), session: SessionId::new(&note.session), token: note.token.clone(), native, news }))
+    Ok(Some(Hook {
+        id: note.id.clone(),
+        session: SessionId::new(&note.session),
+        token: note.token.clone(),
+        native,
+        news,
+    }))
 }
 
 fn read(file: &Path) -> io::Result<Option<Note>> {
-    // Its writer may be another user than the server, and it may have become a link or a pipe since it was found.
+    // Its writer may be another user than the server, and it may have become a link or a pipe since
+    // it was found.
     let plain = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits();
     let file = match fs::OpenOptions::new().read(true).custom_flags(plain).open(file) {
-        Err(error) if error.raw_os_error() == Some(nix::errno::Errno::ELOOP as i32) => return Ok(None),
+        Err(error) if error.raw_os_error() == Some(nix::errno::Errno::ELOOP as i32) => {
+            return Ok(None);
+        }
         file => file?,
     };
     if !file.metadata()?.is_file() {

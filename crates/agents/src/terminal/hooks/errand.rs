@@ -1,5 +1,6 @@
-//! What is prepared for a program that runs as another user, by that user: a program of theirs is sent to look and to write, so that
-//! the server, which may be root, opens nothing that lies where they can put links.
+//! What is prepared for a program that runs as another user, by that user: a program of theirs is
+//! sent to look and to write, so that the server, which may be root, opens nothing that lies where
+//! they can put links.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
@@ -20,7 +21,8 @@ use crate::command::Environment;
 use crate::run_as::Account;
 use crate::terminal::Vendor;
 
-/// Longest that a user's own files may keep a start waiting, e.g. on a home folder of another computer.
+/// Longest that a user's own files may keep a start waiting, e.g. on a home folder of another
+/// computer.
 const WITHIN: Duration = Duration::from_secs(20);
 /// Longest errand that is read.
 const BYTES_MAX: u64 = 4 * 1024 * 1024;
@@ -56,7 +58,8 @@ pub(super) enum Outcome {
     Refused(String),
 }
 
-/// Runs the errand that stands on standard input, as whoever this is; gives what to write on standard output.
+/// Runs the errand that stands on standard input, as whoever this is; gives what to write on
+/// standard output.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -79,19 +82,38 @@ impl Errand {
             let (program, path) = (&self.program, environment.path());
             format!("The user {user} can run no program {program:?}: there is none that {user} may run in {path}. Install it for {user}, or for all.")
         })?;
-        let dress = HookInjector { moothall: self.moothall, url: self.url, spool: SpoolFolder::new(self.spool), outside: None };
-        let launch_command = dress.of(self.vendor, &SessionId::new(&self.session), &self.token, &self.env);
-        let LaunchCommand { args, env } =
-            launch_command.map_err(|error| format!("What it needs to report cannot be written as {user}: {error}."))?;
+        let dress = HookInjector {
+            moothall: self.moothall,
+            url: self.url,
+            spool: SpoolFolder::new(self.spool),
+            outside: None,
+        };
+        let launch_command =
+            dress.of(self.vendor, &SessionId::new(&self.session), &self.token, &self.env);
+        let LaunchCommand { args, env } = launch_command.map_err(|error| {
+            format!("What it needs to report cannot be written as {user}: {error}.")
+        })?;
         Ok(Outcome::Ready { program, args, env })
     }
 
     /// Sends somebody with these words before, and waits for what comes of it.
-    pub(super) async fn send(&self, account: &Account, before: &[String]) -> Result<Outcome, HostFault> {
-        let asked = serde_json::to_vec(self).map_err(|error| HostFault::Failed(error.to_string()))?;
+    pub(super) async fn send(
+        &self,
+        account: &Account,
+        before: &[String],
+    ) -> Result<Outcome, HostFault> {
+        let asked =
+            serde_json::to_vec(self).map_err(|error| HostFault::Failed(error.to_string()))?;
         let told = timeout(WITHIN, ask(before, &self.moothall, asked)).await;
-        let output = told.map_err(|_| HostFault::Failed(format!("The files of {} did not answer for too long.", account.name())))?;
-        let output = output.map_err(|error| HostFault::Failed(format!("What changes the user could not be run: {error}.")))?;
+        let output = told.map_err(|_| {
+            HostFault::Failed(format!(
+                "The files of {} did not answer for too long.",
+                account.name()
+            ))
+        })?;
+        let output = output.map_err(|error| {
+            HostFault::Failed(format!("What changes the user could not be run: {error}."))
+        })?;
         let said = String::from_utf8_lossy(&output.stderr);
         match serde_json::from_slice(&output.stdout) {
             Ok(outcome) if output.status.success() => Ok(outcome),
@@ -105,11 +127,17 @@ impl Errand {
     }
 }
 
-async fn ask(before: &[String], moothall: &Path, asked: Vec<u8>) -> io::Result<std::process::Output> {
-    let mut words = before.iter().map(String::as_str).map(std::ffi::OsStr::new).chain([moothall.as_os_str()]);
+async fn ask(
+    before: &[String],
+    moothall: &Path,
+    asked: Vec<u8>,
+) -> io::Result<std::process::Output> {
+    let mut words =
+        before.iter().map(String::as_str).map(std::ffi::OsStr::new).chain([moothall.as_os_str()]);
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words).args(WORDS).env_clear().current_dir("/").kill_on_drop(true);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     if let Some(mut input) = child.stdin.take() {
         // One that cannot be run reads nothing; why stands on its standard error.
         let _ = input.write_all(&asked).await;

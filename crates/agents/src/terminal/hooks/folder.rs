@@ -6,7 +6,8 @@
 //!   server               where the server that runs now, or ran last, can be reached
 //!   refused/             reports that could not be used, the newest few
 //!   <session>/           its programs' MOOTHALL_SPOOL
-//!     <id>.json          reports, in the order of their names; whatever has another name is the session's own business
+//!     <id>.json          reports, in the order of their names; whatever has another name is
+//!                        the session's own business
 //! ```
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -43,7 +44,8 @@ impl SpoolFolder {
         session.parent().map(Self::new)
     }
 
-    /// The folder of one session, made if it is not there: what its programs get as `MOOTHALL_SPOOL`.
+    /// The folder of one session, made if it is not there: what its programs get as
+    /// `MOOTHALL_SPOOL`.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -53,7 +55,8 @@ impl SpoolFolder {
         Ok(folder)
     }
 
-    /// Removes the folder of a session that is over. Reports that nobody read lie with the refused ones from then on.
+    /// Removes the folder of a session that is over. Reports that nobody read lie with the refused
+    /// ones from then on.
     ///
     /// # Errors
     /// When it cannot be removed. One that is gone is removed already.
@@ -84,7 +87,8 @@ impl SpoolFolder {
         fs::set_permissions(file, fs::Permissions::from_mode(READABLE))
     }
 
-    /// Where the server of a session can be reached now, by the session's own folder: its `MOOTHALL_SPOOL`.
+    /// Where the server of a session can be reached now, by the session's own folder: its
+    /// `MOOTHALL_SPOOL`.
     pub fn server(session: &Path) -> Option<String> {
         let mut url = String::new();
         let file = File::open(session.parent()?.join(SERVER)).ok()?;
@@ -129,15 +133,21 @@ pub(super) fn reports(folder: &Path) -> io::Result<Vec<PathBuf>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries?,
     };
-    // Whatever else has such a name is its user's own business, and is never followed or waited for.
-    let plain = entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
-    let mut found: Vec<PathBuf> = plain.map(|entry| entry.path()).filter(|path| is_report(path)).collect();
+    // Whatever else has such a name is its user's own business, and is never followed or waited
+    // for.
+    let plain =
+        entries.flatten().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let mut found: Vec<PathBuf> =
+        plain.map(|entry| entry.path()).filter(|path| is_report(path)).collect();
     found.sort();
     Ok(found)
 }
 
 fn is_report(path: &Path) -> bool {
-    let named = path.file_stem().and_then(|stem| stem.to_str()).is_some_and(|stem| Uuid::try_parse(stem).is_ok());
+    let named = path
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .is_some_and(|stem| Uuid::try_parse(stem).is_ok());
     named && path.extension().is_some_and(|extension| extension == "json")
 }
 
@@ -149,11 +159,19 @@ pub(crate) fn private_folder(path: &Path) -> io::Result<()> {
 /// Writes a file that only its owner may read, whole or not at all, and safe from a loss of power.
 pub(crate) fn write_private(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
     let (unfinished, finished) = (folder.join(format!(".{name}.new")), folder.join(name));
-    let written = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&unfinished).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let kept = written.and_then(|()| fs::rename(&unfinished, &finished)).and_then(|()| File::open(folder)?.sync_all());
+    let written = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&unfinished)
+        .and_then(|mut file| {
+            file.write_all(bytes)?;
+            file.sync_all()
+        });
+    let kept = written
+        .and_then(|()| fs::rename(&unfinished, &finished))
+        .and_then(|()| File::open(folder)?.sync_all());
     if kept.is_err() {
         // Half a file is of no use to anybody, and its disk may be full.
         let _ = fs::remove_file(&unfinished);
@@ -163,7 +181,9 @@ pub(crate) fn write_private(folder: &Path, name: &str, bytes: &[u8]) -> io::Resu
 
 /// A path by which a socket can be reached however deep it lies, with what has to stay open for it.
 pub(super) fn reachable(socket: &Path) -> io::Result<(PathBuf, Option<File>)> {
-    let (Some(folder), Some(name)) = (socket.parent(), socket.file_name()) else { return Ok((socket.to_owned(), None)) };
+    let (Some(folder), Some(name)) = (socket.parent(), socket.file_name()) else {
+        return Ok((socket.to_owned(), None));
+    };
     if socket.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
         return Ok((socket.to_owned(), None));
     }

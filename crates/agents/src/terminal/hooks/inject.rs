@@ -1,8 +1,8 @@
-//! What a program is given for one session, so that it reports and has this server's tools; its user's own configuration stays as
-//! it is.
+//! What a program is given for one session, so that it reports and has this server's tools; its
+//! user's own configuration stays as it is.
 //!
-//! The session's secret goes through variables and files that only their owner may read, never through arguments, which every user
-//! of the computer can list.
+//! The session's secret goes through variables and files that only their owner may read, never
+//! through arguments, which every user of the computer can list.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -19,7 +19,8 @@ use crate::run_as::Account;
 use crate::terminal::{Injector, Parts, Program, Vendor};
 
 /// The variables that tell a session's programs where they belong.
-pub(crate) const VARIABLES: [&str; 4] = ["MOOTHALL_SESSION", TOKEN, "MOOTHALL_URL", "MOOTHALL_SPOOL"];
+pub(crate) const VARIABLES: [&str; 4] =
+    ["MOOTHALL_SESSION", TOKEN, "MOOTHALL_URL", "MOOTHALL_SPOOL"];
 
 /// The variable that holds a session's secret.
 const TOKEN: &str = "MOOTHALL_SESSION_TOKEN";
@@ -52,23 +53,42 @@ pub struct LaunchCommand {
 impl std::fmt::Debug for LaunchCommand {
     /// Without the values of the variables: one is a secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LaunchCommand").field("args", &self.args).field("env", &self.env.keys().collect::<Vec<_>>()).finish()
+        f.debug_struct("LaunchCommand")
+            .field("args", &self.args)
+            .field("env", &self.env.keys().collect::<Vec<_>>())
+            .finish()
     }
 }
 
 impl HookInjector {
-    /// Dresses a program for a session whose secret is `token`, and writes the files that it needs into the session's folder.
-    /// `given` are the variables that it is started with anyway. Dressing again gives the same.
+    /// Dresses a program for a session whose secret is `token`, and writes the files that it needs
+    /// into the session's folder. `given` are the variables that it is started with anyway.
+    /// Dressing again gives the same.
     ///
     /// # Errors
     /// When a file cannot be written, or one of its user's cannot be read.
-    pub fn of(&self, vendor: Vendor, session: &SessionId, token: &str, given: &BTreeMap<String, String>) -> io::Result<LaunchCommand> {
+    pub fn of(
+        &self,
+        vendor: Vendor,
+        session: &SessionId,
+        token: &str,
+        given: &BTreeMap<String, String>,
+    ) -> io::Result<LaunchCommand> {
         let folder = self.spool.of(session)?;
-        let values = [session.to_string(), token.to_owned(), self.url.clone(), folder.to_string_lossy().into_owned()];
-        let own: BTreeMap<String, String> = VARIABLES.iter().map(|name| (*name).to_owned()).zip(values).collect();
+        let values = [
+            session.to_string(),
+            token.to_owned(),
+            self.url.clone(),
+            folder.to_string_lossy().into_owned(),
+        ];
+        let own: BTreeMap<String, String> =
+            VARIABLES.iter().map(|name| (*name).to_owned()).zip(values).collect();
         let fitting = Fitting { moothall: &self.moothall, folder: &folder, own: &own, given };
         let launch_command = (vendor.table().launch.launch_command)(&fitting)?;
-        Ok(LaunchCommand { env: launch_command.env.into_iter().chain(own).collect(), ..launch_command })
+        Ok(LaunchCommand {
+            env: launch_command.env.into_iter().chain(own).collect(),
+            ..launch_command
+        })
     }
 
     /// The same for a program that runs as another user: that user looks and writes.
@@ -80,8 +100,9 @@ impl HookInjector {
         token: &str,
         mut parts: Parts,
     ) -> Result<Parts, HostFault> {
-        let outside =
-            self.outside.as_ref().ok_or_else(|| HostFault::Unavailable("Nothing is prepared for other users here.".to_owned()))?;
+        let outside = self.outside.as_ref().ok_or_else(|| {
+            HostFault::Unavailable("Nothing is prepared for other users here.".to_owned())
+        })?;
         let (spool, _) = outside.of(account, &launch.session).map_err(|error| {
             HostFault::Failed(format!(
                 "There is no place for the reports of {}: {error}. `spool` in [sessions] names another.",
@@ -105,7 +126,8 @@ impl HookInjector {
                 parts.argv.splice(..1, [program.to_string_lossy().into_owned()]);
                 parts.argv.extend(args);
                 parts.env.extend(env);
-                let enter = [&self.program(), "pane", "enter", &account.uid().to_string(), "--"].map(str::to_owned);
+                let enter = [&self.program(), "pane", "enter", &account.uid().to_string(), "--"]
+                    .map(str::to_owned);
                 parts.before.splice(..0, enter);
                 Ok(parts)
             }
@@ -152,23 +174,41 @@ impl Fitting<'_> {
 
 #[async_trait]
 impl Injector for HookInjector {
-    async fn launch_parts(&self, program: &Program, launch: &Launch, mut parts: Parts) -> Result<Parts, HostFault> {
+    async fn launch_parts(
+        &self,
+        program: &Program,
+        launch: &Launch,
+        mut parts: Parts,
+    ) -> Result<Parts, HostFault> {
         let Some(token) = launch.env.get(TOKEN) else {
-            return Err(HostFault::Failed("The session has no secret, so that nothing it reports could be believed.".to_owned()));
+            return Err(HostFault::Failed(
+                "The session has no secret, so that nothing it reports could be believed."
+                    .to_owned(),
+            ));
         };
-        let unprepared =
-            |error: io::Error| HostFault::Failed(format!("What {} needs to report cannot be prepared: {error}.", launch.client));
+        let unprepared = |error: io::Error| {
+            HostFault::Failed(format!(
+                "What {} needs to report cannot be prepared: {error}.",
+                launch.client
+            ))
+        };
         if let Some(account) = parts.account.clone() {
             return self.dressed_by(&account, program.vendor, launch, token, parts).await;
         }
-        let launch_command = self.of(program.vendor, &launch.session, token, &parts.env).map_err(unprepared)?;
+        let launch_command =
+            self.of(program.vendor, &launch.session, token, &parts.env).map_err(unprepared)?;
         parts.argv.extend(launch_command.args);
         parts.env.extend(launch_command.env);
         Ok(parts)
     }
 
     fn reports(&self, program: &Program) -> Reports {
-        program.vendor.table().report.as_ref().map_or_else(Reports::default, |report| report.reports)
+        program
+            .vendor
+            .table()
+            .report
+            .as_ref()
+            .map_or_else(Reports::default, |report| report.reports)
     }
 
     fn forget(&self, session: &SessionId) -> io::Result<()> {
@@ -192,14 +232,23 @@ mod tests {
 
     /// A home with nothing in it.
     fn nobody(folder: &tempfile::TempDir) -> BTreeMap<String, String> {
-        BTreeMap::from([("HOME".to_owned(), folder.path().join("home").to_string_lossy().into_owned())])
+        BTreeMap::from([(
+            "HOME".to_owned(),
+            folder.path().join("home").to_string_lossy().into_owned(),
+        )])
     }
 
     fn launch_command(vendor: Vendor) -> (tempfile::TempDir, LaunchCommand) {
         let folder = tempfile::tempdir().unwrap();
         let spool = SpoolFolder::new(folder.path().join("spool"));
-        let dress = HookInjector { moothall: "/opt/it's here/moothall".into(), url: "http://127.0.0.1:5111".into(), spool, outside: None };
-        let launch_command = dress.of(vendor, &SessionId::new(SESSION), SECRET, &nobody(&folder)).unwrap();
+        let dress = HookInjector {
+            moothall: "/opt/it's here/moothall".into(),
+            url: "http://127.0.0.1:5111".into(),
+            spool,
+            outside: None,
+        };
+        let launch_command =
+            dress.of(vendor, &SessionId::new(SESSION), SECRET, &nobody(&folder)).unwrap();
         (folder, launch_command)
     }
 
@@ -211,10 +260,17 @@ mod tests {
             assert_eq!(launch_command.env["MOOTHALL_SESSION"], SESSION);
             assert_eq!(launch_command.env[TOKEN], SECRET);
             assert_eq!(launch_command.env["MOOTHALL_SPOOL"], own.to_str().unwrap());
-            assert!(!launch_command.args.concat().contains(SECRET) && !format!("{launch_command:?}").contains(SECRET), "{vendor:?}");
+            assert!(
+                !launch_command.args.concat().contains(SECRET)
+                    && !format!("{launch_command:?}").contains(SECRET),
+                "{vendor:?}"
+            );
             for file in std::fs::read_dir(&own).unwrap() {
                 let about = file.unwrap().metadata().unwrap();
-                assert_eq!(about.permissions().mode() & 0o777, if about.is_dir() { 0o700 } else { 0o600 });
+                assert_eq!(
+                    about.permissions().mode() & 0o777,
+                    if about.is_dir() { 0o700 } else { 0o600 }
+                );
             }
             assert_eq!(std::fs::metadata(&own).unwrap().permissions().mode() & 0o777, 0o700);
         }
@@ -224,7 +280,12 @@ mod tests {
     async fn a_launch_keeps_its_own_words_before_those_of_the_dress() {
         let folder = tempfile::tempdir().unwrap();
         let spool = SpoolFolder::new(folder.path().join("spool"));
-        let dress = HookInjector { moothall: "/opt/moothall".into(), url: "http://127.0.0.1:5111".into(), spool, outside: None };
+        let dress = HookInjector {
+            moothall: "/opt/moothall".into(),
+            url: "http://127.0.0.1:5111".into(),
+            spool,
+            outside: None,
+        };
         let mut launch = Launch {
             session: SessionId::new(SESSION),
             name: "ada".into(),
@@ -236,23 +297,34 @@ mod tests {
             run_as: None,
         };
         let program = Program { vendor: Vendor::Codex, ..Program::new(["codex"]) };
-        let parts =
-            Parts { argv: vec!["codex".into(), "--search".into()], env: BTreeMap::from([("A".into(), "b".into())]), ..Parts::default() };
-        assert!(dress.launch_parts(&program, &launch, parts.clone()).await.is_err(), "without a secret nothing could be believed");
+        let parts = Parts {
+            argv: vec!["codex".into(), "--search".into()],
+            env: BTreeMap::from([("A".into(), "b".into())]),
+            ..Parts::default()
+        };
+        assert!(
+            dress.launch_parts(&program, &launch, parts.clone()).await.is_err(),
+            "without a secret nothing could be believed"
+        );
         launch.env.insert(TOKEN.into(), SECRET.into());
         let launch_command = dress.launch_parts(&program, &launch, parts).await.unwrap();
         assert_eq!(launch_command.argv[..3], ["codex", "--search", "-c"]);
-        assert_eq!((launch_command.env["A"].as_str(), launch_command.env[TOKEN].as_str()), ("b", SECRET));
+        assert_eq!(
+            (launch_command.env["A"].as_str(), launch_command.env[TOKEN].as_str()),
+            ("b", SECRET)
+        );
     }
 
     #[test]
     fn claude_reports_each_event_by_a_line_that_a_shell_understands() {
         let (_folder, launch_command) = launch_command(Vendor::Claude);
-        let settings: Value = serde_json::from_slice(&std::fs::read(&launch_command.args[3]).unwrap()).unwrap();
+        let settings: Value =
+            serde_json::from_slice(&std::fs::read(&launch_command.args[3]).unwrap()).unwrap();
         let stop = &settings["hooks"]["Stop"][0]["hooks"][0];
         assert_eq!(stop["command"], r"'/opt/it'\''s here/moothall' hook claude Stop");
         assert!(
-            settings["hooks"]["PermissionRequest"][0]["hooks"][0]["timeout"].as_u64() > Some(crate::terminal::hooks::PERMISSION_SECONDS)
+            settings["hooks"]["PermissionRequest"][0]["hooks"][0]["timeout"].as_u64()
+                > Some(crate::terminal::hooks::PERMISSION_SECONDS)
         );
         assert_eq!(settings["hooks"].get("SubagentStop"), None);
     }
@@ -260,9 +332,17 @@ mod tests {
     #[test]
     fn codex_takes_each_setting_as_toml() {
         let (_folder, launch_command) = launch_command(Vendor::Codex);
-        let document = launch_command.args.iter().filter(|arg| *arg != "-c").map(|arg| format!("{arg}\n")).collect::<String>();
+        let document = launch_command
+            .args
+            .iter()
+            .filter(|arg| *arg != "-c")
+            .map(|arg| format!("{arg}\n"))
+            .collect::<String>();
         let table: toml::Table = document.parse().unwrap();
         assert_eq!(table["notify"][0].as_str(), Some("/opt/it's here/moothall"));
-        assert_eq!(table["mcp_servers"]["moothall"]["env_vars"].as_array().unwrap().len(), VARIABLES.len());
+        assert_eq!(
+            table["mcp_servers"]["moothall"]["env_vars"].as_array().unwrap().len(),
+            VARIABLES.len()
+        );
     }
 }

@@ -1,7 +1,8 @@
 //! Reading JSON that is not quite whole.
 //!
-//! Programs write halves of surrogate pairs where they shortened a text, which strict readers refuse, and an overlong payload lost
-//! its end. What a person or an agent said is worth more than form, so both are mended before anything is given up.
+//! Programs write halves of surrogate pairs where they shortened a text, which strict readers
+//! refuse, and an overlong payload lost its end. What a person or an agent said is worth more than
+//! form, so both are mended before anything is given up.
 
 use serde_json::Value;
 
@@ -23,7 +24,8 @@ struct Mended {
 }
 
 impl Mended {
-    /// The text with everything closed that was open, with less and less of its tail: a name without a value cannot be closed.
+    /// The text with everything closed that was open, with less and less of its tail: a name
+    /// without a value cannot be closed.
     fn endings(&self, cut: bool) -> impl Iterator<Item = String> + '_ {
         let closers: String = self.open.iter().rev().collect();
         let quote = if self.in_string { "\"" } else { "" };
@@ -37,7 +39,8 @@ impl Mended {
 }
 
 fn mend(payload: &str) -> Mended {
-    let mut mended = Mended { text: String::with_capacity(payload.len()), in_string: false, open: Vec::new() };
+    let mut mended =
+        Mended { text: String::with_capacity(payload.len()), in_string: false, open: Vec::new() };
     let mut rest = payload;
     while let Some(c) = rest.chars().next() {
         if mended.in_string && c == '\\' {
@@ -68,7 +71,8 @@ impl Mended {
     }
 }
 
-/// The escape at the beginning of a text, mended, and how many bytes it took; `None` when its end is missing.
+/// The escape at the beginning of a text, mended, and how many bytes it took; `None` when its end
+/// is missing.
 fn escape(text: &str) -> Option<(&str, usize)> {
     const LOST: &str = "\\ufffd";
     if !text.starts_with("\\u") {
@@ -89,7 +93,10 @@ fn escape(text: &str) -> Option<(&str, usize)> {
 /// The UTF-16 unit of an escape `\uXXXX` at the beginning of a text.
 fn unit(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("\\u")?.get(..4)?;
-    digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
+    digits
+        .bytes()
+        .all(|byte| byte.is_ascii_hexdigit())
+        .then(|| u32::from_str_radix(digits, 16).ok())?
 }
 
 #[cfg(test)]
@@ -110,7 +117,10 @@ mod tests {
     fn what_was_cut_is_read_as_far_as_it_goes() {
         let read = |text: &str| object(text, true).unwrap();
         assert_eq!(read(r#"{"a": 1, "b": "some wor"#), json!({"a": 1, "b": "some wor"}));
-        assert_eq!(read(r#"{"a": 1, "b": {"c": ["x", "y\"#), json!({"a": 1, "b": {"c": ["x", "y"]}}));
+        assert_eq!(
+            read(r#"{"a": 1, "b": {"c": ["x", "y\"#),
+            json!({"a": 1, "b": {"c": ["x", "y"]}})
+        );
         assert_eq!(read(r#"{"a": 1, "b"#), json!({"a": 1, "b": null}));
         assert_eq!(read(r#"{"a": 1, "b":"#), json!({"a": 1, "b": null}));
         assert_eq!(read(r#"{"a": 1,"#), json!({"a": 1}));

@@ -1,11 +1,13 @@
 //! What programs in terminals report about themselves, and how they are made to report it.
 //!
-//! A program is launched for its session ([`HookInjector`]): arguments and variables that make it run `moothall hook` at the moments that
-//! count, and that give it the server's tools; its user's own configuration is left alone. `moothall hook` ([`report`]) writes each
-//! report into the session's spool folder, rings, and ends, so that nothing is lost while no server runs and no program ever waits
-//! for one. The server ([`Spool`]) reads the reports in order, tells them apart by vendor ([`HookEvent::of`]) and removes each one
-//! when its listener ([`HookSink`]) has kept what follows from it. Only the question for a permission waits, on a socket, for a
-//! person's answer.
+//! A program is launched for its session ([`HookInjector`]): arguments and variables that make it
+//! run `moothall hook` at the moments that count, and that give it the server's tools; its user's
+//! own configuration is left alone. `moothall hook` ([`report`]) writes each report into the
+//! session's spool folder, rings, and ends, so that nothing is lost while no server runs and no
+//! program ever waits for one. The server ([`Spool`]) reads the reports in order, tells them apart
+//! by vendor ([`HookEvent::of`]) and removes each one when its listener ([`HookSink`]) has kept
+//! what follows from it. Only the question for a permission waits, on a socket, for a person's
+//! answer.
 
 mod note;
 mod lenient_json;

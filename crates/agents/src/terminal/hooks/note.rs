@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Longest payload that is kept, in bytes. Agents' messages are far shorter; what is longer is cut and says so.
+/// Longest payload that is kept, in bytes. Agents' messages are far shorter; what is longer is cut
+/// and says so.
 pub const PAYLOAD_BYTES_MAX: usize = 1024 * 1024;
 
 /// A report of a program, not understood yet.
@@ -23,7 +24,8 @@ pub struct Note {
     /// Whether the payload was longer and lost its end.
     #[serde(default)]
     pub cut: bool,
-    /// The agent's last words according to the program's own record, for programs whose report garbles them.
+    /// The agent's last words according to the program's own record, for programs whose report
+    /// garbles them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<String>,
 }

@@ -1,16 +1,19 @@
-//! Spools for programs that run as other users: outside of the data folder, which they cannot enter.
+//! Spools for programs that run as other users: outside of the data folder, which they cannot
+//! enter.
 //!
 //! ```text
-//! /var/spool/moothall/<server>/   one for each data folder; the server's own, and others may walk through it and no more
-//!   <uid>/                        a spool like that in the data folder, for the sessions of one user
+//! /var/spool/moothall/<server>/   one for each data folder; the server's own, and others may
+//!                                 walk through it and no more
+//!   <uid>/                        a spool like that in the data folder, for one user's sessions
 //!     bell                        the user's, who alone rings at it
 //!     server                      readable by everybody who finds it
 //!     refused/                    the server's
 //!     <session>/                  the user's
 //! ```
 //!
-//! All folders above those of sessions are the server's, so that nobody puts something else into their place. What lies in a session's
-//! folder is written by its user alone: the server, which may be root, writes nothing there, follows no link, and waits for no pipe.
+//! All folders above those of sessions are the server's, so that nobody puts something else into
+//! their place. What lies in a session's folder is written by its user alone: the server, which may
+//! be root, writes nothing there, follows no link, and waits for no pipe.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -43,8 +46,8 @@ pub struct Outside {
 }
 
 impl Outside {
-    /// The spools below this folder, for a server at this address. Nothing is made before it is needed. What is opened comes out of the
-    /// receiver, and has to be read.
+    /// The spools below this folder, for a server at this address. Nothing is made before it is
+    /// needed. What is opened comes out of the receiver, and has to be read.
     pub fn new(root: PathBuf, url: String) -> (Self, mpsc::UnboundedReceiver<Spool>) {
         let (opened, coming) = mpsc::unbounded_channel();
         (Self { root, url, open: Arc::default(), opened }, coming)
@@ -64,7 +67,11 @@ impl Outside {
     }
 
     /// The folder of a session that runs as this user, and the spool that it is in.
-    pub(super) fn of(&self, account: &Account, session: &SessionId) -> io::Result<(SpoolFolder, PathBuf)> {
+    pub(super) fn of(
+        &self,
+        account: &Account,
+        session: &SessionId,
+    ) -> io::Result<(SpoolFolder, PathBuf)> {
         let spool = self.of_user(account.uid())?;
         let folder = spool.of(session)?;
         chown(&folder, Some(account.uid()), Some(account.gid()))?;
@@ -101,7 +108,8 @@ impl Outside {
     }
 }
 
-/// Makes a folder that others may walk through, whatever the server's mask says. One that is there stays as it is.
+/// Makes a folder that others may walk through, whatever the server's mask says. One that is there
+/// stays as it is.
 fn passage(folder: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(folder) {
         Ok(()) => fs::set_permissions(folder, fs::Permissions::from_mode(PASSAGE)),
@@ -118,7 +126,10 @@ fn check(folder: &Path) -> io::Result<()> {
     if about.is_dir() && owned && !shared {
         return Ok(());
     }
-    let why = format!("{} has to be a folder of the server's user that nobody else can write to", folder.display());
+    let why = format!(
+        "{} has to be a folder of the server's user that nobody else can write to",
+        folder.display()
+    );
     Err(io::Error::new(io::ErrorKind::PermissionDenied, why))
 }
 
@@ -135,7 +146,10 @@ mod tests {
         outside.of_user(uid).unwrap();
         outside.of_user(uid).unwrap();
         assert!(coming.try_recv().is_ok() && coming.try_recv().is_err(), "it is opened once");
-        assert_eq!(fs::metadata(root.join(uid.to_string())).unwrap().permissions().mode() & 0o777, PASSAGE);
+        assert_eq!(
+            fs::metadata(root.join(uid.to_string())).unwrap().permissions().mode() & 0o777,
+            PASSAGE
+        );
         fs::set_permissions(&root, fs::Permissions::from_mode(0o777)).unwrap();
         let again = Outside::new(root, String::new()).0.of_user(uid).unwrap_err();
         assert!(again.to_string().contains("nobody else can write"), "{again}");

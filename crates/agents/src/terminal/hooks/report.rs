@@ -41,7 +41,16 @@ impl Surroundings {
         let (payload, cut) = payload(said);
         let recorded = vendor::recorded(program, event, &payload, cut);
         let (program, event) = (program.to_owned(), event.to_owned());
-        Note { id: rising_id(), session: self.session.clone(), token: self.token.clone(), program, event, payload, cut, recorded }
+        Note {
+            id: rising_id(),
+            session: self.session.clone(),
+            token: self.token.clone(),
+            program,
+            event,
+            payload,
+            cut,
+            recorded,
+        }
     }
 }
 
@@ -52,11 +61,18 @@ fn rising_id() -> String {
     Uuid::new_v7(Timestamp::from_unix(context, now.as_secs(), now.subsec_nanos())).to_string()
 }
 
-/// Leaves a report for the server, or asks it where the program waits for a decision. Gives what the program has to read on the
-/// hook's standard output, and what went wrong, which is no matter of the program's.
-pub fn report(here: Option<&Surroundings>, program: &str, event: &str, said: &[u8]) -> (String, io::Result<()>) {
+/// Leaves a report for the server, or asks it where the program waits for a decision. Gives what
+/// the program has to read on the hook's standard output, and what went wrong, which is no matter
+/// of the program's.
+pub fn report(
+    here: Option<&Surroundings>,
+    program: &str,
+    event: &str,
+    said: &[u8],
+) -> (String, io::Result<()>) {
     let vendor = Vendor::of(program);
-    let acknowledged = vendor.table().report.as_ref().map_or("", |report| report.acknowledgement).to_owned();
+    let acknowledged =
+        vendor.table().report.as_ref().map_or("", |report| report.acknowledgement).to_owned();
     let Some(here) = here else { return (acknowledged, Ok(())) };
     let note = here.note(program, event, said);
     if let Some(decides) = vendor.decides(event) {

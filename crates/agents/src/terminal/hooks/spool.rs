@@ -1,4 +1,5 @@
-//! The server's side: every report is read once, in the order of its session, as soon as its hook rings.
+//! The server's side: every report is read once, in the order of its session, as soon as its hook
+//! rings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,7 +22,8 @@ use super::lenient_json;
 use super::note::Note;
 use crate::terminal::Vendor;
 
-/// How often all folders are looked at without a ring: for hooks whose ring was lost, and for what could not be kept before.
+/// How often all folders are looked at without a ring: for hooks whose ring was lost, and for what
+/// could not be kept before.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 /// How long a hook may take to say what it wants.
 const CALL_WITHIN: Duration = Duration::from_secs(10);
@@ -31,14 +33,15 @@ const CALLERS_MAX: usize = 256;
 /// Who listens to reports.
 #[async_trait]
 pub trait HookSink: Send + Sync + 'static {
-    /// Takes a report. It is brought again, in its place, until what follows from it is kept; so the same one may come twice.
+    /// Takes a report. It is brought again, in its place, until what follows from it is kept; so
+    /// the same one may come twice.
     ///
     /// # Errors
     /// When it could not be kept now. The session's later reports wait behind it.
     async fn heard(&self, hook: Hook) -> Result<Heard, SessionError>;
 
-    /// Asks a person for the permission that a report is about ([`HookNews::Asks`]). The future is dropped when the program no
-    /// longer waits.
+    /// Asks a person for the permission that a report is about ([`HookNews::Asks`]). The future is
+    /// dropped when the program no longer waits.
     async fn ask(&self, hook: Hook) -> Permit;
 }
 
@@ -49,7 +52,8 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Opens the spool in a folder, which is made if it is not there, and listens at its bell. Only one server may, at a time.
+    /// Opens the spool in a folder, which is made if it is not there, and listens at its bell. Only
+    /// one server may, at a time.
     ///
     /// # Errors
     /// When the folder cannot be made or the bell cannot be hung.
@@ -74,8 +78,9 @@ impl Spool {
         Ok(Self { folder, listener })
     }
 
-    /// Reads everything that lies there now. For the time between a start and the moment when sessions are taken up again: what
-    /// their programs reported meanwhile is known then. `false` where something of it has to wait.
+    /// Reads everything that lies there now. For the time between a start and the moment when
+    /// sessions are taken up again: what their programs reported meanwhile is known then. `false`
+    /// where something of it has to wait.
     pub async fn catch_up(&self, sink: &Arc<dyn HookSink>) -> bool {
         let mut at_work = AtWork::new(&self.folder, sink);
         at_work.look_at_all();
@@ -110,7 +115,8 @@ impl Drop for Spool {
     }
 }
 
-/// The sessions whose reports are being read: each by one task, so that they stay in order and none holds up another.
+/// The sessions whose reports are being read: each by one task, so that they stay in order and none
+/// holds up another.
 struct AtWork<'a> {
     folder: &'a SpoolFolder,
     sink: &'a Arc<dyn HookSink>,
@@ -121,7 +127,13 @@ struct AtWork<'a> {
 
 impl<'a> AtWork<'a> {
     fn new(folder: &'a SpoolFolder, sink: &'a Arc<dyn HookSink>) -> Self {
-        Self { folder, sink, tasks: JoinSet::new(), running: BTreeMap::new(), again: BTreeSet::new() }
+        Self {
+            folder,
+            sink,
+            tasks: JoinSet::new(),
+            running: BTreeMap::new(),
+            again: BTreeSet::new(),
+        }
     }
 
     fn look_at_all(&mut self) {
@@ -132,7 +144,11 @@ impl<'a> AtWork<'a> {
     }
 
     fn nothing_waits(&self) -> bool {
-        let is_read = |session: &String| self.folder.named(session).is_none_or(|folder| reports(&folder).is_ok_and(|left| left.is_empty()));
+        let is_read = |session: &String| {
+            self.folder
+                .named(session)
+                .is_none_or(|folder| reports(&folder).is_ok_and(|left| left.is_empty()))
+        };
         self.folder.sessions().is_ok_and(|sessions| sessions.iter().all(is_read))
     }
 
@@ -163,7 +179,8 @@ impl<'a> AtWork<'a> {
                     self.look_at(session);
                 }
             }
-            // A task that died names no session; those that have no task any more may be looked at again.
+            // A task that died names no session; those that have no task any more may be looked at
+            // again.
             Err(_) => self.running.retain(|_, task| !task.is_finished()),
         }
         true
@@ -192,18 +209,21 @@ async fn ask(mut caller: Caller, note: &Note, sink: &dyn HookSink) {
         },
         Ok(None) | Err(_) => Permit::Undecided,
     };
-    // A hook that has gone meanwhile hears it no more, and its program asks the person at the terminal.
+    // A hook that has gone meanwhile hears it no more, and its program asks the person at the
+    // terminal.
     let _ = caller.answer(Answer::from(permit)).await;
 }
 
 async fn decide(note: &Note, hook: Hook, sink: &dyn HookSink) -> Permit {
-    let answerable = Vendor::of(&note.program)
-        .decides(&note.event)
-        .is_some_and(|decides| lenient_json::object(&note.payload, note.cut).is_some_and(|payload| (decides.answerable)(&payload)));
+    let answerable = Vendor::of(&note.program).decides(&note.event).is_some_and(|decides| {
+        lenient_json::object(&note.payload, note.cut)
+            .is_some_and(|payload| (decides.answerable)(&payload))
+    });
     if matches!(hook.news, HookNews::Asks { .. }) && answerable && !note.cut {
         return sink.ask(hook).await;
     }
-    // What nobody can see whole, or answer with yes or no, is left to the person at the terminal; that it waits is news all the same.
+    // What nobody can see whole, or answer with yes or no, is left to the person at the terminal;
+    // that it waits is news all the same.
     if let Err(error) = sink.heard(hook).await {
         tracing::warn!(%error, "a program waits for its user, which could not be kept");
     }

@@ -27,17 +27,30 @@ pub enum HookEvent {
 impl HookEvent {
     /// Reads a report. Fields that are unknown are passed over, and missing ones count as empty.
     pub fn of(note: &Note) -> HookEvent {
-        let Some(report) = &Vendor::of(&note.program).table().report else { return HookEvent::Nothing };
-        let Some(payload) = lenient_json::object(&note.payload, note.cut) else { return HookEvent::Garbled };
+        let Some(report) = &Vendor::of(&note.program).table().report else {
+            return HookEvent::Nothing;
+        };
+        let Some(payload) = lenient_json::object(&note.payload, note.cut) else {
+            return HookEvent::Garbled;
+        };
         let news = (report.news)(&note.event, &payload, note.recorded.as_deref());
-        let native = payload.get(report.native).and_then(Value::as_str).filter(|id| !id.trim().is_empty()).map(str::to_owned);
-        news.map_or(HookEvent::Nothing, |news| HookEvent::Heard { native, news: cut(plain(news), note.cut) })
+        let native = payload
+            .get(report.native)
+            .and_then(Value::as_str)
+            .filter(|id| !id.trim().is_empty())
+            .map(str::to_owned);
+        news.map_or(HookEvent::Nothing, |news| HookEvent::Heard {
+            native,
+            news: cut(plain(news), note.cut),
+        })
     }
 }
 
-/// What has to be looked up while the program waits for its hook, because the report alone does not tell it.
+/// What has to be looked up while the program waits for its hook, because the report alone does not
+/// tell it.
 pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> Option<String> {
-    let report = Vendor::of(program).table().report.as_ref().filter(|report| report.ends_with == event)?;
+    let report =
+        Vendor::of(program).table().report.as_ref().filter(|report| report.ends_with == event)?;
     (report.recorded)(&lenient_json::object(payload, cut)?)
 }
 
@@ -45,7 +58,11 @@ pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> 
 fn cut(news: HookNews, cut: bool) -> HookNews {
     match news {
         HookNews::Asks { action, partial } => HookNews::Asks { action, partial: partial || cut },
-        HookNews::Began | HookNews::Prompt { .. } | HookNews::Stopped { .. } | HookNews::Failed { .. } | HookNews::Ended => news,
+        HookNews::Began
+        | HookNews::Prompt { .. }
+        | HookNews::Stopped { .. }
+        | HookNews::Failed { .. }
+        | HookNews::Ended => news,
     }
 }
 

@@ -1,4 +1,5 @@
-//! The hook that waits: a question for a permission, until a person answers it here, or nobody does.
+//! The hook that waits: a question for a permission, until a person answers it here, or nobody
+//! does.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -12,7 +13,8 @@ use super::note::Note;
 
 /// How long a hook waits for an answer, in seconds.
 pub const PERMISSION_SECONDS: u64 = 600;
-/// How long a server that took the question may be away before its hook gives up: time for a restart.
+/// How long a server that took the question may be away before its hook gives up: time for a
+/// restart.
 const AWAY_WITHIN: Duration = Duration::from_secs(60);
 const TRY_EVERY: Duration = Duration::from_millis(250);
 
@@ -38,7 +40,12 @@ pub(super) fn ask(spool: &Path, note: Note) -> io::Result<Permit> {
 }
 
 /// Asks once; nothing when the server ended before it answered.
-fn once(spool: &SpoolFolder, call: &[u8], until: Instant, seen: &mut Option<Instant>) -> io::Result<Option<Answer>> {
+fn once(
+    spool: &SpoolFolder,
+    call: &[u8],
+    until: Instant,
+    seen: &mut Option<Instant>,
+) -> io::Result<Option<Answer>> {
     let mut stream = connect(spool)?;
     *seen = Some(Instant::now());
     stream.write_all(call)?;

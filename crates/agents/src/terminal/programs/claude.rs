@@ -1,7 +1,8 @@
 //! Claude Code: how it is started, what its screen shows, and what it reports.
 //!
-//! The composer stands between two lines, `❯` before it. During a turn the footer below says `esc to interrupt`, unless something
-//! was typed, and a turning mark with a word and `…` stands above. A question takes the place of the composer.
+//! The composer stands between two lines, `❯` before it. During a turn the footer below says
+//! `esc to interrupt`, unless something was typed, and a turning mark with a word and `…` stands
+//! above. A question takes the place of the composer.
 //!
 //! The final text stands in the payload of `Stop`; no `Stop` comes when a person interrupts a turn.
 
@@ -22,14 +23,21 @@ use crate::terminal::screen::cells::Row;
 use crate::terminal::screen::{Seen, composed, options};
 
 pub(super) static TABLE: Table = Table {
-    launch: Launching { name: Some("claude"), login: Some(&LOGIN), once: Some(&["--print", "--output-format", "text"]), launch_command },
+    launch: Launching {
+        name: Some("claude"),
+        login: Some(&LOGIN),
+        once: Some(&["--print", "--output-format", "text"]),
+        launch_command,
+    },
     screen: Screening { read, has_composer: true },
     keys: Keys::USUAL,
     report: Some(Reporting {
         native: "session_id",
         news,
         ends_with: STOP,
-        recorded: |payload| if text(payload, LAST_WORDS).is_some() { None } else { recorded(payload) },
+        recorded: |payload| {
+            if text(payload, LAST_WORDS).is_some() { None } else { recorded(payload) }
+        },
         // What Claude Code reads here would become part of the prompt.
         acknowledgement: "",
         reports: Reports::ALL,
@@ -81,8 +89,10 @@ fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     };
     let hooks: serde_json::Map<String, Value> = EVENTS.into_iter().map(hook).collect();
     let settings = fitting.keep("claude-settings.json", &json!({"hooks": hooks}))?;
-    let tools = fitting.keep("claude-tools.json", &json!({"mcpServers": {TOOLS: fitting.tools()}}))?;
-    // `--mcp-config` takes every following argument as a file up to the next option, so `--settings` comes after it.
+    let tools =
+        fitting.keep("claude-tools.json", &json!({"mcpServers": {TOOLS: fitting.tools()}}))?;
+    // `--mcp-config` takes every following argument as a file up to the next option, so
+    // `--settings` comes after it.
     let args = ["--mcp-config".to_owned(), tools, "--settings".to_owned(), settings];
     Ok(LaunchCommand { args: args.into(), env: BTreeMap::new() })
 }
@@ -101,7 +111,9 @@ fn read(rows: &[Row]) -> Seen {
         return Seen::asking(dialog);
     }
     let Some((upper, lower, text)) = composer(rows) else { return Seen::only(PaneState::Starting) };
-    let above = rows[upper.saturating_sub(WORKING_ROWS_MAX)..upper].iter().any(|row| is_turning(&row.text()));
+    let above = rows[upper.saturating_sub(WORKING_ROWS_MAX)..upper]
+        .iter()
+        .any(|row| is_turning(&row.text()));
     let below = rows[lower..].iter().any(|row| row.text().contains(WORKING));
     Seen::composing(above || below, text)
 }
@@ -109,7 +121,9 @@ fn read(rows: &[Row]) -> Seen {
 /// Such as `✻ Pondering…`; a turn that is over says `✻ Pondered for 2s`.
 fn is_turning(text: &str) -> bool {
     let mut chars = text.chars();
-    chars.next().is_some_and(|mark| TURNING.contains(&mark)) && chars.next() == Some(' ') && chars.as_str().contains('…')
+    chars.next().is_some_and(|mark| TURNING.contains(&mark))
+        && chars.next() == Some(' ')
+        && chars.as_str().contains('…')
 }
 
 /// The rows of the last two horizontal rules, and the composer's text between them.
@@ -130,8 +144,9 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
     Some(Dialog { action: about.join("\n"), partial: false, options, field: None, pointer: None })
 }
 
-/// A question of its own to its user: it begins with its tabs, and the last options stand below another line. Right above that line is the
-/// field for other words: what stands there is typed, or says what it is for.
+/// A question of its own to its user: it begins with its tabs, and the last options stand below
+/// another line. Right above that line is the field for other words: what stands there is typed, or
+/// says what it is for.
 fn question(rows: &[Row], lower: usize) -> Option<Dialog> {
     let upper = rows[..lower].iter().rposition(|row| row.is_rule(RULE))?;
     let tabs = rows[upper + 1..lower].iter().map(Row::text).find(|line| !line.trim().is_empty())?;
@@ -148,19 +163,30 @@ fn question(rows: &[Row], lower: usize) -> Option<Dialog> {
     }
     let taker = options.get_mut(field.option)?;
     *taker = PermissionOption { label: FIELD.to_owned(), ..taker.clone() }.taking_text();
-    Some(Dialog { action: about.join("\n"), partial: false, options, field: Some(field), pointer: None })
+    Some(Dialog {
+        action: about.join("\n"),
+        partial: false,
+        options,
+        field: Some(field),
+        pointer: None,
+    })
 }
 
 /// What its field says where nothing was typed.
 const FIELD: &str = "Type something.";
 
-/// The last numbered row, and what was typed there; it goes on in the rows below, as far as they are indented.
+/// The last numbered row, and what was typed there; it goes on in the rows below, as far as they
+/// are indented.
 fn field_in(above: &[Row]) -> Option<(usize, Field)> {
     const MARKED: [&str; 2] = ["❯ ", "  "];
     let number = |row: &Row| {
         let text = row.text();
-        let (number, _) = MARKED.iter().find_map(|mark| text.strip_prefix(mark))?.split_once('.')?;
-        number.parse::<usize>().ok().map(|number| (number, text.starts_with(MARK), number.to_string().len()))
+        let (number, _) =
+            MARKED.iter().find_map(|mark| text.strip_prefix(mark))?.split_once('.')?;
+        number
+            .parse::<usize>()
+            .ok()
+            .map(|number| (number, text.starts_with(MARK), number.to_string().len()))
     };
     let at = above.iter().rposition(|row| number(row).is_some())?;
     let (number, is_focused, digits) = number(&above[at])?;
@@ -172,11 +198,15 @@ fn field_in(above: &[Row]) -> Option<(usize, Field)> {
 /// What stands before options, and these.
 fn asked_in(rows: &[Row]) -> Option<(Vec<String>, Vec<PermissionOption>)> {
     let (first, options) = options(rows, &[])?;
-    let about = rows[..first].iter().map(|row| row.text().trim().to_owned()).filter(|line| !line.is_empty());
+    let about = rows[..first]
+        .iter()
+        .map(|row| row.text().trim().to_owned())
+        .filter(|line| !line.is_empty());
     Some((about.collect(), options))
 }
 
-/// The event that asks for a permission. Its hook may wait; whoever answers first, it or the person at the terminal, wins.
+/// The event that asks for a permission. Its hook may wait; whoever answers first, it or the person
+/// at the terminal, wins.
 const PERMISSION: &str = "PermissionRequest";
 
 /// The event that ends a turn, and where it says what the agent said at last.
@@ -198,7 +228,8 @@ const QUICK_SECONDS: u64 = 30;
 /// A question of the program to its user. A hook cannot answer it: allowing it says nothing.
 const QUESTION: &str = "AskUserQuestion";
 
-/// What an event means. Whatever is not listed, the end of a helper of its own (`SubagentStop`) among it, is of no interest.
+/// What an event means. Whatever is not listed, the end of a helper of its own (`SubagentStop`)
+/// among it, is of no interest.
 fn news(event: &str, payload: &Value, recorded: Option<&str>) -> Option<HookNews> {
     match event {
         "SessionStart" => (field(payload, "source") != "compact").then_some(HookNews::Began),
@@ -209,16 +240,23 @@ fn news(event: &str, payload: &Value, recorded: Option<&str>) -> Option<HookNews
         PERMISSION => Some(HookNews::Asks { action: action(payload), partial: false }),
         "Notification" => {
             let asks = field(payload, "notification_type") == "permission_prompt";
-            asks.then(|| HookNews::Asks { action: field(payload, "message").to_owned(), partial: true })
+            asks.then(|| HookNews::Asks {
+                action: field(payload, "message").to_owned(),
+                partial: true,
+            })
         }
         // After `/clear` and `/resume` it goes on under another id of its own.
-        "SessionEnd" => (!matches!(field(payload, "reason"), "clear" | "resume")).then_some(HookNews::Ended),
+        "SessionEnd" => {
+            (!matches!(field(payload, "reason"), "clear" | "resume")).then_some(HookNews::Ended)
+        }
         _ => None,
     }
 }
 
 fn failure(payload: &Value) -> String {
-    text(payload, LAST_WORDS).or_else(|| text(payload, "error")).unwrap_or_else(|| "It could not go on.".to_owned())
+    text(payload, LAST_WORDS)
+        .or_else(|| text(payload, "error"))
+        .unwrap_or_else(|| "It could not go on.".to_owned())
 }
 
 fn stopped(text: Option<String>) -> HookNews {
@@ -246,7 +284,8 @@ fn decision(permit: Permit) -> String {
         Permit::Deny => "deny",
         Permit::Undecided => return String::new(),
     };
-    json!({"hookSpecificOutput": {"hookEventName": PERMISSION, "decision": {"behavior": behavior}}}).to_string()
+    json!({"hookSpecificOutput": {"hookEventName": PERMISSION, "decision": {"behavior": behavior}}})
+        .to_string()
 }
 
 /// The last words of the turn that Claude Code says is over.
@@ -258,25 +297,33 @@ fn recorded(payload: &Value) -> Option<String> {
     plain.then(|| end_of(&record)).flatten().and_then(|end| claude_words(&end))
 }
 
-/// The text blocks of the newest message after the newest prompt. A message may be spread over several lines.
+/// The text blocks of the newest message after the newest prompt. A message may be spread over
+/// several lines.
 fn claude_words(end: &str) -> Option<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut message: Option<String> = None;
-    let own = |line: &Value| line["isSidechain"] != Value::Bool(true) && line["isMeta"] != Value::Bool(true);
+    let own = |line: &Value| {
+        line["isSidechain"] != Value::Bool(true) && line["isMeta"] != Value::Bool(true)
+    };
     for line in lines(end).filter(own) {
         let said = &line["message"];
         match word(&line, "type") {
             "assistant" if message.as_deref().is_none_or(|id| id == word(said, "id")) => {
                 let blocks = said["content"].as_array()?;
-                if message.is_none() && blocks.iter().any(|block| word(block, "type") == "tool_use") {
+                if message.is_none() && blocks.iter().any(|block| word(block, "type") == "tool_use")
+                {
                     return None;
                 }
-                let texts: Vec<&str> =
-                    blocks.iter().filter(|block| word(block, "type") == "text").map(|block| word(block, "text")).collect();
+                let texts: Vec<&str> = blocks
+                    .iter()
+                    .filter(|block| word(block, "type") == "text")
+                    .map(|block| word(block, "text"))
+                    .collect();
                 pieces.extend(texts.into_iter().rev().map(str::to_owned));
                 message = Some(word(said, "id").to_owned());
             }
-            // A prompt, or what a tool gave back: what was said before it are not the last words of this turn.
+            // A prompt, or what a tool gave back: what was said before it are not the last words of
+            // this turn.
             "assistant" | "user" => break,
             _ => {}
         }
@@ -331,9 +378,16 @@ mod tests {
         ];
         let text = record(&whole);
         assert_eq!(claude_words(&text).as_deref(), Some("first\n\nsecond"));
-        assert_eq!(claude_words(&format!("half a line\"}}\n{text}no JSON\n\n")).as_deref(), Some("first\n\nsecond"));
+        assert_eq!(
+            claude_words(&format!("half a line\"}}\n{text}no JSON\n\n")).as_deref(),
+            Some("first\n\nsecond")
+        );
         assert_eq!(claude_words(&record(&whole[..6])), None, "nothing since the tool");
-        assert_eq!(claude_words(&record(&whole[..5])), None, "words before a tool are not the last ones");
+        assert_eq!(
+            claude_words(&record(&whole[..5])),
+            None,
+            "words before a tool are not the last ones"
+        );
         assert_eq!(claude_words(&record(&whole[..3])), None, "nothing in this turn");
         assert_eq!(claude_words(""), None);
     }
@@ -355,7 +409,14 @@ mod tests {
         fs::remove_dir(&own).unwrap();
         fs::write(&own, "x".repeat(2 * END_BYTES_MAX as usize) + "\n" + &text).unwrap();
         assert_eq!(ask(&own).as_deref(), Some("hello"), "the end of a long one");
-        assert_eq!(ask(&folder.path().join("..").join(folder.path().file_name().unwrap()).join(own.file_name().unwrap())), None);
+        assert_eq!(
+            ask(&folder
+                .path()
+                .join("..")
+                .join(folder.path().file_name().unwrap())
+                .join(own.file_name().unwrap())),
+            None
+        );
         assert_eq!(ask(Path::new(&format!("{SESSION}.jsonl"))), None);
     }
 }

@@ -1,7 +1,8 @@
 //! Codex CLI: how it is started, what its screen shows, and what it reports.
 //!
-//! The composer stands above the footer, `›` before it; prompts that were sent look the same further up. `esc to interrupt` stands
-//! right above it during a turn. A question takes the place of composer and footer.
+//! The composer stands above the footer, `›` before it; prompts that were sent look the same
+//! further up. `esc to interrupt` stands right above it during a turn. A question takes the place
+//! of composer and footer.
 //!
 //! It reports by `notify`: once at the end of a turn, and not when a person interrupts it.
 
@@ -24,7 +25,15 @@ pub(super) static TABLE: Table = Table {
     launch: Launching {
         name: Some("codex"),
         login: Some(&LOGIN),
-        once: Some(&["exec", "--skip-git-repo-check", "--sandbox", "read-only", "--color", "never", "-"]),
+        once: Some(&[
+            "exec",
+            "--skip-git-repo-check",
+            "--sandbox",
+            "read-only",
+            "--color",
+            "never",
+            "-",
+        ]),
         launch_command,
     },
     screen: Screening { read, has_composer: true },
@@ -50,7 +59,13 @@ const DAYS_MAX: usize = 60;
 static LOGIN: Login = Login {
     client: "codex",
     keys: &["CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY"],
-    settings: &["CODEX_HOME", "CODEX_CA_CERTIFICATE", "OPENAI_BASE_URL", "OPENAI_ORGANIZATION", "OPENAI_PROJECT"],
+    settings: &[
+        "CODEX_HOME",
+        "CODEX_CA_CERTIFICATE",
+        "OPENAI_BASE_URL",
+        "OPENAI_ORGANIZATION",
+        "OPENAI_PROJECT",
+    ],
     clouds: &[],
     home: ("CODEX_HOME", ".codex"),
     // Its configuration may name a provider with a key of its own.
@@ -58,7 +73,8 @@ static LOGIN: Login = Login {
     by_hand: "run `codex login` once by hand",
 };
 
-/// Its whole configuration goes through arguments, so the variables are named there and their values are not.
+/// Its whole configuration goes through arguments, so the variables are named there and their
+/// values are not.
 fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
     let notify = json!([fitting.program(), "hook", "codex", "notify"]);
     let tools = format!("mcp_servers.{TOOLS}");
@@ -68,12 +84,16 @@ fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
         format!("{tools}.args={}", json!(["mcp"])),
         format!("{tools}.env_vars={}", json!(VARIABLES)),
     ];
-    Ok(LaunchCommand { args: settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect(), env: BTreeMap::new() })
+    Ok(LaunchCommand {
+        args: settings.into_iter().flat_map(|setting| ["-c".to_owned(), setting]).collect(),
+        env: BTreeMap::new(),
+    })
 }
 
 const MARK: char = '›';
 const WORKING: &str = "esc to interrupt)";
-/// In the footer while a prompt that was sent too early still stands in the composer, and will be taken by itself.
+/// In the footer while a prompt that was sent too early still stands in the composer, and will be
+/// taken by itself.
 const WAITING: &str = "Waiting for startup";
 /// The mark of working stands this close above the composer, with what waits in between.
 const WORKING_ROWS_MAX: usize = 12;
@@ -92,7 +112,8 @@ fn read(rows: &[Row]) -> Seen {
     }
     let Some((mark, end)) = composer(rows) else { return Seen::only(PaneState::Starting) };
     let above = &rows[mark.saturating_sub(WORKING_ROWS_MAX)..mark];
-    let busy = above.iter().map(Row::text).any(|text| text.contains(WORKING) && !text.starts_with(' '));
+    let busy =
+        above.iter().map(Row::text).any(|text| text.contains(WORKING) && !text.starts_with(' '));
     let waiting = rows[end..].iter().any(|row| row.text().contains(WAITING));
     Seen::composing(busy || waiting, composed(&rows[mark..end], 2))
 }
@@ -101,7 +122,10 @@ fn read(rows: &[Row]) -> Seen {
 fn composer(rows: &[Row]) -> Option<(usize, usize)> {
     let end = above_footer(rows)?;
     let mark = rows[..end].iter().rposition(|row| row.text().starts_with(MARK))?;
-    let whole = rows[mark + 1..end].iter().map(Row::text).all(|text| text.is_empty() || text.starts_with("  "));
+    let whole = rows[mark + 1..end]
+        .iter()
+        .map(Row::text)
+        .all(|text| text.is_empty() || text.starts_with("  "));
     whole.then_some((mark, end))
 }
 
@@ -113,29 +137,53 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
     // Where there is little room, how to choose stands right below the last option.
     let (first, options) = options(&rows[..rows.len() - 1], &[])?;
     // What is said in the conversation begins at the edge, and a question does not.
-    let said = rows[..first].iter().rposition(|row| row.text().starts_with(|c| c != ' ')).map_or(0, |row| row + 1);
-    let question = said + rows[said..first].iter().position(|row| row.text().trim_end().ends_with('?'))?;
-    let about: Vec<String> = rows[question + 1..first].iter().map(|row| row.text().trim().to_owned()).collect();
+    let said = rows[..first]
+        .iter()
+        .rposition(|row| row.text().starts_with(|c| c != ' '))
+        .map_or(0, |row| row + 1);
+    let question =
+        said + rows[said..first].iter().position(|row| row.text().trim_end().ends_with('?'))?;
+    let about: Vec<String> =
+        rows[question + 1..first].iter().map(|row| row.text().trim().to_owned()).collect();
     let about = about.join("\n").trim().to_owned();
     let question = rows[question].text().trim().to_owned();
-    let partial = about.is_empty() || about.lines().any(|line| line.contains(CUT) && line.contains(CUT_LINES));
-    Some(Dialog { action: if about.is_empty() { question } else { about }, partial, options, field: None, pointer: None })
+    let partial = about.is_empty()
+        || about.lines().any(|line| line.contains(CUT) && line.contains(CUT_LINES));
+    Some(Dialog {
+        action: if about.is_empty() { question } else { about },
+        partial,
+        options,
+        field: None,
+        pointer: None,
+    })
 }
 
-/// What it asks before it takes any words, such as whether a folder is trusted: nothing else is on the screen.
+/// What it asks before it takes any words, such as whether a folder is trusted: nothing else is on
+/// the screen.
 fn first_dialog(rows: &[Row]) -> Option<Dialog> {
     let (last, above) = rows.split_last()?;
     if !last.text().trim().starts_with(CONTINUE) {
         return None;
     }
     let (first, options) = options(above, &[])?;
-    let about: Vec<String> = above[..first].iter().map(|row| row.text().trim().to_owned()).collect();
-    let marked = above[first..].iter().find_map(|row| row.text().trim().strip_prefix(MARK).map(str::trim_start).map(str::to_owned));
-    let pointer = marked.and_then(|option| option.split_once('.')?.0.parse::<usize>().ok()?.checked_sub(1))?;
-    Some(Dialog { action: about.join("\n").trim().to_owned(), partial: false, options, field: None, pointer: Some(pointer) })
+    let about: Vec<String> =
+        above[..first].iter().map(|row| row.text().trim().to_owned()).collect();
+    let marked = above[first..].iter().find_map(|row| {
+        row.text().trim().strip_prefix(MARK).map(str::trim_start).map(str::to_owned)
+    });
+    let pointer = marked
+        .and_then(|option| option.split_once('.')?.0.parse::<usize>().ok()?.checked_sub(1))?;
+    Some(Dialog {
+        action: about.join("\n").trim().to_owned(),
+        partial: false,
+        options,
+        field: None,
+        pointer: Some(pointer),
+    })
 }
 
-/// How the prompt of its own background turn begins, in which it makes a title and quotes what the person wrote.
+/// How the prompt of its own background turn begins, in which it makes a title and quotes what the
+/// person wrote.
 const TITLE_PROMPT: &str = "Generate a concise, single-line task title";
 
 /// Where it says what the agent said at last.
@@ -146,7 +194,8 @@ fn news(_event: &str, payload: &Value, recorded: Option<&str>) -> Option<HookNew
     if payload.get("type").and_then(Value::as_str) != Some("agent-turn-complete") {
         return None;
     }
-    let inputs: Vec<String> = inputs(payload).filter_map(Value::as_str).map(str::to_owned).collect();
+    let inputs: Vec<String> =
+        inputs(payload).filter_map(Value::as_str).map(str::to_owned).collect();
     if inputs.first().is_some_and(|input| input.trim_start().starts_with(TITLE_PROMPT)) {
         return None;
     }
@@ -159,26 +208,37 @@ fn inputs(payload: &Value) -> impl Iterator<Item = &Value> {
 }
 
 fn recorded(payload: &Value) -> Option<String> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let variable =
+        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if text(payload, LAST_WORDS).is_some() { None } else { recorded_in(payload, variable) }
 }
 
-/// The last words of the turn that Codex says is over. Its report names no file: its folder is in the variable, or below the home.
+/// The last words of the turn that Codex says is over. Its report names no file: its folder is in
+/// the variable, or below the home.
 fn recorded_in(payload: &Value, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<String> {
     let (thread, turn) = (text(payload, "thread-id")?, text(payload, "turn-id")?);
-    let folder = variable("CODEX_HOME").or_else(|| Some(variable("HOME")?.join(".codex"))).filter(|folder| folder.is_absolute())?;
+    let folder = variable("CODEX_HOME")
+        .or_else(|| Some(variable("HOME")?.join(".codex")))
+        .filter(|folder| folder.is_absolute())?;
     let wanted = format!("-{thread}.jsonl");
     let days = newest(&folder.join("sessions"), 3);
     let mut records = days.iter().take(DAYS_MAX).flat_map(|day| newest(day, 1));
-    let record = records.find(|file| file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&wanted)))?;
+    let record = records.find(|file| {
+        file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&wanted))
+    })?;
     codex_words(&end_of(&record)?, &turn)
 }
 
 /// What lies so many folders deep, the newest by name first.
 fn newest(folder: &Path, deep: usize) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let mut found: Vec<PathBuf> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
-    if deep > 1 { found.iter().flat_map(|folder| newest(folder, deep - 1)).take(DAYS_MAX).collect() } else { found }
+    if deep > 1 {
+        found.iter().flat_map(|folder| newest(folder, deep - 1)).take(DAYS_MAX).collect()
+    } else {
+        found
+    }
 }
 
 /// What Codex notes of a turn when it is done, or the newest message in it.
@@ -187,15 +247,21 @@ fn codex_words(end: &str, turn: &str) -> Option<String> {
     for line in lines(end) {
         let noted = &line["payload"];
         match (word(&line, "type"), word(noted, "type")) {
-            ("event_msg", "task_complete") if word(noted, "turn_id") == turn && !over => match text(noted, "last_agent_message") {
-                Some(words) => return Some(words),
-                None => over = true,
-            },
+            ("event_msg", "task_complete") if word(noted, "turn_id") == turn && !over => {
+                match text(noted, "last_agent_message") {
+                    Some(words) => return Some(words),
+                    None => over = true,
+                }
+            }
             // Another turn, before this one or after it.
             ("event_msg", "task_complete" | "task_started") => return None,
-            ("response_item", "message") if word(noted, "role") == "assistant" => return codex_message(noted),
+            ("response_item", "message") if word(noted, "role") == "assistant" => {
+                return codex_message(noted);
+            }
             ("response_item", "message") if word(noted, "role") == "user" => return None,
-            ("response_item", kind) if kind.ends_with("_call") || kind.ends_with("_output") => return None,
+            ("response_item", kind) if kind.ends_with("_call") || kind.ends_with("_output") => {
+                return None;
+            }
             _ => {}
         }
     }
@@ -204,7 +270,11 @@ fn codex_words(end: &str, turn: &str) -> Option<String> {
 
 fn codex_message(noted: &Value) -> Option<String> {
     let blocks = noted["content"].as_array()?;
-    let words: String = blocks.iter().filter(|block| word(block, "type") == "output_text").map(|block| word(block, "text")).collect();
+    let words: String = blocks
+        .iter()
+        .filter(|block| word(block, "type") == "output_text")
+        .map(|block| word(block, "text"))
+        .collect();
     Some(words).filter(|words| !words.trim().is_empty())
 }
 
@@ -234,8 +304,13 @@ mod tests {
         assert_eq!(codex_words(&record(&turns), "2").as_deref(), Some("done, as noted"));
         assert_eq!(codex_words(&record(&turns[..5]), "2").as_deref(), Some("done"));
         assert_eq!(codex_words(&record(&turns[..4]), "2"), None);
-        assert_eq!(codex_words(&record(&turns), "1"), None, "another turn's words are not this one's");
-        let used = json!({"type": "response_item", "payload": {"type": "function_call", "name": "shell"}});
+        assert_eq!(
+            codex_words(&record(&turns), "1"),
+            None,
+            "another turn's words are not this one's"
+        );
+        let used =
+            json!({"type": "response_item", "payload": {"type": "function_call", "name": "shell"}});
         assert_eq!(codex_words(&record(&[turns[4].clone(), used]), "2"), None);
     }
 
@@ -245,9 +320,15 @@ mod tests {
         let day = home.path().join("sessions/2026/11/22");
         fs::create_dir_all(&day).unwrap();
         let done = json!({"type": "event_msg", "payload": {"type": "task_complete", "turn_id": "u", "last_agent_message": "hello"}});
-        fs::write(day.join(format!("rollout-2026-11-22T00-06-30-{SESSION}.jsonl")), record(&[done])).unwrap();
+        fs::write(
+            day.join(format!("rollout-2026-11-22T00-06-30-{SESSION}.jsonl")),
+            record(&[done]),
+        )
+        .unwrap();
         let at = |name: &str| (name == "CODEX_HOME").then(|| home.path().to_owned());
-        let ask = |thread: &str, turn: &str| recorded_in(&json!({"thread-id": thread, "turn-id": turn}), at);
+        let ask = |thread: &str, turn: &str| {
+            recorded_in(&json!({"thread-id": thread, "turn-id": turn}), at)
+        };
         assert_eq!(ask(SESSION, "u").as_deref(), Some("hello"));
         assert_eq!((ask(SESSION, "v"), ask("another", "u")), (None, None));
         assert_eq!(recorded_in(&json!({"thread-id": SESSION, "turn-id": "u"}), |_| None), None);

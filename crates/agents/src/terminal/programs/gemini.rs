@@ -1,13 +1,14 @@
 //! Gemini CLI: how it is started, what its screen shows, and what it reports.
 //!
-//! The composer stands below the last line, ` >` before it, and above the footer. `esc to cancel` stands above the line during a
-//! turn. A question is a box at the very end. Where there are many colours, bars of half blocks stand in place of the empty rows
-//! around the composer.
+//! The composer stands below the last line, ` >` before it, and above the footer. `esc to cancel`
+//! stands above the line during a turn. A question is a box at the very end. Where there are many
+//! colours, bars of half blocks stand in place of the empty rows around the composer.
 //!
 //! Each turn ends with an `AfterAgent`, an interrupted one too; every hook has to print an object.
 //!
-//! What `AfterAgent` gives as the answer is the pieces of the stream put together with spaces, some of them twice. The words as they
-//! are stand in the program's record of the session, which the report names.
+//! What `AfterAgent` gives as the answer is the pieces of the stream put together with spaces, some
+//! of them twice. The words as they are stand in the program's record of the session, which the
+//! report names.
 
 mod home;
 
@@ -58,7 +59,13 @@ const STOP: &str = "AfterAgent";
 static LOGIN: Login = Login {
     client: "gemini",
     keys: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-    settings: &["GEMINI_CLI_HOME", "GEMINI_MODEL", "GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_GCA"],
+    settings: &[
+        "GEMINI_CLI_HOME",
+        "GEMINI_MODEL",
+        "GOOGLE_GEMINI_BASE_URL",
+        "GOOGLE_GENAI_USE_VERTEXAI",
+        "GOOGLE_GENAI_USE_GCA",
+    ],
     clouds: &[("GOOGLE_GENAI_USE_VERTEXAI", GOOGLE_CLOUD), ("GOOGLE_GENAI_USE_GCA", GOOGLE_CLOUD)],
     home: (HOME, ""),
     files: &[".gemini/oauth_creds.json", ".gemini/.env"],
@@ -72,8 +79,15 @@ fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
         (event.to_owned(), json!([{"hooks": [entry]}]))
     };
     let hooks: serde_json::Map<String, Value> = EVENTS.into_iter().map(hook).collect();
-    let home = furnish(fitting.folder, &home_in(fitting.given), &json!({"hooks": hooks, "mcpServers": {TOOLS: fitting.tools()}}))?;
-    Ok(LaunchCommand { args: Vec::new(), env: BTreeMap::from([(HOME.to_owned(), home.to_string_lossy().into_owned())]) })
+    let home = furnish(
+        fitting.folder,
+        &home_in(fitting.given),
+        &json!({"hooks": hooks, "mcpServers": {TOOLS: fitting.tools()}}),
+    )?;
+    Ok(LaunchCommand {
+        args: Vec::new(),
+        env: BTreeMap::from([(HOME.to_owned(), home.to_string_lossy().into_owned())]),
+    })
 }
 
 /// Where Gemini CLI's user keeps what is theirs: where it is told to look, or the home folder.
@@ -97,7 +111,8 @@ const BARS: [char; 2] = ['▄', '▀'];
 
 fn read(rows: &[Row]) -> Seen {
     let is_bar = |row: &Row| BARS.into_iter().any(|bar| row.is_rule(bar));
-    let rows: Vec<Row> = rows.iter().map(|row| if is_bar(row) { Row::default() } else { row.clone() }).collect();
+    let rows: Vec<Row> =
+        rows.iter().map(|row| if is_bar(row) { Row::default() } else { row.clone() }).collect();
     let rows = rows.as_slice();
     if let Some(dialog) = dialog(rows) {
         return Seen::asking(dialog);
@@ -105,7 +120,10 @@ fn read(rows: &[Row]) -> Seen {
     let Some((rule, mark, end)) = composer(rows) else { return Seen::only(PaneState::Starting) };
     let above = &rows[rule.saturating_sub(WORKING_ROWS_MAX)..rule];
     let text = composed(&rows[mark..end], 3);
-    Seen::composing(above.iter().any(|row| row.text().contains(WORKING)), if text == HINT { String::new() } else { text })
+    Seen::composing(
+        above.iter().any(|row| row.text().contains(WORKING)),
+        if text == HINT { String::new() } else { text },
+    )
 }
 
 /// The line above the composer, the composer's first row, and where the empty rows below it begin.
@@ -128,7 +146,13 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
         .map(|row| row.text().trim_matches(|c| c == ' ' || FRAME.contains(&c)).to_owned())
         .filter(|line| !line.is_empty())
         .collect();
-    Some(Dialog { action: about.join("\n").trim_start_matches("? ").to_owned(), partial: false, options, field: None, pointer: None })
+    Some(Dialog {
+        action: about.join("\n").trim_start_matches("? ").to_owned(),
+        partial: false,
+        options,
+        field: None,
+        pointer: None,
+    })
 }
 
 /// The events that its sessions report.
@@ -146,11 +170,14 @@ fn news(event: &str, payload: &Value, recorded: Option<&str>) -> Option<HookNews
         "SessionStart" => Some(HookNews::Began),
         "BeforeAgent" => text(payload, "prompt").map(|text| HookNews::Prompt { text }),
         STOP => {
-            let text = text(payload, "prompt_response").filter(|text| text.trim() != NO_ANSWER).map(|text| ungarbled(text, recorded));
+            let text = text(payload, "prompt_response")
+                .filter(|text| text.trim() != NO_ANSWER)
+                .map(|text| ungarbled(text, recorded));
             Some(HookNews::Stopped { text, inputs: None, interrupted: false })
         }
         "Notification" => asks(payload),
-        "SessionEnd" => (payload.get("reason").and_then(Value::as_str) != Some("clear")).then_some(HookNews::Ended),
+        "SessionEnd" => (payload.get("reason").and_then(Value::as_str) != Some("clear"))
+            .then_some(HookNews::Ended),
         _ => None,
     }
 }
@@ -167,7 +194,9 @@ fn ungarbled(answer: String, recorded: Option<&str>) -> String {
 /// The last words of the turn that is over, from the program's record.
 fn recorded(payload: &Value) -> Option<String> {
     let record = text(payload, "transcript_path").filter(|path| Path::new(path).is_absolute())?;
-    let mut file = File::open(record).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
+    let mut file = File::open(record)
+        .ok()
+        .filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
     let length = file.seek(SeekFrom::End(0)).ok()?;
     file.seek(SeekFrom::Start(length.saturating_sub(RECORD_BYTES_MAX))).ok()?;
     let mut end = Vec::new();
@@ -175,7 +204,8 @@ fn recorded(payload: &Value) -> Option<String> {
     last_words(&String::from_utf8_lossy(&end))
 }
 
-/// The newest words of the agent after the newest prompt; records are lines of JSON, and the first may lack its beginning.
+/// The newest words of the agent after the newest prompt; records are lines of JSON, and the first
+/// may lack its beginning.
 fn last_words(record: &str) -> Option<String> {
     let lines = record.lines().rev().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     for line in lines {
@@ -194,7 +224,9 @@ fn last_words(record: &str) -> Option<String> {
 fn words(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect(),
+        Value::Array(parts) => {
+            parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect()
+        }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
     }
 }
@@ -206,8 +238,12 @@ fn asks(payload: &Value) -> Option<HookNews> {
     }
     let details = payload.get("details").filter(|details| !details.is_null());
     // Of a tool of others it gives the name alone.
-    let nameless = |details: &Value| details.get("type").and_then(Value::as_str) == Some("mcp") && details.get("toolArgs").is_none();
+    let nameless = |details: &Value| {
+        details.get("type").and_then(Value::as_str) == Some("mcp")
+            && details.get("toolArgs").is_none()
+    };
     let partial = details.is_none_or(nameless);
-    let action = details.map(Value::to_string).or_else(|| text(payload, "message")).unwrap_or_default();
+    let action =
+        details.map(Value::to_string).or_else(|| text(payload, "message")).unwrap_or_default();
     Some(HookNews::Asks { action, partial })
 }

@@ -1,5 +1,5 @@
-//! What is known of the programs that live in terminals: one vendor, one file, and in each the same four tables. A new version of a program
-//! changes its file, and the captures that prove it.
+//! What is known of the programs that live in terminals: one vendor, one file, and in each the same
+//! four tables. A new version of a program changes its file, and the captures that prove it.
 
 mod records;
 mod claude;
@@ -48,7 +48,8 @@ pub(crate) struct Launching {
     pub(crate) name: Option<&'static str>,
     /// How it logs in.
     pub(crate) login: Option<&'static Login>,
-    /// Its arguments where it runs for one turn, without a terminal. None of them lets it change anything without being asked.
+    /// Its arguments where it runs for one turn, without a terminal. None of them lets it change
+    /// anything without being asked.
     pub(crate) once: Option<&'static [&'static str]>,
     /// What it is given so that it reports and has this server's tools.
     pub(crate) launch_command: fn(&Fitting<'_>) -> io::Result<LaunchCommand>,
@@ -78,19 +79,21 @@ pub(crate) struct Keys {
 
 impl Keys {
     /// Those of all programs that are known.
-    const USUAL: Keys = Keys { submit: "Enter", interrupt: "Escape", clear: "C-c", up: "Up", down: "Down" };
+    const USUAL: Keys =
+        Keys { submit: "Enter", interrupt: "Escape", clear: "C-c", up: "Up", down: "Down" };
 }
 
 /// How it reports.
 pub(crate) struct Reporting {
     /// The field in which it gives its own id for the session or thread.
     pub(crate) native: &'static str,
-    /// What an event and its payload mean, with the words that were looked up; nothing where they are of no interest.
+    /// What an event and its payload mean, with the words that were looked up; nothing where they
+    /// are of no interest.
     pub(crate) news: fn(&str, &Value, Option<&str>) -> Option<HookNews>,
     /// The event that ends a turn.
     pub(crate) ends_with: &'static str,
-    /// The last words of that turn from its own record, where the payload does not have them as they are. Looked up while the program waits
-    /// for its hook.
+    /// The last words of that turn from its own record, where the payload does not have them as
+    /// they are. Looked up while the program waits for its hook.
     pub(crate) recorded: fn(&Value) -> Option<String>,
     /// What it expects on the standard output of its hook, whatever comes of the report.
     pub(crate) acknowledgement: &'static str,

@@ -8,7 +8,12 @@ use crate::terminal::screen::Seen;
 use crate::terminal::screen::cells::Row;
 
 pub(super) static TABLE: Table = Table {
-    launch: Launching { name: None, login: None, once: None, launch_command: |_| Ok(LaunchCommand::default()) },
+    launch: Launching {
+        name: None,
+        login: None,
+        once: None,
+        launch_command: |_| Ok(LaunchCommand::default()),
+    },
     screen: Screening { read, has_composer: false },
     keys: Keys::USUAL,
     report: None,

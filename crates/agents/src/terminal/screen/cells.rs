@@ -1,5 +1,5 @@
-//! A screen as cells: characters, and how each is drawn. Hints that stand where nothing was typed yet are faint, but for the one
-//! character on which the program draws its cursor.
+//! A screen as cells: characters, and how each is drawn. Hints that stand where nothing was typed
+//! yet are faint, but for the one character on which the program draws its cursor.
 
 /// A character on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,9 @@ impl Row {
         let cells = self.cells.get(from..).unwrap_or_default();
         match cells {
             [cursor, hint @ ..]
-                if cursor.style.reverse && !hint.is_empty() && hint.iter().all(|cell| cell.style.faint || cell.c == ' ') =>
+                if cursor.style.reverse
+                    && !hint.is_empty()
+                    && hint.iter().all(|cell| cell.style.faint || cell.c == ' ') =>
             {
                 String::new()
             }
@@ -47,7 +49,8 @@ impl Row {
     }
 }
 
-/// The rows of a captured screen. Attributes last from row to row, as `capture-pane -e` prints them.
+/// The rows of a captured screen. Attributes last from row to row, as `capture-pane -e` prints
+/// them.
 pub(crate) fn rows<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Row> {
     let mut style = Style::default();
     lines.into_iter().map(|line| row(line, &mut style)).collect()
@@ -122,11 +125,21 @@ mod tests {
 
     #[test]
     fn faint_cells_are_told_from_others() {
-        let rows = rows(["\x1b[1m›\x1b[0m a\x1b[2m hint", "still faint\x1b[0m \x1b[38;5;2mgreen\x1b[38;2;2;2;2mred\x1b]8;;x\x1b\\link  "]);
-        let hint = super::rows(["❯ \x1b[7mT\x1b[0;2mry this\x1b[0m", "❯ \x1b[7mT\x1b[0m", "❯ T\x1b[2mry this"]);
+        let rows = rows([
+            "\x1b[1m›\x1b[0m a\x1b[2m hint",
+            "still faint\x1b[0m \x1b[38;5;2mgreen\x1b[38;2;2;2;2mred\x1b]8;;x\x1b\\link  ",
+        ]);
+        let hint = super::rows([
+            "❯ \x1b[7mT\x1b[0;2mry this\x1b[0m",
+            "❯ \x1b[7mT\x1b[0m",
+            "❯ T\x1b[2mry this",
+        ]);
         assert_eq!(hint.iter().map(|row| row.typed(2)).collect::<Vec<_>>(), ["", "T", "T"]);
         assert_eq!((rows[0].text().as_str(), rows[0].typed(2).as_str()), ("› a hint", "a"));
-        assert_eq!((rows[1].text().as_str(), rows[1].typed(0).as_str()), ("still faint greenredlink", " greenredlink"));
+        assert_eq!(
+            (rows[1].text().as_str(), rows[1].typed(0).as_str()),
+            ("still faint greenredlink", " greenredlink")
+        );
     }
 
     proptest! {

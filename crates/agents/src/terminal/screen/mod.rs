@@ -1,7 +1,8 @@
 //! What a program's screen says. Pure: a captured screen in, a judgement out.
 //!
-//! Screens are drawn for people and change from version to version, so a reader looks for little: the composer, the mark of
-//! working, the shape of a question. What it does not recognise is [`PaneState::Starting`], and nothing is typed into that.
+//! Screens are drawn for people and change from version to version, so a reader looks for little:
+//! the composer, the mark of working, the shape of a question. What it does not recognise is
+//! [`PaneState::Starting`], and nothing is typed into that.
 
 pub(crate) mod cells;
 
@@ -12,7 +13,10 @@ use super::Vendor;
 use cells::Row;
 
 /// Programs that take what is typed as commands.
-const SHELLS: [&str; 14] = ["sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "csh", "tcsh", "ash", "busybox", "nu", "pwsh", "elvish"];
+const SHELLS: [&str; 14] = [
+    "sh", "bash", "zsh", "fish", "dash", "ksh", "mksh", "csh", "tcsh", "ash", "busybox", "nu",
+    "pwsh", "elvish",
+];
 
 /// A pane as it was captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +45,11 @@ impl Seen {
     }
 
     pub(crate) fn composing(busy: bool, composer: String) -> Self {
-        Self { state: if busy { PaneState::Busy } else { PaneState::Idle }, composer: Some(composer), dialog: None }
+        Self {
+            state: if busy { PaneState::Busy } else { PaneState::Idle },
+            composer: Some(composer),
+            dialog: None,
+        }
     }
 }
 
@@ -49,7 +57,11 @@ impl Screen {
     /// What it shows, to a reader of this kind.
     pub fn read(&self, vendor: Vendor) -> View {
         let rows = cells::rows(self.lines.iter().map(String::as_str));
-        let seen = if is_shell(&self.command) { Seen::only(PaneState::Shell) } else { (vendor.table().screen.read)(&rows) };
+        let seen = if is_shell(&self.command) {
+            Seen::only(PaneState::Shell)
+        } else {
+            (vendor.table().screen.read)(&rows)
+        };
         View { state: seen.state, composer: seen.composer, dialog: seen.dialog, text: text(&rows) }
     }
 }
@@ -64,9 +76,11 @@ fn text(rows: &[Row]) -> String {
     lines.join("\n").trim_end().to_owned()
 }
 
-/// The rows from `first` on as one text: the mark before the first row and the indentation of the others are no part of it.
+/// The rows from `first` on as one text: the mark before the first row and the indentation of the
+/// others are no part of it.
 pub(crate) fn composed<'a>(rows: impl IntoIterator<Item = &'a Row>, mark: usize) -> String {
-    let lines: Vec<String> = rows.into_iter().map(|row| row.typed(mark).trim_end().to_owned()).collect();
+    let lines: Vec<String> =
+        rows.into_iter().map(|row| row.typed(mark).trim_end().to_owned()).collect();
     lines.join("\n").trim().to_owned()
 }
 
@@ -81,7 +95,8 @@ pub(crate) fn above_footer(rows: &[Row]) -> Option<usize> {
     Some(without_empty_end(&rows[..gap]).len())
 }
 
-/// The options of a question: rows such as `❯ 1. Yes`, numbered from 1 without a gap; and the row where they begin.
+/// The options of a question: rows such as `❯ 1. Yes`, numbered from 1 without a gap; and the row
+/// where they begin.
 pub(crate) fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<PermissionOption>)> {
     let inner = |row: &Row| row.text().trim_matches(|c| c == ' ' || frame.contains(&c)).to_owned();
     let numbered = |row: &Row, number: usize| {
@@ -103,20 +118,36 @@ pub(crate) fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<Permis
             }
         }
     }
-    let option = |(at, label): (usize, String)| PermissionOption::new((at + 1).to_string(), label.as_str(), kind_of(&label));
+    let option = |(at, label): (usize, String)| {
+        PermissionOption::new((at + 1).to_string(), label.as_str(), kind_of(&label))
+    };
     (options.len() > 1).then(|| (first, options.into_iter().enumerate().map(option).collect()))
 }
 
-/// What an option comes to, by the words that these programs use. Only words that are known to allow nothing but this once do; whatever
-/// else begins like a yes is either known to allow more, or only what it says.
+/// What an option comes to, by the words that these programs use. Only words that are known to
+/// allow nothing but this once do; whatever else begins like a yes is either known to allow more,
+/// or only what it says.
 fn kind_of(label: &str) -> OptionKind {
-    const ONCE: [&str; 6] = ["yes", "yes, proceed", "yes, just this once", "allow", "allow once", "yes, allow once"];
-    const ALWAYS: [&str; 6] = ["don't ask again", "don\u{2019}t ask again", "always", "session", "all future", "never ask"];
+    const ONCE: [&str; 6] =
+        ["yes", "yes, proceed", "yes, just this once", "allow", "allow once", "yes, allow once"];
+    const ALWAYS: [&str; 6] = [
+        "don't ask again",
+        "don\u{2019}t ask again",
+        "always",
+        "session",
+        "all future",
+        "never ask",
+    ];
     let label = label.to_lowercase();
     // The key that chooses it stands behind it.
-    let words = label.rsplit_once(" (").filter(|(_, key)| key.ends_with(')')).map_or(label.as_str(), |(words, _)| words);
+    let words = label
+        .rsplit_once(" (")
+        .filter(|(_, key)| key.ends_with(')'))
+        .map_or(label.as_str(), |(words, _)| words);
     let yes = ["yes", "allow", "always"].iter().any(|word| words.starts_with(word));
-    let no = ["no", "reject", "deny", "don't"].iter().any(|word| words == *word || words.starts_with(&format!("{word},")));
+    let no = ["no", "reject", "deny", "don't"]
+        .iter()
+        .any(|word| words == *word || words.starts_with(&format!("{word},")));
     let more = ALWAYS.iter().any(|word| words.contains(word));
     match (no, yes) {
         (true, _) if more => OptionKind::RejectAlways,

@@ -1,4 +1,5 @@
-//! The audit record: who did what with which credential. Rows are only ever added, and never hold a credential.
+//! The audit record: who did what with which credential. Rows are only ever added, and never hold a
+//! credential.
 
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
@@ -56,7 +57,8 @@ pub struct AuditEntry {
     pub token: Option<TokenId>,
     /// The credential that it is about, where that is another one.
     pub about: Option<TokenId>,
-    /// In a few words: the method and route of a refused request, the holder of a token, the budget and by how much.
+    /// In a few words: the method and route of a refused request, the holder of a token, the budget
+    /// and by how much.
     pub detail: String,
 }
 

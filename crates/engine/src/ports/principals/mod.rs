@@ -35,21 +35,33 @@ pub enum InsertOutcome {
     Used,
 }
 
-/// Principals, their credentials, and the audit record. What changes something is recorded in the same breath, or not done.
+/// Principals, their credentials, and the audit record. What changes something is recorded in the
+/// same breath, or not done.
 #[async_trait]
 pub trait Principals: Send + Sync {
     /// Keeps a token, and its principal where that is new.
-    async fn add_token(&self, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, LogError>;
-    /// Uses an invitation up and keeps the token that it becomes: both, or neither. At most one of many who try at once gets
-    /// [`InsertOutcome::Yes`].
-    async fn redeem(&self, invitation: &TokenId, token: &Token, entry: &AuditEntry) -> Result<InsertOutcome, LogError>;
+    async fn add_token(&self, token: &Token, entry: &AuditEntry)
+    -> Result<InsertOutcome, LogError>;
+    /// Uses an invitation up and keeps the token that it becomes: both, or neither. At most one of
+    /// many who try at once gets [`InsertOutcome::Yes`].
+    async fn redeem(
+        &self,
+        invitation: &TokenId,
+        token: &Token,
+        entry: &AuditEntry,
+    ) -> Result<InsertOutcome, LogError>;
     /// The token with this hash, valid or not.
     async fn token(&self, hash: &TokenHash) -> Result<Option<Token>, LogError>;
     /// All tokens, the oldest first.
     async fn tokens(&self) -> Result<Vec<Token>, LogError>;
-    /// Revokes a token and those that were made from it. Gives those that were not revoked before; nothing is recorded where there
-    /// are none.
-    async fn revoke(&self, id: &TokenId, at: Timestamp, entry: &AuditEntry) -> Result<Vec<TokenId>, LogError>;
+    /// Revokes a token and those that were made from it. Gives those that were not revoked before;
+    /// nothing is recorded where there are none.
+    async fn revoke(
+        &self,
+        id: &TokenId,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Result<Vec<TokenId>, LogError>;
     /// Notes that a token was seen. Losing such a note harms nobody.
     async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError>;
     /// The principal of this id.

@@ -49,7 +49,8 @@ impl Scope {
         1 << self as u16
     }
 
-    /// Agents may never answer their own questions, and nothing that runs by itself administers the server.
+    /// Agents may never answer their own questions, and nothing that runs by itself administers the
+    /// server.
     pub const fn is_for_people_only(self) -> bool {
         matches!(self, Scope::PermissionsAnswer | Scope::ServerAdmin)
     }
@@ -130,7 +131,8 @@ mod tests {
 
     #[test]
     fn the_administrator_may_do_everything_and_others_what_they_were_given() {
-        let (admin, reader) = (Scopes::of(&[Scope::ServerAdmin]), Scopes::of(&[Scope::ThreadsRead]));
+        let (admin, reader) =
+            (Scopes::of(&[Scope::ServerAdmin]), Scopes::of(&[Scope::ThreadsRead]));
         for scope in Scope::ALL {
             assert!(admin.has(*scope));
             assert_eq!(reader.has(*scope), *scope == Scope::ThreadsRead);

@@ -1,7 +1,8 @@
 //! Credentials: what they look like, and what is kept of them.
 //!
-//! A credential is a prefix that says what it is, 256 bits from the operating system and a checksum, so that scanners find one that
-//! leaked and a mistyped one is refused without being looked up. Only its hash is ever stored.
+//! A credential is a prefix that says what it is, 256 bits from the operating system and a
+//! checksum, so that scanners find one that leaked and a mistyped one is refused without being
+//! looked up. Only its hash is ever stored.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -36,7 +37,13 @@ pub enum TokenKind {
 
 impl TokenKind {
     /// All of them.
-    pub const ALL: [TokenKind; 5] = [TokenKind::Startup, TokenKind::Personal, TokenKind::Agent, TokenKind::SignIn, TokenKind::Invitation];
+    pub const ALL: [TokenKind; 5] = [
+        TokenKind::Startup,
+        TokenKind::Personal,
+        TokenKind::Agent,
+        TokenKind::SignIn,
+        TokenKind::Invitation,
+    ];
 
     /// What its credentials begin with.
     pub const fn prefix(self) -> &'static str {
@@ -95,7 +102,8 @@ impl Secret {
     pub fn parse(text: &str) -> Option<Secret> {
         let kind = TokenKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
         let length = kind.prefix().len() + 2 * SECRET_BYTES + CHECK_CHARS;
-        let plain = text.len() == length && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let plain = text.len() == length
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         let (body, check) = plain.then(|| text.split_at(length - CHECK_CHARS))?;
         (checksum(body) == check).then(|| Secret(text.to_owned()))
     }
@@ -155,7 +163,8 @@ impl TokenHash {
 /// What the names of start-up credentials begin with.
 const STARTUP_ID: &str = "start-";
 
-/// The public name of a credential: in lists and in the audit record, where the credential itself never is.
+/// The public name of a credential: in lists and in the audit record, where the credential itself
+/// never is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TokenId(String);
 
@@ -168,7 +177,8 @@ impl TokenId {
         random_hex::<8>().map(TokenId)
     }
 
-    /// A fresh one for a start-up credential. It tells apart what was made in one run of the server from what was made in another.
+    /// A fresh one for a start-up credential. It tells apart what was made in one run of the server
+    /// from what was made in another.
     ///
     /// # Errors
     /// As for [`Secret::fresh`].
@@ -210,7 +220,8 @@ pub struct Token {
     pub reach: Reach,
     /// What people call it.
     pub label: String,
-    /// The credential that this one was made from, and without which it is worth nothing: a session has one.
+    /// The credential that this one was made from, and without which it is worth nothing: a session
+    /// has one.
     pub parent: Option<TokenId>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -233,7 +244,9 @@ impl Token {
 pub fn reach_of(threads: Option<&str>) -> Reach {
     match threads {
         None => Reach::All,
-        Some(list) => Reach::Only(list.split_whitespace().map(StreamId::new).collect::<BTreeSet<_>>().into()),
+        Some(list) => {
+            Reach::Only(list.split_whitespace().map(StreamId::new).collect::<BTreeSet<_>>().into())
+        }
     }
 }
 
@@ -252,7 +265,10 @@ mod tests {
             assert_eq!(shown, format!("{}…", kind.prefix()));
             assert_eq!(TokenKind::parse(kind.word()), Some(kind));
         }
-        assert_ne!(Secret::fresh(TokenKind::Agent).unwrap().hash(), Secret::fresh(TokenKind::Agent).unwrap().hash());
+        assert_ne!(
+            Secret::fresh(TokenKind::Agent).unwrap().hash(),
+            Secret::fresh(TokenKind::Agent).unwrap().hash()
+        );
     }
 
     #[test]
@@ -262,9 +278,16 @@ mod tests {
         let other = if text.ends_with('0') { '1' } else { '0' };
         let changed = format!("{}{other}", &text[..text.len() - 1]);
         let long = text.repeat(10_000);
-        for bad in
-            ["", "pat_", &text[1..], &text[..text.len() - 1], &changed, &long, &text.replacen("pat_", "agt_", 1), &text.to_uppercase()]
-        {
+        for bad in [
+            "",
+            "pat_",
+            &text[1..],
+            &text[..text.len() - 1],
+            &changed,
+            &long,
+            &text.replacen("pat_", "agt_", 1),
+            &text.to_uppercase(),
+        ] {
             assert_eq!(Secret::parse(bad), None, "{}", bad.chars().take(90).collect::<String>());
         }
     }

@@ -7,7 +7,9 @@ use super::{Bench, answers, now};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::stream::awaited::AWAITED_MAX;
 use crate::stream::idempotency::claim_key;
-use crate::stream::{Condition, Consent, Earlier, Found, Input, Output, RequestId, Verdict, Wanted};
+use crate::stream::{
+    Condition, Consent, Earlier, Found, Input, Output, RequestId, Verdict, Wanted,
+};
 
 const WITHIN: Millis = Millis(1_000);
 
@@ -20,9 +22,13 @@ impl Bench {
     fn propose(&mut self, words: &str, idempotency: Option<Idempotency>) -> RequestId {
         self.requests += 1;
         let id = RequestId(self.requests);
-        let wanted = Wanted::Decision(ClientCommand::Post(Post::new(Actor::human("user"), words)).into());
+        let wanted =
+            Wanted::Decision(ClientCommand::Post(Post::new(Actor::human("user"), words)).into());
         let condition = Some(Condition { principal: "boss".into(), within: WITHIN });
-        assert_eq!(self.tell(Input::Request { id, wanted, idempotency, condition, owing: <_>::default() }), []);
+        assert_eq!(
+            self.tell(Input::Request { id, wanted, idempotency, condition, owing: <_>::default() }),
+            []
+        );
         id
     }
 
@@ -39,11 +45,17 @@ impl Bench {
 }
 
 fn asked(outputs: &[Output]) -> Vec<RequestId> {
-    outputs.iter().filter_map(|output| if let Output::Ask { id, .. } = output { Some(*id) } else { None }).collect()
+    outputs
+        .iter()
+        .filter_map(|output| if let Output::Ask { id, .. } = output { Some(*id) } else { None })
+        .collect()
 }
 
 fn verdicts(outputs: Vec<Output>) -> Vec<(RequestId, Verdict)> {
-    outputs.into_iter().flat_map(|output| if let Output::Answer { answers } = output { answers } else { vec![] }).collect()
+    outputs
+        .into_iter()
+        .flat_map(|output| if let Output::Answer { answers } = output { answers } else { vec![] })
+        .collect()
 }
 
 fn code(verdict: &Verdict) -> &'static str {
@@ -54,7 +66,11 @@ fn code(verdict: &Verdict) -> &'static str {
 }
 
 fn wake(outputs: &[Output]) -> Option<Millis> {
-    outputs.iter().rev().find_map(|output| if let Output::Wake { at } = output { Some(*at) } else { None }).unwrap()
+    outputs
+        .iter()
+        .rev()
+        .find_map(|output| if let Output::Wake { at } = output { Some(*at) } else { None })
+        .unwrap()
 }
 
 #[test]
@@ -65,7 +81,9 @@ fn a_request_is_decided_when_somebody_agreed_and_others_overtake_it() {
     let outputs = bench.tell(Input::Look);
     let [Output::Lookup { .. }] = &outputs[..] else { panic!("{outputs:?}") };
     let outputs = bench.tell(super::found());
-    let [Output::Ask { id, principal, until, .. }, rest @ ..] = &outputs[..] else { panic!("{outputs:?}") };
+    let [Output::Ask { id, principal, until, .. }, rest @ ..] = &outputs[..] else {
+        panic!("{outputs:?}")
+    };
     assert_eq!((*id, principal.as_str(), *until), (first, "boss", WITHIN));
     let batch = bench.go_on(rest.to_vec());
     assert_eq!(batch.events[0].event.body(), Some("two"));
@@ -100,32 +118,43 @@ fn silence_refuses_it_and_a_late_yes_comes_too_late() {
     let outputs = bench.questions();
     assert_eq!(wake(&outputs), None);
     let told = verdicts(outputs);
-    assert!(matches!(&told[..], [(refused, verdict)] if *refused == id && code(verdict) == "unanswered"), "{told:?}");
+    assert!(
+        matches!(&told[..], [(refused, verdict)] if *refused == id && code(verdict) == "unanswered"),
+        "{told:?}"
+    );
 }
 
 #[test]
 fn the_same_request_again_asks_nobody_twice_and_takes_effect_once() {
     let mut bench = Bench::begun();
-    let (first, again) = (bench.propose("one", Some(key("f"))), bench.propose("one", Some(key("f"))));
+    let (first, again) =
+        (bench.propose("one", Some(key("f"))), bench.propose("one", Some(key("f"))));
     assert_eq!(asked(&bench.questions()), [first]);
     bench.say(first, Consent::Given);
     let batch = bench.look();
     assert_eq!(batch.events.iter().filter(|event| event.event.kind() == "posted").count(), 1);
     let told = verdicts(bench.append(batch, Ok(vec![])));
     let replayed = |verdict: &Verdict| verdict.as_ref().unwrap().replayed;
-    assert_eq!(told.iter().map(|(id, verdict)| (*id, replayed(verdict))).collect::<Vec<_>>(), [(first, false), (again, true)]);
+    assert_eq!(
+        told.iter().map(|(id, verdict)| (*id, replayed(verdict))).collect::<Vec<_>>(),
+        [(first, false), (again, true)]
+    );
 }
 
 #[test]
 fn another_request_under_the_same_key_is_asked_about_and_refused() {
     let mut bench = Bench::begun();
-    let (first, other) = (bench.propose("one", Some(key("f"))), bench.propose("two", Some(key("g"))));
+    let (first, other) =
+        (bench.propose("one", Some(key("f"))), bench.propose("two", Some(key("g"))));
     assert_eq!(asked(&bench.questions()), [first, other]);
     bench.say(first, Consent::Given);
     bench.say(other, Consent::Given);
     let batch = bench.look();
     let told = verdicts(bench.append(batch, Ok(vec![])));
-    assert!(matches!(&told[..], [(_, Ok(_)), (id, Err(HallError::KeyReused))] if *id == other), "{told:?}");
+    assert!(
+        matches!(&told[..], [(_, Ok(_)), (id, Err(HallError::KeyReused))] if *id == other),
+        "{told:?}"
+    );
 }
 
 #[test]
@@ -133,12 +162,21 @@ fn nobody_is_asked_about_what_was_done_before() {
     let mut bench = Bench::begun();
     let id = bench.propose("one", Some(key("f")));
     bench.tell(Input::Look);
-    let answer = Ok(Answer { stream: "s".into(), event: None, head: bench.host.committed().head(), replayed: false });
+    let answer = Ok(Answer {
+        stream: "s".into(),
+        event: None,
+        head: bench.host.committed().head(),
+        replayed: false,
+    });
     let earlier = Earlier { fingerprint: "f".into(), answer };
     let earlier = Ok([(claim_key(&key("f")), earlier)].into());
-    let outputs = bench.tell(Input::Found(Found { earlier, here: <_>::default(), budgets: <_>::default() }));
+    let outputs =
+        bench.tell(Input::Found(Found { earlier, here: <_>::default(), budgets: <_>::default() }));
     assert_eq!(asked(&outputs), []);
-    assert!(matches!(&verdicts(outputs)[..], [(known, Ok(Answer { replayed: true, .. }))] if *known == id));
+    assert!(matches!(
+        &verdicts(outputs)[..],
+        [(known, Ok(Answer { replayed: true, .. }))] if *known == id
+    ));
 }
 
 #[test]

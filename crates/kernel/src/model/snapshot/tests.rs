@@ -7,14 +7,19 @@ use crate::model::budget::{Account, Measure, Purse, Raise, Spent, Standing};
 use crate::model::event::{Cause, Guard, To, TurnKind, Usage, Why};
 use crate::model::gathering::{Gathering, GatheringPlan, Hearing, Phase, PieceTenure};
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use crate::model::participant::{Abilities, Address, AgentFacts, Kind, OnLost, Part, Participant, Profile, Runtime};
-use crate::model::permission::{OpenQuestion, PermissionOption, Settled, Settlement, Waiting, Withdrawn};
+use crate::model::participant::{
+    Abilities, Address, AgentFacts, Kind, OnLost, Part, Participant, Profile, Runtime,
+};
+use crate::model::permission::{
+    OpenQuestion, PermissionOption, Settled, Settlement, Waiting, Withdrawn,
+};
 use crate::model::refused::{Refusals, Refused};
 use crate::model::said::Said;
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::{OpenStart, Stage, StartRequest};
 use crate::model::state::{
-    Contribution, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Reply, Round, Running, Spending, Spoken, Turn,
+    Contribution, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Reply, Round,
+    Running, Spending, Spoken, Turn,
 };
 use crate::model::summary::{Summaries, Summary};
 use crate::model::time::{Millis, Timestamp};
@@ -24,7 +29,13 @@ fn at(millis: i64) -> Timestamp {
 }
 
 fn cause() -> Cause {
-    Cause { seq: Seq(3), id: EventId::of(&StreamId::new("full"), Seq(3), at(3)), from: "user".into(), depth: 1, unproven: true }
+    Cause {
+        seq: Seq(3),
+        id: EventId::of(&StreamId::new("full"), Seq(3), at(3)),
+        from: "user".into(),
+        depth: 1,
+        unproven: true,
+    }
 }
 
 fn waiting() -> Waiting {
@@ -59,7 +70,8 @@ fn floor() -> Floor {
         message: Some("m".into()),
         direct: true,
     };
-    let open = |stage| OpenStart { at: Seq(5), participant: "a".into(), start: start.clone(), stage };
+    let open =
+        |stage| OpenStart { at: Seq(5), participant: "a".into(), start: start.clone(), stage };
     let how = [
         Settlement::Answered { by: "user".into(), option: "yes".into(), label: "Yes".into() },
         Settlement::Expired,
@@ -87,8 +99,14 @@ fn floor() -> Floor {
         spent: 1,
         cap: 3,
         ended: [Ended { turn: TurnNo(2), participant: "a".into(), stopped: true }].into(),
-        settled: how.into_iter().map(|how| Settled { permission: PermissionId::new("p"), at: at(6), how }).collect(),
-        starts: BTreeMap::from([(PermissionId::new("q"), open(Stage::Asked(waiting()))), (PermissionId::new("r"), open(Stage::Allowed))]),
+        settled: how
+            .into_iter()
+            .map(|how| Settled { permission: PermissionId::new("p"), at: at(6), how })
+            .collect(),
+        starts: BTreeMap::from([
+            (PermissionId::new("q"), open(Stage::Asked(waiting()))),
+            (PermissionId::new("r"), open(Stage::Allowed)),
+        ]),
         questions: BTreeMap::from([(PermissionId::new("s"), question())]),
         last_speaker: Some("a".into()),
     }
@@ -138,7 +156,11 @@ fn participant() -> Participant {
             on_lost: OnLost::Fail,
             abilities: Abilities::TERMINAL,
         },
-        address: Some(Address { computer: "c".into(), kind: "session".into(), local_id: "l".into() }),
+        address: Some(Address {
+            computer: "c".into(),
+            kind: "session".into(),
+            local_id: "l".into(),
+        }),
         number: Some(1),
         part: Some(Part::Speaker),
         skeleton: "ann".into(),
@@ -167,7 +189,13 @@ fn gathering() -> Gathering {
         phase: Phase::Inhale,
         round: 1,
         order: vec!["a".into()],
-        tenure: Some(PieceTenure { holder: "a".into(), beats: 1, next_at: at(8), last_word: true, note: Some("n".into()) }),
+        tenure: Some(PieceTenure {
+            holder: "a".into(),
+            beats: 1,
+            next_at: at(8),
+            last_word: true,
+            note: Some("n".into()),
+        }),
         note: Some("n".into()),
         harvesting: true,
     }
@@ -183,7 +211,12 @@ fn spending() -> Spending {
             micros: 5,
             raise: Raise { turns: 1, micros: 2, until: at(3) },
         },
-        told: vec![Spent { purse: Purse::Conversation, measure: Measure::ALL[0], limit: 3, until: at(4) }],
+        told: vec![Spent {
+            purse: Purse::Conversation,
+            measure: Measure::ALL[0],
+            limit: 3,
+            until: at(4),
+        }],
         origins: [Origin { seq: Seq(3), by: "user".into() }].into(),
     }
 }
@@ -196,7 +229,10 @@ fn full() -> Conversation {
         recent: [7].into(),
         held: Some(Guard::Pair),
     };
-    let summaries = Summaries { of: BTreeMap::from([("a".into(), vec![Summary { seq: Seq(2), through: Seq(1) }])]), redacted_at: Seq(1) };
+    let summaries = Summaries {
+        of: BTreeMap::from([("a".into(), vec![Summary { seq: Seq(2), through: Seq(1) }])]),
+        redacted_at: Seq(1),
+    };
     let refused = Refused { since: at(1), kept: 2, bytes: 3, over: true };
     let contribution = || Some(Contribution { cause: cause(), author: "a".into() });
     Conversation {
@@ -245,7 +281,10 @@ fn a_state_is_read_as_it_was_written() {
 #[test]
 fn another_shape_is_another_version() {
     let kept = include_str!("../../../tests/golden/state.json");
-    let shown = serde_json::to_string_pretty(&serde_json::json!({ "version": STATE_VERSION, "state": full() })).expect("JSON");
+    let shown = serde_json::to_string_pretty(
+        &serde_json::json!({ "version": STATE_VERSION, "state": full() }),
+    )
+    .expect("JSON");
     assert!(
         kept.trim_end() == shown,
         "a state's bytes have changed: raise STATE_VERSION, and keep this as tests/golden/state.json:\n{shown}"

@@ -34,7 +34,11 @@ impl Unread {
     /// The line that says it; empty where nothing is left out.
     pub fn line(self) -> String {
         let (count, more) = (self.messages, if self.more { "more than " } else { "" });
-        if self == Self::default() { String::new() } else { format!("({more}{count} earlier messages are left out)\n") }
+        if self == Self::default() {
+            String::new()
+        } else {
+            format!("({more}{count} earlier messages are left out)\n")
+        }
     }
 
     pub(super) fn and(self, messages: u64) -> Self {
@@ -50,7 +54,9 @@ impl<'a> Material<'a> {
 
     /// An event, if it was read.
     pub fn find(&self, seq: Seq) -> Option<&'a Recorded> {
-        let among = |events: &'a [Recorded]| events.binary_search_by_key(&seq, |recorded| recorded.seq).ok().map(|at| &events[at]);
+        let among = |events: &'a [Recorded]| {
+            events.binary_search_by_key(&seq, |recorded| recorded.seq).ok().map(|at| &events[at])
+        };
         let apart = || self.apart.iter().find(|recorded| recorded.seq == seq);
         among(self.events).or_else(|| among(self.messages)).or_else(apart)
     }
@@ -93,10 +99,11 @@ impl Utterance<'_> {
     }
 }
 
-/// What was said, and what came of what agents had asked for, as far as the material goes and the viewer may see it.
+/// What was said, and what came of what agents had asked for, as far as the material goes and the
+/// viewer may see it.
 ///
-/// A message that had to wait stands where its time came, and where a stop took it out of the queue, there. Of an older one nobody knows
-/// that place any more: it stands where it was written.
+/// A message that had to wait stands where its time came, and where a stop took it out of the
+/// queue, there. Of an older one nobody knows that place any more: it stands where it was written.
 pub struct Story<'a> {
     pub(super) material: Material<'a>,
     pub(super) words: Vec<Utterance<'a>>,
@@ -118,9 +125,12 @@ impl<'a> Story<'a> {
 fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> Vec<Utterance<'a>> {
     let taken: BTreeSet<Seq> = material.events.iter().filter_map(takes).collect();
     let waits = |recorded: &Recorded| {
-        is_queued(recorded) && (taken.contains(&recorded.seq) || state.queued().any(|cause| cause.seq == recorded.seq))
+        is_queued(recorded)
+            && (taken.contains(&recorded.seq)
+                || state.queued().any(|cause| cause.seq == recorded.seq))
     };
-    let (mut waiting, older): (Vec<&Recorded>, Vec<&Recorded>) = material.messages.iter().partition(|recorded| waits(recorded));
+    let (mut waiting, older): (Vec<&Recorded>, Vec<&Recorded>) =
+        material.messages.iter().partition(|recorded| waits(recorded));
     let mut story: Vec<Utterance<'a>> = Vec::with_capacity(older.len() + material.events.len() / 2);
     story.extend(older.into_iter().filter_map(|recorded| words(recorded.seq, recorded)));
     for recorded in material.events {
@@ -136,7 +146,11 @@ fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> V
             }
             Event::StartSettled { participant, start, outcome, .. } => {
                 let posted = Posted::of_server(state.account_of_start(start, participant, outcome));
-                story.push(Utterance { at: recorded.seq, recorded, posted: Source::Outcome(Box::new(posted)) });
+                story.push(Utterance {
+                    at: recorded.seq,
+                    recorded,
+                    posted: Source::Outcome(Box::new(posted)),
+                });
             }
             _ => {}
         }

@@ -37,13 +37,17 @@ impl TranscriptLine {
         unhang(self.line.get(self.words_at..).unwrap_or_default().trim_end())
     }
 
-    /// The same within about so many bytes: the middle of long words is left out, which is said there.
+    /// The same within about so many bytes: the middle of long words is left out, which is said
+    /// there.
     pub fn within(&self, bytes_max: usize) -> Cow<'_, TranscriptLine> {
         if self.line.len() <= bytes_max {
             return Cow::Borrowed(self);
         }
         let (label, words) = self.line.split_at_checked(self.words_at).unwrap_or(("", &self.line));
-        let line = format!("{label}{}\n", shortened(words.trim_end(), bytes_max.saturating_sub(label.len() + 1)));
+        let line = format!(
+            "{label}{}\n",
+            shortened(words.trim_end(), bytes_max.saturating_sub(label.len() + 1))
+        );
         Cow::Owned(TranscriptLine { line, ..self.clone() })
     }
 }
@@ -61,19 +65,32 @@ pub(super) struct Teller<'a> {
 const CAUSE_BYTES_MAX: usize = 1024;
 
 impl Teller<'_> {
-    /// One message. What it answers is said, unless it is the answer to a turn that stands right below its cause.
-    pub(super) fn told(&self, words: &Utterance<'_>, before: Option<&Utterance<'_>>) -> TranscriptLine {
+    /// One message. What it answers is said, unless it is the answer to a turn that stands right
+    /// below its cause.
+    pub(super) fn told(
+        &self,
+        words: &Utterance<'_>,
+        before: Option<&Utterance<'_>>,
+    ) -> TranscriptLine {
         let posted = &words.posted;
         let mut name = Cow::Borrowed(label(self.state, &posted.from));
         if let Some(doubt) = doubt(self.state, posted) {
             name = format!("{name}, {doubt}").into();
         }
-        let evident = posted.turn.is_some() && before.is_some_and(|before| replies_to(posted) == Some(before.recorded.seq));
+        let evident = posted.turn.is_some()
+            && before.is_some_and(|before| replies_to(posted) == Some(before.recorded.seq));
         if !evident && let Some(reply) = self.reply(posted) {
             name = format!("{name}, {reply}").into();
         }
-        let told = TranscriptLine { at: words.at, ..TranscriptLine::new(&name, &posted.body, self.is_own(words)) };
-        if words.recorded.seq == self.cause { told.within(CAUSE_BYTES_MAX).into_owned() } else { told }
+        let told = TranscriptLine {
+            at: words.at,
+            ..TranscriptLine::new(&name, &posted.body, self.is_own(words))
+        };
+        if words.recorded.seq == self.cause {
+            told.within(CAUSE_BYTES_MAX).into_owned()
+        } else {
+            told
+        }
     }
 
     pub(super) fn is_own(&self, words: &Utterance<'_>) -> bool {
@@ -99,8 +116,8 @@ impl Teller<'_> {
         story.iter().zip(before).map(|(words, before)| self.told(words, before)).collect()
     }
 
-    /// The newest of these that fit, as text, and how many of the messages among them do not. A message takes at most a quarter of the
-    /// room, so that none drives out what is around it.
+    /// The newest of these that fit, as text, and how many of the messages among them do not. A
+    /// message takes at most a quarter of the room, so that none drives out what is around it.
     pub(super) fn newest(&self, story: &[&Utterance<'_>], bytes_max: usize) -> (String, u64) {
         let mut room = bytes_max;
         let mut kept = Vec::new();
@@ -148,7 +165,12 @@ mod tests {
         let told = TranscriptLine::new("Ada", &words, false);
         let within = told.within(500);
         assert!(within.line.len() <= 500, "{}", within.line.len());
-        assert!(within.line.starts_with("[Ada] first\n  [User] yes\n") && within.line.ends_with("\n  last\n"), "{}", within.line);
+        assert!(
+            within.line.starts_with("[Ada] first\n  [User] yes\n")
+                && within.line.ends_with("\n  last\n"),
+            "{}",
+            within.line
+        );
         assert!(within.line.contains("bytes of this message are left out here"), "{}", within.line);
         assert!(within.line.lines().skip(1).all(|line| line.starts_with("  ")), "{}", within.line);
         assert!(matches!(told.within(100_000), Cow::Borrowed(_)));

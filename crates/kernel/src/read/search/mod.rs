@@ -1,6 +1,8 @@
-//! Searching, as far as it is a matter of words: what a query means, what counts as a word, where a text holds what is wanted.
+//! Searching, as far as it is a matter of words: what a query means, what counts as a word, where a
+//! text holds what is wanted.
 //!
-//! Every index cuts texts with [`words::words`] and every answer marks its matches with [`Query::find`], so that they all agree.
+//! Every index cuts texts with [`words::words`] and every answer marks its matches with
+//! [`Query::find`], so that they all agree.
 //!
 //! ```
 //! use moothall_kernel::search::query::Query;
@@ -22,7 +24,8 @@ use crate::model::event::{Change, Event, Posted};
 use crate::model::ids::ParticipantId;
 use crate::read::view::{Viewer, visible};
 
-/// What of an event can be searched for: a message that everyone may see. What was kept in the trace stays out of every index.
+/// What of an event can be searched for: a message that everyone may see. What was kept in the
+/// trace stays out of every index.
 pub fn searchable(event: &Event) -> Option<&Posted> {
     match event {
         Event::Posted(posted) if visible(event, &Viewer::Guest) => Some(posted),
@@ -30,14 +33,17 @@ pub fn searchable(event: &Event) -> Option<&Posted> {
     }
 }
 
-/// Whom an event gave a nickname, or took it from: messages are found by the name that their speaker had when speaking.
+/// Whom an event gave a nickname, or took it from: messages are found by the name that their
+/// speaker had when speaking.
 pub fn renamings(event: &Event) -> impl Iterator<Item = (&ParticipantId, Option<&str>)> {
     let changes = match event {
         Event::Controlled { changes, .. } => changes.as_slice(),
         _ => &[],
     };
     changes.iter().filter_map(|change| match change {
-        Change::Invited { participant, profile, .. } => Some((participant, profile.nickname.as_deref())),
+        Change::Invited { participant, profile, .. } => {
+            Some((participant, profile.nickname.as_deref()))
+        }
         Change::Uninvited { participant } => Some((participant, None)),
         _ => None,
     })

@@ -1,8 +1,9 @@
 //! The query language: words, `"phrases"`, and the filters `from: in: before: after:`.
 //!
-//! A word of three letters or more finds longer words that begin with it too; inside quotes words are whole. All words must be
-//! there, in any order. `from:` and `in:` take ids and names and may come several times: any of them will do. `after:` and
-//! `before:` take a day (UTC) or a time; `after:` counts it in, `before:` does not.
+//! A word of three letters or more finds longer words that begin with it too; inside quotes words
+//! are whole. All words must be there, in any order. `from:` and `in:` take ids and names and may
+//! come several times: any of them will do. `after:` and `before:` take a day (UTC) or a time;
+//! `after:` counts it in, `before:` does not.
 
 use std::fmt;
 use std::ops::Range;
@@ -14,7 +15,8 @@ use crate::model::time::Timestamp;
 pub const QUERY_BYTES_MAX: usize = 1000;
 /// Most words, phrases and filters together.
 pub const PARTS_MAX: usize = 32;
-/// A word of so many letters finds longer ones. Letters other than ASCII say more, so one is enough.
+/// A word of so many letters finds longer ones. Letters other than ASCII say more, so one is
+/// enough.
 const OPEN_CHARS_MIN: usize = 3;
 
 /// What is wanted.
@@ -112,8 +114,8 @@ impl Query {
         Ok(())
     }
 
-    /// Where a text holds the terms, in order and without overlap; `None` unless it holds them all. A query of filters alone
-    /// finds every text, and nothing in it.
+    /// Where a text holds the terms, in order and without overlap; `None` unless it holds them all.
+    /// A query of filters alone finds every text, and nothing in it.
     pub fn find(&self, text: &str) -> Option<Vec<Range<usize>>> {
         let words = words(text);
         let mut marks = Vec::new();
@@ -144,9 +146,11 @@ impl Term {
 
     fn is(&self, row: &[Word]) -> bool {
         let last = self.words.len() - 1;
-        row.iter().zip(&self.words).enumerate().all(|(place, (word, wanted))| match self.open && place == last {
-            true => word.text.starts_with(wanted.as_str()),
-            false => word.text == *wanted,
+        row.iter().zip(&self.words).enumerate().all(|(place, (word, wanted))| {
+            match self.open && place == last {
+                true => word.text.starts_with(wanted.as_str()),
+                false => word.text == *wanted,
+            }
         })
     }
 }
@@ -183,18 +187,23 @@ impl Filter {
         }
     }
 
-    /// The filter that a word begins with, and what follows its colon. Other words may hold colons, as addresses do.
+    /// The filter that a word begins with, and what follows its colon. Other words may hold colons,
+    /// as addresses do.
     fn split(word: &str) -> Option<(Filter, &str)> {
         let (key, value) = word.split_once(':')?;
-        let filter = Filter::ALL.into_iter().find(|filter| filter.key().eq_ignore_ascii_case(key))?;
+        let filter =
+            Filter::ALL.into_iter().find(|filter| filter.key().eq_ignore_ascii_case(key))?;
         Some((filter, value))
     }
 }
 
 /// A day or a time.
 fn time(filter: Filter, value: &str) -> Result<Timestamp, QueryFault> {
-    let is_day =
-        value.len() == 10 && value.bytes().enumerate().all(|(at, b)| if at == 4 || at == 7 { b == b'-' } else { b.is_ascii_digit() });
+    let is_day = value.len() == 10
+        && value
+            .bytes()
+            .enumerate()
+            .all(|(at, b)| if at == 4 || at == 7 { b == b'-' } else { b.is_ascii_digit() });
     let read = if is_day { format!("{value}T00:00:00Z").parse() } else { value.parse() };
     read.map_err(|_| QueryFault::NoTime(filter.key(), value.chars().take(40).collect()))
 }
@@ -207,7 +216,8 @@ struct Part {
     quoted: bool,
 }
 
-/// Cuts a query at spaces outside quotes. A quote ends the word before it, unless that is a filter waiting for its value.
+/// Cuts a query at spaces outside quotes. A quote ends the word before it, unless that is a filter
+/// waiting for its value.
 fn parts(text: &str) -> Result<Vec<Part>, QueryFault> {
     let mut parts = Vec::new();
     let mut rest = text.trim_start();
@@ -237,7 +247,8 @@ mod tests {
     use super::*;
 
     fn terms(text: &str) -> Vec<String> {
-        let shown = |term: &Term| format!("{}{}", term.words.join("+"), if term.open { "…" } else { "" });
+        let shown =
+            |term: &Term| format!("{}{}", term.words.join("+"), if term.open { "…" } else { "" });
         Query::parse(text).unwrap().terms.iter().map(shown).collect()
     }
 
@@ -254,16 +265,33 @@ mod tests {
 
     #[test]
     fn filters_are_told_from_words_that_hold_a_colon() {
-        let query = Query::parse("https://example.org/x From:ann from:\"Bob Lee\" in:Plan note:this").unwrap();
-        assert_eq!((query.from, query.within), (vec!["ann".into(), "Bob Lee".into()], vec!["Plan".into()]));
+        let query =
+            Query::parse("https://example.org/x From:ann from:\"Bob Lee\" in:Plan note:this")
+                .unwrap();
+        assert_eq!(
+            (query.from, query.within),
+            (vec!["ann".into(), "Bob Lee".into()], vec!["Plan".into()])
+        );
         assert_eq!(terms("https://example.org note:this"), ["https+example+org…", "note+this…"]);
     }
 
     #[test]
     fn days_and_times_narrow_each_other() {
-        let query = Query::parse("after:2026-01-31 before:2026-02-03T10:00:00+01:00 before:2026-03-01 after:2025-01-01").unwrap();
-        assert_eq!((query.after, query.before), (at("2026-01-31T00:00:00Z"), at("2026-02-03T09:00:00Z")));
-        for bad in ["after:yesterday", "before:2026-02-30", "after:2026-1-1", "before:20260101", "after:9999999999"] {
+        let query = Query::parse(
+            "after:2026-01-31 before:2026-02-03T10:00:00+01:00 before:2026-03-01 after:2025-01-01",
+        )
+        .unwrap();
+        assert_eq!(
+            (query.after, query.before),
+            (at("2026-01-31T00:00:00Z"), at("2026-02-03T09:00:00Z"))
+        );
+        for bad in [
+            "after:yesterday",
+            "before:2026-02-30",
+            "after:2026-1-1",
+            "before:20260101",
+            "after:9999999999",
+        ] {
             assert!(matches!(Query::parse(bad), Err(QueryFault::NoTime(..))), "{bad}");
         }
     }
@@ -292,7 +320,9 @@ mod tests {
     #[test]
     fn matches_are_found_where_they_are() {
         let found = |query: &str, text: &str| {
-            Query::parse(query).unwrap().find(text).map(|marks| marks.into_iter().map(|mark| text[mark].to_owned()).collect::<Vec<_>>())
+            Query::parse(query).unwrap().find(text).map(|marks| {
+                marks.into_iter().map(|mark| text[mark].to_owned()).collect::<Vec<_>>()
+            })
         };
         let text = "The Deployment: we deploy on Friday, not Monday.";
         assert_eq!(found("deploy friday", text).unwrap(), ["Deployment", "deploy", "Friday"]);

@@ -16,7 +16,8 @@ pub struct Piece {
     pub matched: bool,
 }
 
-/// The surroundings of the first match. Concatenated, the pieces are the text on one line, with `…` where it was cut.
+/// The surroundings of the first match. Concatenated, the pieces are the text on one line, with `…`
+/// where it was cut.
 pub fn snippet(text: &str, marks: &[Range<usize>]) -> Vec<Piece> {
     let first = marks.first().map_or(0, |mark| mark.start);
     let start = chars_back(text, first, LEAD_CHARS);
@@ -79,7 +80,8 @@ mod tests {
 
     fn shown(query: &str, text: &str) -> String {
         let marks = Query::parse(query).unwrap().find(text).unwrap();
-        let show = |piece: Piece| if piece.matched { format!("[{}]", piece.text) } else { piece.text };
+        let show =
+            |piece: Piece| if piece.matched { format!("[{}]", piece.text) } else { piece.text };
         snippet(text, &marks).into_iter().map(show).collect()
     }
 
@@ -93,7 +95,12 @@ mod tests {
     fn a_long_text_is_cut_around_the_first_match() {
         let text = format!("{} needle {}", "é ".repeat(500), "hay needle ".repeat(200));
         let shown = shown("needle", &text);
-        assert!(shown.starts_with("… é é") && shown.ends_with('…') && shown.contains("é [needle] hay [needle]"), "{shown}");
+        assert!(
+            shown.starts_with("… é é")
+                && shown.ends_with('…')
+                && shown.contains("é [needle] hay [needle]"),
+            "{shown}"
+        );
         assert!(shown.replace(['[', ']'], "").chars().count() <= SNIPPET_CHARS + 2);
     }
 

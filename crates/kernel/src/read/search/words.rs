@@ -5,13 +5,15 @@ use std::ops::Range;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Only so much of a word counts, in characters: nobody types more, and a blob in base64 is one word.
+/// Only so much of a word counts, in characters: nobody types more, and a blob in base64 is one
+/// word.
 pub const WORD_CHARS_MAX: usize = 64;
 
 /// A word, where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The word without regard to case and accents; never empty, and of its ASCII only letters and digits are left.
+    /// The word without regard to case and accents; never empty, and of its ASCII only letters and
+    /// digits are left.
     pub text: String,
     /// Its place in the text, in bytes.
     pub range: Range<usize>,
@@ -45,16 +47,24 @@ fn class(c: char) -> Class {
     }
 }
 
-/// Han, kana, Thai, Lao, Myanmar and Khmer are written without spaces. Where their words end takes a dictionary to know, so each
-/// character is a word, and what is searched for is a row of them.
+/// Han, kana, Thai, Lao, Myanmar and Khmer are written without spaces. Where their words end takes
+/// a dictionary to know, so each character is a word, and what is searched for is a row of them.
 fn is_of_spaceless_script(c: char) -> bool {
-    matches!(c,
-        '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
-        | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}' | '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
+    matches!(
+        c,
+        '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}'
+            | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff66}'..='\u{ff9f}'
+            | '\u{20000}'..='\u{3ffff}' | '\u{0e00}'..='\u{0eff}' | '\u{1000}'..='\u{109f}'
+            | '\u{1780}'..='\u{17ff}'
+    )
 }
 
 fn is_sign(c: char) -> bool {
-    matches!(c, '\u{2190}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
+    matches!(
+        c,
+        '\u{2190}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}'
+            | '\u{1f000}'..='\u{1faff}'
+    )
 }
 
 /// The words of a text, in order.
@@ -89,13 +99,22 @@ fn take(found: &mut Vec<Word>, text: &str, range: Option<Range<usize>>) {
 /// A word or name without regard to case, accents and width, cut at [`WORD_CHARS_MAX`].
 pub fn fold(word: &str) -> String {
     if word.is_ascii() {
-        return word.chars().filter(char::is_ascii_alphanumeric).take(WORD_CHARS_MAX).map(|c| c.to_ascii_lowercase()).collect();
+        return word
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .take(WORD_CHARS_MAX)
+            .map(|c| c.to_ascii_lowercase())
+            .collect();
     }
-    let plain = word.nfkd().flat_map(char::to_lowercase).filter(|c| !is_accent(*c) && (!c.is_ascii() || c.is_ascii_alphanumeric()));
+    let plain = word
+        .nfkd()
+        .flat_map(char::to_lowercase)
+        .filter(|c| !is_accent(*c) && (!c.is_ascii() || c.is_ascii_alphanumeric()));
     plain.nfc().take(WORD_CHARS_MAX).collect()
 }
 
-/// What names have in common that people take for the same: case and width do not count, everything else does.
+/// What names have in common that people take for the same: case and width do not count, everything
+/// else does.
 pub fn name_key(name: &str) -> String {
     name.nfkc().flat_map(char::to_lowercase).collect()
 }
@@ -115,7 +134,10 @@ mod tests {
 
     #[test]
     fn words_are_cut_and_folded() {
-        assert_eq!(cut("Über-Straße, naïve_x2 (O'Neil)"), ["uber", "straße", "naive", "x2", "o", "neil"]);
+        assert_eq!(
+            cut("Über-Straße, naïve_x2 (O'Neil)"),
+            ["uber", "straße", "naive", "x2", "o", "neil"]
+        );
         assert_eq!(cut("nai\u{308}ve ＦＵＬＬ ﬁn"), ["naive", "full", "fin"]);
         assert_eq!(cut("会议v2 のメモ 회의는"), ["会", "议", "v2", "の", "メ", "モ", "회의는"]);
         assert_eq!(cut("ship it 🚀🚀 👩\u{200d}👧"), ["ship", "it", "🚀", "🚀", "👩", "👧"]);
@@ -133,7 +155,12 @@ mod tests {
     fn nothing_that_a_query_language_reads_is_left_in_a_word() {
         let every: String = ('\0'..=char::MAX).flat_map(|c| [c, 'x']).collect();
         for word in words(&every) {
-            assert!(word.text.chars().all(|c| !c.is_ascii() || c.is_ascii_lowercase() || c.is_ascii_digit()), "{word:?}");
+            assert!(
+                word.text
+                    .chars()
+                    .all(|c| !c.is_ascii() || c.is_ascii_lowercase() || c.is_ascii_digit()),
+                "{word:?}"
+            );
         }
     }
 

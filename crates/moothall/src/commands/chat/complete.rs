@@ -8,7 +8,11 @@ use moothall_surfaces::wire::{CommandUsage, ThreadStateAnswer};
 
 /// Commands of the chat itself: name, arguments, what they do.
 const OWN: [(&str, &str, &str); 4] = [
-    ("/permit", "<option> [number]", "Answer what an agent asks; /permit: words, in words of your own."),
+    (
+        "/permit",
+        "<option> [number]",
+        "Answer what an agent asks; /permit: words, in words of your own.",
+    ),
     ("/reply", "<number> [text]", "Reply to the message of that number; >12 text does the same."),
     ("/to", "[id] [text]", "Address one participant, or all again."),
     ("/quit", "", "Leave; so does Ctrl-D."),
@@ -16,7 +20,11 @@ const OWN: [(&str, &str, &str); 4] = [
 
 /// The help text of those, one line for each, as the server writes its own.
 pub fn own_help() -> String {
-    OWN.iter().map(|(name, arguments, does)| format!("{} — {does}\n", [*name, *arguments].join(" ").trim_end())).collect()
+    OWN.iter()
+        .map(|(name, arguments, does)| {
+            format!("{} — {does}\n", [*name, *arguments].join(" ").trim_end())
+        })
+        .collect()
 }
 
 /// What stands in arguments for a participant.
@@ -74,13 +82,16 @@ impl Book {
 
     /// What could stand in place of the word at the end of this text.
     pub fn offer(&self, before: &str) -> Option<Offer> {
-        let from = before.rfind(char::is_whitespace).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        let from = before
+            .rfind(char::is_whitespace)
+            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         if before.starts_with('/') && !before.contains('\n') {
             return self.command(before).or_else(|| self.argument(before, from));
         }
         let (mark, word) = before[from..].split_at(before[from..].rfind('@')?);
         // In front of a mention may be a bracket, not a letter: that is a mail address.
-        (!mark.ends_with(char::is_alphanumeric)).then(|| self.mention(from + mark.len(), &word[1..]))
+        (!mark.ends_with(char::is_alphanumeric))
+            .then(|| self.mention(from + mark.len(), &word[1..]))
     }
 
     fn mention(&self, from: usize, begun: &str) -> Offer {
@@ -102,7 +113,9 @@ impl Book {
         if PARTICIPANT.iter().any(|word| usage.arguments.contains(word)) {
             words.extend(starting(&self.ids, begun));
         }
-        if usage.arguments.contains("<client>") || ["/group create", "/group add"].contains(&usage.name.as_str()) {
+        if usage.arguments.contains("<client>")
+            || ["/group create", "/group add"].contains(&usage.name.as_str())
+        {
             words.extend(starting(&self.clients, begun));
         }
         if usage.name == "/policy" {
@@ -116,7 +129,9 @@ impl Book {
 
     /// The command that a line begins with, followed by a space.
     fn usage(&self, line: &str) -> Option<&CommandUsage> {
-        let named = |usage: &&CommandUsage| line.strip_prefix(&usage.name).is_some_and(|rest| rest.starts_with(' '));
+        let named = |usage: &&CommandUsage| {
+            line.strip_prefix(&usage.name).is_some_and(|rest| rest.starts_with(' '))
+        };
         self.commands.iter().filter(named).max_by_key(|usage| usage.name.len())
     }
 
@@ -129,7 +144,12 @@ impl Book {
         match self.offer(line) {
             Some(offer) if line.len() > offer.from + 1 => {
                 let begun = line.len() - offer.from;
-                offer.words.first().and_then(|word| word.get(begun..)).unwrap_or_default().to_owned()
+                offer
+                    .words
+                    .first()
+                    .and_then(|word| word.get(begun..))
+                    .unwrap_or_default()
+                    .to_owned()
             }
             _ => String::new(),
         }
@@ -146,8 +166,11 @@ impl Book {
 /// The words that begin so, whatever their case, without what cannot be typed.
 fn starting(words: &[String], begun: &str) -> Vec<String> {
     let begun = begun.to_lowercase();
-    let mut found: Vec<String> =
-        words.iter().filter(|word| word.to_lowercase().starts_with(&begun) && for_terminal(word) == **word).cloned().collect();
+    let mut found: Vec<String> = words
+        .iter()
+        .filter(|word| word.to_lowercase().starts_with(&begun) && for_terminal(word) == **word)
+        .cloned()
+        .collect();
     found.dedup();
     found
 }
@@ -169,7 +192,8 @@ mod tests {
             does: usage.does.into(),
             example: usage.example.into(),
         };
-        let mut book = Book::new(COMMANDS.iter().map(usage).collect(), vec!["codex".into(), "critic".into()]);
+        let mut book =
+            Book::new(COMMANDS.iter().map(usage).collect(), vec!["codex".into(), "critic".into()]);
         book.ids = vec!["analyst".into(), "critic".into()];
         book.names = vec!["Ann".into(), "analyst".into(), "critic".into(), "reviewer".into()];
         book

@@ -168,13 +168,16 @@ impl Editor {
 
     fn word_before(&self) -> usize {
         let before = self.text[..self.at].trim_end();
-        before.rfind(char::is_whitespace).map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8))
+        before
+            .rfind(char::is_whitespace)
+            .map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8))
     }
 
     fn word_after(&self) -> usize {
         let after = &self.text[self.at..];
         let begin = after.len() - after.trim_start().len();
-        self.at + after[begin..].find(char::is_whitespace).map_or(after.len(), |length| begin + length)
+        self.at
+            + after[begin..].find(char::is_whitespace).map_or(after.len(), |length| begin + length)
     }
 
     fn line_start(&self) -> usize {
@@ -198,7 +201,9 @@ impl Editor {
             self.draft = self.text.clone();
         }
         let newest = self.place.unwrap_or(self.past.len());
-        if let Some(place) = (0..newest).rev().find(|place| self.past[*place].starts_with(&self.draft)) {
+        if let Some(place) =
+            (0..newest).rev().find(|place| self.past[*place].starts_with(&self.draft))
+        {
             self.show(place);
         }
     }
@@ -206,7 +211,9 @@ impl Editor {
     /// The row below, or a later line.
     fn down(&mut self) {
         if let Some(shown) = self.place {
-            match (shown + 1..self.past.len()).find(|place| self.past[*place].starts_with(&self.draft)) {
+            match (shown + 1..self.past.len())
+                .find(|place| self.past[*place].starts_with(&self.draft))
+            {
                 Some(place) => self.show(place),
                 None => self.replace(self.draft.clone()),
             }
@@ -228,7 +235,13 @@ impl Editor {
     /// The nearest boundary at or before a byte, in the row of the cursor.
     fn nearest(&self, byte: usize) -> usize {
         let byte = byte.min(self.line_end());
-        self.text.grapheme_indices(true).map(|(at, _)| at).chain([self.text.len()]).take_while(|at| *at <= byte).last().unwrap_or(0)
+        self.text
+            .grapheme_indices(true)
+            .map(|(at, _)| at)
+            .chain([self.text.len()])
+            .take_while(|at| *at <= byte)
+            .last()
+            .unwrap_or(0)
     }
 
     fn complete(&mut self, book: &Book, forward: bool) -> Did {
@@ -273,7 +286,8 @@ impl Editor {
         self.choice = Some(choice);
     }
 
-    /// Puts a word in place of what stands between a position and the cursor. A space that follows already is not doubled.
+    /// Puts a word in place of what stands between a position and the cursor. A space that follows
+    /// already is not doubled.
     fn take(&mut self, from: usize, word: &str) {
         self.remove(from, self.at);
         let word = if self.text[self.at..].starts_with(' ') { word.trim_end() } else { word };
@@ -320,7 +334,11 @@ impl Editor {
 fn common_start(words: &[String]) -> String {
     let Some(first) = words.first() else { return String::new() };
     let shared = |word: &String| {
-        first.char_indices().zip(word.chars()).find(|((_, a), b)| a != b).map_or(first.len().min(word.len()), |((at, _), _)| at)
+        first
+            .char_indices()
+            .zip(word.chars())
+            .find(|((_, a), b)| a != b)
+            .map_or(first.len().min(word.len()), |((at, _), _)| at)
     };
     let end = words.iter().map(shared).min().unwrap_or_default();
     first[..end].to_owned()
@@ -387,7 +405,10 @@ mod tests {
         assert_eq!(editor.at, "one\ntwo\nthre".len());
         editor.press(&Key::Down, &book());
         assert_eq!(editor.at, editor.text.len());
-        assert_eq!(editor.press(&Key::Enter, &book()), Did::Submitted("one\ntwo\nthree\nfour".into()));
+        assert_eq!(
+            editor.press(&Key::Enter, &book()),
+            Did::Submitted("one\ntwo\nthree\nfour".into())
+        );
         assert_eq!(editor.text, "");
     }
 

@@ -1,4 +1,5 @@
-//! What was written before: a private file in the XDG state folder, without what looks like a secret.
+//! What was written before: a private file in the XDG state folder, without what looks like a
+//! secret.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -11,8 +12,22 @@ const LINE_BYTES_MAX: usize = 8 * 1024;
 /// From this length on, a word of letters and digits is taken for a secret.
 const SECRET_CHARS_MIN: usize = 20;
 /// How tokens begin that say what they are.
-const SECRET_STARTS: [&str; 14] =
-    ["sk-", "sk_", "pk_", "ghp_", "gho_", "ghs_", "ghu_", "github_pat_", "glpat-", "xox", "AKIA", "AIza", "eyJ", "-----BEGIN"];
+const SECRET_STARTS: [&str; 14] = [
+    "sk-",
+    "sk_",
+    "pk_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "glpat-",
+    "xox",
+    "AKIA",
+    "AIza",
+    "eyJ",
+    "-----BEGIN",
+];
 /// Words that are followed by a secret.
 const SECRET_NAMES: [&str; 6] = ["password", "passwd", "secret", "token", "api_key", "apikey"];
 
@@ -44,7 +59,8 @@ impl History {
         lines
     }
 
-    /// Keeps a line, unless it looks like a secret. A disk that is full is no reason to stop talking.
+    /// Keeps a line, unless it looks like a secret. A disk that is full is no reason to stop
+    /// talking.
     pub fn keep(&self, line: &str) {
         if line.len() <= LINE_BYTES_MAX && !looks_secret(line) {
             self.write(&(escape(line) + "\n"));
@@ -96,7 +112,8 @@ fn unescape(line: &str) -> String {
     out
 }
 
-/// Whether a line may hold a token, a key or a password. Rather one line too many than one secret on the disk.
+/// Whether a line may hold a token, a key or a password. Rather one line too many than one secret
+/// on the disk.
 pub fn looks_secret(line: &str) -> bool {
     let words = line.split(|c: char| c.is_whitespace() || "/,;()[]{}<>\"'`".contains(c));
     words.into_iter().any(is_secret) || names_secret(line)
@@ -108,8 +125,11 @@ fn is_secret(word: &str) -> bool {
     }
     let word = word.rsplit(['=', ':']).find(|part| !part.is_empty()).unwrap_or(word);
     let chars = word.chars().filter(char::is_ascii_alphanumeric).count();
-    let mixed = word.bytes().any(|byte| byte.is_ascii_digit()) && word.bytes().any(|byte| byte.is_ascii_alphabetic());
-    chars >= SECRET_CHARS_MIN && mixed && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+=~".contains(c))
+    let mixed = word.bytes().any(|byte| byte.is_ascii_digit())
+        && word.bytes().any(|byte| byte.is_ascii_alphabetic());
+    chars >= SECRET_CHARS_MIN
+        && mixed
+        && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+=~".contains(c))
 }
 
 /// `password: x`, `API_KEY=x`, `Bearer x`.

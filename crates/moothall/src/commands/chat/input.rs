@@ -50,7 +50,8 @@ pub fn parse(line: &str) -> LineAction {
     if !slash::is_command(line) {
         return say(line);
     }
-    let (name, rest) = line.trim_start().split_once(char::is_whitespace).unwrap_or((line.trim_start(), ""));
+    let (name, rest) =
+        line.trim_start().split_once(char::is_whitespace).unwrap_or((line.trim_start(), ""));
     match (name, rest.trim()) {
         ("/quit" | "/exit", "") => LineAction::Quit,
         ("/help", "") => LineAction::Help,
@@ -63,7 +64,10 @@ pub fn parse(line: &str) -> LineAction {
             let (number, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
             match number.trim_start_matches(['#', '>']).parse() {
                 Ok(number) => reply(number, text),
-                Err(_) => LineAction::Wrong("Write /reply and the number of a message, for example /reply 12 I agree.".into()),
+                Err(_) => LineAction::Wrong(
+                    "Write /reply and the number of a message, for example /reply 12 I agree."
+                        .into(),
+                ),
             }
         }
         _ => LineAction::Command(line.trim_start().to_owned()),
@@ -112,11 +116,14 @@ fn permit(rest: &str) -> LineAction {
     if option.is_empty() { wrong() } else { LineAction::Permit { answer, number } }
 }
 
-/// `/permit: words`, `/permit 3: words` and `/permit 3 #17: words`. Before the colon stands which answer takes them, and of which question.
+/// `/permit: words`, `/permit 3: words` and `/permit 3 #17: words`. Before the colon stands which
+/// answer takes them, and of which question.
 fn in_words(head: &str, text: &str) -> LineAction {
     let text = Some(text.trim().to_owned());
     match permit(head.trim()) {
-        LineAction::Permit { answer, number } => LineAction::Permit { answer: Answer { text, ..answer }, number },
+        LineAction::Permit { answer, number } => {
+            LineAction::Permit { answer: Answer { text, ..answer }, number }
+        }
         LineAction::Wrong(_) if head.trim().is_empty() => {
             LineAction::Permit { answer: Answer { option: String::new(), text }, number: None }
         }

@@ -1,9 +1,12 @@
-//! At a terminal: what is said scrolls, what still changes stands below it, and the line being written is never torn.
+//! At a terminal: what is said scrolls, what still changes stands below it, and the line being
+//! written is never torn.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use moothall_surfaces::wire::{AgentList, CommandList, Envelope, NewPresence, PresenceAccepted, ThreadStateAnswer};
+use moothall_surfaces::wire::{
+    AgentList, CommandList, Envelope, NewPresence, PresenceAccepted, ThreadStateAnswer,
+};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -73,13 +76,19 @@ enum Going {
     Ends,
 }
 
-pub async fn run(desk: &Context, thread: &str, me: &str, state: &ThreadStateAnswer) -> Result<(), Fault> {
+pub async fn run(
+    desk: &Context,
+    thread: &str,
+    me: &str,
+    state: &ThreadStateAnswer,
+) -> Result<(), Fault> {
     let before = earlier(desk, state).await?;
     let commands: CommandList = desk.client.get("/commands").await?;
     let agents: AgentList = desk.client.get("/agents").await?;
     let line = Line::open(desk, thread, state.head);
     let history = History::at(usual_state_folder(&environment()));
-    let mut book = Book::new(commands.commands, agents.agents.into_iter().map(|agent| agent.client).collect());
+    let mut book =
+        Book::new(commands.commands, agents.agents.into_iter().map(|agent| agent.client).collect());
     book.update(state);
     let mut chat = Chat {
         desk,
@@ -155,7 +164,9 @@ impl Chat<'_> {
                     Some(bytes) => keys.push(&bytes),
                     None => return Ok(()),
                 },
-                () = tokio::time::sleep(ESCAPE_WAIT), if keys.is_unsure() => keys.settle().into_iter().collect(),
+                () = tokio::time::sleep(ESCAPE_WAIT), if keys.is_unsure() => {
+                    keys.settle().into_iter().collect()
+                }
                 Some(first) = heard.recv() => {
                     self.hear(first)?;
                     // Everything that has come is shown at once.
@@ -193,7 +204,13 @@ impl Chat<'_> {
                 return self.submit(&line);
             }
             Did::Interrupted if asked => self.send(Matter::Stop, "/stop"),
-            Did::Interrupted => self.whisper = Some(if self.room.is_busy() || !self.pending.is_empty() { ASK_STOP } else { NOTHING_RUNS }),
+            Did::Interrupted => {
+                self.whisper = Some(if self.room.is_busy() || !self.pending.is_empty() {
+                    ASK_STOP
+                } else {
+                    NOTHING_RUNS
+                })
+            }
             Did::Left => return Going::Ends,
             Did::Cleared => screen::write(&self.screen.clear()),
             Did::Suspended => return Going::Suspended,
@@ -202,7 +219,8 @@ impl Chat<'_> {
         Going::On
     }
 
-    /// Tells others when something is being written, and when it is not any more. Commands are nobody's business.
+    /// Tells others when something is being written, and when it is not any more. Commands are
+    /// nobody's business.
     fn tell_typing(&mut self) {
         let text = self.editor.text();
         let typing = !text.is_empty() && !text.starts_with('/');
@@ -212,11 +230,16 @@ impl Chat<'_> {
         }
         self.typing_since = typing.then(Instant::now);
         let state = if typing { "typing" } else { "listening" };
-        let presence = NewPresence { from: Some(self.me.to_owned()), state: Some(state.into()), details: None };
+        let presence = NewPresence {
+            from: Some(self.me.to_owned()),
+            state: Some(state.into()),
+            details: None,
+        };
         let (client, path) = (self.desk.client.clone(), threads::path(&self.thread, "presence"));
         tokio::spawn(async move {
             // Whoever misses it misses nothing.
-            let _: Result<PresenceAccepted, _> = client.post_keyed(&path, &presence, &uuid::Uuid::now_v7().to_string()).await;
+            let _: Result<PresenceAccepted, _> =
+                client.post_keyed(&path, &presence, &uuid::Uuid::now_v7().to_string()).await;
         });
     }
 
@@ -224,15 +247,23 @@ impl Chat<'_> {
         self.editor.remember(line);
         self.history.keep(line);
         match parse(line) {
-            LineAction::Say { text, reply, to } => self.words(text, reply.or(self.reply), to.or_else(|| self.to.clone())),
-            LineAction::ReplyNext(Some(number)) if self.room.id_of(number).is_none() => self.unknown_number(number),
+            LineAction::Say { text, reply, to } => {
+                self.words(text, reply.or(self.reply), to.or_else(|| self.to.clone()))
+            }
+            LineAction::ReplyNext(Some(number)) if self.room.id_of(number).is_none() => {
+                self.unknown_number(number)
+            }
             LineAction::ReplyNext(number) => self.reply = number,
-            LineAction::Address(Some(id)) if !self.room.knows(&id) => self.say(&format!("nobody here has the id {id}"), Style::Warn),
+            LineAction::Address(Some(id)) if !self.room.knows(&id) => {
+                self.say(&format!("nobody here has the id {id}"), Style::Warn)
+            }
             LineAction::Address(to) => self.to = to,
-            LineAction::Permit { answer, number } => match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
-                Ok(permission) => self.send(Matter::Permit { permission, answer }, line),
-                Err(what) => self.say(&what, Style::Warn),
-            },
+            LineAction::Permit { answer, number } => {
+                match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
+                    Ok(permission) => self.send(Matter::Permit { permission, answer }, line),
+                    Err(what) => self.say(&what, Style::Warn),
+                }
+            }
             LineAction::Command(text) => self.send(Matter::Command(text.clone()), &text),
             LineAction::Help => self.send(Matter::Help, "/help"),
             LineAction::Quit => return Going::Ends,
@@ -246,16 +277,23 @@ impl Chat<'_> {
     }
 
     fn words(&mut self, text: String, reply: Option<u64>, to: Option<String>) {
-        let reply_to = match reply.map(|number| self.room.id_of(number).map(str::to_owned).ok_or(number)) {
-            None => None,
-            Some(Ok(id)) => Some(id),
-            Some(Err(number)) => {
-                self.editor.restore(&text);
-                return self.unknown_number(number);
-            }
-        };
+        let reply_to =
+            match reply.map(|number| self.room.id_of(number).map(str::to_owned).ok_or(number)) {
+                None => None,
+                Some(Ok(id)) => Some(id),
+                Some(Err(number)) => {
+                    self.editor.restore(&text);
+                    return self.unknown_number(number);
+                }
+            };
         self.reply = None;
-        let said = Said { from: self.me.to_owned(), to: to.clone(), reply, text: text.clone(), ..Said::default() };
+        let said = Said {
+            from: self.me.to_owned(),
+            to: to.clone(),
+            reply,
+            text: text.clone(),
+            ..Said::default()
+        };
         self.post(Matter::Say { text, to, reply_to }, said);
     }
 
@@ -276,7 +314,9 @@ impl Chat<'_> {
         match answer.result {
             Ok((seq, words)) => {
                 match (place, seq) {
-                    (Some(place), Some(seq)) if seq > self.room.heard => self.pending[place].seq = Some(seq),
+                    (Some(place), Some(seq)) if seq > self.room.heard => {
+                        self.pending[place].seq = Some(seq)
+                    }
                     (Some(place), _) => drop(self.pending.remove(place)),
                     (None, _) => {}
                 }
@@ -316,8 +356,16 @@ impl Chat<'_> {
 
     fn event(&mut self, envelope: &Envelope) {
         let item = self.room.hear(envelope);
-        let same_words = |said: &Said| matches!(&item, Some(Item::Message(now)) if now.from == said.from && now.text == said.text);
-        let arrived = self.pending.iter().position(|pending| pending.seq == Some(envelope.seq) || same_words(&pending.said));
+        let same_words = |said: &Said| {
+            matches!(
+                &item,
+                Some(Item::Message(now)) if now.from == said.from && now.text == said.text
+            )
+        };
+        let arrived = self
+            .pending
+            .iter()
+            .position(|pending| pending.seq == Some(envelope.seq) || same_words(&pending.said));
         if let Some(place) = arrived {
             self.pending.remove(place);
         }
@@ -334,7 +382,11 @@ impl Chat<'_> {
 
     fn brush(&self) -> Brush<'_> {
         // The last column stays free: some terminals go on below as soon as it is filled.
-        Brush { paper: &self.desk.paper, faces: &self.room.faces, columns: self.size.0.saturating_sub(1).max(10) }
+        Brush {
+            paper: &self.desk.paper,
+            faces: &self.room.faces,
+            columns: self.size.0.saturating_sub(1).max(10),
+        }
     }
 
     fn draw(&mut self) {
@@ -343,7 +395,8 @@ impl Chat<'_> {
         screen::write(&self.screen.draw(&settled, live, self.size.0));
     }
 
-    /// Answers being written, what was sent and has not arrived, the rule, the line, and a word below it.
+    /// Answers being written, what was sent and has not arrived, the rule, the line, and a word
+    /// below it.
     fn live_rows(&self) -> Live {
         let brush = self.brush();
         let mut rows = Vec::new();
@@ -375,7 +428,10 @@ impl Chat<'_> {
 
     fn prompt(&self) -> String {
         let reply = self.reply.map_or_else(String::new, |number| format!("↪{number} "));
-        let to = self.to.as_deref().map_or_else(String::new, |to| format!("→{} ", clip(self.room.faces.name(to), 12)));
+        let to = self
+            .to
+            .as_deref()
+            .map_or_else(String::new, |to| format!("→{} ", clip(self.room.faces.name(to), 12)));
         format!("{reply}{to}{PROMPT}")
     }
 
@@ -389,7 +445,8 @@ impl Chat<'_> {
         let first = (row + 1).saturating_sub(most);
         let begin = rows.len();
         for (place, text) in written.iter().enumerate().skip(first).take(most) {
-            let before = if place == 0 { paper.paint(Style::Bold, &prompt) } else { " ".repeat(lead) };
+            let before =
+                if place == 0 { paper.paint(Style::Bold, &prompt) } else { " ".repeat(lead) };
             rows.push(format!("{before}{}", paper.paint(Style::Plain, text)));
         }
         let ghost = self.editor.at_end().map(|line| self.book.ghost(line)).unwrap_or_default();
@@ -425,8 +482,11 @@ impl Chat<'_> {
 /// The completions on one row, beginning far enough on that the taken one is seen.
 fn choices(brush: &Brush<'_>, words: &[String], taken: Option<usize>) -> String {
     let room = brush.columns.saturating_sub(3);
-    let used = |first: usize| words[first..=taken.unwrap_or(first)].iter().map(|word| width(word) + 2).sum::<usize>();
-    let first = (0..=taken.unwrap_or(0)).find(|first| used(*first) <= room).unwrap_or(taken.unwrap_or(0));
+    let used = |first: usize| {
+        words[first..=taken.unwrap_or(first)].iter().map(|word| width(word) + 2).sum::<usize>()
+    };
+    let first =
+        (0..=taken.unwrap_or(0)).find(|first| used(*first) <= room).unwrap_or(taken.unwrap_or(0));
     let (mut row, mut cells) = (String::from(" "), 1);
     for (place, word) in words.iter().enumerate().skip(first) {
         cells += width(word) + 1;

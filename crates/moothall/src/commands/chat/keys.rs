@@ -83,7 +83,8 @@ impl Keys {
         keys
     }
 
-    /// Whether bytes wait that may be a whole key by themselves: Escape sends what longer sequences begin with.
+    /// Whether bytes wait that may be a whole key by themselves: Escape sends what longer sequences
+    /// begin with.
     pub fn is_unsure(&self) -> bool {
         self.waiting.first() == Some(&0x1b) && !self.waiting.starts_with(PASTE)
     }
@@ -99,7 +100,9 @@ fn front(bytes: &[u8]) -> Front {
     match bytes {
         [0x1b, rest @ ..] => escape(bytes, rest),
         [byte, ..] if *byte < 0x20 || *byte == 0x7f => Front::Taken(1, control(*byte)),
-        _ => character(bytes).map_or(Front::Unfinished, |(length, found)| Front::Taken(length, found.map(Key::Char))),
+        _ => character(bytes).map_or(Front::Unfinished, |(length, found)| {
+            Front::Taken(length, found.map(Key::Char))
+        }),
     }
 }
 
@@ -141,17 +144,20 @@ fn escape(all: &[u8], rest: &[u8]) -> Front {
     match rest {
         [] => Front::Unfinished,
         [b'[', ..] if all.starts_with(PASTE) => paste(all),
-        [b'[', parameters @ ..] => match parameters.iter().position(|byte| (0x40..=0x7e).contains(byte)) {
-            Some(end) => Front::Taken(end + 3, sequence(&parameters[..end], parameters[end])),
-            None if parameters.len() > 32 => Front::Taken(all.len(), None),
-            None => Front::Unfinished,
-        },
+        [b'[', parameters @ ..] => {
+            match parameters.iter().position(|byte| (0x40..=0x7e).contains(byte)) {
+                Some(end) => Front::Taken(end + 3, sequence(&parameters[..end], parameters[end])),
+                None if parameters.len() > 32 => Front::Taken(all.len(), None),
+                None => Front::Unfinished,
+            }
+        }
         [b'O'] => Front::Unfinished,
         [b'O', letter, ..] => Front::Taken(3, sequence(&[], *letter)),
         [b'\r' | b'\n', ..] => Front::Taken(2, Some(Key::NewLine)),
         [0x7f | 0x08, ..] => Front::Taken(2, Some(Key::Ctrl('w'))),
         [0x1b, ..] => Front::Taken(1, Some(Key::Escape)),
-        _ => character(rest).map_or(Front::Unfinished, |(length, found)| Front::Taken(length + 1, found.map(alt))),
+        _ => character(rest)
+            .map_or(Front::Unfinished, |(length, found)| Front::Taken(length + 1, found.map(alt))),
     }
 }
 
@@ -184,7 +190,11 @@ fn sequence(parameters: &[u8], last: u8) -> Option<Key> {
 fn paste(all: &[u8]) -> Front {
     let body = &all[PASTE.len()..];
     let Some(end) = body.windows(PASTE_END.len()).position(|window| window == PASTE_END) else {
-        return if body.len() > PASTE_BYTES_MAX { Front::Taken(all.len(), None) } else { Front::Unfinished };
+        return if body.len() > PASTE_BYTES_MAX {
+            Front::Taken(all.len(), None)
+        } else {
+            Front::Unfinished
+        };
     };
     let text = for_terminal(&String::from_utf8_lossy(&body[..end]));
     Front::Taken(PASTE.len() + end + PASTE_END.len(), Some(Key::Paste(text)))
@@ -236,6 +246,9 @@ mod tests {
     #[test]
     fn a_paste_cannot_break_out_of_itself() {
         let mut keys = Keys::default();
-        assert_eq!(keys.push(b"\x1b[200~x\r\nrm -rf ~\x1b]52;c;aGk=\x07\x1b[201~"), [Key::Paste("x\nrm -rf ~".into())]);
+        assert_eq!(
+            keys.push(b"\x1b[200~x\r\nrm -rf ~\x1b]52;c;aGk=\x07\x1b[201~"),
+            [Key::Paste("x\nrm -rf ~".into())]
+        );
     }
 }

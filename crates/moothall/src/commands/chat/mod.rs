@@ -1,5 +1,5 @@
-//! `chat`: a conversation as a person lives in it. A line to write on at the bottom, what is said scrolling above it; or, for pipes
-//! and screen readers, one block of plain text for each message.
+//! `chat`: a conversation as a person lives in it. A line to write on at the bottom, what is said
+//! scrolling above it; or, for pipes and screen readers, one block of plain text for each message.
 
 mod complete;
 mod editor;
@@ -39,7 +39,11 @@ pub async fn run(desk: &Context, args: &Chat) -> Result<(), Fault> {
     let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
     let state = threads::state(&desk.client, &thread).await?;
     let me = args.speaker.as_deref().unwrap_or(desk.client.name());
-    if args.plain || desk.paper.json || !screen::is_there() || wants_plain(|name| std::env::var(name).ok()) {
+    if args.plain
+        || desk.paper.json
+        || !screen::is_there()
+        || wants_plain(|name| std::env::var(name).ok())
+    {
         return plain::run(desk, &thread, me, &state).await;
     }
     interactive::run(desk, &thread, me, &state).await
@@ -47,12 +51,21 @@ pub async fn run(desk: &Context, args: &Chat) -> Result<(), Fault> {
 
 /// `NO_COLOR` and a dumb terminal ask for text without escapes.
 fn wants_plain(variable: impl Fn(&str) -> Option<String>) -> bool {
-    variable("NO_COLOR").is_some_and(|value| !value.is_empty()) || variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
+    variable("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
 }
 
 /// The latest messages up to where a state is.
 async fn earlier(desk: &Context, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
-    let mut page = last(&desk.client, &state.thread, state.head, EARLIER, Wanted::Conversation, is_conversation).await?;
+    let mut page = last(
+        &desk.client,
+        &state.thread,
+        state.head,
+        EARLIER,
+        Wanted::Conversation,
+        is_conversation,
+    )
+    .await?;
     // What came since is heard as it is.
     page.events.retain(|envelope| envelope.seq <= state.head);
     Ok(page.events)
@@ -71,7 +84,13 @@ impl Line {
         let (outgoing, posted) = mpsc::unbounded_channel();
         let (answered, answers) = mpsc::unbounded_channel();
         let back = Arc::new(Notify::new());
-        tokio::spawn(stream::listen(desk.client.clone(), thread.to_owned(), position, out, back.clone()));
+        tokio::spawn(stream::listen(
+            desk.client.clone(),
+            thread.to_owned(),
+            position,
+            out,
+            back.clone(),
+        ));
         tokio::spawn(outbox::carry(desk.client.clone(), thread.to_owned(), posted, answered, back));
         Self { heard, outgoing, answers }
     }
@@ -84,7 +103,9 @@ mod tests {
     #[test]
     fn some_terminals_want_plain_text() {
         let with = |given: &'static [(&str, &str)]| {
-            wants_plain(|name| given.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
+            wants_plain(|name| {
+                given.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+            })
         };
         assert!(!with(&[("TERM", "xterm-256color")]));
         assert!(!with(&[("TERM", "xterm"), ("NO_COLOR", "")]));

@@ -1,9 +1,12 @@
-//! What was written and has to reach the server: in order, each once, however often the connection breaks.
+//! What was written and has to reach the server: in order, each once, however often the connection
+//! breaks.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use moothall_surfaces::wire::{Accepted, Actor, CommandRan, NewCommand, NewEvent, NewMeta, StopAccepted};
+use moothall_surfaces::wire::{
+    Accepted, Actor, CommandRan, NewCommand, NewEvent, NewMeta, StopAccepted,
+};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
@@ -85,7 +88,12 @@ pub async fn carry(
 }
 
 /// Tries until the server has answered: the key makes a repetition harmless.
-async fn deliver(client: &Client, thread: &str, outgoing: &Outgoing, back: &Notify) -> Result<(Option<u64>, Vec<String>), Fault> {
+async fn deliver(
+    client: &Client,
+    thread: &str,
+    outgoing: &Outgoing,
+    back: &Notify,
+) -> Result<(Option<u64>, Vec<String>), Fault> {
     let mut waits = RETRY_MS.into_iter().chain(std::iter::repeat(RETRY_MS[RETRY_MS.len() - 1]));
     loop {
         match send(client, thread, outgoing).await {
@@ -98,35 +106,64 @@ async fn deliver(client: &Client, thread: &str, outgoing: &Outgoing, back: &Noti
     }
 }
 
-async fn send(client: &Client, thread: &str, outgoing: &Outgoing) -> Result<(Option<u64>, Vec<String>), Fault> {
+async fn send(
+    client: &Client,
+    thread: &str,
+    outgoing: &Outgoing,
+) -> Result<(Option<u64>, Vec<String>), Fault> {
     let from = Some(outgoing.from.clone());
     match &outgoing.matter {
         Matter::Say { text, to, reply_to } => {
             let meta = reply_to.clone().map(|id| NewMeta { reply_to: Some(id), tags: None });
-            let event = NewEvent { kind: Some("message".into()), from, to: to.clone(), content: json!(text), meta, ..NewEvent::default() };
-            let accepted: Accepted = client.post_keyed(&threads::path(thread, "events"), &event, &outgoing.key).await?;
+            let event = NewEvent {
+                kind: Some("message".into()),
+                from,
+                to: to.clone(),
+                content: json!(text),
+                meta,
+                ..NewEvent::default()
+            };
+            let accepted: Accepted =
+                client.post_keyed(&threads::path(thread, "events"), &event, &outgoing.key).await?;
             Ok((accepted.event.map(|event| event.seq), accepted.warnings))
         }
         Matter::Help => {
             let command = NewCommand { from, text: "/help".into() };
-            let ran: CommandRan = client.post_keyed(&threads::path(thread, "commands"), &command, &outgoing.key).await?;
+            let ran: CommandRan = client
+                .post_keyed(&threads::path(thread, "commands"), &command, &outgoing.key)
+                .await?;
             Ok((None, vec![ran.text, own_help()]))
         }
         Matter::Command(text) => {
             let command = NewCommand { from, text: text.clone() };
-            let ran: CommandRan = client.post_keyed(&threads::path(thread, "commands"), &command, &outgoing.key).await?;
+            let ran: CommandRan = client
+                .post_keyed(&threads::path(thread, "commands"), &command, &outgoing.key)
+                .await?;
             // What became an event is shown as that.
             let words = if ran.event.is_some() { Vec::new() } else { vec![ran.text] };
             Ok((ran.event.map(|event| event.seq), words))
         }
         Matter::Permit { permission, answer } => {
-            let answered = permit::answer(client, thread, &outgoing.from, permission, answer, Some(&outgoing.key)).await?;
+            let answered = permit::answer(
+                client,
+                thread,
+                &outgoing.from,
+                permission,
+                answer,
+                Some(&outgoing.key),
+            )
+            .await?;
             Ok((answered.event.map(|event| event.seq), Vec::new()))
         }
         Matter::Stop => {
-            let stopped: StopAccepted = client.post_keyed(&threads::path(thread, "stop"), &Actor { from }, &outgoing.key).await?;
+            let stopped: StopAccepted = client
+                .post_keyed(&threads::path(thread, "stop"), &Actor { from }, &outgoing.key)
+                .await?;
             let nothing = || vec!["There was nothing to stop.".to_owned()];
-            Ok((stopped.event.as_ref().map(|event| event.seq), stopped.event.map_or_else(nothing, |_| Vec::new())))
+            Ok((
+                stopped.event.as_ref().map(|event| event.seq),
+                stopped.event.map_or_else(nothing, |_| Vec::new()),
+            ))
         }
     }
 }

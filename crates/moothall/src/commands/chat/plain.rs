@@ -1,4 +1,5 @@
-//! Plain mode: lines in, one block of text for each message out, no escapes. Ends with the input, when everybody has answered.
+//! Plain mode: lines in, one block of text for each message out, no escapes. Ends with the input,
+//! when everybody has answered.
 
 use std::io::{BufRead, IsTerminal};
 use std::time::Duration;
@@ -41,7 +42,12 @@ struct Plain<'a> {
     refused: Option<Fault>,
 }
 
-pub async fn run(desk: &Context, thread: &str, me: &str, state: &ThreadStateAnswer) -> Result<(), Fault> {
+pub async fn run(
+    desk: &Context,
+    thread: &str,
+    me: &str,
+    state: &ThreadStateAnswer,
+) -> Result<(), Fault> {
     let Line { mut heard, outgoing, mut answers } = Line::open(desk, thread, state.head);
     let person = std::io::stdin().is_terminal();
     if person {
@@ -141,10 +147,12 @@ impl Plain<'_> {
             }
             LineAction::ReplyNext(number) => self.reply = number,
             LineAction::Address(to) => self.to = to,
-            LineAction::Permit { answer, number } => match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
-                Ok(permission) => self.send(Matter::Permit { permission, answer }),
-                Err(what) => note(&what),
-            },
+            LineAction::Permit { answer, number } => {
+                match self.room.asks.one(number).map(|asked| asked.permission.clone()) {
+                    Ok(permission) => self.send(Matter::Permit { permission, answer }),
+                    Err(what) => note(&what),
+                }
+            }
             LineAction::Command(text) => self.send(Matter::Command(text)),
             LineAction::Help => self.send(Matter::Help),
             LineAction::Quit => self.over = true,
@@ -202,7 +210,11 @@ impl Plain<'_> {
     fn show(&mut self, envelope: &Envelope) -> Result<(), Fault> {
         let Some(item) = self.room.hear(envelope) else { return Ok(()) };
         if self.desk.paper.json {
-            return if is_conversation(envelope) { self.desk.paper.object(envelope) } else { Ok(()) };
+            return if is_conversation(envelope) {
+                self.desk.paper.object(envelope)
+            } else {
+                Ok(())
+            };
         }
         if let Item::Message(said) = &item
             && said.from == self.me
@@ -220,7 +232,11 @@ impl Plain<'_> {
 
     /// Shows what has happened and was not heard yet.
     async fn rest(&mut self) -> Result<(), Fault> {
-        for envelope in after(&self.desk.client, self.thread, self.room.heard, Wanted::Conversation, |_| true).await?.events {
+        for envelope in
+            after(&self.desk.client, self.thread, self.room.heard, Wanted::Conversation, |_| true)
+                .await?
+                .events
+        {
             self.show(&envelope)?;
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! How things look: rows of a terminal, and blocks of plain text. Whatever comes from elsewhere is cleaned here.
+//! How things look: rows of a terminal, and blocks of plain text. Whatever comes from elsewhere is
+//! cleaned here.
 
 use moothall_kernel::text::for_terminal;
 
@@ -39,9 +40,13 @@ impl Brush<'_> {
 
     /// What the program says: below the words, behind a dot.
     pub fn note(&self, text: &str, style: Style) -> Vec<String> {
-        let rows = wrap(for_terminal(text).trim_end(), self.columns.saturating_sub(self.indent() + 2));
+        let rows =
+            wrap(for_terminal(text).trim_end(), self.columns.saturating_sub(self.indent() + 2));
         let lead = " ".repeat(self.indent());
-        let marked = rows.iter().enumerate().map(|(place, row)| if place == 0 { format!("· {row}") } else { format!("  {row}") });
+        let marked = rows
+            .iter()
+            .enumerate()
+            .map(|(place, row)| if place == 0 { format!("· {row}") } else { format!("  {row}") });
         marked.map(|row| format!("{lead}{}", self.paper.paint(style, &row))).collect()
     }
 
@@ -59,16 +64,22 @@ impl Brush<'_> {
             (_, Some(_)) => Style::Bad,
             _ => Style::Plain,
         };
-        let mut rows: Vec<String> = self.body(said).iter().map(|row| self.paper.paint(style, row)).collect();
+        let mut rows: Vec<String> =
+            self.body(said).iter().map(|row| self.paper.paint(style, row)).collect();
         if let Some(fault) = &said.fault {
-            rows.extend(wrap(&for_terminal(fault), self.body_columns()).iter().map(|row| self.paper.paint(Style::Dim, row)));
+            rows.extend(
+                wrap(&for_terminal(fault), self.body_columns())
+                    .iter()
+                    .map(|row| self.paper.paint(Style::Dim, row)),
+            );
         }
         self.beside(&number, &said.from, rows)
     }
 
     fn body(&self, said: &Said) -> Vec<String> {
         let reply = said.reply.map_or_else(String::new, |number| format!("↪{number} "));
-        let to = said.to.as_deref().map_or_else(String::new, |to| format!("→{} ", self.faces.name(to)));
+        let to =
+            said.to.as_deref().map_or_else(String::new, |to| format!("→{} ", self.faces.name(to)));
         let doubt = said.doubt.as_deref().map_or_else(String::new, |doubt| format!("({doubt}) "));
         wrap(&for_terminal(&format!("{doubt}{reply}{to}{}", said.text)), self.body_columns())
     }
@@ -98,20 +109,28 @@ impl Brush<'_> {
         self.columns.saturating_sub(self.indent())
     }
 
-    /// Number and name beside the first row, or above it where there is little room. Later rows stand below the first, so that
-    /// none of them passes for another speaker.
+    /// Number and name beside the first row, or above it where there is little room. Later rows
+    /// stand below the first, so that none of them passes for another speaker.
     fn beside(&self, number: &str, from: &str, rows: Vec<String>) -> Vec<String> {
         let name = clip(&for_terminal(self.faces.name(from)), self.name_columns());
         let fill = " ".repeat(self.name_columns().saturating_sub(width(&name)));
         let number = self.paper.paint(Style::Dim, &format!("{number:>NUMBER_COLUMNS$}"));
         let name = self.paper.paint(self.faces.style(from), &name);
         let lead = " ".repeat(self.indent());
-        let indented = |row: &String| if row.is_empty() { String::new() } else { format!("{lead}{row}") };
+        let indented =
+            |row: &String| if row.is_empty() { String::new() } else { format!("{lead}{row}") };
         if self.is_narrow() {
-            return std::iter::once(format!("{} {name}", number.trim_start())).chain(rows.iter().map(indented)).collect();
+            return std::iter::once(format!("{} {name}", number.trim_start()))
+                .chain(rows.iter().map(indented))
+                .collect();
         }
-        let first = format!("{number}  {name}{fill}  {}", rows.first().map(String::as_str).unwrap_or_default());
-        std::iter::once(first.trim_end().to_owned()).chain(rows.iter().skip(1).map(indented)).collect()
+        let first = format!(
+            "{number}  {name}{fill}  {}",
+            rows.first().map(String::as_str).unwrap_or_default()
+        );
+        std::iter::once(first.trim_end().to_owned())
+            .chain(rows.iter().skip(1).map(indented))
+            .collect()
     }
 
     /// The line between the conversation and what is being written, with words in it.
@@ -127,14 +146,19 @@ impl Brush<'_> {
     }
 }
 
-/// Something for good as plain text: one block, later lines indented; nothing of what only tells how things go.
+/// Something for good as plain text: one block, later lines indented; nothing of what only tells
+/// how things go.
 pub fn plain(item: &Item, room: &Room) -> Option<String> {
     let block = match item {
         Item::Message(said) => {
             let number = said.number.unwrap_or_default();
             let reply = said.reply.map_or_else(String::new, |number| format!(" (to {number})"));
-            let to = said.to.as_deref().map_or_else(String::new, |to| format!(" → {}", room.faces.name(to)));
-            let fault = said.fault.as_deref().map_or_else(String::new, |fault| format!("\n{fault}"));
+            let to = said
+                .to
+                .as_deref()
+                .map_or_else(String::new, |to| format!(" → {}", room.faces.name(to)));
+            let fault =
+                said.fault.as_deref().map_or_else(String::new, |fault| format!("\n{fault}"));
             format!("[{number}] {}{reply}{to}: {}{fault}", room.faces.name(&said.from), said.text)
         }
         Item::Alert(text) => format!("! {text}"),
@@ -159,7 +183,10 @@ mod tests {
 
     #[test]
     fn words_hang_below_their_beginning() {
-        let item = Item::Message(said("writer", "one two three four five six seven eight nine ten eleven twelve\n\n  code"));
+        let item = Item::Message(said(
+            "writer",
+            "one two three four five six seven eight nine ten eleven twelve\n\n  code",
+        ));
         assert_eq!(
             rows(60, &item),
             [
@@ -175,8 +202,13 @@ mod tests {
     #[test]
     fn nothing_is_wider_than_the_terminal() {
         let long = "x".repeat(500);
-        let texts = ["日本語のテキストをここに書いて、幅を確かめます。😀😀😀😀😀😀😀😀", long.as_str(), "a b c"];
-        let mut items: Vec<Item> = texts.iter().map(|text| Item::Message(said(&long, text))).collect();
+        let texts = [
+            "日本語のテキストをここに書いて、幅を確かめます。😀😀😀😀😀😀😀😀",
+            long.as_str(),
+            "a b c",
+        ];
+        let mut items: Vec<Item> =
+            texts.iter().map(|text| Item::Message(said(&long, text))).collect();
         items.extend([Item::Status(long.clone()), Item::Alert(long.clone())]);
         for columns in [20, 40, 80] {
             for item in &items {
@@ -185,21 +217,32 @@ mod tests {
                 }
             }
             let (paper, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
-            assert!(width(&Brush { paper: &paper, faces: &faces, columns }.rule(&long, Style::Dim)) <= columns);
+            assert!(
+                width(&Brush { paper: &paper, faces: &faces, columns }.rule(&long, Style::Dim))
+                    <= columns
+            );
         }
     }
 
     #[test]
     fn foreign_words_command_nothing() {
-        let evil = "safe\x1b]52;c;aGk=\x07\x1b[2J\x1b[1Aend\r   9  user      forged\u{9b}31m\u{202e}";
+        let evil =
+            "safe\x1b]52;c;aGk=\x07\x1b[2J\x1b[1Aend\r   9  user      forged\u{9b}31m\u{202e}";
         let items = [
-            Item::Message(Said { to: Some(evil.into()), fault: Some(evil.into()), ..said(evil, evil) }),
+            Item::Message(Said {
+                to: Some(evil.into()),
+                fault: Some(evil.into()),
+                ..said(evil, evil)
+            }),
             Item::Status(evil.into()),
             Item::Alert(evil.into()),
         ];
         for item in &items {
             let all = rows(80, item);
-            assert!(all.iter().all(|row| !row.chars().any(|c| c.is_control() || c == '\u{202e}')), "{all:?}");
+            assert!(
+                all.iter().all(|row| !row.chars().any(|c| c.is_control() || c == '\u{202e}')),
+                "{all:?}"
+            );
             // A forged row stays to the right of where rows begin.
             assert!(all.iter().skip(1).all(|row| row.starts_with("        ")), "{all:?}");
         }

@@ -1,10 +1,12 @@
-//! The terminal: what is settled scrolls away above, what still changes is drawn again below it, and both in one write, so that
-//! nothing tears.
+//! The terminal: what is settled scrolls away above, what still changes is drawn again below it,
+//! and both in one write, so that nothing tears.
 
 use std::io::{IsTerminal, Write};
 use std::os::fd::AsFd;
 
-use nix::sys::termios::{InputFlags, LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr};
+use nix::sys::termios::{
+    InputFlags, LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr,
+};
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::width::width;
@@ -13,7 +15,8 @@ use crate::fault::Fault;
 /// Columns and rows where a terminal does not say.
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
-/// A terminal that sends every key at once and echoes nothing; as it was before, when this is dropped.
+/// A terminal that sends every key at once and echoes nothing; as it was before, when this is
+/// dropped.
 pub struct Raw {
     before: Termios,
 }
@@ -32,8 +35,10 @@ impl Raw {
 
     fn set(&self) -> nix::Result<()> {
         let mut raw = self.before.clone();
-        raw.local_flags &= !(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG | LocalFlags::IEXTEN);
-        raw.input_flags &= !(InputFlags::ICRNL | InputFlags::IXON | InputFlags::INLCR | InputFlags::IGNCR);
+        raw.local_flags &=
+            !(LocalFlags::ICANON | LocalFlags::ECHO | LocalFlags::ISIG | LocalFlags::IEXTEN);
+        raw.input_flags &=
+            !(InputFlags::ICRNL | InputFlags::IXON | InputFlags::INLCR | InputFlags::IGNCR);
         raw.control_chars[SpecialCharacterIndices::VMIN as usize] = 1;
         raw.control_chars[SpecialCharacterIndices::VTIME as usize] = 0;
         tcsetattr(std::io::stdin().as_fd(), SetArg::TCSADRAIN, &raw)?;
@@ -68,7 +73,8 @@ pub fn is_there() -> bool {
 
 /// Columns and rows.
 pub fn size() -> (usize, usize) {
-    let found = terminal_size::terminal_size().map(|(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
+    let found = terminal_size::terminal_size()
+        .map(|(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
     found.filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or(USUAL_SIZE)
 }
 
@@ -134,9 +140,16 @@ impl Screen {
         bytes
     }
 
-    /// Goes to where the live rows begin and clears from there. A terminal that became narrower has broken them into more.
+    /// Goes to where the live rows begin and clears from there. A terminal that became narrower has
+    /// broken them into more.
     fn to_top(&self, columns: usize) -> String {
-        let above: usize = self.drawn.rows.iter().take(self.drawn.row).map(|row| cells(row).max(1).div_ceil(columns.max(1))).sum();
+        let above: usize = self
+            .drawn
+            .rows
+            .iter()
+            .take(self.drawn.row)
+            .map(|row| cells(row).max(1).div_ceil(columns.max(1)))
+            .sum();
         let up = above + self.drawn.column / columns.max(1);
         if up > 0 { format!("\r\x1b[{up}A\x1b[J") } else { "\r\x1b[J".into() }
     }
@@ -171,7 +184,10 @@ mod tests {
         let first = screen.draw(&[], live(&["rule", "> hi"], 1, 4), 80);
         assert!(first.contains("\r\x1b[Jrule\r\n> hi\r\x1b[4C"), "{first:?}");
         let second = screen.draw(&["said".into()], live(&["rule", "> hi", "hint"], 1, 4), 80);
-        assert!(second.contains("\r\x1b[1A\x1b[Jsaid\r\nrule\r\n> hi\r\nhint\x1b[1A\r\x1b[4C"), "{second:?}");
+        assert!(
+            second.contains("\r\x1b[1A\x1b[Jsaid\r\nrule\r\n> hi\r\nhint\x1b[1A\r\x1b[4C"),
+            "{second:?}"
+        );
         assert_eq!(screen.draw(&[], live(&["rule", "> hi", "hint"], 1, 4), 80), "");
         assert_eq!(screen.leave(80), "\r\x1b[1A\x1b[J");
     }

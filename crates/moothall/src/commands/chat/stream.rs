@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
-use moothall_surfaces::wire::{DeltaSignal, Envelope, EventTypes, PresenceUpdate, ThreadStateAnswer};
+use moothall_surfaces::wire::{
+    DeltaSignal, Envelope, EventTypes, PresenceUpdate, ThreadStateAnswer,
+};
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::Sender;
@@ -37,9 +39,17 @@ pub enum Heard {
 /// Nobody listens any more.
 struct Deaf;
 
-/// Listens from after a position until nobody wants to hear more. Rings `back` when a server that was away is there again.
-pub async fn listen(client: Client, thread: String, position: u64, out: Sender<Heard>, back: Arc<Notify>) {
-    let path = format!("{}?types={}", threads::path(&thread, "events/stream"), EventTypes::EVERY.list());
+/// Listens from after a position until nobody wants to hear more. Rings `back` when a server that
+/// was away is there again.
+pub async fn listen(
+    client: Client,
+    thread: String,
+    position: u64,
+    out: Sender<Heard>,
+    back: Arc<Notify>,
+) {
+    let path =
+        format!("{}?types={}", threads::path(&thread, "events/stream"), EventTypes::EVERY.list());
     let mut ear = Ear { path, client, thread, position, out, back };
     while let Ok(Some(frames)) = ear.connect().await {
         if ear.hear(frames).await.is_err() {
@@ -103,7 +113,11 @@ impl Ear {
         Ok(())
     }
 
-    async fn signal<T: DeserializeOwned>(&self, frame: &Frame, heard: fn(T) -> Heard) -> Result<(), Deaf> {
+    async fn signal<T: DeserializeOwned>(
+        &self,
+        frame: &Frame,
+        heard: fn(T) -> Heard,
+    ) -> Result<(), Deaf> {
         match serde_json::from_str(&frame.data) {
             Ok(signal) => self.say(heard(signal)).await,
             Err(_) => Ok(()),
@@ -114,7 +128,10 @@ impl Ear {
         let envelope: Envelope = match serde_json::from_str(&frame.data) {
             Ok(envelope) => envelope,
             Err(error) => {
-                let fault = Fault::new(Exit::Failure, "the server sent an event that this version does not understand");
+                let fault = Fault::new(
+                    Exit::Failure,
+                    "the server sent an event that this version does not understand",
+                );
                 return self.say(Heard::Refused(fault.because(error))).await;
             }
         };

@@ -3,7 +3,8 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Longest cluster that is shown, in characters. Whoever stacks more marks on a letter wants to cover other lines.
+/// Longest cluster that is shown, in characters. Whoever stacks more marks on a letter wants to
+/// cover other lines.
 const CLUSTER_CHARS_MAX: usize = 12;
 /// What a tab becomes.
 const TAB: &str = "    ";
@@ -31,7 +32,8 @@ pub fn clip(text: &str, columns: usize) -> String {
     out
 }
 
-/// Text as rows that fit: broken at spaces and beside wide characters, inside a word only where it is longer than a row.
+/// Text as rows that fit: broken at spaces and beside wide characters, inside a word only where it
+/// is longer than a row.
 pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let text = text.replace('\t', TAB);
     let mut rows = Vec::new();

@@ -1,4 +1,5 @@
-//! The agents: where their programs are, in which version, with which login, as whom they run; and the models, with key and address.
+//! The agents: where their programs are, in which version, with which login, as whom they run; and
+//! the models, with key and address.
 //!
 //! No secret is ever in what is found: of a variable its name, of an address its host.
 
@@ -48,7 +49,13 @@ pub async fn examine(config: &Config, ping: bool) -> Vec<Finding> {
     findings.extend(of_own_user(&all));
     let elsewhere = config.agents.iter().filter(|(_, agent)| agent.is_elsewhere());
     findings.extend(elsewhere.map(|(client, _)| {
-        Finding::new("agent", Verdict::Info, format!("{client} runs elsewhere: its name is kept for a client that connects by itself"))
+        Finding::new(
+            "agent",
+            Verdict::Info,
+            format!(
+                "{client} runs elsewhere: its name is kept for a client that connects by itself"
+            ),
+        )
     }));
     for (client, spec) in models_of(config) {
         findings.push(models::examine(&client, &spec, ping).await);
@@ -58,11 +65,14 @@ pub async fn examine(config: &Config, ping: bool) -> Vec<Finding> {
 
 fn programs(config: &Config) -> Vec<Runs> {
     let enabled = config.agents.iter().filter(|(_, agent)| agent.is_enabled());
-    let mut all: Vec<Runs> = enabled.filter_map(|(client, agent)| configured(config, client, agent)).collect();
+    let mut all: Vec<Runs> =
+        enabled.filter_map(|(client, agent)| configured(config, client, agent)).collect();
     if config.discover {
         let found = discover(|name| std::env::var(name).ok(), "");
         let programs = found.into_iter().filter(|spec| spec.agent.abilities().runs_programs);
-        let new = programs.filter(|spec| !config.agents.contains_key(&spec.client) && !config.absent.contains(&spec.client));
+        let new = programs.filter(|spec| {
+            !config.agents.contains_key(&spec.client) && !config.absent.contains(&spec.client)
+        });
         all.extend(new.map(|spec| found_here(spec.client)));
     }
     all
@@ -70,16 +80,29 @@ fn programs(config: &Config) -> Vec<Runs> {
 
 fn found_here(client: String) -> Runs {
     let (login, argv) = (Login::of(&client), vec![client.clone()]);
-    Runs { client, argv, env: BTreeMap::new(), cwd: None, run_as: None, in_terminal: false, login, wanted: false }
+    Runs {
+        client,
+        argv,
+        env: BTreeMap::new(),
+        cwd: None,
+        run_as: None,
+        in_terminal: false,
+        login,
+        wanted: false,
+    }
 }
 
 fn configured(config: &Config, client: &str, agent: &AgentConfig) -> Option<Runs> {
     let in_terminal = agent.lives_in_session();
     let (argv, login) = match agent.terminal_program(client).ok().flatten() {
         Some(program) => (program.argv.clone(), Program::login(&program)),
-        None => (agent.command.clone()?, agent.command.as_ref().and_then(|argv| Login::of(argv.first()?))),
+        None => (
+            agent.command.clone()?,
+            agent.command.as_ref().and_then(|argv| Login::of(argv.first()?)),
+        ),
     };
-    let run_as = agent.run_as.clone().or_else(|| config.sessions.run_as.clone().filter(|_| in_terminal));
+    let run_as =
+        agent.run_as.clone().or_else(|| config.sessions.run_as.clone().filter(|_| in_terminal));
     let (client, env, cwd) = (client.to_owned(), agent.env.clone(), agent.cwd.clone());
     Some(Runs { client, argv, env, cwd, run_as, in_terminal, login, wanted: true })
 }
@@ -87,29 +110,57 @@ fn configured(config: &Config, client: &str, agent: &AgentConfig) -> Option<Runs
 impl Runs {
     async fn examine(&self) -> Vec<Finding> {
         let account = self.account();
-        let mut findings = vec![self.found(account.as_ref().and_then(|account| account.as_ref().ok())).await];
-        findings.extend(self.login.map(|login| self.logged_in(login, account.as_ref().and_then(|account| account.as_ref().ok()))));
-        findings.extend(self.run_as.as_ref().zip(account.as_ref()).map(|(user, account)| self.as_whom(user, account)));
+        let mut findings =
+            vec![self.found(account.as_ref().and_then(|account| account.as_ref().ok())).await];
+        findings.extend(self.login.map(|login| {
+            self.logged_in(login, account.as_ref().and_then(|account| account.as_ref().ok()))
+        }));
+        findings.extend(
+            self.run_as
+                .as_ref()
+                .zip(account.as_ref())
+                .map(|(user, account)| self.as_whom(user, account)),
+        );
         findings
     }
 
     fn account(&self) -> Option<Result<Account, String>> {
         let user = self.run_as.as_deref()?;
-        Some(accounts::Named { section: String::new(), user, in_terminals: self.in_terminal }.allowed())
+        Some(
+            accounts::Named { section: String::new(), user, in_terminals: self.in_terminal }
+                .allowed(),
+        )
     }
 
     async fn found(&self, account: Option<&Account>) -> Finding {
-        let spec = CommandSpec { cwd: self.cwd.clone(), env: self.env.clone(), ..CommandSpec::new(self.argv.clone()) };
+        let spec = CommandSpec {
+            cwd: self.cwd.clone(),
+            env: self.env.clone(),
+            ..CommandSpec::new(self.argv.clone())
+        };
         match spec.check() {
             Ok(file) => {
                 let how = if self.in_terminal { "in a terminal" } else { "for each turn" };
                 // What is not known might take the question for something to do.
                 let known = Login::of(self.argv.first().map_or("", String::as_str)).is_some();
-                let version = if known { version(&file.to_string_lossy(), account).await } else { String::new() };
-                Finding::new("agent", Verdict::Ok, format!("{} runs {}{version}, {how}", self.client, file.display()))
+                let version = if known {
+                    version(&file.to_string_lossy(), account).await
+                } else {
+                    String::new()
+                };
+                Finding::new(
+                    "agent",
+                    Verdict::Ok,
+                    format!("{} runs {}{version}, {how}", self.client, file.display()),
+                )
             }
-            Err(fault) => Finding::new("agent", Verdict::Fail, format!("{}: {}", self.client, fault.message))
-                .fix(format!("install it, or correct [agents.{}] in the configuration", self.client)),
+            Err(fault) => {
+                Finding::new("agent", Verdict::Fail, format!("{}: {}", self.client, fault.message))
+                    .fix(format!(
+                        "install it, or correct [agents.{}] in the configuration",
+                        self.client
+                    ))
+            }
         }
     }
 
@@ -117,7 +168,9 @@ impl Runs {
         let other = account.filter(|account| !account.is_own());
         let lookup = |name: &str| match (self.env.get(name), other) {
             (Some(value), _) => Some(value.clone()),
-            (None, Some(account)) if name == "HOME" => Some(account.home().to_string_lossy().into_owned()),
+            (None, Some(account)) if name == "HOME" => {
+                Some(account.home().to_string_lossy().into_owned())
+            }
             (None, Some(account)) if account.hides(name) => None,
             (None, _) => std::env::var(name).ok(),
         };
@@ -125,8 +178,12 @@ impl Runs {
         if let Some(by) = login.found(lookup) {
             return Finding::new("login", Verdict::Ok, format!("{client}: by {by}"));
         }
-        let (verdict, key) = (if self.wanted { Verdict::Warn } else { Verdict::Info }, login.keys[0]);
-        let user = other.map_or_else(|| "the user that the server runs as".to_owned(), |account| account.name().to_owned());
+        let (verdict, key) =
+            (if self.wanted { Verdict::Warn } else { Verdict::Info }, login.keys[0]);
+        let user = other.map_or_else(
+            || "the user that the server runs as".to_owned(),
+            |account| account.name().to_owned(),
+        );
         Finding::new("login", verdict, format!("{client}: no variable and no file that its vendor documents as a login"))
             .fix(format!("as {user}, {}; or set {key} for the server, or env = {{ {key} = \"…\" }} in [agents.{client}]", login.by_hand))
     }
@@ -143,22 +200,32 @@ impl Runs {
 /// What those agents are told of together that are the server's own user.
 fn of_own_user(all: &[Runs]) -> Option<Finding> {
     let own = |program: &&Runs| program.run_as.as_deref().is_none_or(accounts::is_own);
-    let clients: Vec<&str> = all.iter().filter(own).map(|program| program.client.as_str()).collect();
+    let clients: Vec<&str> =
+        all.iter().filter(own).map(|program| program.client.as_str()).collect();
     if clients.is_empty() {
         return None;
     }
     let user = geteuid();
-    let name = User::from_uid(user).ok().flatten().map_or_else(|| format!("user {user}"), |user| user.name);
-    let reach = if user.is_root() { "everything on this computer" } else { "all that the server keeps: its key, its log, other sessions" };
+    let name = User::from_uid(user)
+        .ok()
+        .flatten()
+        .map_or_else(|| format!("user {user}"), |user| user.name);
+    let reach = if user.is_root() {
+        "everything on this computer"
+    } else {
+        "all that the server keeps: its key, its log, other sessions"
+    };
     let verdict = if user.is_root() { Verdict::Warn } else { Verdict::Info };
-    let found = format!("{}: the server's own user ({name} here), and reach {reach}", clients.join(", "));
+    let found =
+        format!("{}: the server's own user ({name} here), and reach {reach}", clients.join(", "));
     Some(
         Finding::new("runs as", verdict, found)
             .fix("run_as = \"USER\" in their sections or in [sessions], and a server that is root (docs/security.md)"),
     )
 }
 
-/// The first line of what a program says of its version, for people; asked as the user that it runs as.
+/// The first line of what a program says of its version, for people; asked as the user that it runs
+/// as.
 async fn version(file: &str, account: Option<&Account>) -> String {
     let before = account.map_or(Ok(Vec::new()), Account::before).unwrap_or_default();
     let mut words = before.iter().map(String::as_str).chain([file, "--version"]);
@@ -170,7 +237,8 @@ async fn version(file: &str, account: Option<&Account>) -> String {
     match timeout(VERSION_WITHIN, command.output()).await {
         Ok(Ok(output)) if output.status.success() => {
             let said = String::from_utf8_lossy(&output.stdout).into_owned();
-            let first: String = said.lines().next().unwrap_or_default().chars().take(VERSION_CHARS_MAX).collect();
+            let first: String =
+                said.lines().next().unwrap_or_default().chars().take(VERSION_CHARS_MAX).collect();
             format!(" ({})", first.trim())
         }
         Ok(Ok(_) | Err(_)) => " (it does not say its version)".to_owned(),
@@ -179,11 +247,16 @@ async fn version(file: &str, account: Option<&Account>) -> String {
 }
 
 fn models_of(config: &Config) -> Vec<(String, LlmSpec)> {
-    let enabled = config.agents.iter().filter(|(_, agent)| agent.is_enabled() && agent.provider.is_some());
-    let mut all: Vec<(String, LlmSpec)> = enabled.filter_map(|(client, agent)| Some((client.clone(), agent.llm_spec().ok()?))).collect();
+    let enabled =
+        config.agents.iter().filter(|(_, agent)| agent.is_enabled() && agent.provider.is_some());
+    let mut all: Vec<(String, LlmSpec)> = enabled
+        .filter_map(|(client, agent)| Some((client.clone(), agent.llm_spec().ok()?)))
+        .collect();
     if config.discover {
         let offered = moothall_agents::discover::models(|name| std::env::var(name).ok());
-        all.extend(offered.into_iter().filter(|(client, _)| !config.agents.contains_key(client) && !config.absent.contains(client)));
+        all.extend(offered.into_iter().filter(|(client, _)| {
+            !config.agents.contains_key(client) && !config.absent.contains(client)
+        }));
     }
     all
 }
@@ -207,8 +280,14 @@ mod tests {
     #[test]
     fn a_login_is_named_and_never_shown() {
         let mut codex = Runs { login: Login::of("codex"), ..of(&["codex"]) };
-        codex.env.extend([("HOME".to_owned(), "/nonexistent".to_owned()), ("CODEX_HOME".to_owned(), "/nonexistent".to_owned())]);
-        codex.env.extend(["CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY"].map(|name| (name.to_owned(), String::new())));
+        codex.env.extend([
+            ("HOME".to_owned(), "/nonexistent".to_owned()),
+            ("CODEX_HOME".to_owned(), "/nonexistent".to_owned()),
+        ]);
+        codex.env.extend(
+            ["CODEX_API_KEY", "OPENAI_API_KEY", "AZURE_OPENAI_API_KEY"]
+                .map(|name| (name.to_owned(), String::new())),
+        );
         let none = codex.logged_in(codex.login.unwrap(), None);
         assert!(none.verdict == Verdict::Warn && none.fix.unwrap().contains("codex login"));
         codex.env.insert("OPENAI_API_KEY".to_owned(), "CANARY".to_owned());
@@ -219,7 +298,10 @@ mod tests {
     #[test]
     fn who_is_the_servers_own_user_is_said_once() {
         let found = of_own_user(&[of(&["a"]), of(&["b"])]).unwrap();
-        assert!(found.found.starts_with("x, x: the server's own user") && found.fix.unwrap().contains("run_as"));
+        assert!(
+            found.found.starts_with("x, x: the server's own user")
+                && found.fix.unwrap().contains("run_as")
+        );
         let other = Runs { run_as: Some("nobody".to_owned()), ..of(&["a"]) };
         assert!(of_own_user(&[other]).is_none() || accounts::is_own("nobody"));
     }

@@ -19,7 +19,11 @@ pub fn private(folder: &Path) -> Option<Finding> {
         _ => (Verdict::Ok, ""),
     };
     let found = Finding::new("permissions", verdict, format!("mode {mode:04o}{others}"));
-    Some(if verdict == Verdict::Ok { found } else { found.fix(format!("chmod 700 {}", folder.display())) })
+    Some(if verdict == Verdict::Ok {
+        found
+    } else {
+        found.fix(format!("chmod 700 {}", folder.display()))
+    })
 }
 
 /// The first thing in it that belongs to somebody else, as when a server once ran as root.
@@ -38,17 +42,19 @@ fn owned_by(folder: &Path, own: Uid) -> Option<Finding> {
     let whose = Uid::from_raw(folder.symlink_metadata().ok()?.uid());
     Some(match (own.is_root(), whose == own) {
         // Root can do all of it, and what it writes there its user can no longer open.
-        (true, false) => Finding::new("owner", Verdict::Warn, found).fix(format!("run the server as {}, who owns the folder", name(whose))),
-        (true, true) => {
-            Finding::new("owner", Verdict::Warn, found).fix("run the server as whoever it belongs to, or give the folder to them")
-        }
+        (true, false) => Finding::new("owner", Verdict::Warn, found)
+            .fix(format!("run the server as {}, who owns the folder", name(whose))),
+        (true, true) => Finding::new("owner", Verdict::Warn, found)
+            .fix("run the server as whoever it belongs to, or give the folder to them"),
         (false, true) => Finding::new("owner", Verdict::Fail, found).fix(format!(
             "as root: chown -R {} {}, for a server once ran as another user",
             name(own),
             folder.display()
         )),
-        (false, false) => Finding::new("owner", Verdict::Fail, found)
-            .fix(format!("run as {}, who owns the folder, or name a folder of your own with --data", name(whose))),
+        (false, false) => Finding::new("owner", Verdict::Fail, found).fix(format!(
+            "run as {}, who owns the folder, or name a folder of your own with --data",
+            name(whose)
+        )),
     })
 }
 
@@ -62,14 +68,23 @@ pub fn log(folder: &Path) -> Option<Finding> {
     match moothall_store::look(folder) {
         Ok((format, true)) => found(Verdict::Ok, format!("format {format}")),
         Ok((format, false)) => {
-            let older = found(Verdict::Info, format!("format {format}; the next start takes it to the present one"))?;
+            let older = found(
+                Verdict::Info,
+                format!("format {format}; the next start takes it to the present one"),
+            )?;
             Some(older.fix("`moothall backup` first: the older version cannot open it any more"))
         }
         Err(OpenError::Absent { .. }) => None,
         Err(OpenError::Locked { .. }) => found(Verdict::Info, "a server is using it".into()),
-        Err(error @ OpenError::Newer { .. }) => Some(found(Verdict::Fail, error.to_string())?.fix("use the newer version")),
-        Err(error @ OpenError::Full { .. }) => Some(found(Verdict::Fail, error.to_string())?.fix("free some space on that disk")),
-        Err(error @ (OpenError::Io { .. } | OpenError::Damaged { .. } | OpenError::Unusable { .. })) => {
+        Err(error @ OpenError::Newer { .. }) => {
+            Some(found(Verdict::Fail, error.to_string())?.fix("use the newer version"))
+        }
+        Err(error @ OpenError::Full { .. }) => {
+            Some(found(Verdict::Fail, error.to_string())?.fix("free some space on that disk"))
+        }
+        Err(
+            error @ (OpenError::Io { .. } | OpenError::Damaged { .. } | OpenError::Unusable { .. }),
+        ) => {
             let fix = "copy the folder away, then put back the newest backup that verifies: docs/operations.md, \"Damage\"";
             Some(found(Verdict::Fail, error.to_string())?.fix(fix))
         }
@@ -79,7 +94,13 @@ pub fn log(folder: &Path) -> Option<Finding> {
 /// A file system that takes no writes, whoever asks.
 pub fn read_only(folder: &Path) -> Option<Finding> {
     let mounted = statvfs(folder).ok()?.flags().contains(FsFlags::ST_RDONLY);
-    let found = || Finding::new("file system", Verdict::Fail, format!("{} is mounted read-only", folder.display()));
+    let found = || {
+        Finding::new(
+            "file system",
+            Verdict::Fail,
+            format!("{} is mounted read-only", folder.display()),
+        )
+    };
     mounted.then(|| found().fix("mount it for writing, or name another folder with --data; a copy of it can be looked into elsewhere"))
 }
 
@@ -130,7 +151,9 @@ mod tests {
     fn a_disk_without_writing_is_named() {
         // The kernel's own files are on one that takes none, where it is mounted at all.
         let sealed = ["/sys", "/proc/sys"].into_iter().map(Path::new);
-        for path in sealed.filter(|path| statvfs(*path).is_ok_and(|stat| stat.flags().contains(FsFlags::ST_RDONLY))) {
+        for path in sealed.filter(|path| {
+            statvfs(*path).is_ok_and(|stat| stat.flags().contains(FsFlags::ST_RDONLY))
+        }) {
             assert_eq!(read_only(path).unwrap().verdict, Verdict::Fail);
         }
         assert_eq!(read_only(tempfile::tempdir().unwrap().path()), None);

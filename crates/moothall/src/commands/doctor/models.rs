@@ -1,4 +1,5 @@
-//! A model: whether its key and its address are there, and, where that is asked for, whether the address answers and takes the key.
+//! A model: whether its key and its address are there, and, where that is asked for, whether the
+//! address answers and takes the key.
 
 use std::time::Duration;
 
@@ -17,7 +18,10 @@ const ANTHROPIC_VERSION: &str = "2023-06-01";
 /// What is found of a model; `ping` asks its address.
 pub async fn examine(client: &str, spec: &LlmSpec, ping: bool) -> Finding {
     let base = spec.base_url.as_deref().unwrap_or(spec.provider.default_base_url());
-    let at = Url::parse(base).ok().and_then(|url| Some(format!("{}{}", url.host_str()?, port_of(&url)))).unwrap_or_else(|| "?".to_owned());
+    let at = Url::parse(base)
+        .ok()
+        .and_then(|url| Some(format!("{}{}", url.host_str()?, port_of(&url))))
+        .unwrap_or_else(|| "?".to_owned());
     let key = if spec.api_key.is_some() { "with a key" } else { "without a key" };
     let about = format!("{client}: {} of {}, {key}, at {at}", spec.model, spec.provider.as_str());
     if !ping {
@@ -25,8 +29,14 @@ pub async fn examine(client: &str, spec: &LlmSpec, ping: bool) -> Finding {
     }
     match ask(spec, base).await {
         Ok(answer) => judge(about, answer.status(), client),
-        Err(error) => Finding::new(CHECK, Verdict::Fail, format!("{about}: it does not answer ({})", short(&error)))
-            .fix(format!("look at the network and its proxies, or correct base_url in [agents.{client}]")),
+        Err(error) => Finding::new(
+            CHECK,
+            Verdict::Fail,
+            format!("{about}: it does not answer ({})", short(&error)),
+        )
+        .fix(format!(
+            "look at the network and its proxies, or correct base_url in [agents.{client}]"
+        )),
     }
 }
 
@@ -36,19 +46,30 @@ fn port_of(url: &Url) -> String {
 
 fn judge(about: String, status: StatusCode, client: &str) -> Finding {
     match status {
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Finding::new(CHECK, Verdict::Fail, format!("{about}: it refuses the key"))
-            .fix(format!("a valid key in api_key of [agents.{client}], or in the variable that it names")),
-        status if status.is_success() => Finding::new(CHECK, Verdict::Ok, format!("{about}: it answers")),
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            Finding::new(CHECK, Verdict::Fail, format!("{about}: it refuses the key")).fix(format!(
+                "a valid key in api_key of [agents.{client}], or in the variable that it names"
+            ))
+        }
+        status if status.is_success() => {
+            Finding::new(CHECK, Verdict::Ok, format!("{about}: it answers"))
+        }
         // A gateway may have no list of models, and work.
-        status => Finding::new(CHECK, Verdict::Info, format!("{about}: it answers, with {}, when asked for its models", status.as_u16())),
+        status => Finding::new(
+            CHECK,
+            Verdict::Info,
+            format!("{about}: it answers, with {}, when asked for its models", status.as_u16()),
+        ),
     }
 }
 
 /// Asks for the list of models, which costs nothing.
 async fn ask(spec: &LlmSpec, base: &str) -> reqwest::Result<Response> {
-    // No client can be made before there is a provider of TLS. Whoever came first has installed the same.
+    // No client can be made before there is a provider of TLS. Whoever came first has installed the
+    // same.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let http = reqwest::Client::builder().redirect(Policy::none()).timeout(ANSWER_WITHIN).build()?;
+    let http =
+        reqwest::Client::builder().redirect(Policy::none()).timeout(ANSWER_WITHIN).build()?;
     let path = if spec.provider == Provider::Ollama { "api/tags" } else { "models" };
     let request = http.get(format!("{}/{path}", base.trim_end_matches('/')));
     with_key(request, spec).send().await
@@ -58,7 +79,9 @@ fn with_key(request: RequestBuilder, spec: &LlmSpec) -> RequestBuilder {
     let Some(key) = &spec.api_key else { return request };
     match spec.provider {
         Provider::Openai | Provider::OpenaiResponses | Provider::Ollama => request.bearer_auth(key),
-        Provider::Anthropic => request.header("x-api-key", key).header("anthropic-version", ANTHROPIC_VERSION),
+        Provider::Anthropic => {
+            request.header("x-api-key", key).header("anthropic-version", ANTHROPIC_VERSION)
+        }
         Provider::Gemini => request.header("x-goog-api-key", key),
     }
 }
@@ -79,22 +102,33 @@ mod tests {
     use moothall_testkit::model_server::ModelServer;
 
     fn spec(base: &str) -> LlmSpec {
-        LlmSpec { base_url: Some(base.to_owned()), api_key: Some("CANARY-key".to_owned()), ..LlmSpec::new(Provider::Openai, "m") }
+        LlmSpec {
+            base_url: Some(base.to_owned()),
+            api_key: Some("CANARY-key".to_owned()),
+            ..LlmSpec::new(Provider::Openai, "m")
+        }
     }
 
     #[tokio::test]
     async fn an_address_is_asked_and_no_secret_is_shown() {
         let server = ModelServer::start().await.unwrap();
         let base = format!("{}/v1/", server.url().replace("http://", "http://user:CANARY-pass@"));
-        for (ping, verdicts) in [(false, &[Verdict::Ok][..]), (true, &[Verdict::Ok, Verdict::Info])] {
+        for (ping, verdicts) in [(false, &[Verdict::Ok][..]), (true, &[Verdict::Ok, Verdict::Info])]
+        {
             let found = examine("ada", &spec(&base), ping).await;
             assert!(verdicts.contains(&found.verdict), "{found:?}");
-            assert!(!format!("{found:?}").contains("CANARY") && found.found.contains("127.0.0.1:"), "{found:?}");
+            assert!(
+                !format!("{found:?}").contains("CANARY") && found.found.contains("127.0.0.1:"),
+                "{found:?}"
+            );
         }
         // Nobody listens where somebody just did.
         let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let found = examine("ada", &spec(&format!("http://{gone}/CANARY/")), true).await;
-        assert!(found.verdict == Verdict::Fail && !format!("{found:?}").contains("CANARY"), "{found:?}");
+        assert!(
+            found.verdict == Verdict::Fail && !format!("{found:?}").contains("CANARY"),
+            "{found:?}"
+        );
         assert_eq!(judge(String::new(), StatusCode::UNAUTHORIZED, "ada").verdict, Verdict::Fail);
     }
 }

@@ -23,15 +23,25 @@ pub async fn examine(said: &Said<'_>) -> Vec<Finding> {
     };
     let base = client.base();
     match timeout(PING_WITHIN, client.get::<Ping>("/ping")).await {
-        Ok(Ok(ping)) if ping.server == "moothall" => vec![version(&base, &ping.version), proof(&client).await],
+        Ok(Ok(ping)) if ping.server == "moothall" => {
+            vec![version(&base, &ping.version), proof(&client).await]
+        }
         Ok(Ok(_)) => vec![
-            Finding::new(CHECK, Verdict::Fail, format!("what answers at {base} is another program"))
-                .fix("name the right one with --server"),
+            Finding::new(
+                CHECK,
+                Verdict::Fail,
+                format!("what answers at {base} is another program"),
+            )
+            .fix("name the right one with --server"),
         ],
         Ok(Err(fault)) => vec![failed(&fault)],
         Err(_) => vec![
-            Finding::new(CHECK, Verdict::Fail, format!("{base} gave no answer within {} s", PING_WITHIN.as_secs()))
-                .fix("start it: moothall serve; or name the right one with --server"),
+            Finding::new(
+                CHECK,
+                Verdict::Fail,
+                format!("{base} gave no answer within {} s", PING_WITHIN.as_secs()),
+            )
+            .fix("start it: moothall serve; or name the right one with --server"),
         ],
     }
 }
@@ -50,21 +60,32 @@ async fn proof(client: &Client) -> Finding {
     match timeout(PING_WITHIN, client.get::<WhoAmI>("/session")).await {
         Ok(Ok(WhoAmI { mode, principal: Some(principal), .. })) => {
             let kind = if principal.kind == "human" { "a person" } else { "an agent" };
-            Finding::new("proof", Verdict::Ok, format!("{mode} mode; it takes you for {}, {kind}", principal.id))
+            Finding::new(
+                "proof",
+                Verdict::Ok,
+                format!("{mode} mode; it takes you for {}, {kind}", principal.id),
+            )
         }
         Ok(Ok(WhoAmI { mode, principal: None, .. })) => Finding::new(
             "proof",
             Verdict::Info,
-            format!("{mode} mode, and no credential: you may converse, and nothing that needs a person"),
+            format!(
+                "{mode} mode, and no credential: you may converse, and nothing that needs a person"
+            ),
         )
-        .fix("run this as the user of the server, or with --token-file FILE (moothall token create)"),
+        .fix(
+            "run this as the user of the server, or with --token-file FILE (moothall token create)",
+        ),
         Ok(Err(fault)) => Finding { check: "proof", ..failed(&fault) },
-        Err(_) => Finding::new("proof", Verdict::Fail, "it did not say who you are").fix("look at its log"),
+        Err(_) => Finding::new("proof", Verdict::Fail, "it did not say who you are")
+            .fix("look at its log"),
     }
 }
 
 fn failed(fault: &Fault) -> Finding {
     let why = fault.why.as_ref().map_or_else(String::new, |why| format!(": {why}"));
-    let fix = fault.forward.clone().unwrap_or_else(|| "start it: moothall serve; or name the right one with --server".to_owned());
+    let fix = fault.forward.clone().unwrap_or_else(|| {
+        "start it: moothall serve; or name the right one with --server".to_owned()
+    });
     Finding::new(CHECK, Verdict::Fail, format!("{}{why}", fault.what)).fix(fix)
 }

@@ -1,8 +1,10 @@
 //! `mcp install`: what a client's configuration needs, shown or put into it.
 //!
-//! A client runs `moothall mcp` and hands it the variables that a session's environment has, so the server knows which session calls.
-//! Outside a session there are none, and the client is an agent with a token of its own, which is made for it when it is installed and lies
-//! in a file that its configuration names. A server that was named is named there too; inside a session its own is meant all the same.
+//! A client runs `moothall mcp` and hands it the variables that a session's environment has, so the
+//! server knows which session calls. Outside a session there are none, and the client is an agent
+//! with a token of its own, which is made for it when it is installed and lies in a file that its
+//! configuration names. A server that was named is named there too; inside a session its own is
+//! meant all the same.
 
 use std::fs;
 use std::io::Write;
@@ -24,7 +26,8 @@ const NAME: &str = "moothall";
 const VARIABLES: [&str; 3] = ["MOOTHALL_URL", "MOOTHALL_SESSION_TOKEN", "MOOTHALL_SPOOL"];
 
 /// What the token of a client allows: what people give an agent to work with.
-const SCOPES: [&str; 4] = ["threads:read", "threads:write", "participants:invite", "sessions:drive"];
+const SCOPES: [&str; 4] =
+    ["threads:read", "threads:write", "participants:invite", "sessions:drive"];
 
 /// What a client starts.
 struct Start {
@@ -38,11 +41,16 @@ impl Start {
     fn new(program: impl Into<String>, server: Option<&str>, token: Option<&Path>) -> Self {
         let named = server.map(|server| ["--server".to_owned(), server.to_owned()]);
         let args = named.into_iter().flatten().chain(["mcp".to_owned()]).collect();
-        Self { program: program.into(), args, token: token.map(|file| file.to_string_lossy().into_owned()) }
+        Self {
+            program: program.into(),
+            args,
+            token: token.map(|file| file.to_string_lossy().into_owned()),
+        }
     }
 }
 
-/// Shows it or writes it, with the server where one was named, and with a token where it is written.
+/// Shows it or writes it, with the server where one was named, and with a token where it is
+/// written.
 pub async fn run(
     paper: &Printer,
     person: &Client,
@@ -51,10 +59,12 @@ pub async fn run(
     server: Option<&str>,
     variables: &Variables,
 ) -> Result<(), Fault> {
-    let program = std::env::current_exe().map_err(|error| Fault::io("cannot tell where this program is", &error))?;
+    let program = std::env::current_exe()
+        .map_err(|error| Fault::io("cannot tell where this program is", &error))?;
     let (file, kept) = (file_of(client, variables)?, token_of(client, variables));
     let before = read(&file)?;
-    let token = if write { made(person, client, kept).await } else { kept.filter(|file| file.exists()) };
+    let token =
+        if write { made(person, client, kept).await } else { kept.filter(|file| file.exists()) };
     let start = Start::new(program.to_string_lossy(), server, token.as_deref());
     let after = match client {
         McpClient::Codex => with_toml(&before, &start),
@@ -65,17 +75,27 @@ pub async fn run(
     }
     let after = after.map_err(|why| cannot_change(&file, why))?;
     if after != before {
-        replace(&file, &after).map_err(|error| Fault::io(format!("cannot write {}", file.display()), &error))?;
+        replace(&file, &after)
+            .map_err(|error| Fault::io(format!("cannot write {}", file.display()), &error))?;
     }
     if paper.json {
         return paper.object(&json!({"file": file, "changed": after != before, "token": token}));
     }
-    note(&format!("{} {}.", file.display(), if after == before { "has it already" } else { "has it now; restart the client" }));
+    note(&format!(
+        "{} {}.",
+        file.display(),
+        if after == before { "has it already" } else { "has it now; restart the client" }
+    ));
     Ok(())
 }
 
 /// Takes it out again, and revokes what was made for it.
-pub async fn undo(paper: &Printer, person: &Client, client: McpClient, variables: &Variables) -> Result<(), Fault> {
+pub async fn undo(
+    paper: &Printer,
+    person: &Client,
+    client: McpClient,
+    variables: &Variables,
+) -> Result<(), Fault> {
     let file = file_of(client, variables)?;
     let before = read(&file)?;
     let after = match client {
@@ -84,17 +104,24 @@ pub async fn undo(paper: &Printer, person: &Client, client: McpClient, variables
     };
     let after = after.map_err(|why| cannot_change(&file, why))?;
     if after != before {
-        replace(&file, &after).map_err(|error| Fault::io(format!("cannot write {}", file.display()), &error))?;
+        replace(&file, &after)
+            .map_err(|error| Fault::io(format!("cannot write {}", file.display()), &error))?;
     }
     let kept = token_of(client, variables).filter(|file| file.exists());
     if let Some(kept) = &kept {
         revoke(person, client).await?;
-        fs::remove_file(kept).map_err(|error| Fault::io(format!("cannot remove {}", kept.display()), &error))?;
+        fs::remove_file(kept)
+            .map_err(|error| Fault::io(format!("cannot remove {}", kept.display()), &error))?;
     }
     if paper.json {
-        return paper.object(&json!({"file": file, "changed": after != before, "revoked": kept.is_some()}));
+        return paper
+            .object(&json!({"file": file, "changed": after != before, "revoked": kept.is_some()}));
     }
-    note(&format!("{} {}.", file.display(), if after == before { "did not have it" } else { "does not have it any more" }));
+    note(&format!(
+        "{} {}.",
+        file.display(),
+        if after == before { "did not have it" } else { "does not have it any more" }
+    ));
     Ok(())
 }
 
@@ -107,7 +134,9 @@ fn read(file: &Path) -> Result<String, Fault> {
 }
 
 fn cannot_change(file: &Path, why: String) -> Fault {
-    Fault::new(Exit::Config, format!("{} cannot be changed", file.display())).because(why).try_this("change it by hand")
+    Fault::new(Exit::Config, format!("{} cannot be changed", file.display()))
+        .because(why)
+        .try_this("change it by hand")
 }
 
 /// Under which name a client is known.
@@ -124,8 +153,8 @@ fn token_of(client: McpClient, variables: &Variables) -> Option<PathBuf> {
     usual_state_folder(variables).map(|folder| folder.join("mcp").join(principal_of(client)))
 }
 
-/// The file with the client's token, which is made unless there is one. Without a server, or a person's credential, there is none, and
-/// the client converses as far as anybody may.
+/// The file with the client's token, which is made unless there is one. Without a server, or a
+/// person's credential, there is none, and the client converses as far as anybody may.
 async fn made(person: &Client, client: McpClient, file: Option<PathBuf>) -> Option<PathBuf> {
     let file = file?;
     if file.exists() {
@@ -139,13 +168,17 @@ async fn made(person: &Client, client: McpClient, file: Option<PathBuf>) -> Opti
         ..TokenRequest::default()
     };
     let kept = match person.post::<TokenCreated>("/tokens", &request).await {
-        Ok(created) => keep(&file, &created.token).map_err(|error| Fault::io(format!("cannot write {}", file.display()), &error)),
+        Ok(created) => keep(&file, &created.token)
+            .map_err(|error| Fault::io(format!("cannot write {}", file.display()), &error)),
         Err(fault) => Err(fault),
     };
     match kept {
         Ok(()) => Some(file),
         Err(fault) => {
-            note(&format!("It has no token: {}. It converses, and drives no sessions; install it again when the server runs.", fault.what));
+            note(&format!(
+                "It has no token: {}. It converses, and drives no sessions; install it again when the server runs.",
+                fault.what
+            ));
             None
         }
     }
@@ -159,17 +192,23 @@ fn keep(file: &Path, token: &str) -> std::io::Result<()> {
 async fn revoke(person: &Client, client: McpClient) -> Result<(), Fault> {
     let list: TokenList = person.get("/tokens").await?;
     let own = |id: &str| id == principal_of(client);
-    for token in list.tokens.iter().filter(|token| own(&token.principal.id) && token.revoked_at.is_none()) {
-        let _: TokenRevoked = person.post(&format!("/tokens/{}/revoke", segment(&token.id)), &json!({})).await?;
+    for token in
+        list.tokens.iter().filter(|token| own(&token.principal.id) && token.revoked_at.is_none())
+    {
+        let _: TokenRevoked =
+            person.post(&format!("/tokens/{}/revoke", segment(&token.id)), &json!({})).await?;
     }
     Ok(())
 }
 
-/// Where a client reads its servers: of Claude the folder's own file, which it asks about before it uses it.
+/// Where a client reads its servers: of Claude the folder's own file, which it asks about before it
+/// uses it.
 fn file_of(client: McpClient, variables: &Variables) -> Result<PathBuf, Fault> {
     let home = || {
         let home = variables.get("HOME").filter(|home| !home.is_empty()).map(PathBuf::from);
-        home.ok_or_else(|| Fault::new(Exit::Failure, "there is no home folder").try_this("set HOME"))
+        home.ok_or_else(|| {
+            Fault::new(Exit::Failure, "there is no home folder").try_this("set HOME")
+        })
     };
     match client {
         McpClient::Claude => Ok(PathBuf::from(".mcp.json")),
@@ -184,9 +223,10 @@ fn file_of(client: McpClient, variables: &Variables) -> Result<PathBuf, Fault> {
 fn show(paper: &Printer, client: McpClient, program: &Start, file: &Path) -> Result<(), Fault> {
     let text = match client {
         McpClient::Codex => toml_entry(program),
-        McpClient::Claude | McpClient::Gemini => {
-            serde_json::to_string_pretty(&json!({"mcpServers": {NAME: json_entry(client, program)}})).unwrap_or_default()
-        }
+        McpClient::Claude | McpClient::Gemini => serde_json::to_string_pretty(
+            &json!({"mcpServers": {NAME: json_entry(client, program)}}),
+        )
+        .unwrap_or_default(),
     };
     if paper.json {
         return paper.object(&json!({"file": file, "text": text}));
@@ -197,8 +237,11 @@ fn show(paper: &Printer, client: McpClient, program: &Start, file: &Path) -> Res
 
 /// Each client fills variables in differently, and only those that it is told of.
 fn json_entry(client: McpClient, program: &Start) -> Value {
-    let filled = |name: &str| if client == McpClient::Claude { format!("${{{name}:-}}") } else { format!("${name}") };
-    let mut env: Map<String, Value> = VARIABLES.iter().map(|name| ((*name).to_owned(), json!(filled(name)))).collect();
+    let filled = |name: &str| {
+        if client == McpClient::Claude { format!("${{{name}:-}}") } else { format!("${name}") }
+    };
+    let mut env: Map<String, Value> =
+        VARIABLES.iter().map(|name| ((*name).to_owned(), json!(filled(name)))).collect();
     if let Some(token) = &program.token {
         env.insert(CLIENT_VARIABLE.to_owned(), json!(token));
     }
@@ -206,9 +249,16 @@ fn json_entry(client: McpClient, program: &Start) -> Value {
 }
 
 fn with_json(before: &str, client: McpClient, program: &Start) -> Result<String, String> {
-    let mut whole: Value =
-        if before.trim().is_empty() { json!({}) } else { serde_json::from_str(before).map_err(|error| error.to_string())? };
-    let servers = whole.as_object_mut().ok_or("it is no object")?.entry("mcpServers").or_insert_with(|| json!({}));
+    let mut whole: Value = if before.trim().is_empty() {
+        json!({})
+    } else {
+        serde_json::from_str(before).map_err(|error| error.to_string())?
+    };
+    let servers = whole
+        .as_object_mut()
+        .ok_or("it is no object")?
+        .entry("mcpServers")
+        .or_insert_with(|| json!({}));
     let servers = servers.as_object_mut().ok_or("mcpServers is no object")?;
     let entry = json_entry(client, program);
     if servers.get(NAME) == Some(&entry) {
@@ -223,8 +273,12 @@ fn toml_entry(program: &Start) -> String {
     let args = toml::Value::Array(program.args.iter().cloned().map(toml::Value::String).collect());
     let token = program.token.clone().map(toml::Value::String);
     let program = toml::Value::String(program.program.clone());
-    let own = token.map_or(String::new(), |file| format!("env = {{ {CLIENT_VARIABLE} = {file} }}\n"));
-    format!("[mcp_servers.{NAME}]\ncommand = {program}\nargs = {args}\nenv_vars = [{}]\n{own}", names.join(", "))
+    let own =
+        token.map_or(String::new(), |file| format!("env = {{ {CLIENT_VARIABLE} = {file} }}\n"));
+    format!(
+        "[mcp_servers.{NAME}]\ncommand = {program}\nargs = {args}\nenv_vars = [{}]\n{own}",
+        names.join(", ")
+    )
 }
 
 /// The text stays as it is, with its comments; the entry is put behind it.
@@ -232,12 +286,16 @@ fn with_toml(before: &str, program: &Start) -> Result<String, String> {
     let whole: toml::Table = before.parse().map_err(|error: toml::de::Error| error.to_string())?;
     let entry = toml_entry(program);
     let wanted: toml::Table = entry.parse().map_err(|error: toml::de::Error| error.to_string())?;
-    let servers = |table: &toml::Table| table.get("mcp_servers").and_then(|servers| servers.get(NAME)).cloned();
+    let servers = |table: &toml::Table| {
+        table.get("mcp_servers").and_then(|servers| servers.get(NAME)).cloned()
+    };
     match servers(&whole) {
         None if before.trim().is_empty() => Ok(entry),
         None => Ok(format!("{}\n\n{entry}", before.trim_end())),
         same if same == servers(&wanted) => Ok(before.to_owned()),
-        Some(_) => Err(format!("it has another [mcp_servers.{NAME}]; take that out first, e.g. with `moothall mcp uninstall codex`")),
+        Some(_) => Err(format!(
+            "it has another [mcp_servers.{NAME}]; take that out first, e.g. with `moothall mcp uninstall codex`"
+        )),
     }
 }
 
@@ -276,7 +334,8 @@ fn without_toml(before: &str) -> Result<String, String> {
 /// The whole file at once, so that nobody ever reads half of it.
 fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let file = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder =
+        file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
     let beside = folder.join(format!(".moothall-{}", uuid::Uuid::now_v7()));
     let written = fs::File::create_new(&beside).and_then(|mut made| {
@@ -306,10 +365,17 @@ mod tests {
     #[test]
     fn a_server_that_was_named_is_named_there_too() {
         let named = Start::new("/bin/moothall", Some("http://127.0.0.1:7000"), None);
-        let json: Value = serde_json::from_str(&with_json("", McpClient::Claude, &named).unwrap()).unwrap();
-        assert_eq!(json["mcpServers"]["moothall"]["args"], json!(["--server", "http://127.0.0.1:7000", "mcp"]));
+        let json: Value =
+            serde_json::from_str(&with_json("", McpClient::Claude, &named).unwrap()).unwrap();
+        assert_eq!(
+            json["mcpServers"]["moothall"]["args"],
+            json!(["--server", "http://127.0.0.1:7000", "mcp"])
+        );
         let toml: toml::Table = with_toml("", &named).unwrap().parse().unwrap();
-        assert_eq!(toml["mcp_servers"]["moothall"]["args"][1].as_str(), Some("http://127.0.0.1:7000"));
+        assert_eq!(
+            toml["mcp_servers"]["moothall"]["args"][1].as_str(),
+            Some("http://127.0.0.1:7000")
+        );
     }
 
     #[test]
@@ -317,7 +383,10 @@ mod tests {
         let before = "{\"theme\": \"dark\", \"mcpServers\": {\"other\": {\"command\": \"x\"}}}";
         let after = with_json(before, McpClient::Gemini, &plain("/bin/moothall")).unwrap();
         let read: Value = serde_json::from_str(&after).unwrap();
-        assert_eq!((&read["theme"], &read["mcpServers"]["other"]["command"]), (&json!("dark"), &json!("x")));
+        assert_eq!(
+            (&read["theme"], &read["mcpServers"]["other"]["command"]),
+            (&json!("dark"), &json!("x"))
+        );
         assert_eq!(read["mcpServers"]["moothall"]["args"], json!(["mcp"]));
         assert_eq!(read["mcpServers"]["moothall"]["env"]["MOOTHALL_URL"], "$MOOTHALL_URL");
         assert_eq!(with_json(&after, McpClient::Gemini, &plain("/bin/moothall")).unwrap(), after);
@@ -333,12 +402,21 @@ mod tests {
         let with = with_toml(before, &start).unwrap();
         assert!(with.contains("MOOTHALL_AGENT_TOKEN_FILE"), "{with}");
         assert_eq!(without_toml(&with).unwrap(), before);
-        assert_eq!(without_toml(&format!("{with}\n[last]\na = 1\n")).unwrap(), format!("{before}\n[last]\na = 1\n"));
-        assert_eq!((without_toml(before).unwrap(), without_toml("").unwrap()), (before.to_owned(), String::new()));
+        assert_eq!(
+            without_toml(&format!("{with}\n[last]\na = 1\n")).unwrap(),
+            format!("{before}\n[last]\na = 1\n")
+        );
+        assert_eq!(
+            (without_toml(before).unwrap(), without_toml("").unwrap()),
+            (before.to_owned(), String::new())
+        );
         assert!(without_toml("mcp_servers.moothall.command = \"x\"\n").is_err());
         let with = with_json("{\"theme\": \"dark\"}", McpClient::Gemini, &start).unwrap();
         let read: Value = serde_json::from_str(&with).unwrap();
-        assert_eq!(read["mcpServers"]["moothall"]["env"]["MOOTHALL_AGENT_TOKEN_FILE"], "/state/mcp/mcp-codex");
+        assert_eq!(
+            read["mcpServers"]["moothall"]["env"]["MOOTHALL_AGENT_TOKEN_FILE"],
+            "/state/mcp/mcp-codex"
+        );
         let without: Value = serde_json::from_str(&without_json(&with).unwrap()).unwrap();
         assert_eq!(without, json!({"theme": "dark", "mcpServers": {}}));
         assert_eq!(without_json("{\"a\":1}").unwrap(), "{\"a\":1}");

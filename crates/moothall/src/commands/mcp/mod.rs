@@ -1,4 +1,5 @@
-//! `mcp`: an MCP server on standard input and output, which passes everything on to the running server.
+//! `mcp`: an MCP server on standard input and output, which passes everything on to the running
+//! server.
 
 mod install;
 
@@ -25,17 +26,21 @@ const NOT_ANSWERED: i64 = -32000;
 /// What was said is not JSON.
 const NOT_JSON: i64 = -32700;
 
-/// Serves, or looks after the configuration of a client. `person` is the same server with the credential of whoever asks.
+/// Serves, or looks after the configuration of a client. `person` is the same server with the
+/// credential of whoever asks.
 pub async fn run(desk: &Context, person: &Client, args: &Mcp) -> Result<(), Fault> {
     let Some(action) = &args.action else { return serve(desk).await };
     let variables = environment();
     match action {
         McpAction::Install { client, write } => {
             // Inside a session its own server is meant, which may be somewhere else the next time.
-            let server = Some(person.base()).filter(|server| *server != USUAL_SERVER && !is_inside(&variables));
+            let server = Some(person.base())
+                .filter(|server| *server != USUAL_SERVER && !is_inside(&variables));
             install::run(&desk.paper, person, *client, *write, server.as_deref(), &variables).await
         }
-        McpAction::Uninstall { client } => install::undo(&desk.paper, person, *client, &variables).await,
+        McpAction::Uninstall { client } => {
+            install::undo(&desk.paper, person, *client, &variables).await
+        }
     }
 }
 
@@ -68,7 +73,11 @@ fn say(desk: &Context, answer: Option<Value>) -> Result<(), Fault> {
 fn lines() -> mpsc::Receiver<String> {
     let (sender, lines) = mpsc::channel(WAITING_MAX);
     std::thread::spawn(move || {
-        let read = std::io::stdin().lock().lines().map_while(Result::ok).filter(|line| !line.trim().is_empty());
+        let read = std::io::stdin()
+            .lock()
+            .lines()
+            .map_while(Result::ok)
+            .filter(|line| !line.trim().is_empty());
         read.map(|line| sender.blocking_send(line)).take_while(Result::is_ok).for_each(drop);
     });
     lines
@@ -93,11 +102,15 @@ async fn answer(client: &Client, line: &str) -> Option<Value> {
 /// What the protocol repeats of a message in headers, for whoever routes it without reading it.
 fn headers(message: &Value) -> Vec<(&'static str, String)> {
     let params = &message["params"];
-    let text = |value: &Value| value.as_str().filter(|text| text.bytes().all(|b| b.is_ascii_graphic())).map(str::to_owned);
+    let text = |value: &Value| {
+        value.as_str().filter(|text| text.bytes().all(|b| b.is_ascii_graphic())).map(str::to_owned)
+    };
     let method = text(&message["method"]);
     let named = match method.as_deref() {
         Some("tools/call" | "prompts/get") => text(&params["name"]),
-        Some("resources/read" | "resources/subscribe" | "resources/unsubscribe") => text(&params["uri"]),
+        Some("resources/read" | "resources/subscribe" | "resources/unsubscribe") => {
+            text(&params["uri"])
+        }
         _ => None,
     };
     let version = text(&params["_meta"][VERSION]);
@@ -106,7 +119,8 @@ fn headers(message: &Value) -> Vec<(&'static str, String)> {
 }
 
 fn reason(said: Option<Value>, status: u16) -> String {
-    let message = said.as_ref().and_then(|said| said["error"]["message"].as_str()).map(str::to_owned);
+    let message =
+        said.as_ref().and_then(|said| said["error"]["message"].as_str()).map(str::to_owned);
     message.unwrap_or_else(|| format!("the server answered {status}"))
 }
 
@@ -120,11 +134,18 @@ mod tests {
 
     #[test]
     fn headers_repeat_what_a_message_says() {
-        let call =
-            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "_meta": {VERSION: "2026-07-28"}}});
-        let expected = [("Mcp-Method", "tools/call"), ("Mcp-Name", "search"), ("MCP-Protocol-Version", "2026-07-28")];
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search", "_meta": {VERSION: "2026-07-28"}}});
+        let expected = [
+            ("Mcp-Method", "tools/call"),
+            ("Mcp-Name", "search"),
+            ("MCP-Protocol-Version", "2026-07-28"),
+        ];
         assert_eq!(headers(&call), expected.map(|(name, value)| (name, value.to_owned())));
         assert_eq!(headers(&json!({"id": 1, "result": {}})), []);
-        assert_eq!(headers(&json!({"method": "evil\r\nX: y"})), [], "nothing that would end a header");
+        assert_eq!(
+            headers(&json!({"method": "evil\r\nX: y"})),
+            [],
+            "nothing that would end a header"
+        );
     }
 }

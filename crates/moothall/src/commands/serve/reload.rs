@@ -1,5 +1,5 @@
-//! SIGHUP: the configuration is read again while the server runs. What can be taken over is, of the rest it is said that it waits for a
-//! restart, and a file that cannot be read changes nothing.
+//! SIGHUP: the configuration is read again while the server runs. What can be taken over is, of the
+//! rest it is said that it waits for a restart, and a file that cannot be read changes nothing.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -43,7 +43,13 @@ impl House<'_> {
             Ok(now) => now,
             Err(fault) => {
                 let why = fault.why.map_or_else(String::new, |why| format!(": {why}"));
-                tell(self.args.log, &format!("The configuration was not read again, and everything stays as it was: {}{why}", fault.what));
+                tell(
+                    self.args.log,
+                    &format!(
+                        "The configuration was not read again, and everything stays as it was: {}{why}",
+                        fault.what
+                    ),
+                );
                 before
             }
         }
@@ -73,33 +79,55 @@ impl House<'_> {
         self.sessions.replace(config, clients);
         let reach = Reach::of(self.address, &now.server, self.tls.as_ref());
         self.posted.reached_by(&reach.others);
-        self.gate.replace(hosts(&now.server, &reach), now.server.allowed_origins.clone(), now.limits.at_the_door());
+        self.gate.replace(
+            hosts(&now.server, &reach),
+            now.server.allowed_origins.clone(),
+            now.limits.at_the_door(),
+        );
         self.hall.replace(agents, now.defaults.clone()).await;
     }
 
     fn say_what_waits(&self, now: &Settled) {
         let waiting = self.started.waiting(now);
         if !waiting.is_empty() {
-            tell(self.args.log, &format!("A restart is needed for what changed in {}.", waiting.join(", ")));
+            tell(
+                self.args.log,
+                &format!("A restart is needed for what changed in {}.", waiting.join(", ")),
+            );
         }
     }
 }
 
 fn names(registry: &Registry) -> BTreeSet<String> {
-    registry.iter().map(|spec| spec.client.as_str()).chain(registry.kept_names()).map(str::to_owned).collect()
+    registry
+        .iter()
+        .map(|spec| spec.client.as_str())
+        .chain(registry.kept_names())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// What is otherwise from now on, for people.
-fn applied(before: &Config, now: &Config, old: &BTreeSet<String>, new: &BTreeSet<String>) -> String {
-    let changed = new.intersection(old).filter(|client| before.agents.get(*client) != now.agents.get(*client));
+fn applied(
+    before: &Config,
+    now: &Config,
+    old: &BTreeSet<String>,
+    new: &BTreeSet<String>,
+) -> String {
+    let changed = new
+        .intersection(old)
+        .filter(|client| before.agents.get(*client) != now.agents.get(*client));
     let lists: [(&str, Vec<&str>); 4] = [
         ("added: ", new.difference(old).map(String::as_str).collect()),
         ("changed: ", changed.map(String::as_str).collect()),
         ("removed: ", old.difference(new).map(String::as_str).collect()),
         ("other ", other_parts(before, now)),
     ];
-    let said: Vec<String> =
-        lists.into_iter().filter(|(_, those)| !those.is_empty()).map(|(what, those)| format!("{what}{}", those.join(", "))).collect();
+    let said: Vec<String> = lists
+        .into_iter()
+        .filter(|(_, those)| !those.is_empty())
+        .map(|(what, those)| format!("{what}{}", those.join(", ")))
+        .collect();
     if said.is_empty() { "nothing in it is new".to_owned() } else { said.join("; ") }
 }
 

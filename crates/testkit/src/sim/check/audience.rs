@@ -1,4 +1,5 @@
-//! Nobody sees an event outside its audience; a reader sees everything that is meant for it, in order, and only what lasts.
+//! Nobody sees an event outside its audience; a reader sees everything that is meant for it, in
+//! order, and only what lasts.
 
 use std::collections::BTreeSet;
 
@@ -50,7 +51,12 @@ impl Reader {
     /// An event reaches the reader.
     pub(crate) fn see(&mut self, recorded: &Recorded) -> Verdict {
         if !may_see(&recorded.event, &self.viewer) {
-            return Err(format!("{:?} was shown {} at {}", self.viewer, recorded.event.kind(), recorded.seq));
+            return Err(format!(
+                "{:?} was shown {} at {}",
+                self.viewer,
+                recorded.event.kind(),
+                recorded.seq
+            ));
         }
         if recorded.seq <= self.newest {
             return Err(format!("{:?} saw {} after {}", self.viewer, recorded.seq, self.newest));
@@ -62,7 +68,9 @@ impl Reader {
 
     /// What it saw is what the log has for it.
     pub(crate) fn compare(&self, log: &[Recorded]) -> Verdict {
-        let meant = log.iter().filter(|recorded| recorded.seq <= self.through && may_see(&recorded.event, &self.viewer));
+        let meant = log.iter().filter(|recorded| {
+            recorded.seq <= self.through && may_see(&recorded.event, &self.viewer)
+        });
         let meant: BTreeSet<_> = meant.map(|recorded| recorded.seq).collect();
         if meant == self.seen {
             return Ok(());
@@ -75,7 +83,10 @@ impl Reader {
 
 fn may_see(event: &Event, viewer: &Viewer) -> bool {
     let own = match (event, viewer) {
-        (Event::TurnGranted { participant, .. } | Event::TurnEnded { participant, .. }, Viewer::Participant(id)) => participant == id,
+        (
+            Event::TurnGranted { participant, .. } | Event::TurnEnded { participant, .. },
+            Viewer::Participant(id),
+        ) => participant == id,
         _ => false,
     };
     own || *viewer == Viewer::Operator || PUBLIC.contains(&event.kind())

@@ -33,7 +33,10 @@ impl Checker for Budget {
         if let Event::TurnGranted { turn, .. } = &recorded.event {
             self.turns += 1;
             if self.turns > limit {
-                return Err(format!("turn {turn} is the {}th of an hour that has {limit}", self.turns));
+                return Err(format!(
+                    "turn {turn} is the {}th of an hour that has {limit}",
+                    self.turns
+                ));
             }
         }
         Ok(())

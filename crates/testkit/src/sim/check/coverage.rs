@@ -1,4 +1,5 @@
-//! Each cause is covered by at most one finished turn per participant, for as long as it is invited.
+//! Each cause is covered by at most one finished turn per participant, for as long as it is
+//! invited.
 
 use moothall_kernel::event::{Event, Outcome, Recorded};
 
@@ -15,13 +16,25 @@ impl Checker for Coverage {
         match &recorded.event {
             Event::TurnStarted { turn, from_seq, through_seq, .. } => {
                 if through_seq > &room.head || from_seq > through_seq {
-                    return Err(format!("turn {turn} covers ({from_seq}, {through_seq}] while the head is {}", room.head));
+                    return Err(format!(
+                        "turn {turn} covers ({from_seq}, {through_seq}] while the head is {}",
+                        room.head
+                    ));
                 }
                 Ok(())
             }
-            Event::TurnEnded { turn, outcome: Outcome::Spoke | Outcome::Passed, participant, .. } => {
+            Event::TurnEnded {
+                turn,
+                outcome: Outcome::Spoke | Outcome::Passed,
+                participant,
+                ..
+            } => {
                 let Some(open) = room.turns.get(turn) else { return Ok(()) };
-                let (Some((from, through)), Some(member)) = (open.running, room.members.get(participant)) else { return Ok(()) };
+                let (Some((from, through)), Some(member)) =
+                    (open.running, room.members.get(participant))
+                else {
+                    return Ok(());
+                };
                 if from < member.covered.min(through) {
                     return Err(format!(
                         "turn {turn} of {participant} covers ({from}, {through}], which goes back behind {}",
@@ -29,9 +42,12 @@ impl Checker for Coverage {
                     ));
                 }
                 let cause = room.effect_of(open.cause.seq);
-                let left = member.unanswered.is_some_and(|(after, last)| cause > after && cause <= last);
+                let left =
+                    member.unanswered.is_some_and(|(after, last)| cause > after && cause <= last);
                 if (cause <= from && !left) || cause > through {
-                    return Err(format!("turn {turn} of {participant} covers ({from}, {through}] and not its cause at {cause}"));
+                    return Err(format!(
+                        "turn {turn} of {participant} covers ({from}, {through}] and not its cause at {cause}"
+                    ));
                 }
                 Ok(())
             }

@@ -1,4 +1,5 @@
-//! Time limits run from the start, stand still while a permission is open or the server is down, and are kept.
+//! Time limits run from the start, stand still while a permission is open or the server is down,
+//! and are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,22 +47,35 @@ impl Checker for Deadlines {
         }
         match &recorded.event {
             Event::TurnGranted { turn, participant, expires, patience, .. } => {
-                let clock =
-                    Clock { participant: participant.clone(), deadline: *expires, permissions: BTreeSet::new(), frozen_since: None };
+                let clock = Clock {
+                    participant: participant.clone(),
+                    deadline: *expires,
+                    permissions: BTreeSet::new(),
+                    frozen_since: None,
+                };
                 self.turns.insert(*turn, clock);
                 self.patience = patience.map(|until| (*turn, until));
                 patience.map_or(Ok(()), |until| within(until, ts, room.policy.patience))?;
                 within(*expires, ts, WAIT)
             }
             Event::TurnReleased { turn } => {
-                let busy = room.turns.get(turn).is_some_and(|open| room.open_of(&open.participant).count() > 1 || open.released);
+                let busy = room.turns.get(turn).is_some_and(|open| {
+                    room.open_of(&open.participant).count() > 1 || open.released
+                });
                 match self.patience.take_if(|(awaited, _)| awaited == turn) {
-                    Some((_, until)) if ts < until && !busy => Err(format!("turn {turn} was given up {} ms too soon", until.since(ts).0)),
+                    Some((_, until)) if ts < until && !busy => {
+                        Err(format!("turn {turn} was given up {} ms too soon", until.since(ts).0))
+                    }
                     _ => Ok(()),
                 }
             }
             Event::Controlled { changes, .. } => {
-                let other = |change: &Change| matches!(change, Change::PolicySet { policy, .. } if policy.name != room.policy.name);
+                let other = |change: &Change| {
+                    matches!(
+                        change,
+                        Change::PolicySet { policy, .. } if policy.name != room.policy.name
+                    )
+                };
                 self.patience.take_if(|_| changes.iter().any(other));
                 Ok(())
             }
@@ -87,9 +101,9 @@ impl Checker for Deadlines {
                 self.thaw(room, *turn, ts);
                 self.patience.take_if(|(awaited, _)| awaited == turn);
                 match self.turns.remove(turn) {
-                    Some(clock) if *outcome == Outcome::Expired && ts < clock.deadline => {
-                        Err(format!("turn {turn} expired {} ms too soon", clock.deadline.since(ts).0))
-                    }
+                    Some(clock) if *outcome == Outcome::Expired && ts < clock.deadline => Err(
+                        format!("turn {turn} expired {} ms too soon", clock.deadline.since(ts).0),
+                    ),
                     _ => Ok(()),
                 }
             }
@@ -104,7 +118,9 @@ impl Checker for Deadlines {
                 self.starts.insert(permission.clone(), *expires);
                 Ok(())
             }
-            Event::PermissionExpired { permission } if self.starts.get(permission).is_some_and(|until| ts < *until) => {
+            Event::PermissionExpired { permission }
+                if self.starts.get(permission).is_some_and(|until| ts < *until) =>
+            {
                 Err(format!("the time to answer {permission} was over too soon"))
             }
             Event::PermissionAnswered { permission, .. }
@@ -124,16 +140,28 @@ impl Checker for Deadlines {
 
     fn step(&mut self, room: &Room, state: &Conversation) -> Verdict {
         let wakes = state.duties().wake_at;
-        if let Some((turn, until)) = self.patience.filter(|(_, until)| room.in_round && wakes.is_none_or(|at| at > *until)) {
-            return Err(format!("nobody looks at {until} whether turn {turn} is still waited for; the next look is at {wakes:?}"));
+        if let Some((turn, until)) =
+            self.patience.filter(|(_, until)| room.in_round && wakes.is_none_or(|at| at > *until))
+        {
+            return Err(format!(
+                "nobody looks at {until} whether turn {turn} is still waited for; the next look is at {wakes:?}"
+            ));
         }
         for turn in state.open_turns() {
-            let Some(clock) = self.turns.get(&turn.no) else { return Err(format!("turn {} has no clock", turn.no)) };
+            let Some(clock) = self.turns.get(&turn.no) else {
+                return Err(format!("turn {} has no clock", turn.no));
+            };
             if turn.deadline != clock.deadline {
-                return Err(format!("turn {} ends at {}, not at {}", turn.no, turn.deadline, clock.deadline));
+                return Err(format!(
+                    "turn {} ends at {}, not at {}",
+                    turn.no, turn.deadline, clock.deadline
+                ));
             }
         }
-        let beat = state.gathering().and_then(|gathering| gathering.tenure.as_ref()).map(|tenure| tenure.next_at);
+        let beat = state
+            .gathering()
+            .and_then(|gathering| gathering.tenure.as_ref())
+            .map(|tenure| tenure.next_at);
         if beat != self.beat {
             return Err(format!("the next beat is at {beat:?}, not at {:?}", self.beat));
         }
@@ -144,7 +172,8 @@ impl Checker for Deadlines {
 impl Deadlines {
     /// Right after the server was down, everything that waits has to be moved.
     fn resumed(&mut self, room: &Room, scene: &Scene<'_>, event: &Event) -> Verdict {
-        let told = if let Event::ClockShifted { downtime } = event { Some(*downtime) } else { None };
+        let told =
+            if let Event::ClockShifted { downtime } = event { Some(*downtime) } else { None };
         let owed = scene.downtime.filter(|downtime| *downtime > Millis(0) && room.waits());
         if told != owed {
             return Err(format!("the server was down for {owed:?}, and the log says {told:?}"));
@@ -162,7 +191,9 @@ impl Deadlines {
 
     fn closed(&mut self, room: &Room, permission: &PermissionId, ts: Timestamp) {
         let mut clocks = self.turns.iter_mut();
-        let last = clocks.find_map(|(no, clock)| (clock.permissions.remove(permission) && clock.permissions.is_empty()).then_some(*no));
+        let last = clocks.find_map(|(no, clock)| {
+            (clock.permissions.remove(permission) && clock.permissions.is_empty()).then_some(*no)
+        });
         if let Some(no) = last {
             self.thaw(room, no, ts);
         }
@@ -185,8 +216,12 @@ impl Deadlines {
             GatheringEvent::PieceGiven { .. } | GatheringEvent::Beat { .. } => {
                 self.beat = self.plan.as_ref().map(|plan| ts + plan.beat_interval);
             }
-            GatheringEvent::LastWordAsked => self.beat = self.plan.as_ref().map(|plan| ts + plan.last_word),
-            GatheringEvent::PieceReleased { .. } | GatheringEvent::HarvestAsked { .. } | GatheringEvent::Closed { .. } => self.beat = None,
+            GatheringEvent::LastWordAsked => {
+                self.beat = self.plan.as_ref().map(|plan| ts + plan.last_word)
+            }
+            GatheringEvent::PieceReleased { .. }
+            | GatheringEvent::HarvestAsked { .. }
+            | GatheringEvent::Closed { .. } => self.beat = None,
             GatheringEvent::RoundOpened { .. } => {}
         }
     }
@@ -209,5 +244,9 @@ fn limit_of(room: &Room, no: TurnNo) -> Option<Millis> {
         return Some(limit);
     }
     let many = room.agents().count() >= 5;
-    Some(room.policy.voluntary_timeout.map_or(if many { limit.half() } else { limit }, |voluntary| voluntary.min(limit)))
+    Some(
+        room.policy
+            .voluntary_timeout
+            .map_or(if many { limit.half() } else { limit }, |voluntary| voluntary.min(limit)),
+    )
 }

@@ -37,7 +37,10 @@ impl Checker for Limits {
         }
         match &recorded.event {
             Event::Created { policy, .. } => {
-                self.rounds.push(Round { allowed: policy.max_agent_turns_per_message, ..Round::default() });
+                self.rounds.push(Round {
+                    allowed: policy.max_agent_turns_per_message,
+                    ..Round::default()
+                });
                 Ok(())
             }
             Event::RoundOpened { cause, cap, .. } => self.opened(room, cause, *cap),
@@ -47,19 +50,28 @@ impl Checker for Limits {
                 woken(room, scene, participant, cause)
             }
             Event::TurnWidened { turn, cause, .. } => match room.turns.get(turn) {
-                Some(open) if open.cause.seq != cause.seq => woken(room, scene, &open.participant, cause),
+                Some(open) if open.cause.seq != cause.seq => {
+                    woken(room, scene, &open.participant, cause)
+                }
                 Some(_) | None => Ok(()),
             },
             Event::TurnEnded { turn, participant, outcome, fault, .. } => {
-                let by_person = *outcome == Outcome::Cancelled && fault.as_ref().is_some_and(|fault| fault.code == "cancelled");
+                let by_person = *outcome == Outcome::Cancelled
+                    && fault.as_ref().is_some_and(|fault| fault.code == "cancelled");
                 let broke_off = by_person || matches!(outcome, Outcome::Failed | Outcome::Expired);
-                let round = room.turns.get(turn).and_then(|open| open.round).and_then(|at| self.rounds.get_mut(at as usize));
+                let round = room
+                    .turns
+                    .get(turn)
+                    .and_then(|open| open.round)
+                    .and_then(|at| self.rounds.get_mut(at as usize));
                 if let Some(round) = round.filter(|_| broke_off) {
                     round.over.insert(participant.clone());
                 }
                 Ok(())
             }
-            Event::Posted(posted) if posted.kind == Kind::Agent && posted.published.is_none() => self.said(room, posted),
+            Event::Posted(posted) if posted.kind == Kind::Agent && posted.published.is_none() => {
+                self.said(room, posted)
+            }
             _ => Ok(()),
         }
     }
@@ -70,7 +82,9 @@ impl Limits {
         let config = room.policy.max_agent_turns_per_message;
         let allowed = match room.said.get(&cause.seq) {
             Some(posted) if !posted.asks.is_empty() => config.max(posted.asks.len() as u32),
-            Some(posted) if room.promise().raises_cap => config.max(owed::named(room, posted).len() as u32),
+            Some(posted) if room.promise().raises_cap => {
+                config.max(owed::named(room, posted).len() as u32)
+            }
             Some(_) | None => config,
         };
         if cap > allowed {
@@ -82,7 +96,9 @@ impl Limits {
 
     fn polled(&mut self, room: &Room, cause: &Cause, may_pass: bool) -> Verdict {
         let asked = may_pass && room.is_of_round(cause);
-        let Some(round) = self.rounds.get_mut(room.round as usize).filter(|_| asked) else { return Ok(()) };
+        let Some(round) = self.rounds.get_mut(room.round as usize).filter(|_| asked) else {
+            return Ok(());
+        };
         round.polls += 1;
         if round.polls > round.agents * 2 {
             return Err(format!("{} polls for {} agents", round.polls, round.agents));
@@ -90,12 +106,23 @@ impl Limits {
         Ok(())
     }
 
-    /// Nobody is asked twice for a message of which it could not, or was not to, come to an end; and nobody reacts twice.
-    fn asked(&mut self, room: &Room, participant: &ParticipantId, why: Why, cause: &Cause) -> Verdict {
+    /// Nobody is asked twice for a message of which it could not, or was not to, come to an end;
+    /// and nobody reacts twice.
+    fn asked(
+        &mut self,
+        room: &Room,
+        participant: &ParticipantId,
+        why: Why,
+        cause: &Cause,
+    ) -> Verdict {
         let counts = why != Why::Prod && room.counts_replies() && room.is_of_round(cause);
-        let Some(round) = self.rounds.get_mut(room.round as usize).filter(|_| counts) else { return Ok(()) };
+        let Some(round) = self.rounds.get_mut(room.round as usize).filter(|_| counts) else {
+            return Ok(());
+        };
         if round.over.contains(participant) {
-            return Err(format!("{participant} is asked again, although its turn for the message broke off"));
+            return Err(format!(
+                "{participant} is asked again, although its turn for the message broke off"
+            ));
         }
         if why == Why::Reaction && !round.reacted.insert(participant.clone()) {
             return Err(format!("{participant} is asked twice to react to one message"));
@@ -111,19 +138,27 @@ impl Limits {
         if let Some(turn) = turn
             && posted.depth != turn.cause.depth + 1
         {
-            return Err(format!("{} answers {} at depth {}", posted.from, turn.cause.seq, posted.depth));
+            return Err(format!(
+                "{} answers {} at depth {}",
+                posted.from, turn.cause.seq, posted.depth
+            ));
         }
         let round = match turn {
             Some(turn) => turn.round.filter(|_| room.counts_replies()),
             None if room.counts_replies() && !room.gathering => {
                 if posted.depth > room.policy.max_depth {
-                    return Err(format!("{} speaks unasked at depth {}", posted.from, posted.depth));
+                    return Err(format!(
+                        "{} speaks unasked at depth {}",
+                        posted.from, posted.depth
+                    ));
                 }
                 Some(room.round)
             }
             None => None,
         };
-        let Some(round) = round.and_then(|at| self.rounds.get_mut(at as usize)) else { return Ok(()) };
+        let Some(round) = round.and_then(|at| self.rounds.get_mut(at as usize)) else {
+            return Ok(());
+        };
         round.replies += 1;
         if round.replies > round.allowed {
             return Err(format!("reply {} of {} to one message", round.replies, round.allowed));
@@ -144,7 +179,10 @@ fn woken(room: &Room, scene: &Scene<'_>, participant: &ParticipantId, cause: &Ca
     }
     let promise = room.promise();
     if promise.counts_depth && depth >= room.policy.max_depth {
-        return Err(format!("words of depth {depth} wake somebody; the limit is {}", room.policy.max_depth));
+        return Err(format!(
+            "words of depth {depth} wake somebody; the limit is {}",
+            room.policy.max_depth
+        ));
     }
     let by_agent = room.said.get(&cause.seq).is_some_and(|posted| posted.kind == Kind::Agent);
     if by_agent && promise.guarded && room.exchanges >= room.policy.max_exchanges_without_human {
@@ -152,7 +190,10 @@ fn woken(room: &Room, scene: &Scene<'_>, participant: &ParticipantId, cause: &Ca
     }
     let unproven = room.said.get(&cause.seq).is_some_and(|posted| posted.unproven);
     if (by_agent || unproven) && promise.guarded && room.held.is_some() {
-        return Err(format!("words of an agent, or without proof, wake somebody although {:?} holds the floor", room.held));
+        return Err(format!(
+            "words of an agent, or without proof, wake somebody although {:?} holds the floor",
+            room.held
+        ));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Checkers: each watches one promise, with knowledge of its own about what happened.
 //!
-//! They see each event when it reaches the disk, the committed state after each step, and everything once more when the
-//! conversation has come to rest.
+//! They see each event when it reaches the disk, the committed state after each step, and
+//! everything once more when the conversation has come to rest.
 
 mod room;
 pub(crate) mod promises;
@@ -60,7 +60,8 @@ impl Scene<'_> {
         &self.decision[..self.place]
     }
 
-    /// Whether a cause goes from one turn of a participant to another: its start did not cover it, or a restart lost it.
+    /// Whether a cause goes from one turn of a participant to another: its start did not cover it,
+    /// or a restart lost it.
     pub(crate) fn carries_over(&self, participant: &ParticipantId, room: &Room) -> bool {
         self.before().iter().any(|earlier| match &earlier.event {
             Event::TurnStarted { turn, .. } | Event::TurnLost { turn, .. } => {
@@ -113,10 +114,17 @@ impl Bench {
     }
 
     /// Shows an event to everyone.
-    pub(crate) fn event(&mut self, scene: &Scene<'_>, recorded: &Recorded) -> Result<(), Objection> {
+    pub(crate) fn event(
+        &mut self,
+        scene: &Scene<'_>,
+        recorded: &Recorded,
+    ) -> Result<(), Objection> {
         for checker in &mut self.checkers {
             let verdict = checker.event(&self.room, scene, recorded);
-            verdict.map_err(|message| Objection { checker: checker.name(), message: format!("{message} (at {})", recorded.seq) })?;
+            verdict.map_err(|message| Objection {
+                checker: checker.name(),
+                message: format!("{message} (at {})", recorded.seq),
+            })?;
         }
         self.room.note(recorded);
         self.shadow.apply(&order::reread(recorded));
@@ -129,20 +137,29 @@ impl Bench {
             return Ok(());
         }
         for checker in &mut self.checkers {
-            checker.step(&self.room, state).map_err(|message| Objection { checker: checker.name(), message })?;
+            checker
+                .step(&self.room, state)
+                .map_err(|message| Objection { checker: checker.name(), message })?;
         }
-        state.check_invariants().map_err(|broken| Objection { checker: "invariants", message: broken.to_string() })?;
+        state
+            .check_invariants()
+            .map_err(|broken| Objection { checker: "invariants", message: broken.to_string() })?;
         agree(&self.room, state).map_err(|message| Objection { checker: "guards", message })?;
         if *state == self.shadow {
             return Ok(());
         }
-        Err(Objection { checker: "fold", message: format!("the state is {state:#?}\nbut the log gives {:#?}", self.shadow) })
+        Err(Objection {
+            checker: "fold",
+            message: format!("the state is {state:#?}\nbut the log gives {:#?}", self.shadow),
+        })
     }
 
     /// Everything has come to rest.
     pub(crate) fn rest(&mut self, offline: &BTreeSet<ParticipantId>) -> Result<(), Objection> {
         for checker in &mut self.checkers {
-            checker.rest(&self.room, offline).map_err(|message| Objection { checker: checker.name(), message })?;
+            checker
+                .rest(&self.room, offline)
+                .map_err(|message| Objection { checker: checker.name(), message })?;
         }
         Ok(())
     }
@@ -160,5 +177,9 @@ fn agree(room: &Room, state: &Conversation) -> Verdict {
         && room.turns.keys().copied().eq(state.open_turns().map(|turn| turn.no))
         && room.gathering == state.gathering().is_some()
         && room.bound.iter().map(String::as_str).eq(state.bindings());
-    if same { Ok(()) } else { Err(format!("the state does not remember what happened: {room:?}\n{state:?}")) }
+    if same {
+        Ok(())
+    } else {
+        Err(format!("the state does not remember what happened: {room:?}\n{state:?}"))
+    }
 }

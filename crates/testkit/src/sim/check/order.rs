@@ -10,7 +10,9 @@ pub(super) struct Order;
 /// The event as the store gives it back.
 pub(super) fn reread(recorded: &Recorded) -> Recorded {
     let body = recorded.event.body().map(str::to_owned);
-    codec::decode(recorded.seq, recorded.ts, &codec::envelope(&recorded.event), body).event().unwrap_or_else(|| recorded.clone())
+    codec::decode(recorded.seq, recorded.ts, &codec::envelope(&recorded.event), body)
+        .event()
+        .unwrap_or_else(|| recorded.clone())
 }
 
 impl Checker for Order {
@@ -26,7 +28,8 @@ impl Checker for Order {
             return Err(format!("time went from {} to {}", room.last_ts, recorded.ts));
         }
         let body = recorded.event.body().map(str::to_owned);
-        let read = codec::decode(recorded.seq, recorded.ts, &codec::envelope(&recorded.event), body);
+        let read =
+            codec::decode(recorded.seq, recorded.ts, &codec::envelope(&recorded.event), body);
         if read.clone().event().as_ref() != Some(recorded) {
             return Err(format!("written {recorded:?}, read {read:?}"));
         }

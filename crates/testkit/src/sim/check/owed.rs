@@ -22,10 +22,15 @@ impl Checker for Owed {
 
     fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
         match &recorded.event {
-            Event::Posted(posted) if posted.published.is_none() && posted.error.is_none() && !room.gathering => {
+            Event::Posted(posted)
+                if posted.published.is_none() && posted.error.is_none() && !room.gathering =>
+            {
                 let mut asked = asked(room, posted);
-                // In a link, who is offline or only reads is told with whatever happens next: nobody tells the conversation that somebody came back.
-                asked.retain(|id| !room.promise().linked || !(scene.offline.contains(id) || room.only_reads(id)));
+                // In a link, who is offline or only reads is told with whatever happens next:
+                // nobody tells the conversation that somebody came back.
+                asked.retain(|id| {
+                    !room.promise().linked || !(scene.offline.contains(id) || room.only_reads(id))
+                });
                 if !asked.is_empty() {
                     self.asked.insert(recorded.seq, asked);
                 }
@@ -42,11 +47,15 @@ impl Checker for Owed {
                 }
             }
             Event::Skipped { participant, why_not: WhyNot::Cooled, .. } if !room.reacting => {
-                return Err(format!("{participant} is not asked about a person's message because it spoke a moment ago"));
+                return Err(format!(
+                    "{participant} is not asked about a person's message because it spoke a moment ago"
+                ));
             }
             Event::Skipped { participant, cause, .. } => self.heard(room, participant, cause),
             Event::Stopped { .. } | Event::Archived { .. } => self.asked.clear(),
-            Event::Controlled { changes, .. } => changes.iter().for_each(|change| self.changed(room, change)),
+            Event::Controlled { changes, .. } => {
+                changes.iter().for_each(|change| self.changed(room, change))
+            }
             _ => {}
         }
         Ok(())
@@ -58,9 +67,13 @@ impl Checker for Owed {
         }
         let linked = room.promise().linked;
         for (seq, agents) in &self.asked {
-            let cannot = |id: &ParticipantId| linked && (room.held.is_some() || room.muted.contains(id) || offline.contains(id));
+            let cannot = |id: &ParticipantId| {
+                linked && (room.held.is_some() || room.muted.contains(id) || offline.contains(id))
+            };
             if let Some(agent) = agents.iter().find(|id| room.is_agent(id) && !cannot(id)) {
-                return Err(format!("nothing is going on, yet {agent} neither took up {seq} nor is it said why not"));
+                return Err(format!(
+                    "nothing is going on, yet {agent} neither took up {seq} nor is it said why not"
+                ));
             }
         }
         Ok(())
@@ -68,7 +81,8 @@ impl Checker for Owed {
 }
 
 impl Owed {
-    /// A turn about later words covers the earlier ones too, and one about a reply the message that was replied to.
+    /// A turn about later words covers the earlier ones too, and one about a reply the message that
+    /// was replied to.
     fn heard(&mut self, room: &Room, participant: &ParticipantId, cause: &Cause) {
         let (linked, message) = (room.promise().linked, room.message_of(cause));
         for (seq, agents) in &mut self.asked {
@@ -96,9 +110,11 @@ impl Owed {
                     agents.remove(participant);
                 }
             }
-            // Other rules answer what waits in their own way; what was being answered stays as it is.
+            // Other rules answer what waits in their own way; what was being answered stays as it
+            // is.
             Change::PolicySet { policy, .. } if policy.name != room.policy.name => {
-                self.asked.retain(|seq, _| room.queued.contains(seq) && promise(policy.name).linked);
+                self.asked
+                    .retain(|seq, _| room.queued.contains(seq) && promise(policy.name).linked);
             }
             _ => {}
         }
@@ -116,10 +132,12 @@ fn asked(room: &Room, posted: &Posted) -> BTreeSet<ParticipantId> {
     (room.promise().asks)(room, posted, named(room, posted))
 }
 
-/// The agents that some words name: by `to`, by their names, and a person's also by replying to them.
+/// The agents that some words name: by `to`, by their names, and a person's also by replying to
+/// them.
 pub(super) fn named(room: &Room, posted: &Posted) -> Vec<ParticipantId> {
     let to = if let To::One(id) = &posted.to { Some(id) } else { None };
-    let replied = posted.reply_to.as_ref().filter(|_| posted.kind == Kind::Human).map(|cause| &cause.from);
+    let replied =
+        posted.reply_to.as_ref().filter(|_| posted.kind == Kind::Human).map(|cause| &cause.from);
     let mut named: Vec<ParticipantId> = Vec::new();
     for id in to.into_iter().chain(&posted.mentions).chain(replied) {
         if *id != posted.from && room.is_agent(id) && !named.contains(id) {

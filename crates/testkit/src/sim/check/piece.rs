@@ -1,4 +1,5 @@
-//! One holds the talking piece at a time, each speaker once in each round, and only the holder is heard.
+//! One holds the talking piece at a time, each speaker once in each round, and only the holder is
+//! heard.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +23,9 @@ impl Checker for Piece {
     fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
         match &recorded.event {
             Event::Gathering(step) => self.moved(room, scene, step),
-            Event::Posted(posted) if room.gathering && posted.published.is_none() => heard(room, &posted.from),
+            Event::Posted(posted) if room.gathering && posted.published.is_none() => {
+                heard(room, &posted.from)
+            }
             _ => Ok(()),
         }
     }
@@ -37,7 +40,8 @@ impl Checker for Piece {
     fn rest(&mut self, room: &Room, _offline: &BTreeSet<ParticipantId>) -> Verdict {
         let stands = room.paused || room.archived || room.held.is_some();
         let harvester = room.members.values().find(|member| member.part == Some(Part::Harvester));
-        let waits_for_person = room.harvesting && harvester.is_some_and(|member| member.kind == Kind::Human);
+        let waits_for_person =
+            room.harvesting && harvester.is_some_and(|member| member.kind == Kind::Human);
         if room.gathering && !stands && !waits_for_person {
             return Err("nothing is going on, yet the gathering is not over".into());
         }
@@ -57,13 +61,18 @@ impl Piece {
                 if !self.held_in_round.insert(holder.clone()) {
                     return Err(format!("{holder} holds the piece twice in a round"));
                 }
-                let speaker = room.members.get(holder).is_some_and(|member| member.part == Some(Part::Speaker));
+                let speaker = room
+                    .members
+                    .get(holder)
+                    .is_some_and(|member| member.part == Some(Part::Speaker));
                 if !speaker || room.muted.contains(holder) || scene.offline.contains(holder) {
                     return Err(format!("{holder} cannot hold the piece"));
                 }
                 Ok(())
             }
-            GatheringEvent::PieceReleased { holder, .. } if room.holder.as_ref() != Some(holder) => {
+            GatheringEvent::PieceReleased { holder, .. }
+                if room.holder.as_ref() != Some(holder) =>
+            {
                 Err(format!("{holder} lets go of the piece that {:?} holds", room.holder))
             }
             GatheringEvent::Opened { .. }
@@ -85,7 +94,8 @@ fn unheld(room: &Room) -> Verdict {
 
 fn heard(room: &Room, from: &ParticipantId) -> Verdict {
     let server = from.as_str() == ParticipantId::MOOTHALL;
-    let harvests = room.harvesting && room.members.get(from).is_some_and(|member| member.part == Some(Part::Harvester));
+    let harvests = room.harvesting
+        && room.members.get(from).is_some_and(|member| member.part == Some(Part::Harvester));
     if server || harvests || room.holder.as_ref() == Some(from) {
         return Ok(());
     }

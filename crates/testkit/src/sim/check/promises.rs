@@ -1,4 +1,5 @@
-//! What each policy promises, said a second time: by other code than the kernel's table, so that one can find a fault of the other.
+//! What each policy promises, said a second time: by other code than the kernel's table, so that
+//! one can find a fault of the other.
 
 use std::collections::BTreeSet;
 
@@ -46,10 +47,27 @@ const NOBODY: Promise = Promise {
 /// What the policy of that name promises.
 pub(crate) const fn promise(name: PolicyName) -> Promise {
     match name {
-        PolicyName::Hybrid => Promise { asks: everyone, counts_replies: true, counts_depth: true, raises_cap: true, weight: 35, ..NOBODY },
-        PolicyName::MentionOnly => Promise { asks: named, counts_depth: true, guarded: true, weight: 25, ..NOBODY },
-        PolicyName::RoundRobin => Promise { asks: everyone, counts_replies: true, counts_depth: true, weight: 12, ..NOBODY },
-        PolicyName::Open => Promise { asks: everyone, guarded: true, linked: true, weight: 14, ..NOBODY },
+        PolicyName::Hybrid => Promise {
+            asks: everyone,
+            counts_replies: true,
+            counts_depth: true,
+            raises_cap: true,
+            weight: 35,
+            ..NOBODY
+        },
+        PolicyName::MentionOnly => {
+            Promise { asks: named, counts_depth: true, guarded: true, weight: 25, ..NOBODY }
+        }
+        PolicyName::RoundRobin => Promise {
+            asks: everyone,
+            counts_replies: true,
+            counts_depth: true,
+            weight: 12,
+            ..NOBODY
+        },
+        PolicyName::Open => {
+            Promise { asks: everyone, guarded: true, linked: true, weight: 14, ..NOBODY }
+        }
         PolicyName::TalkingPiece => Promise { circle: true, weight: 14, ..NOBODY },
     }
 }

@@ -1,4 +1,5 @@
-//! A prompt holds what others said since the last turn: nothing kept, nothing of one's own, nobody's words under another name.
+//! A prompt holds what others said since the last turn: nothing kept, nothing of one's own,
+//! nobody's words under another name.
 
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::ids::{ParticipantId, Seq};
@@ -15,13 +16,22 @@ const REPLIES: &str = "in reply to ";
 /// What bodies contain that pretend to be somebody's line.
 pub(crate) const FORGED: &str = "forged-line";
 
-pub(crate) fn check(room: &Room, marks: &Marks, you: &ParticipantId, name: &str, through: Seq, prompt: &Prompt) -> Verdict {
+pub(crate) fn check(
+    room: &Room,
+    marks: &Marks,
+    you: &ParticipantId,
+    name: &str,
+    through: Seq,
+    prompt: &Prompt,
+) -> Verdict {
     for text in [&prompt.text, &prompt.standalone] {
         for line in unquoted(text).lines().filter(|line| line.starts_with('[')) {
             if line.contains(FORGED) {
                 return Err(format!("a body passes for a speaker: {line:?}"));
             }
-            let own = marks::first(line).and_then(|mark| marks.get(mark)).is_some_and(|origin| origin.author == *you);
+            let own = marks::first(line)
+                .and_then(|mark| marks.get(mark))
+                .is_some_and(|origin| origin.author == *you);
             let labelled = [']', ','].iter().any(|end| line.starts_with(&format!("[{name}{end} ")));
             if own != labelled && marks::first(line).is_some() {
                 return Err(format!("{you}, called {name}, reads {line:?}"));
@@ -29,25 +39,37 @@ pub(crate) fn check(room: &Room, marks: &Marks, you: &ParticipantId, name: &str,
         }
         for mark in marks::all(text) {
             let known = |seq: &Seq| *seq <= through && !room.erased.contains(seq);
-            let said = room.said.iter().any(|(seq, posted)| known(seq) && marks::first(&posted.body) == Some(mark));
+            let said = room
+                .said
+                .iter()
+                .any(|(seq, posted)| known(seq) && marks::first(&posted.body) == Some(mark));
             if !said {
-                return Err(format!("{you} reads the words with mark {mark}, which were never said, or are erased"));
+                return Err(format!(
+                    "{you} reads the words with mark {mark}, which were never said, or are erased"
+                ));
             }
         }
     }
-    if let Some(own) = marks::all(&unquoted(&prompt.text)).find(|mark| marks.get(*mark).is_some_and(|origin| origin.author == *you)) {
+    if let Some(own) = marks::all(&unquoted(&prompt.text))
+        .find(|mark| marks.get(*mark).is_some_and(|origin| origin.author == *you))
+    {
         return Err(format!("{you} gets its own words back: mark {own}"));
     }
     complete(room, you, through, prompt)
 }
 
-/// A prompt without the first words of what its messages reply to: those are somebody else's, perhaps the reader's own.
+/// A prompt without the first words of what its messages reply to: those are somebody else's,
+/// perhaps the reader's own.
 fn unquoted(text: &str) -> String {
     let mut rest = text;
     let mut out = String::new();
     while let Some((before, after)) = rest.split_once(REPLIES) {
-        let quoted = after.lines().next().and_then(|line| line.split_once(": \"")?.1.find('"').map(|end| (line, end)));
-        let end = quoted.map_or(0, |(line, end)| line.find(": \"").unwrap_or_default() + 3 + end + 1);
+        let quoted = after
+            .lines()
+            .next()
+            .and_then(|line| line.split_once(": \"")?.1.find('"').map(|end| (line, end)));
+        let end =
+            quoted.map_or(0, |(line, end)| line.find(": \"").unwrap_or_default() + 3 + end + 1);
         out.push_str(before);
         rest = &after[end..];
     }

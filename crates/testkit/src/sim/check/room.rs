@@ -1,8 +1,11 @@
-//! What a checker knows about a conversation: facts gathered from its events alone, by other code than the kernel's.
+//! What a checker knows about a conversation: facts gathered from its events alone, by other code
+//! than the kernel's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_kernel::event::{Cause, Change, Event, Guard, Outcome, Posted, Recorded, TurnKind, Why};
+use moothall_kernel::event::{
+    Cause, Change, Event, Guard, Outcome, Posted, Recorded, TurnKind, Why,
+};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Answers, Kind, Part};
@@ -20,7 +23,8 @@ pub(crate) struct Member {
     pub(crate) part: Option<Part>,
     /// Everything up to here was covered by its finished turns, or stands in a memory of its own.
     pub(crate) covered: Seq,
-    /// What the last of its turns told it for good and left unanswered: it may be asked about that again.
+    /// What the last of its turns told it for good and left unanswered: it may be asked about that
+    /// again.
     pub(crate) unanswered: Option<(Seq, Seq)>,
     /// Whether it has answered a turn.
     pub(crate) answered: bool,
@@ -89,7 +93,8 @@ pub(crate) struct Room {
     /// Whose words were erased since.
     pub(crate) erased: BTreeSet<Seq>,
     pub(crate) bound: BTreeSet<String>,
-    /// Programs that agents want started and that nothing came of yet, and whether a person allowed it.
+    /// Programs that agents want started and that nothing came of yet, and whether a person allowed
+    /// it.
     pub(crate) starts: BTreeMap<PermissionId, bool>,
     /// What programs ask in no turn, and whose.
     pub(crate) questions: BTreeMap<PermissionId, ParticipantId>,
@@ -192,13 +197,17 @@ impl Room {
 
     /// Those among these who can be offline: agents that come by themselves.
     pub(crate) fn offline_among(&self, ids: &BTreeSet<ParticipantId>) -> BTreeSet<ParticipantId> {
-        let comes = |member: &Member| member.kind == Kind::Agent && member.facts.abilities.answers == Answers::ByPosting;
+        let comes = |member: &Member| {
+            member.kind == Kind::Agent && member.facts.abilities.answers == Answers::ByPosting
+        };
         ids.iter().filter(|id| self.members.get(*id).is_some_and(comes)).cloned().collect()
     }
 
     /// Whether somebody reads and is given no turns.
     pub(crate) fn only_reads(&self, id: &ParticipantId) -> bool {
-        let comes = |member: &Member| member.facts.abilities.answers == Answers::ByPosting && !member.answered;
+        let comes = |member: &Member| {
+            member.facts.abilities.answers == Answers::ByPosting && !member.answered
+        };
         id.as_str() == READER && self.members.get(id).is_some_and(comes)
     }
 
@@ -215,7 +224,9 @@ impl Room {
                 self.queued.clear();
             }
             Event::Unarchived { .. } => self.archived = false,
-            Event::Controlled { changes, .. } => changes.iter().for_each(|change| self.note_change(change)),
+            Event::Controlled { changes, .. } => {
+                changes.iter().for_each(|change| self.note_change(change))
+            }
             Event::Posted(posted) => self.note_words(recorded.seq, posted),
             Event::Taken { cause } => {
                 self.queued.remove(&cause.seq);
@@ -257,13 +268,16 @@ impl Room {
                 self.starts.insert(permission.clone(), false);
             }
             Event::PermissionAnswered { permission, option, .. } => {
-                self.starts.entry(permission.clone()).and_modify(|allowed| *allowed |= option == "allow");
+                self.starts
+                    .entry(permission.clone())
+                    .and_modify(|allowed| *allowed |= option == "allow");
                 self.questions.remove(permission);
             }
             Event::QuestionAsked { permission, participant, .. } => {
                 self.questions.insert(permission.clone(), participant.clone());
             }
-            Event::StartSettled { permission, .. } | Event::PermissionWithdrawn { permission, .. } => {
+            Event::StartSettled { permission, .. }
+            | Event::PermissionWithdrawn { permission, .. } => {
                 self.starts.remove(permission);
                 self.questions.remove(permission);
             }
@@ -286,7 +300,14 @@ impl Room {
     fn note_change(&mut self, change: &Change) {
         match change {
             Change::Invited { participant, kind, facts, part, .. } => {
-                let fresh = Member { kind: *kind, facts: facts.clone(), part: *part, covered: Seq(0), unanswered: None, answered: false };
+                let fresh = Member {
+                    kind: *kind,
+                    facts: facts.clone(),
+                    part: *part,
+                    covered: Seq(0),
+                    unanswered: None,
+                    answered: false,
+                };
                 let member = self.members.entry(participant.clone()).or_insert(fresh);
                 member.kind = *kind;
                 member.facts = facts.clone();
@@ -298,7 +319,9 @@ impl Room {
             Change::Muted { targets } => self.muted.extend(targets.iter().cloned()),
             Change::Unmuted { targets } => self.muted.retain(|id| !targets.contains(id)),
             Change::Paused { on } => self.paused = *on,
-            Change::Discussion { on, allow_agent_mentions } => self.discussion = *on && *allow_agent_mentions,
+            Change::Discussion { on, allow_agent_mentions } => {
+                self.discussion = *on && *allow_agent_mentions
+            }
             Change::InvitedAuto { on } => self.invited_auto = *on,
             Change::PolicySet { policy, .. } => {
                 if policy.name != self.policy.name {
@@ -324,7 +347,10 @@ impl Room {
 
     fn note_words(&mut self, seq: Seq, posted: &Posted) {
         self.depths.insert(seq, posted.depth);
-        let turn = posted.turn.filter(|_| posted.published.is_none()).and_then(|no| self.turns.get_mut(&no));
+        let turn = posted
+            .turn
+            .filter(|_| posted.published.is_none())
+            .and_then(|no| self.turns.get_mut(&no));
         let round = turn.and_then(|turn| {
             turn.replies += 1;
             turn.stopped |= posted.stopped;
@@ -351,7 +377,9 @@ impl Room {
             }
             Kind::Agent => {
                 self.exchanges += 1;
-                self.about.extend(round.or(self.in_round.then_some(self.round)).map(|round| (seq, round)));
+                self.about.extend(
+                    round.or(self.in_round.then_some(self.round)).map(|round| (seq, round)),
+                );
                 self.late.extend(posted.late.map(|_| seq));
             }
         }
@@ -407,9 +435,11 @@ impl Room {
                     open.attempt = attempt + 1;
                 }
             }
-            Event::TurnEnded { turn, outcome, fault, .. } => {
-                self.note_ended(*turn, *outcome, fault.as_ref().is_some_and(|fault| fault.prompt_delivered))
-            }
+            Event::TurnEnded { turn, outcome, fault, .. } => self.note_ended(
+                *turn,
+                *outcome,
+                fault.as_ref().is_some_and(|fault| fault.prompt_delivered),
+            ),
             _ => {}
         }
     }
@@ -419,10 +449,14 @@ impl Room {
         let Some(turn) = self.turns.remove(&no) else { return };
         let spoke = turn.replies > 0 || matches!(outcome, Outcome::Spoke | Outcome::Passed);
         self.members.entry(turn.participant.clone()).and_modify(|member| member.answered |= spoke);
-        let covers = told || turn.replies > 0 || matches!(outcome, Outcome::Spoke | Outcome::Passed);
-        if let (true, Some((_, through)), Some(member)) = (covers, turn.running, self.members.get_mut(&turn.participant)) {
+        let covers =
+            told || turn.replies > 0 || matches!(outcome, Outcome::Spoke | Outcome::Passed);
+        if let (true, Some((_, through)), Some(member)) =
+            (covers, turn.running, self.members.get_mut(&turn.participant))
+        {
             member.covered = member.covered.max(through);
-            member.unanswered = turn.running.filter(|_| !matches!(outcome, Outcome::Spoke | Outcome::Passed));
+            member.unanswered =
+                turn.running.filter(|_| !matches!(outcome, Outcome::Spoke | Outcome::Passed));
         }
     }
 
@@ -440,7 +474,9 @@ impl Room {
                 self.harvesting = false;
                 self.holder = None;
             }
-            GatheringEvent::RoundOpened { .. } | GatheringEvent::Beat { .. } | GatheringEvent::LastWordAsked => {}
+            GatheringEvent::RoundOpened { .. }
+            | GatheringEvent::Beat { .. }
+            | GatheringEvent::LastWordAsked => {}
         }
     }
 }

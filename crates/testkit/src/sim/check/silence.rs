@@ -1,4 +1,5 @@
-//! Nobody is granted a turn, and no agent is heard, while muted, paused, archived, uninvited or offline.
+//! Nobody is granted a turn, and no agent is heard, while muted, paused, archived, uninvited or
+//! offline.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +23,12 @@ impl Checker for Silence {
                 Some(open) => granted(room, scene, &open.participant),
                 None => Ok(()),
             },
-            Event::Posted(posted) if room.archived => Err(format!("{} speaks in an archived conversation", posted.from)),
-            Event::Posted(posted) if posted.kind == Kind::Agent && posted.published.is_none() => heard(room, &posted.from),
+            Event::Posted(posted) if room.archived => {
+                Err(format!("{} speaks in an archived conversation", posted.from))
+            }
+            Event::Posted(posted) if posted.kind == Kind::Agent && posted.published.is_none() => {
+                heard(room, &posted.from)
+            }
             _ => Ok(()),
         }
     }
@@ -31,7 +36,10 @@ impl Checker for Silence {
     fn rest(&mut self, room: &Room, _offline: &BTreeSet<ParticipantId>) -> Verdict {
         let stands = room.paused || room.archived;
         if !stands && (!room.queued.is_empty() || room.in_round) {
-            return Err(format!("nothing is going on, yet {:?} wait and a round is open: {}", room.queued, room.in_round));
+            return Err(format!(
+                "nothing is going on, yet {:?} wait and a round is open: {}",
+                room.queued, room.in_round
+            ));
         }
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! What is asked in no turn. A program is started when a person allowed it, once, and whoever asked hears what came of it; nobody who is
-//! gone asks anything.
+//! What is asked in no turn. A program is started when a person allowed it, once, and whoever asked
+//! hears what came of it; nobody who is gone asks anything.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,10 @@ impl Checker for Starts {
 
     fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
         match &recorded.event {
-            Event::StartRequested { participant, .. } | Event::QuestionAsked { participant, .. } if !room.is_agent(participant) => {
+            Event::StartRequested { participant, .. }
+            | Event::QuestionAsked { participant, .. }
+                if !room.is_agent(participant) =>
+            {
                 Err(format!("{participant} is no agent and asks"))
             }
             Event::QuestionAsked { permission, .. } if room.questions.contains_key(permission) => {
@@ -31,21 +34,31 @@ impl Checker for Starts {
                 Err(format!("{permission} was settled twice"))
             }
             Event::StartSettled { permission, outcome, .. } => {
-                let carried_out = matches!(outcome, StartOutcome::Started { .. } | StartOutcome::Failed { .. });
+                let carried_out =
+                    matches!(outcome, StartOutcome::Started { .. } | StartOutcome::Failed { .. });
                 let allowed = room.starts.get(permission) == Some(&true);
-                if carried_out == allowed { Ok(()) } else { Err(format!("{permission} came to {outcome:?}; allowed: {allowed}")) }
+                if carried_out == allowed {
+                    Ok(())
+                } else {
+                    Err(format!("{permission} came to {outcome:?}; allowed: {allowed}"))
+                }
             }
             _ => Ok(()),
         }
     }
 
     fn rest(&mut self, room: &Room, _offline: &BTreeSet<ParticipantId>) -> Verdict {
-        // Nothing is begun for a conversation that is archived; it is done should that be opened again.
-        if let Some((permission, _)) = room.starts.iter().find(|(_, allowed)| **allowed && !room.archived) {
+        // Nothing is begun for a conversation that is archived; it is done should that be opened
+        // again.
+        if let Some((permission, _)) =
+            room.starts.iter().find(|(_, allowed)| **allowed && !room.archived)
+        {
             return Err(format!("{permission} was allowed, and nothing came of it"));
         }
         match room.questions.iter().find(|(_, asker)| room.archived || !room.is_agent(asker)) {
-            Some((permission, asker)) => Err(format!("{permission} is asked still, and {asker} is gone")),
+            Some((permission, asker)) => {
+                Err(format!("{permission} is asked still, and {asker} is gone"))
+            }
             None => Ok(()),
         }
     }

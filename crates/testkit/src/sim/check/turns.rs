@@ -1,4 +1,5 @@
-//! Every granted turn ends exactly once, and nothing after its end counts; nobody has more than one running and one waiting.
+//! Every granted turn ends exactly once, and nothing after its end counts; nobody has more than one
+//! running and one waiting.
 
 use std::collections::BTreeSet;
 
@@ -20,16 +21,24 @@ impl Checker for Turns {
             Event::TurnGranted { turn, participant, .. } => granted(room, *turn, participant),
             Event::TurnWidened { turn, .. } => match room.turns.get(turn) {
                 Some(open) if open.running.is_none() => Ok(()),
-                other => Err(format!("turn {turn} was widened although it does not wait: {other:?}")),
+                other => {
+                    Err(format!("turn {turn} was widened although it does not wait: {other:?}"))
+                }
             },
             Event::TurnStarted { turn, attempt, .. } => started(room, *turn, *attempt),
             Event::TurnLost { turn, attempt, .. } => match room.turns.get(turn) {
                 Some(open) if open.running.is_some() && open.attempt == *attempt => Ok(()),
-                other => Err(format!("attempt {attempt} of turn {turn} was lost although it did not run: {other:?}")),
+                other => Err(format!(
+                    "attempt {attempt} of turn {turn} was lost although it did not run: {other:?}"
+                )),
             },
-            Event::TurnEnded { turn, participant, attempt, outcome, .. } => ended(room, *turn, participant, *attempt, *outcome),
+            Event::TurnEnded { turn, participant, attempt, outcome, .. } => {
+                ended(room, *turn, participant, *attempt, *outcome)
+            }
             Event::Posted(posted) => match posted.turn {
-                Some(no) if posted.published.is_none() && posted.error.is_none() => answered(room, scene, no, &posted.from),
+                Some(no) if posted.published.is_none() && posted.error.is_none() => {
+                    answered(room, scene, no, &posted.from)
+                }
                 Some(no) if posted.error.is_some() && room.turns.contains_key(&no) => {
                     Err(format!("an error is shown for turn {no}, which goes on"))
                 }
@@ -41,14 +50,19 @@ impl Checker for Turns {
 
     fn step(&mut self, room: &Room, state: &Conversation) -> Verdict {
         if let Some(turn) = state.open_turns().find(|turn| !room.is_agent(&turn.participant)) {
-            return Err(format!("turn {} of {}, who is no agent, goes on", turn.no, turn.participant));
+            return Err(format!(
+                "turn {} of {}, who is no agent, goes on",
+                turn.no, turn.participant
+            ));
         }
         let mut busy = BTreeSet::new();
         for run in state.duties().run {
             if !busy.insert(run.participant.clone()) {
                 return Err(format!("{} should run two turns at once", run.participant));
             }
-            let Some(open) = room.turns.get(&run.turn) else { return Err(format!("turn {} should run although it is over", run.turn)) };
+            let Some(open) = room.turns.get(&run.turn) else {
+                return Err(format!("turn {} should run although it is over", run.turn));
+            };
             if open.attempt != run.attempt || open.running.is_some() != run.started {
                 return Err(format!("what should run is {run:?}, but it is {open:?}"));
             }
@@ -57,7 +71,11 @@ impl Checker for Turns {
     }
 
     fn rest(&mut self, room: &Room, _offline: &BTreeSet<ParticipantId>) -> Verdict {
-        if room.turns.is_empty() { Ok(()) } else { Err(format!("nothing is going on, yet these turns are open: {:?}", room.turns)) }
+        if room.turns.is_empty() {
+            Ok(())
+        } else {
+            Err(format!("nothing is going on, yet these turns are open: {:?}", room.turns))
+        }
     }
 }
 
@@ -73,7 +91,9 @@ fn granted(room: &Room, no: TurnNo, participant: &ParticipantId) -> Verdict {
 }
 
 fn started(room: &Room, no: TurnNo, attempt: u32) -> Verdict {
-    let Some(open) = room.turns.get(&no) else { return Err(format!("turn {no} started although it is over")) };
+    let Some(open) = room.turns.get(&no) else {
+        return Err(format!("turn {no} started although it is over"));
+    };
     if open.attempt != attempt || open.running.is_some() {
         return Err(format!("attempt {attempt} of turn {no} started, but it is {open:?}"));
     }
@@ -83,10 +103,20 @@ fn started(room: &Room, no: TurnNo, attempt: u32) -> Verdict {
     Ok(())
 }
 
-fn ended(room: &Room, no: TurnNo, participant: &ParticipantId, attempt: u32, outcome: Outcome) -> Verdict {
-    let Some(open) = room.turns.get(&no) else { return Err(format!("turn {no} ended although it was over")) };
+fn ended(
+    room: &Room,
+    no: TurnNo,
+    participant: &ParticipantId,
+    attempt: u32,
+    outcome: Outcome,
+) -> Verdict {
+    let Some(open) = room.turns.get(&no) else {
+        return Err(format!("turn {no} ended although it was over"));
+    };
     if open.participant != *participant || open.attempt != attempt {
-        return Err(format!("the end of turn {no} names attempt {attempt} of {participant}, but it is {open:?}"));
+        return Err(format!(
+            "the end of turn {no} names attempt {attempt} of {participant}, but it is {open:?}"
+        ));
     }
     let finished = matches!(outcome, Outcome::Spoke | Outcome::Passed);
     if finished && open.running.is_none() {
@@ -103,7 +133,9 @@ fn ended(room: &Room, no: TurnNo, participant: &ParticipantId, attempt: u32, out
 }
 
 fn answered(room: &Room, scene: &Scene<'_>, no: TurnNo, from: &ParticipantId) -> Verdict {
-    let Some(open) = room.turns.get(&no) else { return Err(format!("{from} answers turn {no}, which is over")) };
+    let Some(open) = room.turns.get(&no) else {
+        return Err(format!("{from} answers turn {no}, which is over"));
+    };
     if open.participant != *from || open.replies > 0 || open.running.is_none() {
         return Err(format!("{from} answers turn {no}, which is {open:?}"));
     }

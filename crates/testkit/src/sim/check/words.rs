@@ -1,4 +1,5 @@
-//! Words carry marks: each is seen at most once, from the one who said it, for the attempt that it answers.
+//! Words carry marks: each is seen at most once, from the one who said it, for the attempt that it
+//! answers.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,10 @@ impl Checker for Words {
 
     fn event(&mut self, room: &Room, scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
         match &recorded.event {
-            Event::Posted(posted) if posted.from.as_str() != ParticipantId::MOOTHALL && posted.published.is_none() => {
+            Event::Posted(posted)
+                if posted.from.as_str() != ParticipantId::MOOTHALL
+                    && posted.published.is_none() =>
+            {
                 self.said(room, scene, posted)
             }
             _ => Ok(()),
@@ -30,8 +34,12 @@ impl Checker for Words {
 
 impl Words {
     fn said(&mut self, room: &Room, scene: &Scene<'_>, posted: &Posted) -> Verdict {
-        let Some(mark) = marks::first(&posted.body) else { return Err(format!("nobody said {:?}", posted.body)) };
-        let Some(origin) = scene.marks.get(mark) else { return Err(format!("nobody made mark {mark}")) };
+        let Some(mark) = marks::first(&posted.body) else {
+            return Err(format!("nobody said {:?}", posted.body));
+        };
+        let Some(origin) = scene.marks.get(mark) else {
+            return Err(format!("nobody made mark {mark}"));
+        };
         if origin.author != posted.from {
             return Err(format!("{} is shown the words of {}", posted.from, origin.author));
         }
@@ -41,7 +49,10 @@ impl Words {
         let Some((turn, attempt)) = origin.turn else { return Ok(()) };
         let current = room.turns.get(&turn).map(|open| open.attempt);
         if posted.turn != Some(turn) || current != Some(attempt) {
-            return Err(format!("words of attempt {attempt} of turn {turn} answer turn {:?}, attempt {current:?}", posted.turn));
+            return Err(format!(
+                "words of attempt {attempt} of turn {turn} answer turn {:?}, attempt {current:?}",
+                posted.turn
+            ));
         }
         Ok(())
     }

@@ -93,10 +93,18 @@ impl Book {
     }
 
     pub(super) fn row_of(&self, turn: u64) -> Option<(u64, DeliveryState)> {
-        self.rows.iter().position(|row| row.turn == turn).map(|at| (at as u64 + 1, self.rows[at].state))
+        self.rows
+            .iter()
+            .position(|row| row.turn == turn)
+            .map(|at| (at as u64 + 1, self.rows[at].state))
     }
 
-    pub(super) fn mark(&mut self, id: u64, from: &[DeliveryState], to: DeliveryState) -> Result<bool, LogError> {
+    pub(super) fn mark(
+        &mut self,
+        id: u64,
+        from: &[DeliveryState],
+        to: DeliveryState,
+    ) -> Result<bool, LogError> {
         let row = usize::try_from(id).ok().and_then(|id| self.rows.get_mut(id.checked_sub(1)?));
         let Some(row) = row.filter(|row| from.contains(&row.state)) else { return Ok(false) };
         row.state = to;
@@ -106,13 +114,25 @@ impl Book {
     /// What a new process finds.
     pub(super) fn earlier(&self) -> Vec<Earlier> {
         let is_owed = |state: DeliveryState| {
-            matches!(state, DeliveryState::Pending | DeliveryState::Sending | DeliveryState::Sent | DeliveryState::Accepted)
+            matches!(
+                state,
+                DeliveryState::Pending
+                    | DeliveryState::Sending
+                    | DeliveryState::Sent
+                    | DeliveryState::Accepted
+            )
         };
         let owed = self.rows.iter().zip(1..).filter(|(row, _)| is_owed(row.state));
         let earlier = owed.map(|(row, delivery)| {
             let turn = &self.turns[&row.turn];
             let asked = turn.asked.keys().cloned().collect();
-            Earlier { key: Self::key(row.turn), delivery, state: row.state, is_open: !turn.is_over, asked }
+            Earlier {
+                key: Self::key(row.turn),
+                delivery,
+                state: row.state,
+                is_open: !turn.is_over,
+                asked,
+            }
         });
         earlier.collect()
     }

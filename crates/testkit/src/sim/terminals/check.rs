@@ -27,18 +27,28 @@ pub(super) fn turn_in(text: &str) -> Option<u64> {
 impl Watch {
     /// A prompt went into the composer.
     pub(super) fn typed(&mut self, book: &Book, text: &str) -> Result<(), Objection> {
-        let Some(turn) = turn_in(text) else { return object("typed", format!("nobody's words were typed: {text}")) };
+        let Some(turn) = turn_in(text) else {
+            return object("typed", format!("nobody's words were typed: {text}"));
+        };
         if book.row_of(turn).map(|(_, state)| state) != Some(DeliveryState::Sending) {
-            return object("kept", format!("job {turn} was typed before it was kept that it would be"));
+            return object(
+                "kept",
+                format!("job {turn} was typed before it was kept that it would be"),
+            );
         }
         let times = self.typed.entry(turn).or_default();
         *times += 1;
         if *times > 1 {
             return object("typed", format!("job {turn} was typed {times} times"));
         }
-        let has_terminal = |state| matches!(state, DeliveryState::Sending | DeliveryState::Sent | DeliveryState::Accepted);
+        let has_terminal = |state| {
+            matches!(state, DeliveryState::Sending | DeliveryState::Sent | DeliveryState::Accepted)
+        };
         match book.rows.iter().find(|row| row.turn != turn && has_terminal(row.state)) {
-            Some(other) => object("one", format!("job {turn} was typed while job {} has the terminal", other.turn)),
+            Some(other) => object(
+                "one",
+                format!("job {turn} was typed while job {} has the terminal", other.turn),
+            ),
             None => Ok(()),
         }
     }
@@ -46,7 +56,11 @@ impl Watch {
 
 /// Enter goes into a composer, and Escape into what is to be interrupted.
 pub(super) fn key(state: PaneState, wanted: bool) -> Result<(), Objection> {
-    if state == PaneState::Asking && !wanted { object("keys", "a key went into a dialog that nobody answered".into()) } else { Ok(()) }
+    if state == PaneState::Asking && !wanted {
+        object("keys", "a key went into a dialog that nobody answered".into())
+    } else {
+        Ok(())
+    }
 }
 
 /// What somebody answered.
@@ -57,14 +71,19 @@ pub(super) struct Answer {
 }
 
 /// A key, and perhaps words, went into this dialog for the answer to this question.
-pub(super) fn answer(dialog: &Dialog, text: Option<&str>, answer: Option<&Answer>) -> Result<(), Objection> {
+pub(super) fn answer(
+    dialog: &Dialog,
+    text: Option<&str>,
+    answer: Option<&Answer>,
+) -> Result<(), Objection> {
     match answer {
         Some(Answer { action, .. }) if *action != dialog.action => {
             object("keys", format!("the answer to {action:?} went into {:?}", dialog.action))
         }
-        Some(answer) if answer.text.as_deref() != text => {
-            object("keys", format!("{text:?} went into {:?} in place of {:?}", dialog.action, answer.text))
-        }
+        Some(answer) if answer.text.as_deref() != text => object(
+            "keys",
+            format!("{text:?} went into {:?} in place of {:?}", dialog.action, answer.text),
+        ),
         Some(_) => Ok(()),
         None => object("keys", format!("nobody answered {:?}", dialog.action)),
     }
@@ -84,14 +103,19 @@ pub(super) fn quiet(book: &Book, doing: Option<Doing>) -> Result<(), Objection> 
         return object("ends", format!("job {turn} never ended: {:?}", book.turns[turn]));
     }
     if let Some(permission) = book.asked.keys().next() {
-        return object("questions", format!("{permission} is asked still, and nothing stands there"));
+        return object(
+            "questions",
+            format!("{permission} is asked still, and nothing stands there"),
+        );
     }
     if !matches!(doing, None | Some(Doing::Idle | Doing::Ended)) {
         return object("ends", format!("the session waits for ever: {doing:?}"));
     }
     let owed = book.earlier();
     match owed.first() {
-        Some(row) => object("rows", format!("the delivery of turn {} stays {:?}", row.key.turn, row.state)),
+        Some(row) => {
+            object("rows", format!("the delivery of turn {} stays {:?}", row.key.turn, row.state))
+        }
         None => Ok(()),
     }
 }

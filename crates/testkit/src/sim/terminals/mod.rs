@@ -1,8 +1,10 @@
-//! The way of turns through a terminal, with a program that is slow, loses a key, puts a prompt back, redraws, asks, dies and lies, a
-//! person who types between, and a server that dies at any step.
+//! The way of turns through a terminal, with a program that is slow, loses a key, puts a prompt
+//! back, redraws, asks, dies and lies, a person who types between, and a server that dies at any
+//! step.
 //!
-//! The machine of the session is the real one. Made up are its terminal, the conversation that offers turns and hears what came of them,
-//! the rows of deliveries, and the spool in which reports wait while no server runs.
+//! The machine of the session is the real one. Made up are its terminal, the conversation that
+//! offers turns and hears what came of them, the rows of deliveries, and the spool in which reports
+//! wait while no server runs.
 
 mod book;
 mod check;
@@ -18,7 +20,14 @@ use world::World;
 
 /// Whether a bug is planted in the machine of a session.
 pub(super) fn is_of_terminals(bug: Bug) -> bool {
-    matches!(bug, Bug::TypedBeforeKept | Bug::TypedAgain | Bug::ScreenIsProof | Bug::AnyTagAccepted | Bug::AnswerPressedBlindly)
+    matches!(
+        bug,
+        Bug::TypedBeforeKept
+            | Bug::TypedAgain
+            | Bug::ScreenIsProof
+            | Bug::AnyTagAccepted
+            | Bug::AnswerPressedBlindly
+    )
 }
 
 /// One session's life.

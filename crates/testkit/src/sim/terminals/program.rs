@@ -1,6 +1,8 @@
 //! A program in a terminal: what it shows, what it takes, what it says.
 
-use moothall_engine::sessions::{Dialog, Field, HookNews, HostFault, Key, PaneState, Reports, View};
+use moothall_engine::sessions::{
+    Dialog, Field, HookNews, HostFault, Key, PaneState, Reports, View,
+};
 use moothall_kernel::permission::{OptionKind, PermissionOption};
 
 use super::super::rng::Rng;
@@ -91,7 +93,9 @@ impl Program {
                 self.interrupted(now);
             }
             Key::Enter if rng.chance(8) => {}
-            Key::Enter if self.work.is_none() && !self.composer.is_empty() => self.take(rng, spool, now),
+            Key::Enter if self.work.is_none() && !self.composer.is_empty() => {
+                self.take(rng, spool, now)
+            }
             Key::Enter => {}
         }
     }
@@ -128,7 +132,9 @@ impl Program {
     /// A lie: it says that it took a prompt of long ago.
     fn earlier_prompt(&self, rng: &mut Rng) -> String {
         let before = self.inputs.len().saturating_sub(1);
-        rng.pick(&self.inputs[..before]).cloned().unwrap_or_else(|| "done\n\n[moothall:00000000]".into())
+        rng.pick(&self.inputs[..before])
+            .cloned()
+            .unwrap_or_else(|| "done\n\n[moothall:00000000]".into())
     }
 
     /// A person types a line of their own.
@@ -164,7 +170,12 @@ impl Program {
     }
 
     /// Chooses an option of this very dialog.
-    pub(super) fn choose(&mut self, now: i64, dialog: &Dialog, option: usize) -> Result<(), HostFault> {
+    pub(super) fn choose(
+        &mut self,
+        now: i64,
+        dialog: &Dialog,
+        option: usize,
+    ) -> Result<(), HostFault> {
         if !self.dialog.as_ref().is_some_and(|shown| shown.is_same(dialog)) {
             return Err(HostFault::Refused("something else stands there".into()));
         }
@@ -181,7 +192,8 @@ impl Program {
     pub(super) fn next_at(&self, now: i64) -> Option<i64> {
         let blank = Some(self.blank_until).filter(|at| *at > now);
         let work = self.work.as_ref().filter(|_| self.dialog.is_none());
-        let work = work.map(|work| work.asks_at.map_or(work.done_at, |asks| asks.min(work.done_at)));
+        let work =
+            work.map(|work| work.asks_at.map_or(work.done_at, |asks| asks.min(work.done_at)));
         [blank, work].into_iter().flatten().min().filter(|_| !self.is_dead)
     }
 
@@ -207,11 +219,21 @@ impl Program {
     fn question(&mut self, rng: &mut Rng) -> Dialog {
         self.questions += 1;
         let number = if rng.chance(30) { 1 } else { self.questions };
-        let options =
-            vec![PermissionOption::new("y", "Yes", OptionKind::AllowOnce), PermissionOption::new("n", "No", OptionKind::RejectOnce)];
-        let mut dialog = Dialog { action: format!("touch {number}"), partial: false, options, field: None, pointer: None };
+        let options = vec![
+            PermissionOption::new("y", "Yes", OptionKind::AllowOnce),
+            PermissionOption::new("n", "No", OptionKind::RejectOnce),
+        ];
+        let mut dialog = Dialog {
+            action: format!("touch {number}"),
+            partial: false,
+            options,
+            field: None,
+            pointer: None,
+        };
         if number % 3 == 0 {
-            dialog.options.push(PermissionOption::new("w", "In words", OptionKind::Other).taking_text());
+            dialog
+                .options
+                .push(PermissionOption::new("w", "In words", OptionKind::Other).taking_text());
             dialog.field = Some(Field { option: 2, is_focused: false, words: String::new() });
         }
         dialog
@@ -227,7 +249,10 @@ impl Program {
         self.history.push_str(&format!("{text}\n"));
         if self.reports.turns {
             let inputs = (!self.reports.prompts).then(|| self.inputs.clone());
-            spool.write(now, HookNews::Stopped { text: Some(text), inputs, interrupted: !self.reports.prompts });
+            spool.write(
+                now,
+                HookNews::Stopped { text: Some(text), inputs, interrupted: !self.reports.prompts },
+            );
         }
         if rng.chance(35) {
             self.redraw(rng, now);
@@ -237,7 +262,10 @@ impl Program {
     /// A lie: it says that it is done, and with nothing.
     pub(super) fn lie(&self, spool: &mut Spool, now: i64) {
         if self.reports.turns {
-            spool.write(now, HookNews::Stopped { text: Some("a lie".into()), inputs: None, interrupted: false });
+            spool.write(
+                now,
+                HookNews::Stopped { text: Some("a lie".into()), inputs: None, interrupted: false },
+            );
         }
     }
 }

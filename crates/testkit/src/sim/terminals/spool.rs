@@ -20,8 +20,16 @@ impl Spool {
         self.written += 1;
         let at = self.waiting.back().map_or(at, |(last, _)| at.max(*last));
         let native = Some("own".to_owned());
-        self.waiting
-            .push_back((at, Hook { id: format!("report-{}", self.written), session: "home".into(), token: String::new(), native, news }));
+        self.waiting.push_back((
+            at,
+            Hook {
+                id: format!("report-{}", self.written),
+                session: "home".into(),
+                token: String::new(),
+                native,
+                news,
+            },
+        ));
     }
 
     /// The next report to be brought, if its time has come.
@@ -31,7 +39,8 @@ impl Spool {
         Some(hook.clone())
     }
 
-    /// The one that was brought was taken in; brought once more where its file was not removed in time.
+    /// The one that was brought was taken in; brought once more where its file was not removed in
+    /// time.
     pub(super) fn taken(&mut self, again: bool) {
         self.is_brought = false;
         if !again {
@@ -43,7 +52,8 @@ impl Spool {
     /// Another server starts.
     pub(super) fn restart(&mut self, now: i64) {
         self.is_brought = false;
-        // What is being written while it starts counts too: its program shows nothing new before its hook is done.
+        // What is being written while it starts counts too: its program shows nothing new before
+        // its hook is done.
         self.before_start = self.waiting.iter().filter(|(at, _)| *at <= now).count();
     }
 

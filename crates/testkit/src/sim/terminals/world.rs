@@ -4,14 +4,14 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
 use moothall_engine::agent::{Given, Probe, Report};
-use moothall_engine::ports::{Lasting, LogError};
-use moothall_engine::sessions::{Doing, HostFault, Key, Origin, Reports, Session, SessionError};
+use moothall_engine::ports::Lasting;
+use moothall_engine::sessions::{Doing, Origin, Reports, Session};
 use moothall_engine::stream::Now;
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::permission::Question;
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_terminals::Checkpoints;
-use moothall_terminals::turn::{Around, Input, Keep, Machine, Output, Reply, RequestId, Seen};
+use moothall_terminals::turn::{Around, Input, Machine, Output, Reply, RequestId};
 
 use super::super::Stats;
 use super::super::check::Objection;
@@ -21,6 +21,8 @@ use super::book::Book;
 use super::check::{self, Watch, object};
 use super::program::Program;
 use super::spool::Spool;
+
+mod perform;
 
 /// Steps in which anything may go wrong.
 const WILD_STEPS: u64 = 2_000;
@@ -96,7 +98,8 @@ impl World {
     pub(super) fn new(seed: u64, told: bool) -> Self {
         let mut rng = Rng::new(seed ^ 0x7465_726d);
         let late = Reports { turns: true, prompts: false, questions: false };
-        let reports = [Reports { questions: false, ..Reports::ALL }, late, Reports::default()][rng.weighted(&[6, 3, 1])];
+        let reports = [Reports { questions: false, ..Reports::ALL }, late, Reports::default()]
+            [rng.weighted(&[6, 3, 1])];
         Self {
             stats: Stats::default(),
             story: Story::new(told),
@@ -144,7 +147,11 @@ impl World {
         }
         self.bring_news();
         let Some(server) = &self.server else { return Ok(false) };
-        let ready = [server.outstanding.is_some(), server.outstanding.is_none() && !server.told.is_empty(), !server.lane.is_empty()];
+        let ready = [
+            server.outstanding.is_some(),
+            server.outstanding.is_none() && !server.told.is_empty(),
+            !server.lane.is_empty(),
+        ];
         match self.rng.weighted(&ready.map(u64::from)) {
             _ if ready == [false; 3] => return Ok(self.wait()),
             0 => self.go_on()?,
@@ -158,14 +165,20 @@ impl World {
     fn wait(&mut self) -> bool {
         let wake = self.server.as_ref().and_then(|server| server.wake);
         let restart = self.restart_at.filter(|_| self.server.is_none());
-        let report = self.spool.next_at().filter(|_| self.server.is_some()).map(|at| at.max(self.stalled_until));
-        let next = [wake, restart, report, self.program.next_at(self.time)].into_iter().flatten().min();
+        let report = self
+            .spool
+            .next_at()
+            .filter(|_| self.server.is_some())
+            .map(|at| at.max(self.stalled_until));
+        let next =
+            [wake, restart, report, self.program.next_at(self.time)].into_iter().flatten().min();
         // A wish to be woken at a time that is over is one to be woken now.
         self.time = next.map_or(self.time, |at| at.max(self.time + 1));
         next.is_some()
     }
 
-    /// What the server hears by itself: that the terminal drew, that its alarm rings, that there is a report.
+    /// What the server hears by itself: that the terminal drew, that its alarm rings, that there is
+    /// a report.
     fn bring_news(&mut self) {
         let Some(server) = &mut self.server else { return };
         if std::mem::take(&mut self.program.has_drawn) {
@@ -200,10 +213,22 @@ impl World {
         self.spool.restart(self.time);
         let mut told = VecDeque::from([Told::input(Input::Drawn)]);
         told.extend(self.book.open().into_iter().map(Told::TakeUp));
-        let asked = self.book.asked.keys().map(|permission| ("home".into(), permission.clone())).collect();
+        let asked =
+            self.book.asked.keys().map(|permission| ("home".into(), permission.clone())).collect();
         let machine = Machine::new(session(self.book.native.clone()), self.book.earlier(), asked);
         let (outstanding, wake, lane, answered, done) = <_>::default();
-        let server = Server { machine, told, outstanding, wake, lane, caught_up: false, answered, is_ending: false, done, last_request: 0 };
+        let server = Server {
+            machine,
+            told,
+            outstanding,
+            wake,
+            lane,
+            caught_up: false,
+            answered,
+            is_ending: false,
+            done,
+            last_request: 0,
+        };
         self.server = Some(server);
     }
 
@@ -224,7 +249,9 @@ impl World {
             45..51 => self.end_one(true),
             51..55 => self.end_one(false),
             55..70 => self.program.typed(&mut self.rng, &mut self.spool, self.time),
-            70..85 if self.program.dialog.is_some() => self.program.touched(&mut self.rng, self.time),
+            70..85 if self.program.dialog.is_some() => {
+                self.program.touched(&mut self.rng, self.time)
+            }
             85..88 => self.program.touched(&mut self.rng, self.time),
             88..93 => self.program.lie(&mut self.spool, self.time),
             93..110 => self.program.redraw(&mut self.rng, self.time),
@@ -233,7 +260,9 @@ impl World {
             155 if self.stats.turns > 4 => self.program.is_dead = true,
             157..162 => self.interrupt(),
             // As often as not, nothing does, and time passes.
-            1_000..2_000 if self.server.as_ref().is_none_or(|server| server.outstanding.is_none()) => {
+            1_000..2_000
+                if self.server.as_ref().is_none_or(|server| server.outstanding.is_none()) =>
+            {
                 self.time += self.rng.below(600) as i64;
             }
             _ => {}
@@ -270,20 +299,33 @@ impl World {
     /// A person answers a question from outside, or its time is over.
     fn answer(&mut self) {
         let Some(server) = &mut self.server else { return };
-        let open = self.book.turns.values_mut().filter(|turn| !turn.is_over).find(|turn| !turn.asked.is_empty());
-        let (of_turn, is_turns) = open.map(|turn| (turn.asked.pop_first(), true)).unwrap_or_default();
-        let Some((permission, question)) = of_turn.or_else(|| self.book.asked.pop_first()) else { return };
+        let open = self
+            .book
+            .turns
+            .values_mut()
+            .filter(|turn| !turn.is_over)
+            .find(|turn| !turn.asked.is_empty());
+        let (of_turn, is_turns) =
+            open.map(|turn| (turn.asked.pop_first(), true)).unwrap_or_default();
+        let Some((permission, question)) = of_turn.or_else(|| self.book.asked.pop_first()) else {
+            return;
+        };
         // What is asked in no turn waits for as long as it stands there.
-        let option = [Some("y"), Some("n"), None][if self.calm { 0 } else { self.rng.weighted(&[3, 1, u64::from(is_turns)]) }];
+        let option = [Some("y"), Some("n"), None]
+            [if self.calm { 0 } else { self.rng.weighted(&[3, 1, u64::from(is_turns)]) }];
         let given = option.map(|option| given(&question, option));
         self.story.tell(|| format!("{} {permission} is answered: {given:?}", self.time));
         server.told.push_back(Told::input(Input::Permitted { permission, given: given.clone() }));
-        server.answered = Some(check::Answer { action: question.action, text: given.and_then(|given| given.text) });
+        server.answered = Some(check::Answer {
+            action: question.action,
+            text: given.and_then(|given| given.text),
+        });
     }
 
     /// A person comes by, when nothing else happens. `false` when there is nothing to do for them.
     fn tidy_up(&mut self) -> bool {
-        let in_a_turn = self.book.turns.values().any(|turn| !turn.is_over && !turn.asked.is_empty());
+        let in_a_turn =
+            self.book.turns.values().any(|turn| !turn.is_over && !turn.asked.is_empty());
         let in_no_turn = !self.book.asked.is_empty() && self.program.dialog.is_some();
         if in_a_turn || in_no_turn {
             self.answer();
@@ -300,13 +342,22 @@ impl World {
     }
 
     fn tell_next(&mut self) -> Result<(), Objection> {
-        let Some(told) = self.server.as_mut().and_then(|server| server.told.pop_front()) else { return Ok(()) };
+        let Some(told) = self.server.as_mut().and_then(|server| server.told.pop_front()) else {
+            return Ok(());
+        };
         match told {
             Told::Input(input) => self.tell(*input),
-            Told::Begun(turn) => self.tell(Input::Begun { key: Book::key(turn), delivery: self.book.row_of(turn).map(|(row, _)| row) }),
+            Told::Begun(turn) => self.tell(Input::Begun {
+                key: Book::key(turn),
+                delivery: self.book.row_of(turn).map(|(row, _)| row),
+            }),
             Told::TakenAway(turn, interrupt) => {
                 self.escape_wanted |= interrupt;
-                self.tell(Input::TakenAway { key: Book::key(turn), interrupt, delivery: self.book.row_of(turn).map(|(row, _)| row) })
+                self.tell(Input::TakenAway {
+                    key: Book::key(turn),
+                    interrupt,
+                    delivery: self.book.row_of(turn).map(|(row, _)| row),
+                })
             }
             Told::TakeUp(turn) => {
                 self.take_up(turn);
@@ -317,7 +368,9 @@ impl World {
 
     /// The conversation takes up a turn that an earlier process granted.
     fn take_up(&mut self, turn: u64) {
-        let (Some(server), Some(known)) = (&mut self.server, self.book.turns.get(&turn)) else { return };
+        let (Some(server), Some(known)) = (&mut self.server, self.book.turns.get(&turn)) else {
+            return;
+        };
         if known.is_over {
             return;
         }
@@ -339,9 +392,14 @@ impl World {
     fn tell(&mut self, input: Input) -> Result<(), Objection> {
         let Some(server) = &mut self.server else { return Ok(()) };
         let checkpoints = Checkpoints::default();
-        let now = Now { wall: Timestamp::from_millis(1_700_000_000_000 + self.time), steady: Millis(self.time as u64) };
+        let now = Now {
+            wall: Timestamp::from_millis(1_700_000_000_000 + self.time),
+            steady: Millis(self.time as u64),
+        };
         let around = Around { now, reports: self.program.reports, checkpoints: &checkpoints };
-        self.story.tell(|| format!("{} < {}", self.time, moothall_kernel::text::cut(&format!("{input:?}"), 200)));
+        self.story.tell(|| {
+            format!("{} < {}", self.time, moothall_kernel::text::cut(&format!("{input:?}"), 200))
+        });
         let twin = self.rng.chance(5).then(|| (server.machine.clone(), input.clone()));
         let outputs = server.machine.handle(&around, input);
         if let Some((mut twin, input)) = twin
@@ -367,7 +425,9 @@ impl World {
             | Output::There
             | Output::Wake { .. } => None,
         };
-        if let Some(turn) = outputs.iter().filter_map(started).find(|turn| server.done.contains(turn)) {
+        if let Some(turn) =
+            outputs.iter().filter_map(started).find(|turn| server.done.contains(turn))
+        {
             return object("again", format!("job {turn} is begun again after its answer was kept"));
         }
         outputs.into_iter().for_each(|output| self.carry_out(output));
@@ -377,7 +437,8 @@ impl World {
 
     /// Nothing more happens in a session that is over, but that its conversations hear of it.
     fn end_session(&mut self) {
-        let is_over = self.server.as_ref().is_some_and(|server| server.machine.doing() == Doing::Ended);
+        let is_over =
+            self.server.as_ref().is_some_and(|server| server.machine.doing() == Doing::Ended);
         self.session_is_over |= is_over;
         if is_over {
             while self.server.as_ref().is_some_and(|server| !server.lane.is_empty()) {
@@ -387,7 +448,9 @@ impl World {
     }
 
     fn carry_out(&mut self, output: Output) {
-        self.story.tell(|| format!("{}   > {}", self.time, moothall_kernel::text::cut(&format!("{output:?}"), 200)));
+        self.story.tell(|| {
+            format!("{}   > {}", self.time, moothall_kernel::text::cut(&format!("{output:?}"), 200))
+        });
         let Some(server) = &mut self.server else { return };
         match output {
             Output::Mark { lasting: Lasting::Synced, .. }
@@ -396,17 +459,25 @@ impl World {
             | Output::Press { .. }
             | Output::Choose { .. }
             | Output::Keep { .. }
-            | Output::Recall { .. } => server.outstanding = Some(Outstanding::Wanted(Box::new(output))),
+            | Output::Recall { .. } => {
+                server.outstanding = Some(Outstanding::Wanted(Box::new(output)))
+            }
             // What cannot be kept is the same as a crash before it.
-            Output::Mark { delivery, from, to, lasting: Lasting::Written, .. } => drop(self.book.mark(delivery, &from, to)),
+            Output::Mark { delivery, from, to, lasting: Lasting::Written, .. } => {
+                drop(self.book.mark(delivery, &from, to))
+            }
             Output::Report { key, report } => server.lane.extend(said(key.turn.0, report)),
             Output::Reply { reply, .. } => self.replied(reply),
             Output::Missing { died } if died && !server.is_ending => {
                 server.is_ending = true;
                 server.told.push_back(Told::input(Input::Ended("its program ended".into())));
             }
-            Output::AskInNoTurn { permission, question, .. } => drop(self.book.asked.insert(permission, *question)),
-            Output::WithdrawInNoTurn { permission, .. } => drop(self.book.asked.remove(&permission)),
+            Output::AskInNoTurn { permission, question, .. } => {
+                drop(self.book.asked.insert(permission, *question))
+            }
+            Output::WithdrawInNoTurn { permission, .. } => {
+                drop(self.book.asked.remove(&permission))
+            }
             Output::Missing { .. } | Output::There | Output::Tell { .. } => {}
             Output::Wake { at } => server.wake = at.map(|at| at.0 as i64),
         }
@@ -418,26 +489,11 @@ impl World {
             Reply::Heard(Err(_)) => self.spool.is_brought = false,
             Reply::Interrupted(Ok(Some(key))) => {
                 self.book.end(key.turn.0);
-                self.server.iter_mut().for_each(|server| server.told.push_back(Told::TakenAway(key.turn.0, true)));
+                self.server
+                    .iter_mut()
+                    .for_each(|server| server.told.push_back(Told::TakenAway(key.turn.0, true)));
             }
             Reply::Interrupted(Ok(None) | Err(_)) | Reply::Permit(_) | Reply::Looked => {}
-        }
-    }
-
-    /// What the machine waits for is done, or it hears that it is.
-    fn go_on(&mut self) -> Result<(), Objection> {
-        match self.server.as_mut().and_then(|server| server.outstanding.take()) {
-            Some(Outstanding::Wanted(output)) => {
-                let is_delicate = matches!(*output, Output::Paste { .. } | Output::Press { .. } | Output::Keep { .. });
-                let done = self.perform(*output)?;
-                if is_delicate && self.fails(5) {
-                    self.crash();
-                }
-                self.server.iter_mut().for_each(|server| server.outstanding = Some(Outstanding::Done(Box::new(done.clone()))));
-                Ok(())
-            }
-            Some(Outstanding::Done(input)) => self.tell(*input),
-            None => Ok(()),
         }
     }
 
@@ -445,92 +501,21 @@ impl World {
         !self.calm && self.rng.chance(percent)
     }
 
-    fn perform(&mut self, output: Output) -> Result<Input, Objection> {
-        let broken = || HostFault::Failed("the connection was lost".into());
-        Ok(match output {
-            Output::See { .. } if self.fails(3) => Input::Seen(None),
-            Output::See { lines } => {
-                let tail = lines.map(|_| self.program.tail());
-                Input::Seen(Some(Box::new(Seen { view: self.program.view(self.time), tail })))
-            }
-            Output::Mark { .. } if self.fails(3) => Input::Marked(Err(LogError::Full)),
-            Output::Mark { delivery, from, to, .. } => Input::Marked(self.book.mark(delivery, &from, to)),
-            Output::Paste { .. } if self.fails(4) => Input::Pasted(Err(HostFault::Refused("somebody types".into()))),
-            Output::Paste { .. } if self.fails(2) => Input::Pasted(Err(broken())),
-            Output::Paste { text } => Input::Pasted(self.paste(&text)?),
-            Output::Press { .. } if self.fails(2) => Input::Pressed(Err(broken())),
-            Output::Press { key } => {
-                self.press(key)?;
-                Input::Pressed(Ok(()))
-            }
-            Output::Choose { dialog, option, text } => {
-                let pressed = self.program.choose(self.time, &dialog, option);
-                if pressed.is_ok() {
-                    let answered = self.server.as_mut().and_then(|server| server.answered.take());
-                    check::answer(&dialog, text.as_deref(), answered.as_ref())?;
-                }
-                Input::Pressed(pressed)
-            }
-            Output::Keep { .. } if self.fails(4) => Input::Kept(Err(SessionError::Conflict("not now".into()))),
-            Output::Keep { steps } => {
-                steps.into_iter().try_for_each(|(id, step)| self.keep(&id, step))?;
-                Input::Kept(Ok(()))
-            }
-            Output::Recall { key, permission } => Input::Recalled(self.recall(key.turn.0, &permission)),
-            Output::Report { .. }
-            | Output::Reply { .. }
-            | Output::AskInNoTurn { .. }
-            | Output::WithdrawInNoTurn { .. }
-            | Output::Tell { .. }
-            | Output::Missing { .. }
-            | Output::There
-            | Output::Wake { .. } => Input::Drawn,
-        })
-    }
-
-    fn recall(&self, turn: u64, permission: &PermissionId) -> Option<String> {
-        self.book.turns.get(&turn)?.answered.get(permission).cloned()
-    }
-
-    fn paste(&mut self, text: &str) -> Result<Result<(), HostFault>, Objection> {
-        let pasted = self.program.paste(self.time, text);
-        if pasted.is_ok() {
-            self.watch.typed(&self.book, text)?;
-        }
-        Ok(pasted)
-    }
-
-    fn press(&mut self, key: Key) -> Result<(), Objection> {
-        let wanted = key == Key::Escape && std::mem::take(&mut self.escape_wanted);
-        check::key(self.program.state(self.time), wanted)?;
-        self.program.press(&mut self.rng, &mut self.spool, self.time, key);
-        Ok(())
-    }
-
-    fn keep(&mut self, id: &str, step: Keep) -> Result<(), Objection> {
-        match step {
-            Keep::Native(native) => self.book.native = Some(native),
-            Keep::Result { key, result } if self.book.kept.insert(format!("{id}/{}", key.turn)) => {
-                result.iter().try_for_each(|text| check::result(key.turn.0, text))?;
-                self.book.end(key.turn.0);
-                self.server.iter_mut().for_each(|server| server.done.extend([key.turn.0]));
-            }
-            Keep::Late { key, text } if self.book.kept.insert(format!("{id}/{}", key.turn)) => check::result(key.turn.0, &text)?,
-            Keep::Result { .. } | Keep::Late { .. } | Keep::Cross { .. } | Keep::Home(_) | Keep::Listeners => {}
-        }
-        Ok(())
-    }
-
     /// The conversation hears what a runtime reports, in its order.
     fn commit_next(&mut self) {
         let Some(server) = &mut self.server else { return };
         match server.lane.pop_front() {
-            Some(Said::Started(turn)) => server.told.extend(self.book.start(turn).map(|_| Told::Begun(turn))),
+            Some(Said::Started(turn)) => {
+                server.told.extend(self.book.start(turn).map(|_| Told::Begun(turn)))
+            }
             Some(Said::Finished(turn)) => {
                 self.book.end(turn);
             }
             Some(Said::Asked(turn, permission, question)) => {
-                self.book.turns.entry(turn).and_modify(|turn| drop(turn.asked.insert(permission, *question)));
+                self.book
+                    .turns
+                    .entry(turn)
+                    .and_modify(|turn| drop(turn.asked.insert(permission, *question)));
             }
             Some(Said::Withdrawn(turn, permission)) => {
                 self.book.turns.entry(turn).and_modify(|turn| drop(turn.asked.remove(&permission)));
@@ -550,9 +535,13 @@ fn said(turn: u64, report: Report) -> Option<Said> {
     match report {
         Report::Started { .. } => Some(Said::Started(turn)),
         Report::Finished { .. } => Some(Said::Finished(turn)),
-        Report::Permission { permission, question, .. } => Some(Said::Asked(turn, permission, question)),
+        Report::Permission { permission, question, .. } => {
+            Some(Said::Asked(turn, permission, question))
+        }
         Report::Withdrawn { permission, .. } => Some(Said::Withdrawn(turn, permission)),
-        Report::Delta(_) | Report::Progress(_) | Report::Used(_) | Report::Summarised { .. } => None,
+        Report::Delta(_) | Report::Progress(_) | Report::Used(_) | Report::Summarised { .. } => {
+            None
+        }
     }
 }
 
@@ -577,7 +566,9 @@ fn session(native: Option<String>) -> Session {
 /// The answer of a person who has their own words for a yes, where the question takes any.
 fn given(question: &Question, option: &str) -> Given {
     match question.options.iter().find(|offered| offered.takes_text) {
-        Some(taker) if option == "y" => Given { option: taker.id.clone(), text: Some(format!("words for {}", question.action)) },
+        Some(taker) if option == "y" => {
+            Given { option: taker.id.clone(), text: Some(format!("words for {}", question.action)) }
+        }
         Some(_) | None => Given { option: option.to_owned(), text: None },
     }
 }

@@ -1,8 +1,10 @@
-//! A home for one run of Gemini CLI: all that its user's home holds for it, with hooks and tools added to the settings.
+//! A home for one run of Gemini CLI: all that its user's home holds for it, with hooks and tools
+//! added to the settings.
 //!
-//! It takes no settings by argument, and files of the system count only where they belong to the system's administrator. So it is
-//! given a folder of links in place of its user's. What it keeps there, such as its login and its records, is the user's own; only a
-//! change of settings made in the session ends with it.
+//! It takes no settings by argument, and files of the system count only where they belong to the
+//! system's administrator. So it is given a folder of links in place of its user's. What it keeps
+//! there, such as its login and its records, is the user's own; only a change of settings made in
+//! the session ends with it.
 
 use std::fs;
 use std::io;
@@ -54,14 +56,24 @@ fn link(to: &Path, from: &Path) -> io::Result<()> {
 fn settings(file: &Path) -> io::Result<Value> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Value::Object(Map::new())),
-        Err(error) => return Err(io::Error::new(error.kind(), format!("{}: {error}", file.display()))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(Value::Object(Map::new()));
+        }
+        Err(error) => {
+            return Err(io::Error::new(error.kind(), format!("{}: {error}", file.display())));
+        }
     };
     let read = serde_json::from_str(&without_comments(&text)).ok().filter(Value::is_object);
-    read.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, format!("{} is no JSON object; correct it", file.display())))
+    read.ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("{} is no JSON object; correct it", file.display()),
+        )
+    })
 }
 
-/// Both, section by section, and in these field by field: of lists one after the other, of anything else what was added.
+/// Both, section by section, and in these field by field: of lists one after the other, of anything
+/// else what was added.
 fn with(own: Value, added: &Value, levels: usize) -> Value {
     match (own, added) {
         (Value::Object(mut own), Value::Object(added)) if levels > 0 => {
@@ -71,7 +83,9 @@ fn with(own: Value, added: &Value, levels: usize) -> Value {
             }
             Value::Object(own)
         }
-        (Value::Array(own), Value::Array(added)) => Value::Array(own.into_iter().chain(added.iter().cloned()).collect()),
+        (Value::Array(own), Value::Array(added)) => {
+            Value::Array(own.into_iter().chain(added.iter().cloned()).collect())
+        }
         (_, added) => added.clone(),
     }
 }
@@ -128,23 +142,38 @@ mod tests {
         let added = json!({"hooks": {"AfterAgent": [2], "SessionEnd": [3]}, "mcpServers": {"moothall": {"args": ["mcp"]}}});
         for _ in 0..2 {
             let home = furnish(folder.path(), user.path(), &added).unwrap();
-            let settings: Value = serde_json::from_slice(&fs::read(home.join(OWN).join(SETTINGS)).unwrap()).unwrap();
+            let settings: Value =
+                serde_json::from_slice(&fs::read(home.join(OWN).join(SETTINGS)).unwrap()).unwrap();
             let wanted = json!({
                 "ui": {"theme": "a // \" b"}, "hooks": {"AfterAgent": [1, 2], "SessionEnd": [3]},
                 "mcpServers": {"moothall": {"args": ["mcp"]}},
             });
             assert_eq!(settings, wanted);
             fs::write(home.join(OWN).join("tmp/record"), "said").unwrap();
-            assert_eq!(fs::read_to_string(home.join(OWN).join("oauth_creds.json")).unwrap(), "login");
+            assert_eq!(
+                fs::read_to_string(home.join(OWN).join("oauth_creds.json")).unwrap(),
+                "login"
+            );
         }
-        assert_eq!(fs::read_to_string(own.join("tmp/record")).unwrap(), "said", "what it records is the user's");
-        assert_eq!(fs::read_to_string(own.join(SETTINGS)).unwrap(), kept, "and what the user had is as it was");
+        assert_eq!(
+            fs::read_to_string(own.join("tmp/record")).unwrap(),
+            "said",
+            "what it records is the user's"
+        );
+        assert_eq!(
+            fs::read_to_string(own.join(SETTINGS)).unwrap(),
+            kept,
+            "and what the user had is as it was"
+        );
     }
 
     #[test]
     fn settings_that_are_none_are_named() {
         let (folder, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        assert!(furnish(folder.path(), user.path(), &json!({"a": 1})).is_ok(), "there may be none at all");
+        assert!(
+            furnish(folder.path(), user.path(), &json!({"a": 1})).is_ok(),
+            "there may be none at all"
+        );
         fs::create_dir(user.path().join(OWN)).unwrap();
         fs::write(user.path().join(OWN).join(SETTINGS), "{\"a\": ").unwrap();
         let error = furnish(folder.path(), user.path(), &json!({})).unwrap_err();

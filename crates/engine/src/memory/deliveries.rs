@@ -1,0 +1,88 @@
+//! What is on its way to terminals and other targets, in memory.
+
+use std::collections::{BTreeMap, HashMap};
+
+use async_trait::async_trait;
+use moothall_kernel::ids::StreamId;
+
+use super::MemoryLog;
+use crate::ports::{Deliveries, Delivery, DeliveryState, Lasting, LogError, command_claim};
+
+#[async_trait]
+impl Deliveries for MemoryLog {
+    async fn heads(&self) -> Result<Vec<Delivery>, LogError> {
+        let tables = self.tables();
+        let mut heads: HashMap<&str, &Delivery> = HashMap::new();
+        for delivery in tables.deliveries.iter().filter(|delivery| !delivery.state.is_settled()) {
+            heads.entry(&delivery.target).or_insert(delivery);
+        }
+        let mut heads: Vec<Delivery> = heads.into_values().cloned().collect();
+        heads.sort_by_key(|delivery| delivery.id);
+        Ok(heads)
+    }
+
+    async fn owed(&self, target: &str) -> Result<Vec<Delivery>, LogError> {
+        let tables = self.tables();
+        Ok(tables
+            .deliveries
+            .iter()
+            .filter(|delivery| delivery.target == target && !delivery.state.is_settled())
+            .cloned()
+            .collect())
+    }
+
+    async fn of_target(&self, target: &str, limit: usize) -> Result<Vec<Delivery>, LogError> {
+        let tables = self.tables();
+        Ok(tables
+            .deliveries
+            .iter()
+            .rev()
+            .filter(|delivery| delivery.target == target)
+            .take(limit)
+            .cloned()
+            .collect())
+    }
+
+    async fn of_stream(&self, stream: &StreamId) -> Result<Vec<Delivery>, LogError> {
+        Ok(self
+            .tables()
+            .deliveries
+            .iter()
+            .filter(|delivery| delivery.stream == *stream)
+            .cloned()
+            .collect())
+    }
+
+    async fn advance(
+        &self,
+        id: u64,
+        from: &[DeliveryState],
+        to: DeliveryState,
+        evidence: &str,
+        _lasting: Lasting,
+    ) -> Result<bool, LogError> {
+        let mut tables = self.to_write()?;
+        let found = tables
+            .deliveries
+            .iter_mut()
+            .find(|delivery| delivery.id == id && from.contains(&delivery.state));
+        let Some(delivery) = found else { return Ok(false) };
+        delivery.state = to;
+        evidence.clone_into(&mut delivery.evidence);
+        if to.is_settled() && delivery.command.take().is_some() {
+            let (namespace, key) = command_claim(id);
+            tables.claims.remove(&(namespace.to_owned(), key));
+        }
+        Ok(true)
+    }
+
+    async fn tally(&self) -> Result<BTreeMap<DeliveryState, u64>, LogError> {
+        let mut tally = BTreeMap::new();
+        for delivery in
+            self.tables().deliveries.iter().filter(|delivery| delivery.state != DeliveryState::Done)
+        {
+            *tally.entry(delivery.state).or_default() += 1;
+        }
+        Ok(tally)
+    }
+}

@@ -1,0 +1,123 @@
+//! Which words of agents are kept without being shown, which stay of a turn that is stopped, and
+//! how kept words are published.
+
+use crate::decide::Decider;
+use crate::model::command::{Actor, Post, Refusal, Rejection};
+use crate::model::event::{Event, Posted, Recorded, SuppressedBecause, TurnKind, Usage};
+use crate::model::ids::{ParticipantId, Seq, TurnNo};
+use crate::model::participant::Kind;
+use crate::text;
+use crate::text::mentions::Named;
+use crate::text::pass::is_pass;
+
+impl Decider<'_> {
+    /// A result of a turn, or attempt, that is over: shown to operators, who can publish it.
+    pub(super) fn keep_late(&mut self, no: TurnNo, text: &str) {
+        let body = text::clean(text);
+        if body.trim().is_empty() || is_pass(&body) || no > self.state.floor.last_turn {
+            return;
+        }
+        let Some(participant) = self
+            .state
+            .turn(no)
+            .map(|turn| turn.participant.clone())
+            .or_else(|| self.state.floor.recent_owner(no))
+        else {
+            return;
+        };
+        let because = if self.state.floor.was_stopped(no) {
+            SuppressedBecause::Stopped
+        } else {
+            SuppressedBecause::Late
+        };
+        self.emit(Event::Suppressed { participant, turn: Some(no), because, counted: 0, body });
+    }
+
+    /// What people were shown of the answer of a turn that is stopped stays, as its reply. It wakes
+    /// nobody. (Ruling 14.)
+    pub(crate) fn keep_shown(&mut self, no: TurnNo) -> Usage {
+        let elapsed = self.elapsed(no);
+        let Some(turn) = self
+            .state
+            .turn(no)
+            .filter(|turn| turn.running.is_some() && turn.kind == TurnKind::Reply)
+            .cloned()
+        else {
+            return elapsed;
+        };
+        let Some(shown) = self.facts.shown.get(&no).filter(|shown| shown.attempt == turn.attempt)
+        else {
+            return elapsed;
+        };
+        let usage = Usage { ms: elapsed.ms, ..shown.usage };
+        let text = text::clean(&shown.text);
+        if is_pass(&text)
+            || text::is_empty_looking(&text)
+            || self.silence_of(&turn.participant).is_some()
+        {
+            return usage;
+        }
+        let post = Post::new(Actor::named(turn.participant.clone()), text);
+        let posted = self.reply_of(&turn, Post { reply_to: Some(turn.cause.clone()), ..post });
+        self.emit(Event::Posted(Posted { stopped: true, late: None, ..posted }));
+        usage
+    }
+
+    pub(super) fn keep(
+        &mut self,
+        participant: &ParticipantId,
+        turn: TurnNo,
+        because: SuppressedBecause,
+        body: String,
+    ) {
+        if !body.trim().is_empty() {
+            self.emit(Event::Suppressed {
+                participant: participant.clone(),
+                turn: Some(turn),
+                because,
+                counted: 0,
+                body,
+            });
+        }
+    }
+
+    /// Makes kept text visible.
+    pub(crate) fn publish(
+        &mut self,
+        seq: Seq,
+        kept: &Recorded,
+        by: &Actor,
+    ) -> Result<(), Rejection> {
+        self.check_human(by)?;
+        self.check_open()?;
+        let Event::Suppressed { participant, body, turn, because, .. } = &kept.event else {
+            return Err(Rejection::new(
+                Refusal::Invalid,
+                "not_kept",
+                "Only text that was kept can be published.",
+            ));
+        };
+        if *because == SuppressedBecause::Stopped {
+            let message = "A person stopped this turn, and what it had said by then was shown; what came later is not.";
+            return Err(Rejection::new(Refusal::Conflict, "turn_stopped", message));
+        }
+        if kept.event.is_erased() {
+            return Err(Rejection::new(
+                Refusal::Conflict,
+                "erased",
+                "The words were erased; there is nothing left to publish.",
+            ));
+        }
+        let post = Post {
+            tags: vec!["published".into()],
+            ..Post::new(Actor::named(participant.clone()), body.clone())
+        };
+        let mut posted = self.words(post, Kind::Agent, 1, &Named::default());
+        posted.turn = *turn;
+        posted.published = Some(seq);
+        posted.unasked = !by.proven;
+        posted.via = true;
+        self.emit(Event::Posted(posted));
+        Ok(())
+    }
+}

@@ -1,0 +1,231 @@
+//! How the events of a turn change a conversation: granted, begun, released, ended, lost.
+
+use std::collections::BTreeMap;
+
+use crate::model::event::{Cause, Event, Fault, Outcome, TurnKind, Usage};
+use crate::model::fold::{CAUSES_KEPT, ENDED_KEPT, WOKEN_KEPT};
+use crate::model::ids::{ParticipantId, TurnNo};
+use crate::model::state::{Conversation, Ended, Running, Turn};
+use crate::model::time::Timestamp;
+use crate::planted::{self, Bug};
+
+impl Conversation {
+    pub(super) fn apply_granted(&mut self, event: &Event, ts: Timestamp) {
+        match event {
+            Event::TurnGranted {
+                turn,
+                participant,
+                why,
+                kind,
+                may_pass,
+                cause,
+                expires,
+                patience,
+            } => {
+                self.floor.last_turn = *turn;
+                let account = self.account_of(participant, cause);
+                let granted = Turn {
+                    no: *turn,
+                    participant: participant.clone(),
+                    why: *why,
+                    kind: *kind,
+                    may_pass: *may_pass,
+                    cause: cause.clone(),
+                    first_cause: cause.clone(),
+                    causes: [cause.seq].into(),
+                    message: self.floor.message_of(cause),
+                    patience: *patience,
+                    released: false,
+                    stopped: false,
+                    cause_at: self.floor.effect_of(cause),
+                    asked_at: self.head,
+                    attempt: 1,
+                    granted_at: ts,
+                    deadline: *expires,
+                    running: None,
+                    frozen_since: None,
+                    permissions: BTreeMap::new(),
+                    account,
+                    summed: Usage::default(),
+                };
+                self.floor.turns.insert(*turn, granted);
+                self.note_woken(&cause.from, participant, ts);
+                self.ask_in_round(*turn, participant, *may_pass, cause);
+                if *may_pass && let Some(participant) = self.participant_mut(participant) {
+                    participant.polls_skipped = 0;
+                }
+            }
+            Event::TurnWidened { turn: no, why, kind, may_pass, cause } => {
+                let (head, cause_at, message) =
+                    (self.head, self.floor.effect_of(cause), self.floor.message_of(cause));
+                let Some(turn) = self.floor.turns.get_mut(no) else { return };
+                turn.why = *why;
+                turn.kind = *kind;
+                turn.may_pass = *may_pass;
+                // Only the promise changes where it is asked about nothing more.
+                let asks_more = turn.cause.seq != cause.seq;
+                if asks_more {
+                    turn.cause = cause.clone();
+                    turn.causes.push_back(cause.seq);
+                    if turn.causes.len() > CAUSES_KEPT {
+                        turn.causes.pop_front();
+                    }
+                }
+                turn.message = message.or(turn.message);
+                turn.cause_at = cause_at;
+                turn.asked_at = head;
+                let woken = turn.participant.clone();
+                if asks_more {
+                    self.note_woken(&cause.from, &woken, ts);
+                }
+                self.ask_in_round(*no, &woken, *may_pass, cause);
+            }
+            _ => {}
+        }
+    }
+
+    /// The round waits for a turn that asks somebody on its list about its message or a reply to
+    /// it. What a person's prod grants, or what goes over from a turn of earlier rules, is not its
+    /// turn.
+    fn ask_in_round(
+        &mut self,
+        no: TurnNo,
+        participant: &ParticipantId,
+        may_pass: bool,
+        cause: &Cause,
+    ) {
+        let Some(round) = self.floor.round.as_mut().filter(|round| round.asks(participant, cause))
+        else {
+            return;
+        };
+        round.current = Some(no);
+        round.polls += u32::from(may_pass);
+        round.forced.retain(|id| id != participant);
+        round.polled.retain(|id| id != participant);
+        if round.reacting && !planted::has(Bug::ReactsTwice) {
+            round.reacted.push(participant.clone());
+        }
+    }
+
+    /// The floor goes on. Its round counts the reply that may still come.
+    pub(super) fn apply_released(&mut self, no: TurnNo) {
+        if let Some(turn) = self.floor.turns.get_mut(&no) {
+            turn.released = true;
+        }
+        if let Some(round) = &mut self.floor.round {
+            round.current.take_if(|current| *current == no);
+        }
+    }
+
+    /// Remembers for the pair guard that one agent's words woke another.
+    fn note_woken(&mut self, by: &ParticipantId, woken: &ParticipantId, ts: Timestamp) {
+        if self.is_human(by) || by.as_str() == ParticipantId::MOOTHALL {
+            return;
+        }
+        let times = self.guards.pairs.entry((by.clone(), woken.clone())).or_default();
+        times.push_back(ts);
+        if times.len() > WOKEN_KEPT {
+            times.pop_front();
+        }
+    }
+
+    pub(super) fn apply_started(
+        &mut self,
+        no: TurnNo,
+        attempt: u32,
+        running: Running,
+        deadline: Timestamp,
+    ) {
+        let first =
+            self.floor.turns.get(&no).and_then(|turn| self.floor.message_of(&turn.first_cause));
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
+        turn.attempt = attempt;
+        turn.running = Some(running);
+        let (id, may_pass) = (turn.participant.clone(), turn.may_pass);
+        let parts = turn.is_widened_after(running.through_seq);
+        if parts {
+            turn.cause = turn.first_cause.clone();
+            turn.message = first;
+        }
+        turn.deadline = deadline;
+        let about = turn.cause.clone();
+        if let Some(round) = self
+            .floor
+            .round
+            .as_mut()
+            .filter(|round| parts && round.current == Some(no) && !round.is_about(&about))
+        {
+            round.ask_again(id.clone(), may_pass);
+        }
+        if let Some(participant) = self.participant_mut(&id) {
+            participant.shown = participant.shown.max(running.through_seq);
+        }
+    }
+
+    pub(super) fn apply_ended(&mut self, no: TurnNo, outcome: Outcome, fault: Option<&Fault>) {
+        let Some(turn) = self.floor.turns.remove(&no) else { return };
+        self.floor.forget_earlier();
+        self.floor.ended.push_back(Ended {
+            turn: no,
+            participant: turn.participant.clone(),
+            stopped: turn.stopped,
+        });
+        if self.floor.ended.len() > ENDED_KEPT {
+            self.floor.ended.pop_front();
+        }
+        let finished = turn.stopped || matches!(outcome, Outcome::Spoke | Outcome::Passed);
+        let in_round = self
+            .floor
+            .round
+            .as_mut()
+            .is_some_and(|round| round.current.take_if(|current| *current == no).is_some());
+        if outcome == Outcome::Spoke && turn.kind == TurnKind::Reply && in_round {
+            self.floor.last_speaker = Some(turn.participant.clone());
+        }
+        let by_person = outcome == Outcome::Cancelled
+            && fault.is_some_and(|fault| fault.code == Fault::CANCELLED);
+        let by_person = by_person && !planted::has(Bug::CancelledIsAskedAgain);
+        let broke_off = matches!(outcome, Outcome::Failed | Outcome::Expired) || by_person;
+        let round =
+            self.floor.round.as_mut().filter(|round| in_round || round.is_worked_on_in(&turn));
+        let earlier = self
+            .floor
+            .earlier
+            .iter_mut()
+            .map(|earlier| &mut earlier.round)
+            .filter(|round| round.is_worked_on_in(&turn));
+        for round in round.into_iter().chain(earlier).filter(|_| broke_off) {
+            round.left_out.push(turn.participant.clone());
+        }
+        let Some(participant) = self.participant_mut(&turn.participant) else { return };
+        participant.answered |= finished;
+        // A turn that ended before it began was asked all the same: a link must not ask again for
+        // the same words.
+        participant.shown = participant.shown.max(turn.cause.seq);
+        let delivered = fault.is_some_and(|fault| fault.prompt_delivered);
+        if let (true, Some(running)) = (finished || delivered, turn.running) {
+            participant.cursor = participant.cursor.max(running.through_seq);
+        }
+        if outcome == Outcome::Passed && turn.kind == TurnKind::Reply {
+            participant.passes_in_a_row += 1;
+        }
+    }
+
+    /// It waits again, with the whole limit of waiting before it: what was left of its time to
+    /// answer says nothing about that.
+    pub(super) fn apply_lost(
+        &mut self,
+        no: TurnNo,
+        attempt: u32,
+        expires: Timestamp,
+        ts: Timestamp,
+    ) {
+        self.thaw(no, ts);
+        self.settle_all(no, ts);
+        let Some(turn) = self.floor.turns.get_mut(&no) else { return };
+        turn.attempt = attempt + 1;
+        turn.summed = Usage::default();
+        turn.running = None;
+        turn.deadline = expires;
+    }
+}

@@ -1,0 +1,98 @@
+//! What a conversation remembers of a turn: whose it is, what about, and until when.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::budget::Account;
+use crate::model::event::{Cause, TurnKind, Usage, Why};
+use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
+use crate::model::permission::Waiting;
+use crate::model::time::{Millis, Timestamp};
+
+/// One prompting of one participant.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Its number.
+    pub no: TurnNo,
+    /// Whose it is.
+    pub participant: ParticipantId,
+    /// Why it was granted.
+    pub why: Why,
+    /// What for.
+    pub kind: TurnKind,
+    /// Whether `[PASS]` is offered.
+    pub may_pass: bool,
+    /// The newest cause.
+    pub cause: Cause,
+    /// The cause it was granted for.
+    pub first_cause: Cause,
+    /// All the causes it was granted and widened for, or the newest of many.
+    pub(crate) causes: VecDeque<Seq>,
+    /// The human message that its newest cause is, or answers.
+    pub(crate) message: Option<Seq>,
+    /// Until when its round waits for it.
+    pub patience: Option<Timestamp>,
+    /// Whether the floor went on without it.
+    pub released: bool,
+    /// A person stops it, and what was shown of its answer was said.
+    pub(crate) stopped: bool,
+    /// Where the newest cause took effect: later than its own place if it was queued.
+    pub cause_at: Seq,
+    /// The event that granted it, or widened it last: whoever takes the turn up was told this much.
+    pub asked_at: Seq,
+    /// Which try comes next, or is running.
+    pub attempt: u32,
+    /// When it was granted.
+    pub granted_at: Timestamp,
+    /// When it ends by itself.
+    pub deadline: Timestamp,
+    /// Its range and start, once it runs.
+    pub running: Option<Running>,
+    /// Since when a permission keeps its clock still.
+    pub frozen_since: Option<Timestamp>,
+    pub(crate) permissions: BTreeMap<PermissionId, Waiting>,
+    /// Whom it is charged to.
+    pub(crate) account: Account,
+    /// What summaries made for this attempt used.
+    pub(crate) summed: Usage,
+}
+
+impl Turn {
+    /// How long it has been worked on: without the time for which people were asked for a
+    /// permission.
+    pub fn worked(&self, now: Timestamp) -> Millis {
+        let until = self.frozen_since.unwrap_or(now);
+        self.running.map_or(Millis(0), |running| until.since(running.started_at))
+    }
+
+    /// The permissions that keep its clock still.
+    pub fn permissions(&self) -> impl Iterator<Item = &PermissionId> {
+        self.permissions.keys()
+    }
+
+    /// Whether it got a cause that a prompt which covers so much does not show.
+    pub fn is_widened_after(&self, through: Seq) -> bool {
+        self.cause.seq != self.first_cause.seq && self.cause_at > through
+    }
+}
+
+/// A turn that ended lately.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ended {
+    pub(crate) turn: TurnNo,
+    pub(crate) participant: ParticipantId,
+    /// A person stopped it, and what was shown of its answer stays.
+    pub(crate) stopped: bool,
+}
+
+/// A turn that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Running {
+    /// It covers what comes after this.
+    pub from_seq: Seq,
+    /// Up to and with this.
+    pub through_seq: Seq,
+    /// When it started, later by the time for which its clock stood still.
+    pub started_at: Timestamp,
+}

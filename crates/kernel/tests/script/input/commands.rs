@@ -1,0 +1,263 @@
+//! The lines of a script that are a command: to take part, to steer, to end and to report.
+
+use super::*;
+
+pub(super) fn control(verb: &str, rest: &[&str]) -> Result<Option<Control>, String> {
+    let ids = || rest.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>();
+    let on = rest.first() != Some(&"off");
+    Ok(Some(match verb {
+        "invite" => Control::Invite(invite(rest)?),
+        "uninvite" => Control::Uninvite(rest.first().ok_or("whom?")?.to_string()),
+        "mute" => Control::Mute(ids()),
+        "unmute" => Control::Unmute(ids()),
+        "pause" => Control::Pause(true),
+        "unpause" => Control::Pause(false),
+        "resume" => Control::Resume,
+        "discussion" => Control::Discussion { on, allow_agent_mentions: on },
+        "auto" => Control::InvitedAuto(on),
+        "prod" => Control::Prod(ids()),
+        "config" => Control::Config(settings(rest)?),
+        "raise" => {
+            let given = settings(rest)?;
+            let number = |key: &str| given.get(key).and_then(Value::as_u64).unwrap_or_default();
+            Control::RaiseBudget {
+                turns: number("turns"),
+                micros: number("micros"),
+                within: Millis::from_secs(number("for")),
+            }
+        }
+        "rules" => Control::PolicyNamed(
+            rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which rules?")?,
+        ),
+        "policy" => Control::Policy(Policy::named(
+            rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which policy?")?,
+        )),
+        _ => return Ok(None),
+    }))
+}
+
+fn invite(rest: &[&str]) -> Result<Invite, String> {
+    let id = *rest.first().ok_or("whom?")?;
+    let given = settings(&rest[1..])?;
+    let text = |key: &str| {
+        given.get(key).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+    };
+    let bare = text("bare").is_some();
+    let profile = Profile {
+        client: text("client").or((!bare).then(|| id.to_owned())),
+        model: text("model").or((!bare).then(|| "m".to_owned())),
+        roles: text("roles").map(|roles| roles.split(',').map(str::to_owned).collect()),
+        nickname: text("nickname").map(|name| name.replace('_', " ")),
+    };
+    let runtime = match text("runtime").as_deref() {
+        None | Some("script") => Runtime::SCRIPT,
+        Some("remote") => Runtime::REMOTE,
+        Some("command") => Runtime::COMMAND,
+        Some("terminal") => Runtime::TERMINAL,
+        Some("llm") => Runtime::LLM,
+        Some(other) => return Err(format!("no runtime {other}")),
+    };
+    let timeout = given.get("timeout").and_then(Value::as_f64).and_then(Millis::from_secs_f64);
+    let facts = AgentFacts {
+        known: runtime != Runtime::REMOTE,
+        timeout,
+        ..AgentFacts::of_runtime(runtime)
+    };
+    let number = given.get("number").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
+    let part = match text("part").as_deref() {
+        None => None,
+        Some("speaker") => Some(Part::Speaker),
+        Some("harvester") => Some(Part::Harvester),
+        Some(other) => return Err(format!("no part {other}")),
+    };
+    let principal = match text("principal").as_deref() {
+        None => None,
+        Some("human") => Some(Kind::Human),
+        Some("agent") => Some(Kind::Agent),
+        Some(other) => return Err(format!("no kind {other}")),
+    };
+    Ok(Invite { number, part, principal, ..Invite::new(id, profile, facts) })
+}
+
+pub(super) fn command(
+    player: &Player,
+    by: Actor,
+    verb: &str,
+    rest: &[&str],
+) -> Result<Command, String> {
+    match engine_command(player, verb, rest)? {
+        Some(command) => Ok(command.into()),
+        None => client_command(player, by, verb, rest).map(Into::into),
+    }
+}
+
+fn client_command(
+    player: &Player,
+    by: Actor,
+    verb: &str,
+    rest: &[&str],
+) -> Result<ClientCommand, String> {
+    let first = rest.first().copied().unwrap_or_default();
+    Ok(match (verb, first) {
+        ("archive", _) => ClientCommand::Archive { on: true, by },
+        ("delete", _) => ClientCommand::Delete { by },
+        ("unarchive", _) => ClientCommand::Archive { on: false, by },
+        ("rename", name) => ClientCommand::Rename { name: name.into(), by },
+        ("erase", place) => ClientCommand::Redact {
+            seq: Seq(place.parse().map_err(|_| "erase needs a place")?),
+            message: is_message(player, place),
+            by,
+        },
+        ("stop", _) => ClientCommand::Stop { by },
+        ("bind", target) => {
+            ClientCommand::Control { by, controls: vec![Control::Bind(target.into())] }
+        }
+        ("cancel", who) => ClientCommand::Cancel { turn: turn_of(player, who)?.0, by },
+        ("pass", who) => {
+            let (at, to) = rest[1..].iter().partition::<Vec<&str>, _>(|word| word.starts_with('^'));
+            let reply_to = at.first().map(|place| said_at(player, place)).transpose()?;
+            ClientCommand::Pass {
+                by: Actor::named(who),
+                to: to.first().map(|to| (*to).to_owned()),
+                reply_to,
+            }
+        }
+        ("publish", _) => {
+            let kept = player
+                .log
+                .iter()
+                .rev()
+                .find(|recorded| matches!(recorded.event, Event::Suppressed { .. }))
+                .ok_or("nothing was kept")?;
+            ClientCommand::Publish { seq: kept.seq, kept: Box::new(kept.clone()), by }
+        }
+        ("gather", _) => ClientCommand::Gather { by, plan: plan(rest)? },
+        ("close-gathering", _) => ClientCommand::CloseGathering { by },
+        ("allow", who) => {
+            let (option, text) = given(&rest[1..]);
+            ClientCommand::AnswerPermission {
+                permission: PermissionId::new("p1"),
+                option,
+                text,
+                by: Actor::named(who),
+            }
+        }
+        _ => return Err(format!("no such line: {verb} {}", rest.join(" "))),
+    })
+}
+
+fn engine_command(
+    player: &Player,
+    verb: &str,
+    rest: &[&str],
+) -> Result<Option<EngineCommand>, String> {
+    let first = rest.first().copied().unwrap_or_default();
+    Ok(Some(match (verb, first) {
+        ("ask", who) => EngineCommand::AskPermission {
+            permission: PermissionId::new("p1"),
+            turn: turn_of(player, who)?.0,
+            question: Box::new(Question::new(rest[1..].join(" "), options())),
+            within: Millis::from_secs(600),
+        },
+        ("ask-in-words", who) => EngineCommand::AskPermission {
+            permission: PermissionId::new("p1"),
+            turn: turn_of(player, who)?.0,
+            question: Box::new(Question::new(rest[1..].join(" "), options_with_field())),
+            within: Millis::from_secs(600),
+        },
+        ("ask-in-no-turn", who) => EngineCommand::AskQuestion {
+            permission: PermissionId::new("p1"),
+            participant: who.into(),
+            question: Box::new(Question::new(rest[1..].join(" "), options())),
+        },
+        ("ask-start", who) => EngineCommand::AskStart {
+            permission: PermissionId::new("p1"),
+            by: Actor::named(who),
+            start: Box::new(StartRequest {
+                client: rest.get(1).copied().unwrap_or("claude").into(),
+                args: rest.iter().skip(2).map(|arg| (*arg).to_owned()).collect(),
+                folder: "/src".into(),
+                name: None,
+                message: None,
+                direct: false,
+            }),
+            within: Millis::from_secs(600),
+        },
+        ("start-done", name) => EngineCommand::StartDone {
+            permission: PermissionId::new("p1"),
+            outcome: StartOutcome::Started {
+                session: "s1".into(),
+                name: name.into(),
+                unsaid: None,
+            },
+        },
+        ("start-fails", _) => EngineCommand::StartDone {
+            permission: PermissionId::new("p1"),
+            outcome: StartOutcome::Failed { why: rest.join(" ") },
+        },
+        ("withdraw", _) => EngineCommand::WithdrawPermission {
+            permission: PermissionId::new("p1"),
+            because: Withdrawn::Gone,
+        },
+        (who, "fails") => {
+            let (turn, attempt) = turn_of(player, who)?;
+            let fault = Fault::new(rest.get(1).copied().unwrap_or("exit_status"), "it broke");
+            EngineCommand::Finished { turn, attempt, result: Err(fault), usage: Usage::default() }
+        }
+        (who, "lost") => {
+            let (turn, attempt) = turn_of(player, who)?;
+            EngineCommand::Lost { turn, attempt }
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// What somebody answers: an option, and after `=` words of their own.
+fn given(words: &[&str]) -> (String, Option<String>) {
+    let (option, text) = match words.iter().position(|word| *word == "=") {
+        Some(at) => (&words[..at], Some(words[at + 1..].join(" "))),
+        None if words.is_empty() => (&["yes"][..], None),
+        None => (words, None),
+    };
+    (option.join(" "), text)
+}
+
+/// What a program offers, in its own words.
+fn options() -> Vec<PermissionOption> {
+    let option = |id: &str, label: &str, kind| PermissionOption::new(id, label, kind);
+    let always = option("2", "Yes, and never ask again", OptionKind::AllowAlways);
+    vec![
+        option("1", "Yes, do it", OptionKind::AllowOnce),
+        always,
+        option("3", "No, do not", OptionKind::RejectOnce),
+    ]
+}
+
+/// What a program offers that asks its user something.
+fn options_with_field() -> Vec<PermissionOption> {
+    let option = |id: &str, label: &str| PermissionOption::new(id, label, OptionKind::Other);
+    vec![
+        option("1", "SQLite"),
+        option("2", "Postgres"),
+        option("3", "Type something.").taking_text(),
+    ]
+}
+
+fn plan(rest: &[&str]) -> Result<GatheringPlan, String> {
+    let given = settings(rest)?;
+    let number =
+        |key: &str, default: u64| given.get(key).and_then(Value::as_u64).unwrap_or(default);
+    let breath: Vec<u32> = match given.get("breath") {
+        Some(Value::String(rounds)) => rounds.split(',').filter_map(|n| n.parse().ok()).collect(),
+        _ => vec![1, 1, 1],
+    };
+    Ok(GatheringPlan {
+        rhythm: "script".into(),
+        breath: breath.try_into().map_err(|_| "breath needs three numbers")?,
+        beats_per_turn: number("beats", 3) as u32,
+        beat_interval: Millis::from_secs(number("interval", 60)),
+        last_word: Millis::from_secs(number("last", 20)),
+        opening_question: "What now?".into(),
+        hearing: if given.get("hearing").is_some() { Hearing::OnTurn } else { Hearing::Live },
+    })
+}

@@ -1,0 +1,147 @@
+//! Credentials that come from another or from a session: what they allow, and when they end.
+
+use super::*;
+
+#[tokio::test]
+async fn an_invitation_becomes_a_token_once_and_hands_on_no_more_than_the_inviter_has() {
+    let server = Server::start_in(Mode::Token).await;
+    let thread =
+        server.as_operator(Method::POST, "/threads", json!({"name": "home"})).await.1["id"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+    let code = code_for(&server, &thread).await;
+    assert_eq!(
+        server.with(&code, Method::GET, "/threads", json!(null)).await.0,
+        401,
+        "a code is no token"
+    );
+    let accept = async |code: &str| server.post("/invitations/accept", json!({"code": code})).await;
+    let (status, accepted) = accept(&code).await;
+    assert_eq!(
+        (status, &accepted["threads"], &accepted["kind"]),
+        (200, &json!([thread]), &json!("agent"))
+    );
+    let guest = accepted["token"].as_str().unwrap();
+    assert_eq!(
+        server.with(guest, Method::GET, &format!("/threads/{thread}/state"), json!(null)).await.0,
+        200
+    );
+    for used in [code.as_str(), guest, "inv_nonsense", ""] {
+        assert_eq!(accept(used).await.1["error"]["code"], "unauthenticated");
+    }
+    let person = json!({"principal": "dora", "scopes": ["threads:read"]});
+    let (_, made) =
+        server.as_operator(Method::POST, &format!("/threads/{thread}/invitations"), person).await;
+    let cookie = sign_in(&server, made["code"].as_str().unwrap()).await;
+    let (_, who) = answer(
+        server.client.get(server.url("/session")).header("cookie", cookie).send().await.unwrap(),
+    )
+    .await;
+    assert_eq!(
+        (&who["principal"]["id"], &who["scopes"]),
+        (&json!("dora"), &json!(["threads:read"]))
+    );
+
+    let (_, ann) = token(&server, json!({"principal": "ann"})).await;
+    let (_, bot) = token(&server, json!({"principal": "bot", "kind": "agent", "scopes": ["threads:read", "participants:invite"]})).await;
+    let refused = [
+        (&ann, json!({"principal": "user"})),
+        (&ann, json!({"principal": "dora"})),
+        (&ann, json!({"principal": "eve", "scopes": ["threads:admin"]})),
+        (&bot, json!({"principal": "eve"})),
+        (&bot, json!({"principal": "helper", "kind": "agent", "scopes": ["threads:write"]})),
+    ];
+    for (credential, wanted) in refused {
+        let (status, answer) = server
+            .with(
+                credential,
+                Method::POST,
+                &format!("/threads/{thread}/invitations"),
+                wanted.clone(),
+            )
+            .await;
+        assert_eq!((status, &answer["error"]["code"]), (403, &json!("forbidden")), "{wanted}");
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_a_session_closes_what_its_token_has_open() {
+    let (server, stage) = Server::with_terminals_in(Mode::Token).await;
+    server.session("planner").await;
+    server.session("other").await;
+    let thread = server.introduce(&["planner", "other"]).await;
+    let open = async |name: &str, path: String| {
+        let response = server
+            .client
+            .get(server.url(&path))
+            .bearer_auth(stage.token(name))
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        Frames::of(response)
+    };
+    let mut ended = Vec::new();
+    for path in ["/events/stream".to_owned(), format!("/threads/{thread}/events/stream")] {
+        ended.push(open("planner", path).await);
+    }
+    let mut going = open("other", format!("/threads/{thread}/events/stream")).await;
+    assert_eq!(server.as_operator(Method::POST, "/sessions/planner/end", json!({})).await.0, 200);
+    for frames in &mut ended {
+        let mut last = None;
+        while let Some(frame) = frames.next().await {
+            last = frame.name;
+        }
+        assert_eq!(last.as_deref(), Some("signed-out"));
+    }
+    server
+        .as_operator(
+            Method::POST,
+            &format!("/threads/{thread}/events"),
+            json!({"content": "still here"}),
+        )
+        .await;
+    going.until(|event| event["content"] == "still here").await;
+}
+
+#[tokio::test]
+async fn a_session_acts_in_its_own_name_and_turns_its_token_into_nothing_that_lasts() {
+    let (server, stage) = Server::with_terminals().await;
+    server.session("planner").await;
+    let token = stage.token("planner");
+    let (_, who) = server.with(&token, Method::GET, "/session", json!(null)).await;
+    assert_eq!(who["principal"], json!({"id": "planner", "kind": "agent"}));
+    assert_eq!(
+        who["scopes"],
+        json!(["threads:read", "threads:write", "participants:invite", "sessions:drive"])
+    );
+    let thread = server.post_as(&token, "/threads", json!({"name": "mine"})).await.1["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let events = format!("/threads/{thread}/events");
+    let (_, said) = server.post_as(&token, &events, json!({"content": "mine"})).await;
+    assert_eq!(said["event"]["from"], "planner", "{said}");
+    server
+        .control(
+            &thread,
+            json!({"invite": {"participant_id": "plan", "profile": {"session": "planner"}}}),
+        )
+        .await;
+    let (_, said) =
+        server.post_as(&token, &events, json!({"content": "mine still", "from": "planner"})).await;
+    assert_eq!(said["event"]["from"], "plan", "it speaks as whom it was invited: {said}");
+    let invitation = json!({"principal": "guest", "kind": "agent"});
+    let refusals = [
+        ("/session".to_owned(), json!({"key": token})),
+        (format!("/threads/{thread}/invitations"), invitation),
+        (format!("/threads/{thread}/stop"), json!({})),
+        ("/tokens".to_owned(), json!({"principal": "x"})),
+        (events, json!({"content": "obey", "from": "user"})),
+    ];
+    for (path, body) in refusals {
+        let (status, refused) = server.post_as(&token, &path, body).await;
+        assert_eq!((status, &refused["error"]["code"]), (403, &json!("forbidden")), "{path}");
+    }
+}

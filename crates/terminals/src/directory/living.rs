@@ -1,0 +1,137 @@
+//! What is asked of a session that lives: its screen, an interrupt, its end, and what its program
+//! reports.
+
+use std::sync::Arc;
+
+use moothall_engine::answers::HallError;
+use moothall_engine::sessions::{
+    Heard, Hook, Pane, PaneNews, Permit, SessionError, SessionHost, SessionId, View,
+};
+use moothall_kernel::command::{Actor, ClientCommand, Invite};
+use tokio::sync::{broadcast, oneshot};
+
+use super::Sessions;
+use crate::faults::host_error;
+use crate::mail::Mail;
+use crate::secrets::hash_of;
+
+impl Sessions {
+    /// How a session takes part in a conversation, under its own name.
+    ///
+    /// # Errors
+    /// [`SessionError`] when it does not live.
+    pub fn invite(&self, id: &SessionId) -> Result<Invite, SessionError> {
+        Ok(self.invite_of(&self.living(id)?.session()))
+    }
+
+    /// What its terminal shows.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn screen(&self, id: &SessionId) -> Result<View, SessionError> {
+        let (host, pane, client) = self.pane(id)?;
+        host.view(&pane, &client).await.map_err(host_error)
+    }
+
+    /// Listens to its terminal.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn watch(
+        &self,
+        id: &SessionId,
+    ) -> Result<broadcast::Receiver<PaneNews>, SessionError> {
+        let (host, pane, client) = self.pane(id)?;
+        host.watch(&pane, &client).await.map_err(host_error)
+    }
+
+    /// The command with which a person on this computer looks at it and types into it.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn attach(&self, id: &SessionId) -> Result<Vec<String>, SessionError> {
+        let (host, pane, _) = self.pane(id)?;
+        host.attach(&pane).await.map_err(host_error)
+    }
+
+    fn pane(&self, id: &SessionId) -> Result<(Arc<dyn SessionHost>, Pane, String), SessionError> {
+        let session = self.living(id)?.session();
+        let pane = session
+            .pane
+            .ok_or_else(|| SessionError::Conflict("Its program has not begun yet.".into()))?;
+        Ok((self.host()?, pane, session.client))
+    }
+
+    /// Interrupts what it is doing: its turn is cancelled, if it has one.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn interrupt(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
+        tracing::info!(session = %id, by = %by.id, "interrupted");
+        let Some(key) = self.ask_runner(id, Mail::Interrupt).await?? else { return Ok(()) };
+        match self
+            .hall()?
+            .submit(&key.stream, ClientCommand::Cancel { turn: key.turn, by: by.clone() }, None)
+            .await
+        {
+            // It may have ended by itself meanwhile.
+            Err(HallError::Rejected(rejection)) if rejection.code == "turn_ended" => Ok(()),
+            submitted => submitted.map(|_| ()).map_err(SessionError::Hall),
+        }
+    }
+
+    /// Ends it: its program, its turns, its place in links.
+    ///
+    /// # Errors
+    /// [`SessionError`].
+    pub async fn end(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
+        let why = format!("{} ended it", by.id);
+        self.ask_runner(id, |reply| Mail::End(why, reply)).await?
+    }
+
+    pub(crate) async fn ask_runner<T>(
+        &self,
+        id: &SessionId,
+        mail: impl FnOnce(oneshot::Sender<T>) -> Mail,
+    ) -> Result<T, SessionError> {
+        let seat = self.living(id)?;
+        let (reply, answer) = oneshot::channel();
+        seat.send(mail(reply));
+        answer.await.map_err(|_| SessionError::Conflict("The session ended just now.".into()))
+    }
+
+    /// Takes a report of a program. What followed from it is kept when this returns.
+    ///
+    /// # Errors
+    /// [`SessionError`] when it could not be kept; bring it again.
+    pub async fn heard(&self, hook: Hook) -> Result<Heard, SessionError> {
+        match self.check(&hook) {
+            Ok(()) => {
+                self.ask_runner(&hook.session.clone(), |reply| Mail::Hook(hook, reply)).await?
+            }
+            Err(heard) => Ok(heard),
+        }
+    }
+
+    /// Whether a report may count at all.
+    fn check(&self, hook: &Hook) -> Result<(), Heard> {
+        let seat = self.seat_of(&hook.session).ok_or(Heard::Unknown)?;
+        let session = seat.session();
+        if session.token_hash != hash_of(&hook.token) {
+            tracing::warn!(session = %hook.session, "a report did not hold the session's secret");
+            return Err(Heard::Forged);
+        }
+        if session.ended.is_some() { Err(Heard::Unknown) } else { Ok(()) }
+    }
+
+    /// Waits for a person's answer to what a program asks. Dropping the future takes the question
+    /// back.
+    pub async fn ask(&self, hook: Hook) -> Permit {
+        if self.check(&hook).is_err() {
+            return Permit::Undecided;
+        }
+        self.ask_runner(&hook.session.clone(), |reply| Mail::Ask(hook, reply))
+            .await
+            .unwrap_or(Permit::Undecided)
+    }
+}
