@@ -1,4 +1,4 @@
-//! Which provider a model is asked at: its shape, address and key, read from the configuration.
+//! The providers of models: the address and the protocol by which each is asked.
 
 use genai::ServiceTarget;
 use genai::adapter::AdapterKind;

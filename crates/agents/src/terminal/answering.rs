@@ -102,7 +102,7 @@ impl Typing<'_> {
         Ok(())
     }
 
-    /// Puts words into a field and sends them off. TmuxCommand that stand there already are not
+    /// Puts words into a field and sends them off. Words that stand there already are not
     /// typed again.
     async fn fill(
         &mut self,

@@ -1,4 +1,4 @@
-//! The port to the time: the system's clock, and one that tests set.
+//! The port to the time: what gives the moment of now, and the clock of the system.
 
 use moothall_kernel::time::Timestamp;
 

@@ -1,4 +1,4 @@
-//! The port to what turns have cost: sums of usage by hour, conversation and agent.
+//! The port to what turns have cost, and to raises of budgets: what was charged, added up as asked.
 
 use async_trait::async_trait;
 use moothall_kernel::budget::{Charge, Purse, Raise};

@@ -4,7 +4,7 @@
 //! | situation | test |
 //! |---|---|
 //! | the server starts again while sessions live | `links::a_restart_with_live_sessions_finds_them_again_and_types_nothing_twice` |
-//! | it dies at any point of a prompt's way | `links::a_prompt_is_typed_and_answered_once_wherever_the_server_dies` |
+//! | it dies at any point of a prompt's way | `links::a_prompt_is_typed_once_wherever_the_server_dies` |
 //! | it is away while a hook fires | `rough::what_is_reported_while_the_server_is_away_arrives_later` |
 //! | it starts again on another port | `links::a_sessions_tools_find_the_server_on_another_port` |
 //! | a forged hook, a hook of an unknown session | `rough::a_report_that_is_forged_or_of_nobody_is_put_aside` |

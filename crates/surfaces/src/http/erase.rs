@@ -1,4 +1,4 @@
-//! Routes that erase: the words of a message, or a whole conversation.
+//! The route that erases the words of a message for good.
 
 use axum::Json;
 use axum::extract::State;

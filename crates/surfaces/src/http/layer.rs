@@ -38,7 +38,7 @@ pub struct Trusted {
 
 impl Trusted {
     /// Loopback by its names, the address itself, what the certificate names, and what the operator
-    /// adds: each a host, and the origin of a page. SessionAct `https` those that TLS reaches: all
+    /// adds: each a host, and the origin of a page. Over `https` those that TLS reaches: all
     /// with a certificate, and the operator's, before which a proxy may stand.
     pub fn of(options: &HttpOptions) -> Self {
         let port = options.bound.port();

@@ -1,4 +1,4 @@
-//! Routes that say and take how far somebody has read.
+//! The route that takes how far somebody has read, and says how much is unread after it.
 
 use axum::Json;
 use axum::extract::State;

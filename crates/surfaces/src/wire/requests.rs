@@ -1,4 +1,4 @@
-//! The bodies that clients send, beside controls and events.
+//! The bodies that clients send, each a type that refuses members it does not know.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -67,7 +67,7 @@ impl<'a> Material<'a> {
     }
 }
 
-/// Utterance, at the place where they took effect.
+/// What somebody said, at the place where it took effect.
 pub(super) struct Utterance<'a> {
     pub(super) at: Seq,
     pub(super) recorded: &'a Recorded,

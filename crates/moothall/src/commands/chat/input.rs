@@ -1,4 +1,4 @@
-//! What a line that a person wrote asks for: words to say, a command, or nothing.
+//! What a line that a person wrote asks for: takes the line, gives words to say or a command.
 
 use moothall_kernel::slash;
 
