@@ -26,7 +26,7 @@ pub struct Idempotency {
 /// What came of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The stream.
+    /// The conversation's stream.
     pub stream: StreamId,
     /// The event that answers the command, committed and synced. Nothing when the command changed
     /// nothing.
@@ -63,7 +63,7 @@ pub enum HallError {
         "{stream} was written by a newer version of Moothall (event {kind:?} at {seq}); it is read-only here"
     )]
     ReadOnly {
-        /// Which conversation.
+        /// The conversation in which it happened.
         stream: StreamId,
         /// Where this version stops understanding.
         seq: Seq,
@@ -75,7 +75,7 @@ pub enum HallError {
         "{stream} can be read, not written: {rule}. This is a fault of Moothall; export the conversation, and report it"
     )]
     Broken {
-        /// Which conversation.
+        /// The conversation in which it happened.
         stream: StreamId,
         /// What does not hold.
         rule: Broken,
@@ -89,7 +89,7 @@ pub enum HallError {
     /// The server is going down.
     #[error("the server is shutting down")]
     ShuttingDown,
-    /// Anything else.
+    /// Anything else; the text is for people.
     #[error("{0}")]
     Failed(String),
 }
@@ -111,22 +111,22 @@ pub enum Signal {
     /// A piece of a running turn's answer; `offset` counts bytes of the answer before it. Held back
     /// while it may become `[PASS]`.
     Delta {
-        /// The turn.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// The try.
+        /// Which attempt at the turn this is, from 1.
         attempt: u32,
-        /// Whose.
+        /// The participant whose turn it is.
         participant: ParticipantId,
         /// Where the piece begins.
         offset: usize,
-        /// The piece.
+        /// The text that came since the last piece, in UTF-8.
         text: String,
     },
     /// What a running turn is doing.
     Progress {
-        /// The turn.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Whose.
+        /// The participant whose turn it is.
         participant: ParticipantId,
         /// In a few words.
         text: String,
@@ -138,18 +138,18 @@ pub enum Signal {
 pub enum Changed {
     /// A conversation has a new head.
     Head {
-        /// Which.
+        /// The conversation that has something new.
         stream: StreamId,
-        /// Its head.
+        /// The position of its newest event.
         head: Seq,
         /// How much waits there for a person.
         waits_for_people: usize,
     },
     /// Somebody's presence changed.
     Presence {
-        /// Where.
+        /// The conversation in which the presence is.
         stream: StreamId,
-        /// Whose, and how.
+        /// The participant, its state, and when it was told.
         presence: Presence,
     },
     /// The list of sessions, what one of them is doing, or a link changed.

@@ -61,7 +61,7 @@ pub struct Decision {
 /// Words that were refused and are not kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unkept {
-    /// Whose.
+    /// The participant who wrote them.
     pub participant: ParticipantId,
     /// How long they were.
     pub bytes: u64,

@@ -8,9 +8,9 @@ use moothall_kernel::time::Timestamp;
 pub struct Claim {
     /// What kind of key, e.g. `chat`, `idem`.
     pub namespace: String,
-    /// The key.
+    /// The key, unique within its namespace.
     pub key: String,
-    /// Who holds it.
+    /// The stream that holds it.
     pub stream: StreamId,
     /// Hash of the request that took it; empty where that does not matter.
     pub fingerprint: String,
@@ -28,9 +28,9 @@ pub enum ClaimChange {
     Take(Claim),
     /// Let it go, if this stream holds it.
     Release {
-        /// What kind.
+        /// The namespace of the claim, such as `chat`.
         namespace: String,
-        /// Which.
+        /// The key that is let go.
         key: String,
     },
 }

@@ -12,17 +12,17 @@ use super::error::LogError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {
-    /// Not begun.
+    /// Written with its event; nothing was sent yet.
     Pending,
     /// Begun; after a crash nobody knows.
     Sending,
-    /// It left.
+    /// It left for the target, which has not said that it has it.
     Sent,
     /// The target has it.
     Accepted,
     /// The target acted on it.
     Done,
-    /// It cannot arrive.
+    /// It cannot arrive, and is not tried again.
     Failed,
     /// It may have arrived: shown to a person, never blindly repeated.
     Unknown,

@@ -10,15 +10,15 @@ pub enum AppendError {
     /// The stream has another head.
     #[error("stream {stream} is at {head}, not where the writer thought")]
     Conflict {
-        /// Which stream.
+        /// The stream to which was appended.
         stream: StreamId,
-        /// Its head.
+        /// The position of its newest event.
         head: Seq,
     },
     /// Another writer has taken the stream over.
     #[error("stream {stream} has a newer writer")]
     Fenced {
-        /// Which stream.
+        /// The stream to which was appended.
         stream: StreamId,
     },
     /// A key is held already.
@@ -47,11 +47,11 @@ pub enum LogError {
     /// What is stored does not match its checksum.
     #[error("stream {stream} is damaged at {seq}: {reason}")]
     Damaged {
-        /// Which stream.
+        /// The stream that is damaged.
         stream: StreamId,
-        /// Where.
+        /// The position of the first event that cannot be read.
         seq: Seq,
-        /// How.
+        /// What is wrong with it, for people.
         reason: String,
     },
     /// The disk is full: nothing can be noted, reads go on.
@@ -63,7 +63,7 @@ pub enum LogError {
     /// The disk could not be read, as far as this goes; what is written is not touched by that.
     #[error("the disk could not be read: {0}")]
     Unreadable(String),
-    /// Anything else.
+    /// Anything else; the text is for people.
     #[error("the log failed: {0}")]
     Failed(String),
 }

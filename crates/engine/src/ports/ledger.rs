@@ -68,13 +68,13 @@ pub struct Used {
     pub stream: Option<StreamId>,
     /// The beginning of the day, of sums by day.
     pub day: Option<Timestamp>,
-    /// Turns that began.
+    /// The number of turns that began.
     pub turns: u64,
     /// Those that no person set off.
     pub unattended: u64,
-    /// Tokens read.
+    /// Tokens that models read, as their providers counted them.
     pub input_tokens: u64,
-    /// Tokens written.
+    /// Tokens that models wrote, as their providers counted them.
     pub output_tokens: u64,
     /// Millionths of the currency.
     pub cost_micros: u64,

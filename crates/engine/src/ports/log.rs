@@ -116,13 +116,13 @@ impl Catalog {
 /// A stream in a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
-    /// Which.
+    /// The id of the stream.
     pub stream: StreamId,
-    /// Its newest event.
+    /// The position of its newest event.
     pub head: Seq,
-    /// When that came.
+    /// When its newest event was appended.
     pub last_ts: Timestamp,
-    /// The rest.
+    /// What the list of conversations shows of it.
     pub catalog: Catalog,
 }
 
@@ -140,7 +140,7 @@ pub struct ListFilter {
 /// A page of a listing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListPage {
-    /// The streams.
+    /// The streams of the page, in the order in which they were created.
     pub streams: Vec<Listed>,
     /// Where to go on, when there is more.
     pub next: Option<u64>,
@@ -168,7 +168,7 @@ pub struct StreamBatch {
     pub events: Vec<Recorded>,
     /// Keys taken and released.
     pub claims: Vec<ClaimChange>,
-    /// Side effects owed.
+    /// Deliveries that are inserted with the events.
     pub deliveries: Vec<NewDelivery>,
     /// What the events cost: counted if they are appended, and once.
     pub charges: Vec<Charge>,
@@ -204,9 +204,9 @@ pub const SNAPSHOT_BEHIND_MAX: u64 = 1000;
 pub struct Snapshot {
     /// What the bytes mean: those of another version are worth nothing.
     pub version: u32,
-    /// The event.
+    /// The position of the newest event that the state holds.
     pub head: Seq,
-    /// The state.
+    /// The state, as the kernel writes it.
     pub bytes: Vec<u8>,
 }
 
@@ -278,7 +278,7 @@ pub trait EventLog: Send + Sync + 'static {
     /// words at or before its head; or where the one there is is of the same version and no older.
     /// An append that erases words lets go of every snapshot that may hold them.
     async fn put_snapshot(&self, stream: &StreamId, snapshot: Snapshot) -> Result<bool, LogError>;
-    /// A stream's row.
+    /// What the list shows of one stream; nothing where there is none of that id.
     async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError>;
     /// Makes `owner`, the name of one server process, the writer of a stream that exists or is
     /// about to begin: every earlier epoch is fenced from now on. While another process has the

@@ -62,7 +62,7 @@ pub struct Session {
     pub id: SessionId,
     /// What it is called everywhere; unique among those that live. Good as a participant's id.
     pub name: ParticipantId,
-    /// Which program.
+    /// The client of the registry that it runs.
     pub client: String,
     /// The computer it is on; empty for this one.
     pub computer: String,

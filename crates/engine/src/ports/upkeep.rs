@@ -9,7 +9,7 @@ use super::LogError;
 /// What a walk over the whole log found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verified {
-    /// Streams looked at.
+    /// The number of streams that were looked at.
     pub streams: u64,
     /// Events whose checksums match, where there are any.
     pub events: u64,

@@ -14,9 +14,9 @@ pub use crate::runtime::turn::TurnKey;
 /// All that a runtime is told about a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
-    /// Which turn.
+    /// The conversation, the turn and the attempt.
     pub key: TurnKey,
-    /// Whose.
+    /// The participant whose turn it is.
     pub participant: ParticipantId,
     /// Its name, as the others read it.
     pub name: String,
@@ -26,7 +26,7 @@ pub struct Job {
     pub address: Option<Address>,
     /// Why it was granted.
     pub why: Why,
-    /// What for.
+    /// Whether it is to say something or only to listen.
     pub kind: TurnKind,
     /// Whether `[PASS]` is offered.
     pub may_pass: bool,
@@ -56,11 +56,11 @@ pub struct Given {
 pub enum Probe {
     /// Never heard of it.
     Unknown,
-    /// It will begin.
+    /// It has not begun, and will.
     Waiting,
-    /// It goes on.
+    /// It works on the turn.
     Running,
-    /// It is done.
+    /// It has answered, in these words.
     Done(String),
     /// It was begun and can no longer be followed.
     Lost,
@@ -86,12 +86,12 @@ pub enum Report {
         through: Seq,
         /// The summary.
         text: String,
-        /// What it used.
+        /// Time, tokens and money that the summary used.
         usage: Usage,
     },
     /// It waits for a person's permission.
     Permission {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
         /// What is asked.
         question: Box<Question>,
@@ -100,16 +100,16 @@ pub enum Report {
     },
     /// What was asked is not asked any more, or something else is.
     Withdrawn {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// Why.
+        /// Why nobody is asked any more.
         because: Withdrawn,
     },
-    /// It is over.
+    /// The turn is over, one way or the other.
     Finished {
         /// The text, or what went wrong.
         result: Result<String, Fault>,
-        /// What it used.
+        /// Time, tokens and money that the turn used.
         usage: Usage,
     },
 }

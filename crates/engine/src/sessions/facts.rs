@@ -40,7 +40,7 @@ pub struct Status {
 /// A session to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSession {
-    /// Which program.
+    /// The client of the registry that is to run.
     pub client: String,
     /// The folder it shall work in; the program's own when it is empty.
     pub cwd: PathBuf,
@@ -48,7 +48,7 @@ pub struct NewSession {
     pub args: Vec<String>,
     /// What it shall be called; made from the client's name where unset.
     pub name: Option<String>,
-    /// Who asks.
+    /// The caller, as the surface proved it or as the client said.
     pub by: Actor,
     /// The session whose program asks, where it is one.
     pub session: Option<SessionId>,
@@ -72,7 +72,7 @@ pub struct NewObserved {
     pub adopt: Adopt,
     /// What it shall be called; made from the client's name where unset.
     pub name: Option<String>,
-    /// Who asks.
+    /// The caller, as the surface proved it or as the client said.
     pub by: Actor,
 }
 
@@ -211,13 +211,13 @@ pub struct Eyes {
 /// Something a session was asked, or said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// When.
+    /// When it was said.
     pub ts: Timestamp,
-    /// In which conversation.
+    /// The conversation in which it was said.
     pub stream: StreamId,
-    /// Whose words.
+    /// The participant who said it.
     pub from: ParticipantId,
-    /// The words.
+    /// The text, in UTF-8.
     pub text: String,
 }
 
@@ -242,15 +242,15 @@ pub enum SessionError {
     /// This server has no terminals.
     #[error("there are no terminals here: {0}")]
     Unavailable(String),
-    /// No such session.
+    /// No session has this id, name or beginning of an id.
     #[error("there is no session {0}")]
     NotFound(String),
     /// It is over.
     #[error("session {name} has ended: {why}")]
     Ended {
-        /// Its name.
+        /// The name that the session had.
         name: ParticipantId,
-        /// Why it ended.
+        /// Why its program ended, for people.
         why: String,
     },
     /// No such link, or it is closed.
@@ -259,7 +259,7 @@ pub enum SessionError {
     /// The request makes no sense.
     #[error("{0}")]
     Invalid(String),
-    /// Not now.
+    /// It cannot be done now; the text says what is in the way.
     #[error("{0}")]
     Conflict(String),
     /// The terminal could not do it.

@@ -203,7 +203,7 @@ pub enum HostFault {
     /// busy.
     #[error("{0}")]
     Refused(String),
-    /// Anything else.
+    /// Anything else, such as a terminal that does not answer; the text is for people.
     #[error("{0}")]
     Failed(String),
 }

@@ -47,7 +47,7 @@ pub enum Measure {
 /// The most that may be spent; no limit where unset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
-    /// Turns an hour.
+    /// Turns in a clock hour (UTC); no limit where there is none.
     pub turns: Option<u64>,
     /// Turns an hour that no person set off.
     pub unattended: Option<u64>,
@@ -73,11 +73,11 @@ impl Limit {
 /// The limits of each kind of purse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Of everything together.
+    /// The limit of all conversations of the server together.
     pub hall: Limit,
-    /// Of each conversation.
+    /// The limit of each conversation.
     pub conversation: Limit,
-    /// Of each agent.
+    /// The limit of each agent, in all conversations.
     pub agent: Limit,
     /// Of each one who sets turns off.
     pub principal: Limit,
@@ -102,7 +102,7 @@ pub struct Raise {
     pub turns: u64,
     /// So many millionths of the currency more in each day.
     pub micros: u64,
-    /// Until then.
+    /// When the raise ends.
     pub until: Timestamp,
 }
 
@@ -175,9 +175,9 @@ pub struct Standing {
 /// A budget that is used up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Whose.
+    /// Whose budget it is.
     pub purse: Purse,
-    /// Of what.
+    /// What is counted: turns, turns that no person set off, or money.
     pub measure: Measure,
     /// How much there was: turns, or millionths of the currency.
     pub limit: u64,

@@ -128,30 +128,30 @@ pub enum ClientCommand {
     Create {
         /// Its title; empty becomes `Untitled`.
         name: String,
-        /// Its rules.
+        /// The floor policy, with its settings.
         policy: Policy,
-        /// Who asks.
+        /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
     /// Give it another title.
     Rename {
         /// The title.
         name: String,
-        /// Who asks.
+        /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
     /// Take no more messages (`true`), or take them again.
     Archive {
-        /// Which.
+        /// Whether it is archived after this.
         on: bool,
-        /// Who asks.
+        /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
     /// Say something.
     Post(Post),
     /// Change who is here or how turns are given: all of it, or nothing.
     Control {
-        /// Who asks.
+        /// The caller, as the surface proved it or as the client said.
         by: Actor,
         /// What, in order.
         controls: Vec<Control>,
@@ -160,7 +160,7 @@ pub enum ClientCommand {
     PostCustom(PostCustom),
     /// End an open turn of one's own without saying anything.
     Pass {
-        /// Who passes.
+        /// The participant whose turn it is.
         by: Actor,
         /// To whom, for a talking piece.
         to: Option<String>,
@@ -169,14 +169,14 @@ pub enum ClientCommand {
     },
     /// Cancel every open turn and the queue.
     Stop {
-        /// Who asks.
+        /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
     /// Cancel one turn.
     Cancel {
-        /// Which.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Who asks.
+        /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
     /// Make kept text visible.
@@ -185,46 +185,46 @@ pub enum ClientCommand {
         seq: Seq,
         /// The kept event, read from the log.
         kept: Box<Recorded>,
-        /// Who asks.
+        /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
     /// End it for good: everything that was said in it is erased.
     Delete {
-        /// Who asks.
+        /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
     /// Erase a body.
     Redact {
-        /// Of which event.
+        /// The position of the event.
         seq: Seq,
         /// Whether that is a message, as prompts count them, that has words: a fact, read from the
         /// log.
         message: bool,
-        /// Who asks.
+        /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
     /// Begin a gathering among the participants invited for it.
     Gather {
-        /// Who asks.
+        /// The caller, as the surface proved it or as the client said.
         by: Actor,
-        /// How.
+        /// Who takes part, in which order, and how long each has the piece.
         plan: GatheringPlan,
     },
     /// End a gathering now, with what there is.
     CloseGathering {
-        /// Who asks.
+        /// The caller, as the surface proved it or as the client said.
         by: Actor,
     },
     /// A person answers a permission.
     AnswerPermission {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
         /// Words that mean one of its options, as [`crate::model::permission::choose`] reads them.
         /// With `text` it may be empty, and is the one option that takes any.
         option: String,
         /// Words of one's own, for an option that takes them.
         text: Option<String>,
-        /// Who answers.
+        /// The person who answers; anybody else is refused.
         by: Actor,
     },
 }
@@ -235,29 +235,29 @@ pub enum ClientCommand {
 pub enum EngineCommand {
     /// The runtime accepted a turn.
     Started {
-        /// Which.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Which try.
+        /// Which attempt at the turn this is, from 1; a restart begins another.
         attempt: u32,
         /// The newest event its prompt covers.
         through: Seq,
     },
     /// The runtime is done with a turn.
     Finished {
-        /// Which.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Which try.
+        /// Which attempt at the turn this is, from 1; a restart begins another.
         attempt: u32,
         /// The text, or what went wrong.
         result: Result<String, Fault>,
-        /// What it used.
+        /// Time, tokens and money that the turn used.
         usage: Usage,
     },
     /// A runtime summed up what no longer fits into a participant's memory.
     Summarise {
-        /// For which turn.
+        /// The number of the turn before whose call the summary was made.
         turn: TurnNo,
-        /// Which try.
+        /// Which attempt at the turn this is, from 1; a restart begins another.
         attempt: u32,
         /// It covers what took effect up to and with this.
         through: Seq,
@@ -265,21 +265,21 @@ pub enum EngineCommand {
         read_at: Seq,
         /// The words.
         text: String,
-        /// What it used.
+        /// Time, tokens and money that the turn used.
         usage: Usage,
     },
     /// A restart lost a running turn.
     Lost {
-        /// Which.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Which try.
+        /// Which attempt at the turn this is, from 1; a restart begins another.
         attempt: u32,
     },
     /// A running turn asks for permission.
     AskPermission {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// The turn.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
         /// What is asked.
         question: Box<Question>,
@@ -301,35 +301,35 @@ pub enum EngineCommand {
         permission: PermissionId,
         /// Who asks: an agent of this conversation.
         by: Actor,
-        /// What for.
+        /// The program, its arguments, folder and first message.
         start: Box<StartRequest>,
         /// How long a person has.
         within: Millis,
     },
     /// A start that a person allowed was carried out, or could not be.
     StartDone {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
         /// What came of it.
         outcome: StartOutcome,
     },
     /// What was asked is not asked any more, or something else is.
     WithdrawPermission {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// Why.
+        /// Why nobody is asked any more.
         because: Withdrawn,
     },
     /// Look at the clock.
     Tick,
     /// Time stood still for so long.
     ShiftClock {
-        /// How long.
+        /// By how many milliseconds open deadlines move.
         downtime: Millis,
     },
     /// The registry changed.
     Facts {
-        /// Whose client.
+        /// The participant whose client it is.
         participant: ParticipantId,
         /// What it says now.
         facts: AgentFacts,
@@ -343,7 +343,7 @@ pub struct Post {
     pub by: Actor,
     /// Whom it addresses.
     pub to: To,
-    /// The words.
+    /// The text as it was given, in UTF-8.
     pub body: String,
     /// What it replies to, looked up by the host.
     pub reply_to: Option<Cause>,
@@ -461,9 +461,9 @@ pub enum Control {
     Resume,
     /// Whether agents' mentions wake other agents.
     Discussion {
-        /// The switch.
+        /// Whether it is on after this.
         on: bool,
-        /// The second switch.
+        /// Whether agents' mentions wake agents; `on` is needed too.
         allow_agent_mentions: bool,
     },
     /// Whether unaddressed human messages ask everyone.
@@ -486,7 +486,7 @@ pub enum Control {
         turns: u64,
         /// So many millionths of the currency more in each day.
         micros: u64,
-        /// For so long.
+        /// For how many milliseconds it may.
         within: Millis,
     },
 }
@@ -547,7 +547,7 @@ pub enum Refusal {
 pub struct Rejection {
     /// What kind.
     pub refusal: Refusal,
-    /// Stable word.
+    /// The stable code of the error, in snake case.
     pub code: &'static str,
     /// What was wrong and what to do, in one or two sentences.
     pub message: String,

@@ -17,7 +17,7 @@ pub use crate::model::usage::Usage;
 /// An event at its place in a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
-    /// Its position.
+    /// The position of the event in its stream, from 1.
     pub seq: Seq,
     /// When it was appended; rises strictly within a stream.
     pub ts: Timestamp,
@@ -35,7 +35,7 @@ impl Recorded {
 /// A pointer to the event that gave rise to something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
-    /// Its position.
+    /// The position of the event in its stream, from 1.
     pub seq: Seq,
     /// Its public id.
     pub id: EventId,
@@ -160,7 +160,7 @@ fn that_there_are_words<S: serde::Serializer>(
 pub enum Change {
     /// A participant was invited, or its profile changed.
     Invited {
-        /// Its id.
+        /// The participant's id in this conversation.
         participant: ParticipantId,
         /// Person or agent.
         kind: Kind,
@@ -184,17 +184,17 @@ pub enum Change {
     },
     /// A participant left or was removed.
     Uninvited {
-        /// Its id.
+        /// The participant's id in this conversation.
         participant: ParticipantId,
     },
     /// These may not speak.
     Muted {
-        /// Who.
+        /// The participants that it is about, in order.
         targets: Vec<ParticipantId>,
     },
     /// These may speak again.
     Unmuted {
-        /// Who.
+        /// The participants that it is about, in order.
         targets: Vec<ParticipantId>,
     },
     /// Agents stand still, or go on.
@@ -204,19 +204,19 @@ pub enum Change {
     },
     /// Whether agents' mentions wake other agents under `mention_only`.
     Discussion {
-        /// The switch.
+        /// Whether it is on after this.
         on: bool,
         /// The second switch; both are needed.
         allow_agent_mentions: bool,
     },
     /// Whether unaddressed human messages ask every invited agent under `mention_only`.
     InvitedAuto {
-        /// The switch.
+        /// Whether it is on after this.
         on: bool,
     },
     /// These get a turn now.
     Prodded {
-        /// Who.
+        /// The participants that it is about, in order.
         targets: Vec<ParticipantId>,
     },
     /// Other rules, or other settings.
@@ -232,12 +232,12 @@ pub enum Change {
     GuardLifted,
     /// What is said goes to this outside target too, and the stream holds the claim on it.
     Bound {
-        /// E.g. `chat:telegram:-100123`.
+        /// The target, such as `chat:telegram:-100123`.
         target: String,
     },
     /// The target is free again.
     Unbound {
-        /// Which.
+        /// The target, such as `chat:telegram:-100123`.
         target: String,
     },
     /// The conversation may spend more than its budget for a while.
@@ -383,7 +383,7 @@ pub enum Event {
         name: String,
         /// Who began it.
         by: ParticipantId,
-        /// Its rules.
+        /// The floor policy, with its settings.
         policy: Policy,
     },
     /// It has another title.
@@ -410,7 +410,7 @@ pub enum Event {
     },
     /// Somebody changed who is here or how turns are given.
     Controlled {
-        /// Who.
+        /// The participant who did it.
         by: ParticipantId,
         /// What, in order.
         changes: Vec<Change>,
@@ -423,7 +423,7 @@ pub enum Event {
     /// A client kept something of its own kind here.
     #[serde(rename = "foreign")]
     Custom {
-        /// Whose it is.
+        /// The participant who sent it.
         from: ParticipantId,
         /// Whom it addresses.
         to: To,
@@ -456,14 +456,14 @@ pub enum Event {
     },
     /// The time of a queued message came.
     Taken {
-        /// The message.
+        /// The message that it is about.
         cause: Cause,
     },
     /// A human message is being answered, agent after agent.
     RoundOpened {
-        /// The message.
+        /// The message that it is about.
         cause: Cause,
-        /// Most visible replies.
+        /// The largest number of visible replies that the message gets.
         cap: u32,
         /// Who must answer, in order.
         forced: Vec<ParticipantId>,
@@ -488,18 +488,18 @@ pub enum Event {
     /// The time of an answer has come that was late for its round: those who have not reacted to
     /// the message may.
     RoundReopened {
-        /// The message.
+        /// The message that it is about.
         cause: Cause,
-        /// The answer.
+        /// The position of the late answer.
         reply: Seq,
     },
     /// An agent was not asked.
     Skipped {
-        /// Who.
+        /// The participant that it is about.
         participant: ParticipantId,
-        /// Why not.
+        /// The reason for which no turn is given.
         why_not: WhyNot,
-        /// About what.
+        /// The event that gave rise to it.
         cause: Cause,
         /// More words, where they help.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -507,18 +507,18 @@ pub enum Event {
     },
     /// A participant may speak.
     TurnGranted {
-        /// The turn.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Who.
+        /// The participant that it is about.
         participant: ParticipantId,
-        /// Why.
+        /// The reason for which the turn is given.
         why: Why,
-        /// What for.
+        /// Whether it is to say something or only to listen.
         #[serde(default)]
         kind: TurnKind,
         /// Whether `[PASS]` is offered.
         may_pass: bool,
-        /// About what.
+        /// The event that gave rise to it.
         cause: Cause,
         /// When it ends if nothing accepts it.
         expires: Timestamp,
@@ -528,28 +528,28 @@ pub enum Event {
     },
     /// The floor goes on without waiting for it; it runs on.
     TurnReleased {
-        /// The turn.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
     },
     /// A waiting turn got another cause.
     TurnWidened {
-        /// The turn.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Why, now.
+        /// The reason for which the turn is given, after this.
         why: Why,
-        /// What for, now.
+        /// Whether it is to say something or only to listen, after this.
         #[serde(default)]
         kind: TurnKind,
         /// Whether `[PASS]` is offered, now.
         may_pass: bool,
-        /// The newest cause.
+        /// The newest event that the turn is about.
         cause: Cause,
     },
     /// The runtime accepted it; its range is fixed.
     TurnStarted {
-        /// The turn.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Which try.
+        /// Which attempt at the turn this is, from 1; a restart begins another.
         attempt: u32,
         /// It covers what comes after this.
         from_seq: Seq,
@@ -560,7 +560,7 @@ pub enum Event {
     },
     /// A restart lost it; it waits to be run again as the next attempt.
     TurnLost {
-        /// The turn.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
         /// The attempt that was lost.
         attempt: u32,
@@ -570,26 +570,26 @@ pub enum Event {
     },
     /// The turn is over.
     TurnEnded {
-        /// The turn.
+        /// The number of the turn in its conversation.
         turn: TurnNo,
-        /// Whose it was.
+        /// The participant whose turn it was.
         participant: ParticipantId,
-        /// The last attempt.
+        /// The number of its last attempt, from 1.
         attempt: u32,
         /// How it ended.
         outcome: Outcome,
         /// More, where it did not speak.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fault: Option<Fault>,
-        /// What it used.
+        /// Time, tokens and money that the turn used.
         usage: Usage,
     },
     /// Text that was not shown. Nothing an agent wrote is thrown away.
     #[serde(rename = "kept")]
     Suppressed {
-        /// Who wrote it.
+        /// The participant who wrote the words.
         participant: ParticipantId,
-        /// For which turn.
+        /// The turn that the words were for; nothing where they answered none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<TurnNo>,
         /// Why it was not shown.
@@ -606,9 +606,9 @@ pub enum Event {
     /// more are only counted.
     #[serde(rename = "unkept")]
     Discarded {
-        /// Whose.
+        /// The participant who wrote them.
         participant: ParticipantId,
-        /// How many contributions.
+        /// The number of contributions that were refused and not kept.
         count: u64,
         /// How long they were together.
         bytes: u64,
@@ -619,11 +619,11 @@ pub enum Event {
     },
     /// A running turn waits for a person's permission.
     PermissionRequested {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
         /// The turn that stands still.
         turn: TurnNo,
-        /// Who asks.
+        /// The agent that asks.
         participant: ParticipantId,
         /// The exact action.
         action: String,
@@ -643,9 +643,9 @@ pub enum Event {
     },
     /// A person answered it.
     PermissionAnswered {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// Who.
+        /// The participant who did it.
         by: ParticipantId,
         /// The id of one of its options.
         option: String,
@@ -663,21 +663,21 @@ pub enum Event {
     },
     /// Nobody answered in time.
     PermissionExpired {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
     },
     /// Nobody needs to answer it any more, or an answer came too late for what it was about.
     PermissionWithdrawn {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// Why.
+        /// Why nobody is asked any more.
         because: Withdrawn,
     },
     /// An agent's program asks something in no turn, such as whether a folder is trusted. It is
     /// answered as a permission is, and has no deadline: whoever asked says when it is not asked
     /// any more.
     QuestionAsked {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
         /// Whose program asks.
         participant: ParticipantId,
@@ -698,11 +698,11 @@ pub enum Event {
     /// An agent asks to have a program started: a permission of no turn. It is answered as the
     /// others are.
     StartRequested {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// Who asks.
+        /// The agent that asks.
         participant: ParticipantId,
-        /// What for.
+        /// The program, its arguments, folder and first message.
         start: StartRequest,
         /// The same, as people are shown it.
         action: String,
@@ -716,24 +716,24 @@ pub enum Event {
     },
     /// Something came of it.
     StartSettled {
-        /// The permission.
+        /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// Who asked.
+        /// The agent that asked.
         participant: ParticipantId,
-        /// What for.
+        /// The program, its arguments, folder and first message.
         start: StartRequest,
         /// What came of it.
         outcome: StartOutcome,
     },
     /// A person stopped everything.
     Stopped {
-        /// Who.
+        /// The participant who did it.
         by: ParticipantId,
     },
     /// A guard holds the floor until a person goes on.
     #[serde(rename = "held")]
     GuardTripped {
-        /// Which guard.
+        /// The guard that tripped.
         guard: Guard,
     },
     /// A budget is used up: nobody is asked on it until there is some again, or a person raises it.
@@ -745,7 +745,7 @@ pub enum Event {
         currency: String,
         /// Who is the first that is not asked.
         about: ParticipantId,
-        /// About what.
+        /// The event that gave rise to it.
         cause: Cause,
     },
     /// Time stood still; open deadlines and beats moved by so much.
@@ -756,14 +756,14 @@ pub enum Event {
     },
     /// The registry says something else about a participant's client.
     FactsChanged {
-        /// Who.
+        /// The participant that it is about.
         participant: ParticipantId,
         /// What it says now.
         facts: AgentFacts,
     },
     /// The body of an event was erased.
     Redacted {
-        /// Which.
+        /// The position of the event.
         seq: Seq,
         /// Who erased it.
         by: ParticipantId,

@@ -113,14 +113,14 @@ pub enum LetGo {
 pub enum GatheringEvent {
     /// It began.
     Opened {
-        /// How it runs.
+        /// Who takes part, in which order, and how long each has the piece.
         plan: GatheringPlan,
         /// Who began it.
         by: ParticipantId,
     },
     /// A round began.
     RoundOpened {
-        /// In which phase.
+        /// The phase of the breath in which the round is.
         phase: Phase,
         /// Which round of the phase, from 1.
         round: u32,
@@ -129,7 +129,7 @@ pub enum GatheringEvent {
     },
     /// Somebody holds the piece.
     PieceGiven {
-        /// Who.
+        /// The participant who holds the piece.
         holder: ParticipantId,
         /// Why it is somebody else than the one named, where it is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,16 +137,16 @@ pub enum GatheringEvent {
     },
     /// A beat of the hold.
     Beat {
-        /// Which, from 1.
+        /// The number of the beat, from 1.
         number: u32,
     },
     /// The holder was asked for its last word.
     LastWordAsked,
     /// The holder let go.
     PieceReleased {
-        /// Who.
+        /// The participant who holds the piece.
         holder: ParticipantId,
-        /// Why.
+        /// What ended the holder's time with the piece.
         because: LetGo,
         /// Whom it named as the next, when that one can be.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -157,7 +157,7 @@ pub enum GatheringEvent {
     },
     /// The harvester was asked to gather what was said.
     HarvestAsked {
-        /// Who.
+        /// The participant who writes the harvest.
         harvester: ParticipantId,
     },
     /// It is over.
@@ -170,7 +170,7 @@ pub enum GatheringEvent {
 /// What the conversation remembers of its gathering.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gathering {
-    /// How it runs.
+    /// Who takes part, in which order, and how long each has the piece.
     pub plan: GatheringPlan,
     /// The phase it is in.
     pub phase: Phase,
@@ -189,7 +189,7 @@ pub struct Gathering {
 /// Keeping the talking piece.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PieceTenure {
-    /// Who.
+    /// The participant who holds the piece.
     pub holder: ParticipantId,
     /// Beats so far.
     pub beats: u32,

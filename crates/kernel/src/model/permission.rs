@@ -227,16 +227,16 @@ const DENY: &str = "deny";
 pub enum ChoiceFault {
     /// They mean none.
     Unknown {
-        /// What was said.
+        /// The answer as it was given: an option's id, label or beginning.
         given: String,
-        /// What is offered.
+        /// The labels of the options that there are, for the message of the error.
         offered: String,
     },
     /// They mean more than one.
     Ambiguous {
-        /// What was said.
+        /// The answer as it was given: an option's id, label or beginning.
         given: String,
-        /// What is offered.
+        /// The labels of the options that there are, for the message of the error.
         offered: String,
     },
     /// There are words of one's own, and the option takes none.
@@ -253,7 +253,7 @@ pub enum ChoiceFault {
     },
     /// There are too many words.
     TextTooLong {
-        /// How many bytes.
+        /// Bytes of UTF-8.
         bytes: usize,
     },
 }

@@ -125,7 +125,7 @@ impl Default for Policy {
 pub struct PolicyFault {
     /// The key that was refused.
     pub key: String,
-    /// What it takes.
+    /// What the setting takes, for the message of the error.
     pub expected: String,
 }
 

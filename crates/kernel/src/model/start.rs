@@ -51,7 +51,7 @@ pub enum StartOutcome {
     },
     /// A person refused it.
     Refused {
-        /// Who.
+        /// The participant who did it.
         by: ParticipantId,
     },
     /// Nobody answered in time.

@@ -110,7 +110,7 @@ pub const LINK_KEY: &str = "link:";
 /// The two switches of agents' mentions under `mention_only`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Discussion {
-    /// The first.
+    /// Whether agents' mentions count at all; `allow_agent_mentions` is needed too.
     pub on: bool,
     /// The second; both are needed.
     pub allow_agent_mentions: bool,

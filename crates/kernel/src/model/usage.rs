@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 pub struct Usage {
     /// Milliseconds from start to end.
     pub ms: u64,
-    /// Tokens read.
+    /// Tokens that the model read, as its provider counted them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub input_tokens: u64,
-    /// Tokens written.
+    /// Tokens that the model wrote, as its provider counted them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub output_tokens: u64,
     /// Cost in millionths of the currency of the configured prices.

@@ -93,7 +93,7 @@ pub struct Nomination {
     pub polled: Vec<ParticipantId>,
     /// Who is not asked although it could be, and why.
     pub others: Vec<(ParticipantId, WhyNot, &'static str)>,
-    /// Most visible replies.
+    /// The largest number of visible replies that the message gets.
     pub cap: u32,
     /// Only those named may react.
     pub targeted: bool,

@@ -8,11 +8,11 @@ use crate::model::time::Timestamp;
 /// A turn that should be running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Which.
+    /// The number of the turn in its conversation.
     pub turn: TurnNo,
-    /// Which try.
+    /// Which attempt at the turn this is, from 1; a restart begins another.
     pub attempt: u32,
-    /// Whose.
+    /// The participant whose turn it is.
     pub participant: ParticipantId,
     /// Whether the log says that it was started.
     pub started: bool,
@@ -25,7 +25,7 @@ pub struct Start {
     pub permission: PermissionId,
     /// Who asked for it.
     pub participant: ParticipantId,
-    /// What.
+    /// The program, its arguments, folder and first message.
     pub request: StartRequest,
 }
 

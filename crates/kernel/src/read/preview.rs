@@ -10,7 +10,7 @@ use crate::text::mentions;
 /// What would become of one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forecast {
-    /// Who.
+    /// The participant that it is about.
     pub participant: ParticipantId,
     /// Why it would be asked, or why not.
     pub verdict: Result<Why, WhyNot>,
@@ -21,7 +21,7 @@ pub struct Forecast {
 pub struct Draft {
     /// Whom they address.
     pub to: To,
-    /// The words.
+    /// The text as it was given, in UTF-8.
     pub body: String,
     /// What they reply to.
     pub reply_to: Option<Cause>,

@@ -47,13 +47,13 @@ impl AuditAction {
 /// Something to be recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
-    /// When.
+    /// When it was done.
     pub at: Timestamp,
-    /// What.
+    /// What was done.
     pub deed: AuditAction,
     /// Who, where that is proven.
     pub by: Option<ParticipantId>,
-    /// By which credential.
+    /// The credential by which it was done, where there was one.
     pub token: Option<TokenId>,
     /// The credential that it is about, where that is another one.
     pub about: Option<TokenId>,

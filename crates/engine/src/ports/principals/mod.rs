@@ -27,7 +27,7 @@ pub struct Principal {
 /// Whether a token was kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsertOutcome {
-    /// It was.
+    /// The token is kept.
     Yes,
     /// It was not: the principal is known as the other kind.
     OtherKind,

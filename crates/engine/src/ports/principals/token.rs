@@ -206,17 +206,17 @@ impl fmt::Display for TokenId {
 /// What is stored about a credential.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// Its public name.
+    /// The public half, by which lists and audits name it.
     pub id: TokenId,
     /// What kind it is.
     pub kind: TokenKind,
     /// The hash of the credential.
     pub hash: TokenHash,
-    /// Whose it is.
+    /// The person or agent whose token it is.
     pub principal: Principal,
     /// What it allows.
     pub scopes: Scopes,
-    /// Where.
+    /// The conversations that it reaches.
     pub reach: Reach,
     /// What people call it.
     pub label: String,

@@ -15,15 +15,15 @@ use crate::model::time::{Millis, Timestamp};
 pub struct Turn {
     /// Its number.
     pub no: TurnNo,
-    /// Whose it is.
+    /// The participant whose turn it is.
     pub participant: ParticipantId,
     /// Why it was granted.
     pub why: Why,
-    /// What for.
+    /// Whether it is to say something or only to listen.
     pub kind: TurnKind,
     /// Whether `[PASS]` is offered.
     pub may_pass: bool,
-    /// The newest cause.
+    /// The newest event that the turn is about.
     pub cause: Cause,
     /// The cause it was granted for.
     pub first_cause: Cause,

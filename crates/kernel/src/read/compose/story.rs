@@ -24,7 +24,7 @@ pub struct Material<'a> {
 /// Messages that a prompt leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Unread {
-    /// How many.
+    /// The number of messages.
     pub messages: u64,
     /// There are more, which nobody counted.
     pub more: bool,

@@ -30,7 +30,7 @@ pub struct Query {
     pub within: Vec<String>,
     /// At this time or later.
     pub after: Option<Timestamp>,
-    /// Before this time.
+    /// Only what was said before this time.
     pub before: Option<Timestamp>,
 }
 
