@@ -161,10 +161,10 @@ impl Faces {
     }
 
     /// That name, painted and filled up to a width.
-    pub fn painted(&self, paper: &Printer, id: &str, width: usize) -> String {
+    pub fn painted(&self, printer: &Printer, id: &str, width: usize) -> String {
         let name = self.name(id);
         let fill = " ".repeat(width.saturating_sub(cells(name)));
-        format!("{}{fill}", paper.paint(self.style(id), name))
+        format!("{}{fill}", printer.paint(self.style(id), name))
     }
 
     /// The colour of a participant.

@@ -17,7 +17,7 @@ pub struct Pages {
     door: Door,
     action: Action,
     stream: StreamId,
-    sieve: EventFilter,
+    filter: EventFilter,
     through: Seq,
     until: Seq,
 }
@@ -39,11 +39,11 @@ impl Pages {
         let span = usize::try_from(self.until.0 - self.through.0).unwrap_or(PAGE).min(PAGE);
         let mut page = self
             .door
-            .page(self.action, &self.stream, self.sieve.viewer(), self.through, span)
+            .page(self.action, &self.stream, self.filter.viewer(), self.through, span)
             .await?;
         // A page that moves nothing would be read for ever.
         self.through = if page.through > self.through { page.through } else { self.until };
-        self.sieve.keep(&mut page.events);
+        self.filter.keep(&mut page.events);
         Ok(Some(page.events))
     }
 }
@@ -80,14 +80,14 @@ impl Door {
         &self,
         action: Action,
         stream: &StreamId,
-        sieve: impl Into<EventFilter>,
+        filter: impl Into<EventFilter>,
         range: Range<Seq>,
     ) -> Pages {
         Pages {
             door: self.clone(),
             action,
             stream: stream.clone(),
-            sieve: sieve.into(),
+            filter: filter.into(),
             through: range.start,
             until: range.end,
         }
@@ -119,14 +119,14 @@ impl Door {
         &self,
         action: Action,
         stream: &StreamId,
-        sieve: &EventFilter,
+        filter: &EventFilter,
         range: Range<Seq>,
         limit: usize,
     ) -> Result<Seq, AccessError> {
         let (mut end, mut left) = (range.end, limit);
         while end > range.start {
             let begin = Seq(end.0.saturating_sub(PAGE as u64)).max(range.start);
-            let mut pages = self.pages(action, stream, sieve.clone(), begin..end);
+            let mut pages = self.pages(action, stream, filter.clone(), begin..end);
             let mut seen = Vec::new();
             while let Some(events) = pages.next().await? {
                 seen.extend(events.iter().map(|recorded| recorded.seq));

@@ -52,10 +52,10 @@ pub struct Batch {
 
 impl Batch {
     /// Of these events, what passes of those after a position.
-    pub fn new(all: Arc<Vec<Recorded>>, sieve: &EventFilter, after: Seq) -> Self {
+    pub fn new(all: Arc<Vec<Recorded>>, filter: &EventFilter, after: Seq) -> Self {
         let mut seen: Vec<Range<usize>> = Vec::new();
         for (place, recorded) in all.iter().enumerate() {
-            if recorded.seq <= after || !sieve.passes(&recorded.event) {
+            if recorded.seq <= after || !filter.passes(&recorded.event) {
                 continue;
             }
             match seen.last_mut().filter(|run| run.end == place) {
@@ -89,7 +89,7 @@ impl Batch {
 pub struct Reader {
     door: Door,
     stream: StreamId,
-    sieve: EventFilter,
+    filter: EventFilter,
     /// The newest position that was passed, seen or not.
     after: Seq,
     ready: VecDeque<ReaderItem>,
@@ -106,22 +106,22 @@ impl Door {
     pub async fn follow(
         &self,
         stream: &StreamId,
-        sieve: impl Into<EventFilter>,
+        filter: impl Into<EventFilter>,
         after: Seq,
     ) -> Result<Reader, AccessError> {
-        let sieve = sieve.into();
+        let filter = filter.into();
         self.enter(Action::ReadThread, stream)?;
-        let connected = match sieve.viewer() {
+        let connected = match filter.viewer() {
             Viewer::Participant(id) => {
-                Some(self.hall.connect(stream, id.clone(), sieve.takes_turns()).await?)
+                Some(self.hall.connect(stream, id.clone(), filter.takes_turns()).await?)
             }
             Viewer::Operator | Viewer::Guest => None,
         };
-        let turns = OwnTurns::of(sieve.viewer());
+        let turns = OwnTurns::of(filter.viewer());
         Ok(Reader {
             door: self.clone(),
             stream: stream.clone(),
-            sieve,
+            filter,
             after,
             ready: VecDeque::new(),
             live: None,
@@ -181,13 +181,13 @@ impl Reader {
             .map_or(PAGE, |until| usize::try_from(until.0 - after.0).unwrap_or(PAGE).min(PAGE));
         let mut page = self
             .door
-            .page(Action::ReadThread, &self.stream, self.sieve.viewer(), after, span)
+            .page(Action::ReadThread, &self.stream, self.filter.viewer(), after, span)
             .await?;
         self.turns.look_again();
         // A page that reaches no further holds only kinds of events that this version does not
         // know: they are skipped up to the head.
         self.after = if page.through > after { page.through } else { until.unwrap_or(after) };
-        self.sieve.keep(&mut page.events);
+        self.filter.keep(&mut page.events);
         if !page.events.is_empty() {
             self.ready.push_back(ReaderItem::Page(page.events));
         }
@@ -226,7 +226,7 @@ impl Reader {
             Update::Events(events) => {
                 self.turns.observe(&events);
                 let through = events.last().map_or(self.after, |newest| newest.seq);
-                let batch = Batch::new(events, &self.sieve, self.after);
+                let batch = Batch::new(events, &self.filter, self.after);
                 self.after = self.after.max(through);
                 if !batch.seen.is_empty() {
                     self.ready.push_back(ReaderItem::Batch(batch));

@@ -6,24 +6,24 @@ use super::Context;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 
-pub async fn run(desk: &Context) -> Result<(), Fault> {
-    let list: AgentList = desk.client.get("/agents").await?;
-    if desk.paper.json {
-        return desk.paper.object(&list);
+pub async fn run(context: &Context) -> Result<(), Fault> {
+    let list: AgentList = context.client.get("/agents").await?;
+    if context.printer.json {
+        return context.printer.object(&list);
     }
     let width =
         list.agents.iter().map(|agent| agent.client.chars().count()).max().unwrap_or_default();
     for agent in &list.agents {
-        desk.paper.line(&row(desk, agent, width))?;
+        context.printer.line(&row(context, agent, width))?;
     }
     note("Invite one: moothall invite - NAME");
     of_the_servers_user(&list).iter().for_each(|hint| note(hint));
     Ok(())
 }
 
-fn row(desk: &Context, agent: &AgentEntry, width: usize) -> String {
+fn row(context: &Context, agent: &AgentEntry, width: usize) -> String {
     let fill = " ".repeat(width.saturating_sub(agent.client.chars().count()));
-    let name = desk.paper.paint(Style::Bold, &agent.client);
+    let name = context.printer.paint(Style::Bold, &agent.client);
     let how = format!("{:<8} {:<10}", agent.runtime, agent.origin);
     let summary = agent
         .run_as
@@ -31,8 +31,8 @@ fn row(desk: &Context, agent: &AgentEntry, width: usize) -> String {
         .map_or_else(|| agent.summary.clone(), |user| format!("{} Runs as {user}.", agent.summary));
     format!(
         "{name}{fill}  {}  {}",
-        desk.paper.paint(Style::Dim, &how),
-        desk.paper.paint(Style::Plain, &summary)
+        context.printer.paint(Style::Dim, &how),
+        context.printer.paint(Style::Plain, &summary)
     )
 }
 

@@ -39,23 +39,23 @@ impl Doors<'_> {
     ///
     /// # Errors
     /// Standard output is gone.
-    pub fn announce(&self, paper: &Printer) -> Result<(), Fault> {
+    pub fn announce(&self, printer: &Printer) -> Result<(), Fault> {
         let data = std::path::absolute(self.data).unwrap_or_else(|_| self.data.to_owned());
         let here = &self.reach.here;
         let shown = std::io::stdout().is_terminal();
         // A fragment stays in the browser: it is in no request and no log.
         let page =
             if shown { format!("{here}/#key={}", self.key.reveal()) } else { format!("{here}/") };
-        if paper.json {
-            return paper.object(&json!({
+        if printer.json {
+            return printer.object(&json!({
                 "listening": here, "bound": self.address, "others": self.reach.others, "page": page, "key_file": key_file(&data),
                 "data": data, "agents": self.agents, "version": env!("CARGO_PKG_VERSION"),
             }));
         }
         let row =
-            |name: &str, value: &str| format!("  {name:<7} {}", paper.paint(Style::Plain, value));
+            |name: &str, value: &str| format!("  {name:<7} {}", printer.paint(Style::Plain, value));
         let mut lines = vec![
-            format!("Moothall listens on {}", paper.paint(Style::Bold, here)),
+            format!("Moothall listens on {}", printer.paint(Style::Bold, here)),
             row("page", &page),
         ];
         if !shown {
@@ -73,7 +73,7 @@ impl Doors<'_> {
             row("agents", &self.agents.join(", ")),
         ]);
         lines.extend(self.next_steps());
-        lines.iter().try_for_each(|line| paper.line(line))
+        lines.iter().try_for_each(|line| printer.line(line))
     }
 
     fn next_steps(&self) -> Vec<String> {

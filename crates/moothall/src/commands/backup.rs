@@ -9,11 +9,11 @@ use crate::fault::{Exit, Fault};
 use crate::paint::{Printer, note};
 use crate::place::data_folder_of;
 
-pub async fn run(args: &Backup, paper: &Printer) -> Result<(), Fault> {
+pub async fn run(args: &Backup, printer: &Printer) -> Result<(), Fault> {
     let data = data_folder_of(&args.folder, &config::environment())?;
     let found = moothall_store::backup(&data, &args.dest).await.map_err(failed)?;
-    Walked::new(&args.dest, &found).tell(paper)?;
-    if !paper.json {
+    Walked::new(&args.dest, &found).tell(printer)?;
+    if !printer.json {
         note(&format!(
             "{} is a data folder of its own. To look into it: moothall serve --data {0}",
             args.dest.display()

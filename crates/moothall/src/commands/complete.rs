@@ -45,7 +45,7 @@ struct Typed {
 ///
 /// # Errors
 /// Standard output is gone.
-pub async fn run(global: &Global, args: &Complete, paper: &Printer) -> Result<(), Fault> {
+pub async fn run(global: &Global, args: &Complete, printer: &Printer) -> Result<(), Fault> {
     let Some((begun, before)) = args.words.split_last() else { return Ok(()) };
     let begun = plain(begun);
     let Some(typed) = typed(before) else { return Ok(()) };
@@ -54,7 +54,7 @@ pub async fn run(global: &Global, args: &Complete, paper: &Printer) -> Result<()
     let fitting = names.iter().filter(|name| {
         name.starts_with(&begun) && !name.is_empty() && !name.contains(char::is_control)
     });
-    fitting.take(OFFERED_MAX).try_for_each(|name| paper.line(name))
+    fitting.take(OFFERED_MAX).try_for_each(|name| printer.line(name))
 }
 
 /// What the next word is, after these. The program's own name and what stands before it, such as

@@ -8,14 +8,14 @@ use crate::config::{self, Config, Setting, needs_restart};
 use crate::fault::Fault;
 use crate::paint::{Printer, Style, note};
 
-pub fn run(action: &ConfigAction, paper: &Printer) -> Result<(), Fault> {
+pub fn run(action: &ConfigAction, printer: &Printer) -> Result<(), Fault> {
     match action {
-        ConfigAction::Check(file) => check(file, paper),
-        ConfigAction::Show { file, origin } => show(file, *origin, paper),
+        ConfigAction::Check(file) => check(file, printer),
+        ConfigAction::Show { file, origin } => show(file, *origin, printer),
     }
 }
 
-fn check(file: &ConfigFile, paper: &Printer) -> Result<(), Fault> {
+fn check(file: &ConfigFile, printer: &Printer) -> Result<(), Fault> {
     let mut config = Config::find(file.config.as_deref(), &config::environment())?;
     for warning in accounts::check(&config)? {
         config.warnings.push(warning);
@@ -24,8 +24,8 @@ fn check(file: &ConfigFile, paper: &Printer) -> Result<(), Fault> {
     let set = config::settings(file.config.as_deref(), &config::environment())?;
     let lasting: Vec<&str> =
         set.iter().map(|setting| setting.key.as_str()).filter(|key| needs_restart(key)).collect();
-    if paper.json {
-        return paper
+    if printer.json {
+        return printer
             .object(&json!({"ok": true, "file": config.file, "agents": agents, "warnings": config.warnings, "needs_restart": lasting}));
     }
     config.warnings.iter().for_each(|warning| note(&format!("warning: {warning}")));
@@ -33,40 +33,40 @@ fn check(file: &ConfigFile, paper: &Printer) -> Result<(), Fault> {
         || "there is no file, and everything has its default".to_owned(),
         |file| file.display().to_string(),
     );
-    paper.line(&format!(
+    printer.line(&format!(
         "{}  {}",
-        paper.paint(Style::Good, "ok"),
-        paper.paint(Style::Plain, &place)
+        printer.paint(Style::Good, "ok"),
+        printer.paint(Style::Plain, &place)
     ))?;
-    set.iter().try_for_each(|setting| paper.line(&taken_over(&setting.key, paper)))
+    set.iter().try_for_each(|setting| printer.line(&taken_over(&setting.key, printer)))
 }
 
 /// When a running server takes a key over.
-fn taken_over(key: &str, paper: &Printer) -> String {
+fn taken_over(key: &str, printer: &Printer) -> String {
     let (style, when) = if needs_restart(key) {
         (Style::Warn, "needs a restart")
     } else {
         (Style::Dim, "at the next reload")
     };
-    format!("    {}  {}", paper.paint(Style::Plain, key), paper.paint(style, when))
+    format!("    {}  {}", printer.paint(Style::Plain, key), printer.paint(style, when))
 }
 
-fn show(file: &ConfigFile, origin: bool, paper: &Printer) -> Result<(), Fault> {
+fn show(file: &ConfigFile, origin: bool, printer: &Printer) -> Result<(), Fault> {
     let settings = config::settings(file.config.as_deref(), &config::environment())?;
-    if paper.json {
-        return paper.object(&json!({ "settings": settings }));
+    if printer.json {
+        return printer.object(&json!({ "settings": settings }));
     }
     if settings.is_empty() {
         note("Nothing is set, so everything has its default: see moothall.example.toml");
     }
-    settings.iter().try_for_each(|setting| paper.line(&row(setting, origin, paper)))
+    settings.iter().try_for_each(|setting| printer.line(&row(setting, origin, printer)))
 }
 
 /// A line that is TOML itself.
-fn row(setting: &Setting, origin: bool, paper: &Printer) -> String {
-    let line = paper.paint(Style::Plain, &format!("{} = {}", setting.key, setting.value));
+fn row(setting: &Setting, origin: bool, printer: &Printer) -> String {
+    let line = printer.paint(Style::Plain, &format!("{} = {}", setting.key, setting.value));
     if origin {
-        format!("{line}  {}", paper.paint(Style::Dim, &format!("# {}", setting.origin)))
+        format!("{line}  {}", printer.paint(Style::Dim, &format!("# {}", setting.origin)))
     } else {
         line
     }

@@ -9,21 +9,21 @@ use crate::fault::Fault;
 use crate::paint::note;
 use crate::threads;
 
-pub async fn run(desk: &Context, args: &Delete) -> Result<(), Fault> {
-    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let named = threads::state(&desk.client, &thread)
+pub async fn run(context: &Context, args: &Delete) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let named = threads::state(&context.client, &thread)
         .await
         .ok()
         .map_or_else(|| thread.clone(), |state| format!("{:?}", state.name));
     sure::ask(
-        desk,
+        context,
         &args.sure,
         &format!("Delete {named} for good, with everything that was said in it?"),
     )?;
     let deleted: ThreadDeleted =
-        desk.client.delete(&format!("/threads/{}", segment(&thread))).await?;
-    if desk.paper.json {
-        return desk.paper.object(&deleted);
+        context.client.delete(&format!("/threads/{}", segment(&thread))).await?;
+    if context.printer.json {
+        return context.printer.object(&deleted);
     }
     let rest = if deleted.erased {
         ""

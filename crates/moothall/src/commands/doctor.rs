@@ -77,7 +77,7 @@ struct Report {
     checks: Vec<Finding>,
 }
 
-pub async fn run(args: &Doctor, global: &Global, paper: &Printer) -> Result<(), Fault> {
+pub async fn run(args: &Doctor, global: &Global, printer: &Printer) -> Result<(), Fault> {
     let mut checks = examine(args).await;
     if let Some(server) = global.server.as_deref().filter(|server| !server.is_empty()) {
         let (token_file, profile) = (global.token_file.as_deref(), global.profile.as_deref());
@@ -91,10 +91,10 @@ pub async fn run(args: &Doctor, global: &Global, paper: &Printer) -> Result<(), 
         checks.extend(server::examine(&said).await);
     }
     let failed = checks.iter().filter(|finding| finding.verdict == Verdict::Fail).count();
-    if paper.json {
-        paper.object(&Report { ok: failed == 0, checks })?;
+    if printer.json {
+        printer.object(&Report { ok: failed == 0, checks })?;
     } else {
-        checks.iter().try_for_each(|finding| print(paper, finding))?;
+        checks.iter().try_for_each(|finding| print(printer, finding))?;
     }
     match failed {
         0 => Ok(()),
@@ -103,21 +103,21 @@ pub async fn run(args: &Doctor, global: &Global, paper: &Printer) -> Result<(), 
     }
 }
 
-fn print(paper: &Printer, finding: &Finding) -> Result<(), Fault> {
+fn print(printer: &Printer, finding: &Finding) -> Result<(), Fault> {
     let (style, word) = match finding.verdict {
         Verdict::Ok => (Style::Good, "ok  "),
         Verdict::Info => (Style::Dim, "info"),
         Verdict::Warn => (Style::Warn, "warn"),
         Verdict::Fail => (Style::Bad, "FAIL"),
     };
-    paper.line(&format!(
+    printer.line(&format!(
         "{}  {:<14} {}",
-        paper.paint(style, word),
+        printer.paint(style, word),
         finding.check,
-        paper.paint(Style::Plain, &finding.found)
+        printer.paint(Style::Plain, &finding.found)
     ))?;
     finding.fix.as_ref().map_or(Ok(()), |fix| {
-        paper.line(&format!("      {:<14} → {}", "", paper.paint(Style::Bold, fix)))
+        printer.line(&format!("      {:<14} → {}", "", printer.paint(Style::Bold, fix)))
     })
 }
 

@@ -13,18 +13,20 @@ use crate::threads::{self, Faces};
 /// memory.
 const PAGE: usize = 100;
 
-pub async fn run(desk: &Context, args: &Export) -> Result<(), Fault> {
-    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let state = threads::state(&desk.client, &thread).await?;
+pub async fn run(context: &Context, args: &Export) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let state = threads::state(&context.client, &thread).await?;
     let mut transcript = Transcript::new(Faces::of(&state));
     let print = |envelope: &Envelope, transcript: &mut Transcript| match args.format {
-        ExportFormat::Markdown if !desk.paper.json => desk.paper.line(&transcript.entry(envelope)),
-        ExportFormat::Markdown | ExportFormat::Jsonl => desk.paper.object(envelope),
+        ExportFormat::Markdown if !context.printer.json => {
+            context.printer.line(&transcript.entry(envelope))
+        }
+        ExportFormat::Markdown | ExportFormat::Jsonl => context.printer.object(envelope),
     };
     let wanted = if args.all { Wanted::Trace } else { Wanted::Conversation };
     let mut after = 0;
     while after < state.head {
-        let page = events::page(&desk.client, &thread, after, PAGE, wanted).await?;
+        let page = events::page(&context.client, &thread, after, PAGE, wanted).await?;
         // What came since the export began is left for the next one.
         for envelope in page.events.iter().filter(|envelope| envelope.seq <= state.head) {
             print(envelope, &mut transcript)?;

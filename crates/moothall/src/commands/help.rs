@@ -45,7 +45,7 @@ pub fn overview() -> Result<(), Fault> {
     print(&mut cli::command(), false)
 }
 
-pub fn run(args: &Help, paper: &Printer) -> Result<(), Fault> {
+pub fn run(args: &Help, printer: &Printer) -> Result<(), Fault> {
     let [first, rest @ ..] = args.words.as_slice() else { return overview() };
     let topic = match first.as_str() {
         EXIT_CODES => Some(Exit::table()),
@@ -53,10 +53,10 @@ pub fn run(args: &Help, paper: &Printer) -> Result<(), Fault> {
     };
     if let Some(text) = topic {
         let text = text.trim_end();
-        return if paper.json {
-            paper.object(&json!({"topic": first, "text": text}))
+        return if printer.json {
+            printer.object(&json!({"topic": first, "text": text}))
         } else {
-            paper.line(text)
+            printer.line(text)
         };
     }
     let mut command = cli::command();

@@ -30,10 +30,10 @@ impl Default for Choices {
     }
 }
 
-pub fn run(args: &Init, paper: &Printer) -> Result<(), Fault> {
+pub fn run(args: &Init, printer: &Printer) -> Result<(), Fault> {
     let variables = config::environment();
     let asked = !args.defaults
-        && !paper.json
+        && !printer.json
         && std::io::stdin().is_terminal()
         && std::io::stderr().is_terminal();
     let choices = if asked { ask(&mut std::io::stdin().lock())? } else { Choices::default() };
@@ -43,12 +43,12 @@ pub fn run(args: &Init, paper: &Printer) -> Result<(), Fault> {
     );
     let text = written(&choices, &found, tmux_version().as_deref());
     if args.dry_run {
-        return paper.line(text.trim_end());
+        return printer.line(text.trim_end());
     }
     write(&args.file, &text)?;
-    if paper.json {
+    if printer.json {
         let names: Vec<&str> = found.iter().map(|spec| spec.client.as_str()).collect();
-        return paper.object(&json!({"file": args.file, "found": names}));
+        return printer.object(&json!({"file": args.file, "found": names}));
     }
     note(&format!("{} is written. Look it over, then: moothall serve", args.file.display()));
     Ok(())

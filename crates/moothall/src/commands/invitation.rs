@@ -11,14 +11,14 @@ use crate::paint::note;
 use crate::reach::is_loopback;
 use crate::threads;
 
-pub async fn run(desk: &Context, command: &Invitation, others: &[String]) -> Result<(), Fault> {
+pub async fn run(context: &Context, command: &Invitation, others: &[String]) -> Result<(), Fault> {
     match command {
-        Invitation::Create(args) => create(desk, args, others).await,
+        Invitation::Create(args) => create(context, args, others).await,
     }
 }
 
-async fn create(desk: &Context, args: &NewInvitation, others: &[String]) -> Result<(), Fault> {
-    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+async fn create(context: &Context, args: &NewInvitation, others: &[String]) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let request = InvitationRequest {
         principal: args.principal.clone(),
         kind: Some(if args.agent { "agent" } else { "human" }.into()),
@@ -26,15 +26,15 @@ async fn create(desk: &Context, args: &NewInvitation, others: &[String]) -> Resu
         expires_in_hours: args.expires,
     };
     let made: InvitationCode =
-        desk.client.post(&threads::path(&thread, "invitations"), &request).await?;
-    let server = outside(&desk.client.base(), args.url.as_deref(), others);
+        context.client.post(&threads::path(&thread, "invitations"), &request).await?;
+    let server = outside(&context.client.base(), args.url.as_deref(), others);
     let link = format!("{}/{LINK_MARK}{}", server.trim_end_matches('/'), made.code);
-    if desk.paper.json {
-        return desk
-            .paper
+    if context.printer.json {
+        return context
+            .printer
             .object(&json!({"link": link, "code": made.code, "expires_at": made.expires_at}));
     }
-    desk.paper.line(&link)?;
+    context.printer.line(&link)?;
     let until = made.expires_at.map_or_else(String::new, |at| format!(", until {at}"));
     note(&format!(
         "It works once{until}: in a browser, or with `moothall join`. Whoever has it first is {}.",

@@ -10,12 +10,12 @@ use crate::fault::Fault;
 use crate::paint::note;
 use crate::threads;
 
-pub async fn run(desk: &Context, args: &Invite) -> Result<(), Fault> {
-    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let profile = profile(desk, &thread, args).await?;
-    let accepted = invite(&desk.client, &thread, &args.id, profile).await?;
-    if desk.paper.json {
-        return desk.paper.object(&accepted);
+pub async fn run(context: &Context, args: &Invite) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let profile = profile(context, &thread, args).await?;
+    let accepted = invite(&context.client, &thread, &args.id, profile).await?;
+    if context.printer.json {
+        return context.printer.object(&accepted);
     }
     for warning in &accepted.warnings {
         note(&format!("warning: {warning}"));
@@ -25,17 +25,17 @@ pub async fn run(desk: &Context, args: &Invite) -> Result<(), Fault> {
         args.id, args.id
     ));
     match &accepted.join {
-        Some(join) => desk.paper.line(&moothall_kernel::text::for_terminal(&join.prompt)),
+        Some(join) => context.printer.line(&moothall_kernel::text::for_terminal(&join.prompt)),
         None => Ok(()),
     }
 }
 
-pub async fn uninvite(desk: &Context, args: &Uninvite) -> Result<(), Fault> {
-    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+pub async fn uninvite(context: &Context, args: &Uninvite) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let accepted =
-        control(&desk.client, &thread, json!({"uninvite": {"participant_id": args.id}})).await?;
-    if desk.paper.json {
-        return desk.paper.object(&accepted);
+        control(&context.client, &thread, json!({"uninvite": {"participant_id": args.id}})).await?;
+    if context.printer.json {
+        return context.printer.object(&accepted);
     }
     note(&if accepted.event.is_some() {
         format!("{} is out.", args.id)
@@ -77,7 +77,7 @@ pub fn profile_of(agent: &AgentEntry) -> WireProfile {
 
 /// What was given, and at a first invite what the registry knows. A later invite changes only what
 /// it names.
-async fn profile(desk: &Context, thread: &str, args: &Invite) -> Result<WireProfile, Fault> {
+async fn profile(context: &Context, thread: &str, args: &Invite) -> Result<WireProfile, Fault> {
     let roles = (!args.roles.is_empty()).then(|| args.roles.clone());
     let given = WireProfile {
         client: args.client.clone(),
@@ -90,11 +90,11 @@ async fn profile(desk: &Context, thread: &str, args: &Invite) -> Result<WireProf
     if given.session.is_some() {
         return Ok(given);
     }
-    let state = threads::state(&desk.client, thread).await?;
+    let state = threads::state(&context.client, thread).await?;
     if state.state.participants.invited.iter().any(|entry| entry.id == args.id) {
         return Ok(given);
     }
-    let registry: AgentList = desk.client.get("/agents").await?;
+    let registry: AgentList = context.client.get("/agents").await?;
     let client = given.client.clone().unwrap_or_else(|| args.id.clone());
     let start = registry.agents.iter().find(|agent| agent.client == client).map(profile_of);
     let start = start.unwrap_or_else(|| outside(client));

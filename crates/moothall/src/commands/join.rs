@@ -16,7 +16,7 @@ pub const LINK_MARK: &str = "#join=";
 /// How a code begins.
 const CODE: &str = "inv_";
 
-pub async fn run(said: &Said<'_>, paper: &Printer, args: &Join) -> Result<(), Fault> {
+pub async fn run(said: &Said<'_>, printer: &Printer, args: &Join) -> Result<(), Fault> {
     let variables = config::environment();
     let (server, code) = match split(&args.link)? {
         (Some(server), code) => (server, code),
@@ -29,7 +29,11 @@ pub async fn run(said: &Said<'_>, paper: &Printer, args: &Join) -> Result<(), Fa
         .await
         .map_err(|fault| worthless(fault, &server))?;
     if args.print {
-        return if paper.json { paper.object(&accepted) } else { paper.line(&accepted.token) };
+        return if printer.json {
+            printer.object(&accepted)
+        } else {
+            printer.line(&accepted.token)
+        };
     }
     let name = said.profile.map_or_else(|| Profile::usual_name(&server), str::to_owned);
     let cacert = said
@@ -45,9 +49,9 @@ pub async fn run(said: &Said<'_>, paper: &Printer, args: &Join) -> Result<(), Fa
         cacert,
     };
     let file = profile.write(&name, &variables)?;
-    if paper.json {
+    if printer.json {
         let threads = accepted.entry.threads;
-        return paper.object(&json!({"server": server, "principal": principal, "threads": threads, "profile": name, "file": file}));
+        return printer.object(&json!({"server": server, "principal": principal, "threads": threads, "profile": name, "file": file}));
     }
     note(&format!(
         "You are {principal} at {server}, until {}. This is kept in {}.",

@@ -9,11 +9,11 @@ use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
 
-pub async fn run(desk: &Context, args: &List) -> Result<(), Fault> {
-    let mut threads = threads::all(&desk.client).await?;
+pub async fn run(context: &Context, args: &List) -> Result<(), Fault> {
+    let mut threads = threads::all(&context.client).await?;
     threads.retain(|thread| args.all || !thread.archived);
-    if desk.paper.json {
-        return desk.paper.object(&ThreadList { threads, next: None });
+    if context.printer.json {
+        return context.printer.object(&ThreadList { threads, next: None });
     }
     if threads.is_empty() {
         note("There is no conversation yet. Begin one: moothall new \"A name\"");
@@ -22,9 +22,11 @@ pub async fn run(desk: &Context, args: &List) -> Result<(), Fault> {
         let last = day_and_time(&thread.updated_at).unwrap_or_else(|| thread.updated_at.clone());
         let facts = format!("{:<12} {:>6} events, last {last}", thread.policy, thread.head);
         let mark = if thread.archived { "  (archived)" } else { "" };
-        let (facts, name) =
-            (desk.paper.paint(Style::Dim, &facts), desk.paper.paint(Style::Bold, &thread.name));
-        desk.paper.line(&format!("{}  {facts}  {name}{mark}", thread.id))?;
+        let (facts, name) = (
+            context.printer.paint(Style::Dim, &facts),
+            context.printer.paint(Style::Bold, &thread.name),
+        );
+        context.printer.line(&format!("{}  {facts}  {name}{mark}", thread.id))?;
     }
     Ok(())
 }

@@ -54,7 +54,7 @@ pub struct Context {
     /// The server.
     pub client: Client,
     /// Standard output.
-    pub paper: Printer,
+    pub printer: Printer,
 }
 
 /// Runs a command.
@@ -62,23 +62,23 @@ pub struct Context {
 /// # Errors
 /// Whatever kept it from being done.
 pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
-    let paper = Printer::new(global.color, global.json);
+    let printer = Printer::new(global.color, global.json);
     let command = match command {
-        Command::Serve(args) => return serve::run(&args, &paper).await,
-        Command::Doctor(args) => return doctor::run(&args, global, &paper).await,
-        Command::Verify(args) => return verify::run(&args, &paper).await,
-        Command::Backup(args) => return backup::run(&args, &paper).await,
-        Command::Init(args) => return init::run(&args, &paper),
-        Command::Config(action) => return configuration::run(&action, &paper),
+        Command::Serve(args) => return serve::run(&args, &printer).await,
+        Command::Doctor(args) => return doctor::run(&args, global, &printer).await,
+        Command::Verify(args) => return verify::run(&args, &printer).await,
+        Command::Backup(args) => return backup::run(&args, &printer).await,
+        Command::Init(args) => return init::run(&args, &printer),
+        Command::Config(action) => return configuration::run(&action, &printer),
         Command::Completions(args) => return help::completions(&args),
-        Command::Complete(args) => return complete::run(global, &args, &paper).await,
+        Command::Complete(args) => return complete::run(global, &args, &printer).await,
         Command::Man(args) => return help::man(&args),
-        Command::Help(args) => return help::run(&args, &paper),
+        Command::Help(args) => return help::run(&args, &printer),
         talking => talking,
     };
     let said = said(global, data_of(&command));
     if let Command::Join(args) = &command {
-        return join::run(&said, &paper, args).await;
+        return join::run(&said, &printer, args).await;
     }
     let meant = Meant::find(&said, &config::environment())?;
     if let Command::Mcp(args) = &command {
@@ -87,38 +87,38 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
         let person = client.clone().with(meant.credential.clone());
         let agent = meant.credential.given().or_of_client(&config::environment());
-        return mcp::run(&Context { client: client.with(agent), paper }, &person, args).await;
+        return mcp::run(&Context { client: client.with(agent), printer }, &person, args).await;
     }
     let client = Client::new(&meant.server, meant.cacert.as_deref())?.at_home(meant.spool);
-    let desk = Context { client: client.with(meant.credential).introduced().await?, paper };
+    let context = Context { client: client.with(meant.credential).introduced().await?, printer };
     match command {
-        Command::New(args) => new::run(&desk, &args).await,
-        Command::List(args) => list::run(&desk, &args).await,
-        Command::Say(args) => say::run(&desk, &args).await,
-        Command::Tail(args) => tail::run(&desk, &args).await,
-        Command::Chat(args) => chat::run(&desk, &args).await,
-        Command::Invite(args) => invite::run(&desk, &args).await,
-        Command::Uninvite(args) => invite::uninvite(&desk, &args).await,
-        Command::Agents => agents::run(&desk).await,
-        Command::Why(args) => why::run(&desk, &args).await,
-        Command::Usage(args) => spending::usage(&desk, &args).await,
-        Command::Budget(args) => spending::budget(&desk, &args).await,
-        Command::Redact(args) => redact::run(&desk, &args).await,
-        Command::Delete(args) => delete::run(&desk, &args).await,
-        Command::Stop(args) => say::stop(&desk, &args).await,
-        Command::Search(args) => search::run(&desk, &args).await,
-        Command::Export(args) => export::run(&desk, &args).await,
-        Command::Token(command) => token::run(&desk, &command).await,
-        Command::Invitation(command) => invitation::run(&desk, &command, &meant.others).await,
-        Command::Page(_) => page::run(&desk),
-        Command::Run(args) => session::run(&desk, &args).await,
-        Command::Sessions(args) => session::list(&desk, &args).await,
-        Command::Attach(args) => session::attach(&desk, &args).await,
-        Command::Send(args) => session::send(&desk, &args).await,
-        Command::Interrupt(args) => session::interrupt(&desk, &args).await,
-        Command::End(args) => session::end(&desk, &args).await,
-        Command::Link(args) => link::run(&desk, &args).await,
-        Command::Permit(args) => permit::run(&desk, &args).await,
+        Command::New(args) => new::run(&context, &args).await,
+        Command::List(args) => list::run(&context, &args).await,
+        Command::Say(args) => say::run(&context, &args).await,
+        Command::Tail(args) => tail::run(&context, &args).await,
+        Command::Chat(args) => chat::run(&context, &args).await,
+        Command::Invite(args) => invite::run(&context, &args).await,
+        Command::Uninvite(args) => invite::uninvite(&context, &args).await,
+        Command::Agents => agents::run(&context).await,
+        Command::Why(args) => why::run(&context, &args).await,
+        Command::Usage(args) => spending::usage(&context, &args).await,
+        Command::Budget(args) => spending::budget(&context, &args).await,
+        Command::Redact(args) => redact::run(&context, &args).await,
+        Command::Delete(args) => delete::run(&context, &args).await,
+        Command::Stop(args) => say::stop(&context, &args).await,
+        Command::Search(args) => search::run(&context, &args).await,
+        Command::Export(args) => export::run(&context, &args).await,
+        Command::Token(command) => token::run(&context, &command).await,
+        Command::Invitation(command) => invitation::run(&context, &command, &meant.others).await,
+        Command::Page(_) => page::run(&context),
+        Command::Run(args) => session::run(&context, &args).await,
+        Command::Sessions(args) => session::list(&context, &args).await,
+        Command::Attach(args) => session::attach(&context, &args).await,
+        Command::Send(args) => session::send(&context, &args).await,
+        Command::Interrupt(args) => session::interrupt(&context, &args).await,
+        Command::End(args) => session::end(&context, &args).await,
+        Command::Link(args) => link::run(&context, &args).await,
+        Command::Permit(args) => permit::run(&context, &args).await,
         Command::Serve(_)
         | Command::Doctor(_)
         | Command::Verify(_)

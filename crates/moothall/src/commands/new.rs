@@ -16,28 +16,28 @@ use crate::paint::note;
 /// The agents that come with the server, for a conversation that names none.
 const DEMO: [&str; 3] = ["analyst", "writer", "critic"];
 
-pub async fn run(desk: &Context, args: &New) -> Result<(), Fault> {
+pub async fn run(context: &Context, args: &New) -> Result<(), Fault> {
     if args.name.trim().is_empty() {
         return Err(Fault::new(Exit::Usage, "a conversation needs a name")
             .try_this("moothall new \"Launch plan\""));
     }
-    let registry: AgentList = desk.client.get("/agents").await?;
+    let registry: AgentList = context.client.get("/agents").await?;
     let guests = guests(&registry.agents, args)?;
     let body = NewThread {
         name: Some(args.name.clone()),
-        from: Some(desk.client.name().to_owned()),
+        from: Some(context.client.name().to_owned()),
         policy: Some(json!(args.policy)),
     };
-    let created: ThreadCreated = desk.client.post("/threads", &body).await?;
-    last::remember(&desk.client, &created.id);
+    let created: ThreadCreated = context.client.post("/threads", &body).await?;
+    last::remember(&context.client, &created.id);
     for guest in &guests {
-        invite(&desk.client, &created.id, &guest.client, profile_of(guest)).await?;
+        invite(&context.client, &created.id, &guest.client, profile_of(guest)).await?;
     }
     let names: Vec<_> = guests.iter().map(|guest| guest.client.as_str()).collect();
-    if desk.paper.json {
-        return desk.paper.object(&json!({"thread": created, "invited": names}));
+    if context.printer.json {
+        return context.printer.object(&json!({"thread": created, "invited": names}));
     }
-    desk.paper.line(&created.id)?;
+    context.printer.line(&created.id)?;
     note(&next_step(args, &names));
     Ok(())
 }

@@ -5,19 +5,19 @@ use serde_json::json;
 use super::Context;
 use crate::fault::{Exit, Fault};
 
-pub fn run(desk: &Context) -> Result<(), Fault> {
-    let server = desk.client.base();
+pub fn run(context: &Context) -> Result<(), Fault> {
+    let server = context.client.base();
     let none = || {
         Fault::new(Exit::Denied, format!("there is no credential for {server} here"))
             .because("the page needs one to sign in with")
             .try_this("be the user who runs the server, name its data folder with --data DIR, or show a token with --token-file FILE")
     };
-    let key = desk.client.credential().ok_or_else(none)?;
+    let key = context.client.credential().ok_or_else(none)?;
     // A fragment stays in the browser: it is in no request and no log.
     let page = format!("{server}/#key={key}");
-    if desk.paper.json {
-        desk.paper.object(&json!({ "page": page }))
+    if context.printer.json {
+        context.printer.object(&json!({ "page": page }))
     } else {
-        desk.paper.line(&page)
+        context.printer.line(&page)
     }
 }

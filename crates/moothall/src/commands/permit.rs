@@ -283,23 +283,23 @@ fn first_line(action: &str) -> String {
     if first.len() < action.len() { format!("{first}…") } else { first }
 }
 
-pub async fn run(desk: &Context, args: &Permit) -> Result<(), Fault> {
-    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let state = threads::state(&desk.client, &thread).await?;
-    let open = open(&desk.client, &state).await?;
+pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let state = threads::state(&context.client, &thread).await?;
+    let open = open(&context.client, &state).await?;
     if args.option.is_none() && args.text.is_none() {
-        return list(desk, &open);
+        return list(context, &open);
     }
     let forward = "see what is asked: moothall permit and the conversation alone";
     let asked =
         open.one(args.number).map_err(|what| Fault::new(Exit::Failure, what).try_this(forward))?;
-    let by = args.speaker.as_deref().unwrap_or(desk.client.name());
+    let by = args.speaker.as_deref().unwrap_or(context.client.name());
     let answer =
         Answer { option: args.option.clone().unwrap_or_default(), text: args.text.clone() };
     let answered =
-        self::answer(&desk.client, &thread, by, &asked.permission, &answer, None).await?;
-    if desk.paper.json {
-        return desk.paper.object(&answered);
+        self::answer(&context.client, &thread, by, &asked.permission, &answer, None).await?;
+    if context.printer.json {
+        return context.printer.object(&answered);
     }
     let told = answered.event.as_ref().and_then(news);
     let label = match &told {
@@ -326,8 +326,8 @@ async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault>
 ///
 /// # Errors
 /// Something is asked for; no server, or its refusal.
-pub async fn still_asked(desk: &Context, state: &ThreadStateAnswer) -> Result<(), Fault> {
-    let mut open = open(&desk.client, state).await?;
+pub async fn still_asked(context: &Context, state: &ThreadStateAnswer) -> Result<(), Fault> {
+    let mut open = open(&context.client, state).await?;
     // Whoever asks to have a program started goes on meanwhile.
     let stops = |asked: &Asked| {
         asked.turn.is_some()
@@ -335,7 +335,7 @@ pub async fn still_asked(desk: &Context, state: &ThreadStateAnswer) -> Result<()
     };
     open.0.retain(stops);
     let Some(first) = open.all().first() else { return Ok(()) };
-    list(desk, &open)?;
+    list(context, &open)?;
     let says = |kind: &str| first.options.iter().any(|option| option.kind == kind);
     let answer =
         if says("allow_once") { "allow, or deny" } else { "1, or the number of another answer" };
@@ -386,23 +386,29 @@ pub async fn answer(
     }
 }
 
-fn list(desk: &Context, open: &Open) -> Result<(), Fault> {
-    if desk.paper.json {
-        return desk.paper.object(&json!({ "permissions": open.all() }));
+fn list(context: &Context, open: &Open) -> Result<(), Fault> {
+    if context.printer.json {
+        return context.printer.object(&json!({ "permissions": open.all() }));
     }
     if open.all().is_empty() {
         note("Nobody asks for permission here.");
     }
     for asked in open.all() {
-        let who = desk.paper.paint(Style::Bold, &asked.participant);
-        let place = desk.paper.paint(Style::Dim, &format!("{:>4}", asked.number));
+        let who = context.printer.paint(Style::Bold, &asked.participant);
+        let place = context.printer.paint(Style::Dim, &format!("{:>4}", asked.number));
         let action = asked.action.replace('\n', "\n      ");
-        desk.paper.line(&format!("{place}  {who}  {}", desk.paper.paint(Style::Warn, &action)))?;
+        context
+            .printer
+            .line(&format!("{place}  {who}  {}", context.printer.paint(Style::Warn, &action)))?;
         for remark in asked.remarks() {
-            desk.paper.line(&format!("      {}", desk.paper.paint(Style::Bold, &remark)))?;
+            context
+                .printer
+                .line(&format!("      {}", context.printer.paint(Style::Bold, &remark)))?;
         }
         for answer in asked.answers() {
-            desk.paper.line(&format!("      {}", desk.paper.paint(Style::Dim, &answer)))?;
+            context
+                .printer
+                .line(&format!("      {}", context.printer.paint(Style::Dim, &answer)))?;
         }
     }
     Ok(())

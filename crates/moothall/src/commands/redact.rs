@@ -10,14 +10,18 @@ use crate::fault::{Exit, Fault};
 use crate::paint::note;
 use crate::threads;
 
-pub async fn run(desk: &Context, args: &Redact) -> Result<(), Fault> {
-    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let event = id_of(&desk.client, &thread, &args.event).await?;
-    sure::ask(desk, &args.sure, &format!("Erase the words of message {} for good?", args.event))?;
+pub async fn run(context: &Context, args: &Redact) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let event = id_of(&context.client, &thread, &args.event).await?;
+    sure::ask(
+        context,
+        &args.sure,
+        &format!("Erase the words of message {} for good?", args.event),
+    )?;
     let path = threads::path(&thread, &format!("events/{}/redact", segment(&event)));
-    let redacted: Redacted = desk.client.post(&path, &json!({})).await?;
-    if desk.paper.json {
-        return desk.paper.object(&redacted);
+    let redacted: Redacted = context.client.post(&path, &json!({})).await?;
+    if context.printer.json {
+        return context.printer.object(&redacted);
     }
     note(if redacted.event.is_some() {
         "The words are gone, here and for everyone who reads from now on. Whoever has read them still knows them, and so do older backups."

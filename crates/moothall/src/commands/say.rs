@@ -20,19 +20,19 @@ use crate::threads::{self, Faces};
 /// How often to look whether everybody has answered, when the stream is silent.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-pub async fn run(desk: &Context, args: &Say) -> Result<(), Fault> {
+pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
     let content = words(&args.text)?;
-    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let event = NewEvent {
         kind: Some("message".into()),
-        from: Some(args.speaker.clone().unwrap_or_else(|| desk.client.name().to_owned())),
+        from: Some(args.speaker.clone().unwrap_or_else(|| context.client.name().to_owned())),
         to: args.to.clone(),
         content: json!(content),
         ..NewEvent::default()
     };
-    let accepted: Accepted = desk.client.post(&threads::path(&thread, "events"), &event).await?;
-    if desk.paper.json {
-        desk.paper.object(&accepted)?;
+    let accepted: Accepted = context.client.post(&threads::path(&thread, "events"), &event).await?;
+    if context.printer.json {
+        context.printer.object(&accepted)?;
     }
     for warning in &accepted.warnings {
         note(&format!("warning: {warning}"));
@@ -41,9 +41,9 @@ pub async fn run(desk: &Context, args: &Say) -> Result<(), Fault> {
     if args.wait
         && let Some(event) = &accepted.event
     {
-        return wait(desk, event).await;
+        return wait(context, event).await;
     }
-    if !desk.paper.json {
+    if !context.printer.json {
         note(&format!(
             "Said as {said}. Read on: moothall tail -   Who answers and why: moothall why - {said}"
         ));
@@ -51,14 +51,17 @@ pub async fn run(desk: &Context, args: &Say) -> Result<(), Fault> {
     Ok(())
 }
 
-pub async fn stop(desk: &Context, args: &Stop) -> Result<(), Fault> {
-    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let stopped: StopAccepted = desk
+pub async fn stop(context: &Context, args: &Stop) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let stopped: StopAccepted = context
         .client
-        .post(&threads::path(&thread, "stop"), &Actor { from: Some(desk.client.name().to_owned()) })
+        .post(
+            &threads::path(&thread, "stop"),
+            &Actor { from: Some(context.client.name().to_owned()) },
+        )
         .await?;
-    if desk.paper.json {
-        return desk.paper.object(&stopped);
+    if context.printer.json {
+        return context.printer.object(&stopped);
     }
     note(if stopped.event.is_some() {
         "Stopped: open turns and waiting messages are cancelled."
@@ -87,15 +90,15 @@ pub fn words(given: &[String]) -> Result<String, Fault> {
 
 /// Prints what comes after a message until nothing is owed to anybody, or a person has to answer
 /// first; then says what came of it.
-pub(super) async fn wait(desk: &Context, said: &Envelope) -> Result<(), Fault> {
+pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault> {
     let thread = said.thread.as_str();
     // The trace says when a turn ends without a word.
-    let mut follow = Follow::new(&desk.client, thread, said.seq, Wanted::Trace);
+    let mut follow = Follow::new(&context.client, thread, said.seq, Wanted::Trace);
     // It was said: a server that goes away meanwhile is waited for.
-    let look = async || threads::state(&desk.client, thread).await;
+    let look = async || threads::state(&context.client, thread).await;
     let mut state = follow.when_there(look).await?;
-    let mut view = View::new(desk, thread, Faces::of(&state));
-    follow.when_there(async || permit::still_asked(desk, &state).await).await?;
+    let mut view = View::new(context, thread, Faces::of(&state));
+    follow.when_there(async || permit::still_asked(context, &state).await).await?;
     let (mut shown, mut heard_of, mut asks) = (said.seq, Vec::new(), false);
     while is_busy(&state) {
         // Waiting is interrupted only between two frames, so none is lost.
@@ -111,17 +114,17 @@ pub(super) async fn wait(desk: &Context, said: &Envelope) -> Result<(), Fault> {
         }
         state = follow.when_there(look).await?;
         if std::mem::take(&mut asks) {
-            follow.when_there(async || permit::still_asked(desk, &state).await).await?;
+            follow.when_there(async || permit::still_asked(context, &state).await).await?;
         }
     }
     let rest = async || {
-        events::after(&desk.client, thread, shown, Wanted::Conversation, is_conversation).await
+        events::after(&context.client, thread, shown, Wanted::Conversation, is_conversation).await
     };
     for envelope in follow.when_there(rest).await?.events {
         view.show(&envelope).await?;
         heard_of.push(envelope);
     }
-    follow.when_there(async || outcome::of(&desk.client, said, &state, &heard_of).await).await
+    follow.when_there(async || outcome::of(&context.client, said, &state, &heard_of).await).await
 }
 
 /// Somebody is speaking, or will without anything more being done.

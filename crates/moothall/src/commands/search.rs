@@ -9,15 +9,15 @@ use crate::clock::day_and_time;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 
-pub async fn run(desk: &Context, args: &Search) -> Result<(), Fault> {
+pub async fn run(context: &Context, args: &Search) -> Result<(), Fault> {
     let cursor = args.cursor.map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
     let path = format!("/search?q={}&limit={}{cursor}", segment(&query(&args.query)), args.limit);
-    let answer: SearchAnswer = desk.client.get(&path).await?;
-    if desk.paper.json {
-        return desk.paper.object(&answer);
+    let answer: SearchAnswer = context.client.get(&path).await?;
+    if context.printer.json {
+        return context.printer.object(&answer);
     }
     for hit in &answer.hits {
-        desk.paper.line(&row(desk, hit))?;
+        context.printer.line(&row(context, hit))?;
     }
     if answer.hits.is_empty() {
         note("Nothing was found.");
@@ -55,17 +55,17 @@ fn quoted(word: &str) -> String {
     }
 }
 
-fn row(desk: &Context, hit: &SearchHit) -> String {
-    let paper = &desk.paper;
+fn row(context: &Context, hit: &SearchHit) -> String {
+    let printer = &context.printer;
     let at = day_and_time(&hit.ts).unwrap_or_else(|| hit.ts.clone());
     let place = format!("{at}  {}", hit.seq);
     let words = hit.snippet.iter().map(|piece| {
-        paper.paint(if piece.matched { Style::Warn } else { Style::Plain }, &piece.text)
+        printer.paint(if piece.matched { Style::Warn } else { Style::Plain }, &piece.text)
     });
     let (place, thread, from) = (
-        paper.paint(Style::Dim, &place),
-        paper.paint(Style::Dim, &hit.thread_name),
-        paper.paint(Style::Bold, &hit.from),
+        printer.paint(Style::Dim, &place),
+        printer.paint(Style::Dim, &hit.thread_name),
+        printer.paint(Style::Bold, &hit.from),
     );
     format!("{thread}  {place}  {from}  {}", words.collect::<String>())
 }

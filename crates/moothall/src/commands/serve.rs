@@ -46,7 +46,7 @@ const DRAIN_WITHIN: Millis = Millis::from_secs(10);
 /// took.
 const DOORS_WITHIN_MIN: Duration = Duration::from_secs(1);
 
-pub async fn run(args: &Serve, paper: &Printer) -> Result<(), Fault> {
+pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     start_logging(args.log);
     let settled = settle(&args.place, &config::environment())?;
     let tls = settled.tls.as_ref().map(certificate).transpose()?;
@@ -91,7 +91,7 @@ pub async fn run(args: &Serve, paper: &Printer) -> Result<(), Fault> {
         key: &key,
     };
     doors.warning().iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
-    doors.announce(paper)?;
+    doors.announce(printer)?;
 
     let (stop, stopped) = oneshot::channel::<()>();
     let options =

@@ -22,7 +22,7 @@ fn path(session: &str, rest: &str) -> String {
     format!("/sessions/{}/{rest}", segment(session))
 }
 
-pub async fn run(desk: &Context, args: &Run) -> Result<(), Fault> {
+pub async fn run(context: &Context, args: &Run) -> Result<(), Fault> {
     let new = NewSession {
         client: args.client.clone(),
         cwd: Some(folder(args.folder.as_deref())?),
@@ -30,15 +30,15 @@ pub async fn run(desk: &Context, args: &Run) -> Result<(), Fault> {
         name: args.name.clone(),
         ..NewSession::default()
     };
-    let answer: StartAnswer = desk.client.post("/sessions", &new).await?;
-    if desk.paper.json {
-        return desk.paper.object(&answer);
+    let answer: StartAnswer = context.client.post("/sessions", &new).await?;
+    if context.printer.json {
+        return context.printer.object(&answer);
     }
     let session = match answer {
         StartAnswer::Started(session) => session,
         StartAnswer::Asked(asked) => {
             note(&for_terminal(&asked.message));
-            return desk.paper.line(&for_terminal(&asked.permission));
+            return context.printer.line(&for_terminal(&asked.permission));
         }
     };
     let (id, name) = (for_terminal(&session.id), for_terminal(&session.name));
@@ -47,12 +47,12 @@ pub async fn run(desk: &Context, args: &Run) -> Result<(), Fault> {
         note(&format!(
             "{name} runs as {id}. It goes on when you leave; to come back: moothall attach {name}"
         ));
-        return go_to(desk, &session.id).await;
+        return go_to(context, &session.id).await;
     }
     note(&format!(
         "{name} runs. Look at it: moothall attach {name}   Say something: moothall send {name} \"…\""
     ));
-    desk.paper.line(&id)
+    context.printer.line(&id)
 }
 
 /// The whole path of the folder to work in.
@@ -66,21 +66,21 @@ fn folder(given: Option<&Path>) -> Result<String, Fault> {
         .map_err(|_| Fault::new(Exit::Failure, "the folder's name is not UTF-8 text"))
 }
 
-pub async fn attach(desk: &Context, args: &Session) -> Result<(), Fault> {
-    if desk.paper.json {
-        let answer: AttachAnswer = desk.client.get(&path(&args.session, "attach")).await?;
-        return desk.paper.object(&answer);
+pub async fn attach(context: &Context, args: &Session) -> Result<(), Fault> {
+    if context.printer.json {
+        let answer: AttachAnswer = context.client.get(&path(&args.session, "attach")).await?;
+        return context.printer.object(&answer);
     }
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         let fault = Fault::new(Exit::Failure, "a session can be looked at in a terminal only");
         return Err(fault.try_this("with --json, the command that does it is printed; `moothall send` says something to it"));
     }
-    go_to(desk, &args.session).await
+    go_to(context, &args.session).await
 }
 
 /// Becomes the program that shows the session's terminal.
-async fn go_to(desk: &Context, session: &str) -> Result<(), Fault> {
-    let answer: AttachAnswer = desk.client.get(&path(session, "attach")).await?;
+async fn go_to(context: &Context, session: &str) -> Result<(), Fault> {
+    let answer: AttachAnswer = context.client.get(&path(session, "attach")).await?;
     let [program, args @ ..] = answer.argv.as_slice() else {
         return Err(Fault::new(
             Exit::Failure,
@@ -94,16 +94,16 @@ async fn go_to(desk: &Context, session: &str) -> Result<(), Fault> {
         .try_this("it has to be on the computer of the server"))
 }
 
-pub async fn list(desk: &Context, args: &Sessions) -> Result<(), Fault> {
+pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
     let query = if args.ended { "?ended=true" } else { "" };
-    let list: SessionList = desk.client.get(&format!("/sessions{query}")).await?;
-    if desk.paper.json {
-        return desk.paper.object(&list);
+    let list: SessionList = context.client.get(&format!("/sessions{query}")).await?;
+    if context.printer.json {
+        return context.printer.object(&list);
     }
     let columns =
         list.sessions.iter().map(|session| width(&session.name)).max().unwrap_or_default();
     for session in &list.sessions {
-        desk.paper.line(&row(desk, session, columns))?;
+        context.printer.line(&row(context, session, columns))?;
     }
     if list.sessions.is_empty() {
         note("No agent lives in a terminal.");
@@ -118,25 +118,25 @@ pub async fn list(desk: &Context, args: &Sessions) -> Result<(), Fault> {
     Ok(())
 }
 
-fn row(desk: &Context, session: &SessionEntry, columns: usize) -> String {
-    let paper = &desk.paper;
+fn row(context: &Context, session: &SessionEntry, columns: usize) -> String {
+    let printer = &context.printer;
     let style = match session.state.as_str() {
         "asking" => Style::Warn,
         "busy" => Style::Good,
         _ => Style::Plain,
     };
     let fill = " ".repeat(columns.saturating_sub(width(&session.name)));
-    let name = paper.paint(Style::Bold, &session.name);
-    let state = paper.paint(style, &format!("{:<8}", session.state));
+    let name = printer.paint(Style::Bold, &session.name);
+    let state = printer.paint(style, &format!("{:<8}", session.state));
     let waits =
         if session.waiting > 0 { format!("  {} wait", session.waiting) } else { String::new() };
     let end = session.ended.as_ref().map_or_else(String::new, |end| format!("  {}", end.why));
     // Sessions of the same minute begin alike; so much of an id tells them apart.
     let facts = format!("{:<10} {:.13}  {}{waits}{end}", session.client, session.id, session.cwd);
-    format!("{name}{fill}  {state}  {}", paper.paint(Style::Dim, &facts))
+    format!("{name}{fill}  {state}  {}", printer.paint(Style::Dim, &facts))
 }
 
-pub async fn send(desk: &Context, args: &Send) -> Result<(), Fault> {
+pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
     let message = if args.text.is_empty() { None } else { Some(say::words(&args.text)?) };
     let body = NewMessage {
         message,
@@ -145,13 +145,13 @@ pub async fn send(desk: &Context, args: &Send) -> Result<(), Fault> {
         from: args.speaker.clone(),
     };
     let sent: MessageSent =
-        desk.client.post(&path(&args.session.session, "messages"), &body).await?;
-    if desk.paper.json {
-        desk.paper.object(&sent)?;
+        context.client.post(&path(&args.session.session, "messages"), &body).await?;
+    if context.printer.json {
+        context.printer.object(&sent)?;
     }
     if let (true, Some(seq)) = (args.wait, sent.seq) {
         let page = events::page(
-            &desk.client,
+            &context.client,
             &sent.thread,
             seq.saturating_sub(1),
             1,
@@ -163,9 +163,9 @@ pub async fn send(desk: &Context, args: &Send) -> Result<(), Fault> {
             Fault::new(Exit::Failure, "what was said cannot be read")
                 .try_this(format!("moothall tail {}", sent.thread))
         };
-        return say::wait(desk, &said.ok_or_else(gone)?).await;
+        return say::wait(context, &said.ok_or_else(gone)?).await;
     }
-    if desk.paper.json {
+    if context.printer.json {
         return Ok(());
     }
     note(&match (sent.link_state.as_str(), &sent.link_id) {
@@ -178,22 +178,22 @@ pub async fn send(desk: &Context, args: &Send) -> Result<(), Fault> {
     Ok(())
 }
 
-pub async fn interrupt(desk: &Context, args: &Session) -> Result<(), Fault> {
-    act(desk, args, "interrupt", "was told to stop what it does.").await
+pub async fn interrupt(context: &Context, args: &Session) -> Result<(), Fault> {
+    act(context, args, "interrupt", "was told to stop what it does.").await
 }
 
-pub async fn end(desk: &Context, args: &End) -> Result<(), Fault> {
+pub async fn end(context: &Context, args: &End) -> Result<(), Fault> {
     let session = &args.session.session;
-    sure::ask(desk, &args.sure, &format!("End {session}, and the program in its terminal?"))?;
-    act(desk, &args.session, "end", "is over. What it said is kept: moothall sessions --ended")
+    sure::ask(context, &args.sure, &format!("End {session}, and the program in its terminal?"))?;
+    act(context, &args.session, "end", "is over. What it said is kept: moothall sessions --ended")
         .await
 }
 
-async fn act(desk: &Context, args: &Session, what: &str, done: &str) -> Result<(), Fault> {
+async fn act(context: &Context, args: &Session, what: &str, done: &str) -> Result<(), Fault> {
     let acted: SessionActed =
-        desk.client.post(&path(&args.session, what), &Actor::default()).await?;
-    if desk.paper.json {
-        return desk.paper.object(&acted);
+        context.client.post(&path(&args.session, what), &Actor::default()).await?;
+    if context.printer.json {
+        return context.printer.object(&acted);
     }
     note(&format!("{} {done}", acted.session.name));
     Ok(())

@@ -20,15 +20,15 @@ const PLACE_CHARS: usize = 14;
 
 /// Shows the events of one conversation.
 pub struct View<'a> {
-    desk: &'a Context,
+    context: &'a Context,
     thread: &'a str,
     faces: Faces,
 }
 
 impl<'a> View<'a> {
     /// A view of a conversation with these faces.
-    pub fn new(desk: &'a Context, thread: &'a str, faces: Faces) -> Self {
-        Self { desk, thread, faces }
+    pub fn new(context: &'a Context, thread: &'a str, faces: Faces) -> Self {
+        Self { context, thread, faces }
     }
 
     /// Prints an event: an object on a line, or as people read it.
@@ -36,13 +36,13 @@ impl<'a> View<'a> {
     /// # Errors
     /// Standard output is gone.
     pub async fn show(&mut self, envelope: &Envelope) -> Result<(), Fault> {
-        if self.desk.paper.json {
-            return self.desk.paper.object(envelope);
+        if self.context.printer.json {
+            return self.context.printer.object(envelope);
         }
         if envelope.kind == "control" {
-            self.look_again(&self.desk.client).await;
+            self.look_again(&self.context.client).await;
         }
-        self.desk.paper.line(&self.row(envelope))
+        self.context.printer.line(&self.row(envelope))
     }
 
     /// Somebody may have come, gone or got another name. The old faces do when the server cannot be
@@ -54,19 +54,19 @@ impl<'a> View<'a> {
     }
 
     fn row(&self, envelope: &Envelope) -> String {
-        let paper = &self.desk.paper;
+        let printer = &self.context.printer;
         let place =
-            paper.paint(Style::Dim, &format!("{:>4} {}", envelope.seq, clock(&envelope.ts)));
-        let who = self.faces.painted(paper, &envelope.from, self.faces.width());
+            printer.paint(Style::Dim, &format!("{:>4} {}", envelope.seq, clock(&envelope.ts)));
+        let who = self.faces.painted(printer, &envelope.from, self.faces.width());
         // Later lines stand below the first, so that none of them passes for another speaker.
         let indent = format!("\n{}", " ".repeat(PLACE_CHARS + 2 + self.faces.width() + 2));
-        format!("{place}  {who}  {}", self.words(paper, envelope).replace('\n', &indent))
+        format!("{place}  {who}  {}", self.words(printer, envelope).replace('\n', &indent))
     }
 
-    fn words(&self, paper: &Printer, envelope: &Envelope) -> String {
+    fn words(&self, printer: &Printer, envelope: &Envelope) -> String {
         if envelope.kind != "message" {
             let waits = envelope.kind == "permission" && envelope.content["event"] == "requested";
-            return paper.paint(
+            return printer.paint(
                 if waits { Style::Warn } else { Style::Dim },
                 &format!("· {}", explain(envelope)),
             );
@@ -79,14 +79,14 @@ impl<'a> View<'a> {
         };
         let target = match envelope.to.as_str() {
             "all" => String::new(),
-            id => format!("→ {}: ", self.faces.painted(paper, id, 0)),
+            id => format!("→ {}: ", self.faces.painted(printer, id, 0)),
         };
         let doubt = doubt(envelope)
-            .map_or_else(String::new, |doubt| paper.paint(Style::Dim, &format!("({doubt}) ")));
+            .map_or_else(String::new, |doubt| printer.paint(Style::Dim, &format!("({doubt}) ")));
         format!(
             "{doubt}{target}{}{}",
-            paper.paint(style, &text),
-            paper.paint(Style::Dim, &ending(envelope))
+            printer.paint(style, &text),
+            printer.paint(Style::Dim, &ending(envelope))
         )
     }
 }

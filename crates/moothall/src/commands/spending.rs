@@ -11,13 +11,13 @@ use crate::fault::Fault;
 use crate::paint::{Printer, Style, note};
 use crate::threads;
 
-pub async fn usage(desk: &Context, args: &Usage) -> Result<(), Fault> {
+pub async fn usage(context: &Context, args: &Usage) -> Result<(), Fault> {
     let by = args.by.map(|by| match by {
         UsageBy::Agent => "agent",
         UsageBy::Conversation => "thread",
         UsageBy::Day => "day",
     });
-    let thread = resolved(desk, args.conversation.as_deref()).await?;
+    let thread = resolved(context, args.conversation.as_deref()).await?;
     let asked = [
         ("by", by),
         ("thread", thread.as_deref()),
@@ -25,9 +25,9 @@ pub async fn usage(desk: &Context, args: &Usage) -> Result<(), Fault> {
         ("from", args.from.as_deref()),
         ("to", args.to.as_deref()),
     ];
-    let answer: UsageAnswer = desk.client.get(&path(&asked)).await?;
-    if desk.paper.json {
-        return desk.paper.object(&answer);
+    let answer: UsageAnswer = context.client.get(&path(&asked)).await?;
+    if context.printer.json {
+        return context.printer.object(&answer);
     }
     let width = answer
         .rows
@@ -38,35 +38,37 @@ pub async fn usage(desk: &Context, args: &Usage) -> Result<(), Fault> {
         .unwrap_or(5)
         .min(40);
     for row in &answer.rows {
-        desk.paper.line(&line(name_of(row), width, row, &answer.currency))?;
+        context.printer.line(&line(name_of(row), width, row, &answer.currency))?;
     }
-    desk.paper.line(
-        &desk.paper.paint(Style::Bold, &line("total", width, &answer.total, &answer.currency)),
+    context.printer.line(
+        &context.printer.paint(Style::Bold, &line("total", width, &answer.total, &answer.currency)),
     )?;
-    budgets(&desk.paper, &answer.budgets, &answer.currency)
+    budgets(&context.printer, &answer.budgets, &answer.currency)
 }
 
-pub async fn budget(desk: &Context, args: &Budget) -> Result<(), Fault> {
+pub async fn budget(context: &Context, args: &Budget) -> Result<(), Fault> {
     if let Some(BudgetCommand::Raise(raise)) = &args.command {
-        return raised(desk, raise).await;
+        return raised(context, raise).await;
     }
-    let thread = resolved(desk, args.conversation.as_deref()).await?;
-    let answer: UsageAnswer = desk
+    let thread = resolved(context, args.conversation.as_deref()).await?;
+    let answer: UsageAnswer = context
         .client
         .get(&path(&[("thread", thread.as_deref()), ("agent", args.agent.as_deref())]))
         .await?;
-    if desk.paper.json {
-        return desk.paper.object(&json!({"currency": answer.currency, "budgets": answer.budgets}));
+    if context.printer.json {
+        return context
+            .printer
+            .object(&json!({"currency": answer.currency, "budgets": answer.budgets}));
     }
     if answer.budgets.is_empty() {
         note("No budget has a limit here. [budgets] in moothall.toml sets them.");
     }
-    budgets(&desk.paper, &answer.budgets, &answer.currency)
+    budgets(&context.printer, &answer.budgets, &answer.currency)
 }
 
-async fn raised(desk: &Context, args: &Raise) -> Result<(), Fault> {
+async fn raised(context: &Context, args: &Raise) -> Result<(), Fault> {
     if let Some(word) = &args.conversation {
-        let thread = threads::resolve(&desk.client, word).await?;
+        let thread = threads::resolve(&context.client, word).await?;
         let mut budget = json!({"seconds": args.seconds});
         if let Some(turns) = args.turns {
             budget["turns"] = json!(turns);
@@ -74,11 +76,11 @@ async fn raised(desk: &Context, args: &Raise) -> Result<(), Fault> {
         if let Some(cost) = args.cost {
             budget["cost"] = json!(cost);
         }
-        let event =
-            json!({"type": "control", "from": desk.client.name(), "content": {"budget": budget}});
-        let accepted: Value = desk.client.post(&threads::path(&thread, "events"), &event).await?;
-        if desk.paper.json {
-            return desk.paper.object(&accepted);
+        let event = json!({"type": "control", "from": context.client.name(), "content": {"budget": budget}});
+        let accepted: Value =
+            context.client.post(&threads::path(&thread, "events"), &event).await?;
+        if context.printer.json {
+            return context.printer.object(&accepted);
         }
         note(
             "It may spend more now. Agents that were not asked can be asked again, with /ask or a new message.",
@@ -97,17 +99,17 @@ async fn raised(desk: &Context, args: &Raise) -> Result<(), Fault> {
         cost: args.cost,
         seconds: Some(args.seconds),
     };
-    let raised: BudgetRaised = desk.client.post("/budgets/raise", &request).await?;
-    if desk.paper.json {
-        return desk.paper.object(&raised);
+    let raised: BudgetRaised = context.client.post("/budgets/raise", &request).await?;
+    if context.printer.json {
+        return context.printer.object(&raised);
     }
     note(&format!("It may spend more until {}.", raised.until));
     Ok(())
 }
 
-async fn resolved(desk: &Context, word: Option<&str>) -> Result<Option<String>, Fault> {
+async fn resolved(context: &Context, word: Option<&str>) -> Result<Option<String>, Fault> {
     match word {
-        Some(word) => threads::resolve(&desk.client, word).await.map(Some),
+        Some(word) => threads::resolve(&context.client, word).await.map(Some),
         None => Ok(None),
     }
 }
@@ -145,7 +147,7 @@ pub fn summed(row: &UsageRow, currency: &str) -> String {
     format!("{turns}{tokens}{money}")
 }
 
-fn budgets(paper: &Printer, budgets: &[BudgetEntry], currency: &str) -> Result<(), Fault> {
+fn budgets(printer: &Printer, budgets: &[BudgetEntry], currency: &str) -> Result<(), Fault> {
     for budget in budgets {
         let whose = budget.whose.as_deref().map_or(String::new(), |whose| format!(" {whose}"));
         let (amount, window) = match budget.measure.as_str() {
@@ -159,7 +161,7 @@ fn budgets(paper: &Printer, budgets: &[BudgetEntry], currency: &str) -> Result<(
             _ => (format!("{} of {} turns", budget.spent, budget.limit), "an hour"),
         };
         let style = if budget.spent >= budget.limit { Style::Bad } else { Style::Dim };
-        paper.line(&paper.paint(
+        printer.line(&printer.paint(
             style,
             &format!(
                 "budget of {}{whose}: {amount} {window}, until {}",

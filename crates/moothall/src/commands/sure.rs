@@ -12,8 +12,9 @@ use crate::fault::{Exit, Fault};
 ///
 /// # Errors
 /// It is not meant; nothing was done.
-pub fn ask(desk: &Context, sure: &Sure, what: &str) -> Result<(), Fault> {
-    if sure.yes || desk.paper.json || !io::stdin().is_terminal() || !io::stderr().is_terminal() {
+pub fn ask(context: &Context, sure: &Sure, what: &str) -> Result<(), Fault> {
+    if sure.yes || context.printer.json || !io::stdin().is_terminal() || !io::stderr().is_terminal()
+    {
         return Ok(());
     }
     let mut out = io::stderr();

@@ -11,23 +11,23 @@ use crate::clock;
 use crate::fault::{Exit, Fault};
 use crate::threads::{self, Faces};
 
-pub async fn run(desk: &Context, args: &Tail) -> Result<(), Fault> {
-    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let state = threads::state(&desk.client, &thread).await?;
+pub async fn run(context: &Context, args: &Tail) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let state = threads::state(&context.client, &thread).await?;
     let (wanted, pass): (_, fn(&_) -> bool) =
         if args.all { (Wanted::Trace, is_anything) } else { (Wanted::Conversation, is_read) };
     let page = match &args.since {
-        Some(word) => since(&desk.client, &thread, word, wanted, pass).await?,
-        None => last(&desk.client, &thread, state.head, args.lines, wanted, pass).await?,
+        Some(word) => since(&context.client, &thread, word, wanted, pass).await?,
+        None => last(&context.client, &thread, state.head, args.lines, wanted, pass).await?,
     };
-    let mut view = View::new(desk, &thread, Faces::of(&state));
+    let mut view = View::new(context, &thread, Faces::of(&state));
     for envelope in &page.events {
         view.show(envelope).await?;
     }
     if args.no_follow {
         return Ok(());
     }
-    let mut follow = Follow::new(&desk.client, &thread, page.through, wanted);
+    let mut follow = Follow::new(&context.client, &thread, page.through, wanted);
     loop {
         match follow.next().await? {
             Heard::Event(envelope) if pass(&envelope) => view.show(&envelope).await?,

@@ -10,18 +10,18 @@ use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
 
-pub async fn run(desk: &Context, command: &Token) -> Result<(), Fault> {
+pub async fn run(context: &Context, command: &Token) -> Result<(), Fault> {
     match command {
-        Token::Create(args) => create(desk, args).await,
-        Token::List(_) => list(desk).await,
-        Token::Revoke(args) => revoke(desk, args).await,
+        Token::Create(args) => create(context, args).await,
+        Token::List(_) => list(context).await,
+        Token::Revoke(args) => revoke(context, args).await,
     }
 }
 
-async fn create(desk: &Context, args: &NewToken) -> Result<(), Fault> {
+async fn create(context: &Context, args: &NewToken) -> Result<(), Fault> {
     let mut bound = Vec::new();
     for word in &args.thread {
-        bound.push(threads::resolve(&desk.client, word).await?);
+        bound.push(threads::resolve(&context.client, word).await?);
     }
     let some = |list: &Vec<String>| (!list.is_empty()).then(|| list.clone());
     let request = TokenRequest {
@@ -32,11 +32,11 @@ async fn create(desk: &Context, args: &NewToken) -> Result<(), Fault> {
         label: args.label.clone(),
         expires_in_days: args.days,
     };
-    let created: TokenCreated = desk.client.post("/tokens", &request).await?;
-    if desk.paper.json {
-        return desk.paper.object(&created);
+    let created: TokenCreated = context.client.post("/tokens", &request).await?;
+    if context.printer.json {
+        return context.printer.object(&created);
     }
-    desk.paper.line(&created.token)?;
+    context.printer.line(&created.token)?;
     let entry = &created.entry;
     note(&format!(
         "Token {} of {}, until {}: {}.",
@@ -52,18 +52,18 @@ async fn create(desk: &Context, args: &NewToken) -> Result<(), Fault> {
     Ok(())
 }
 
-async fn list(desk: &Context) -> Result<(), Fault> {
-    let list: TokenList = desk.client.get("/tokens").await?;
-    if desk.paper.json {
-        return desk.paper.object(&list);
+async fn list(context: &Context) -> Result<(), Fault> {
+    let list: TokenList = context.client.get("/tokens").await?;
+    if context.printer.json {
+        return context.printer.object(&list);
     }
     if list.tokens.is_empty() {
         note("There is no token yet. Make one: moothall token create ann");
     }
-    list.tokens.iter().try_for_each(|token| desk.paper.line(&row(desk, token)))
+    list.tokens.iter().try_for_each(|token| context.printer.line(&row(context, token)))
 }
 
-fn row(desk: &Context, token: &TokenEntry) -> String {
+fn row(context: &Context, token: &TokenEntry) -> String {
     let (style, standing) = match (&token.revoked_at, &token.last_used_at) {
         (Some(at), _) => (Style::Dim, format!("revoked {at}")),
         (None, Some(at)) => (Style::Plain, format!("until {}, last seen {at}", token.expires_at)),
@@ -78,21 +78,21 @@ fn row(desk: &Context, token: &TokenEntry) -> String {
     format!(
         "{}  {}  {}",
         token.id,
-        desk.paper.paint(Style::Bold, &token.principal.id),
-        desk.paper.paint(style, &facts)
+        context.printer.paint(Style::Bold, &token.principal.id),
+        context.printer.paint(style, &facts)
     )
 }
 
-async fn revoke(desk: &Context, args: &TokenId) -> Result<(), Fault> {
+async fn revoke(context: &Context, args: &TokenId) -> Result<(), Fault> {
     sure::ask(
-        desk,
+        context,
         &args.sure,
         &format!("Make token {} worthless, and every browser that signed in with it?", args.id),
     )?;
     let revoked: TokenRevoked =
-        desk.client.post(&format!("/tokens/{}/revoke", segment(&args.id)), &json!({})).await?;
-    if desk.paper.json {
-        return desk.paper.object(&revoked);
+        context.client.post(&format!("/tokens/{}/revoke", segment(&args.id)), &json!({})).await?;
+    if context.printer.json {
+        return context.printer.object(&revoked);
     }
     note(if revoked.changed {
         "It is worth nothing any more, and neither is what signed in with it."

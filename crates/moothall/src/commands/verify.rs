@@ -32,27 +32,27 @@ impl Walked {
     ///
     /// # Errors
     /// Standard output is gone.
-    pub fn tell(&self, paper: &Printer) -> Result<(), Fault> {
-        if paper.json {
-            return paper.object(self);
+    pub fn tell(&self, printer: &Printer) -> Result<(), Fault> {
+        if printer.json {
+            return printer.object(self);
         }
         self.damage.iter().try_for_each(|damage| {
-            paper.line(&format!("{}  {damage}", paper.paint(Style::Bad, "DAMAGED")))
+            printer.line(&format!("{}  {damage}", printer.paint(Style::Bad, "DAMAGED")))
         })?;
         let verdict = if self.damage.is_empty() {
             "every checksum matches"
         } else {
             "all else matches its checksums"
         };
-        paper.line(&format!("{} conversations, {} events: {verdict}", self.threads, self.events))
+        printer.line(&format!("{} conversations, {} events: {verdict}", self.threads, self.events))
     }
 }
 
-pub async fn run(args: &Verify, paper: &Printer) -> Result<(), Fault> {
+pub async fn run(args: &Verify, printer: &Printer) -> Result<(), Fault> {
     let data = data_folder_of(&args.folder, &config::environment())?;
     let found = moothall_store::verify(&data).await.map_err(|error| closed(&error))?;
     let walked = Walked::new(&data, &found);
-    walked.tell(paper)?;
+    walked.tell(printer)?;
     if walked.damage.is_empty() {
         return Ok(());
     }

@@ -44,25 +44,25 @@ struct Stories {
     currency: String,
 }
 
-pub async fn run(desk: &Context, args: &Why) -> Result<(), Fault> {
-    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let list: TurnList = desk.client.get(&threads::path(&thread, "turns")).await?;
-    let page = events::after(&desk.client, &thread, 0, Wanted::Conversation, |event| {
+pub async fn run(context: &Context, args: &Why) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let list: TurnList = context.client.get(&threads::path(&thread, "turns")).await?;
+    let page = events::after(&context.client, &thread, 0, Wanted::Conversation, |event| {
         event.kind == "message"
     })
     .await?;
     let mut stories = tell(thread, page.events, list.turns, args.message.as_deref())?;
     stories.whole = list.whole;
     let used: UsageAnswer =
-        desk.client.get(&format!("/usage?thread={}", segment(&stories.thread))).await?;
+        context.client.get(&format!("/usage?thread={}", segment(&stories.thread))).await?;
     (stories.usage, stories.currency) = (used.total, used.currency);
-    if desk.paper.json {
-        return desk.paper.object(&stories);
+    if context.printer.json {
+        return context.printer.object(&stories);
     }
-    let state = threads::state(&desk.client, &stories.thread).await?;
+    let state = threads::state(&context.client, &stories.thread).await?;
     let room =
-        if stories.has_links() { room(&desk.client, &stories.thread).await } else { Room::Link };
-    print(&desk.paper, &state, room, &stories)
+        if stories.has_links() { room(&context.client, &stories.thread).await } else { Room::Link };
+    print(&context.printer, &state, room, &stories)
 }
 
 /// Where everything that is said goes on to the others.
@@ -155,7 +155,7 @@ fn starts_a_story(message: &Envelope, turns: &[TurnEntry]) -> bool {
 }
 
 fn print(
-    paper: &Printer,
+    printer: &Printer,
     state: &ThreadStateAnswer,
     room: Room,
     stories: &Stories,
@@ -172,36 +172,37 @@ fn print(
     for Story { message, turns, covered_by } in &stories.messages {
         let words = words_of(message);
         let first = words.lines().next().unwrap_or_default();
-        let place = paper.paint(Style::Dim, &format!("{:>4} {}", message.seq, clock(&message.ts)));
-        paper.line(&format!(
+        let place =
+            printer.paint(Style::Dim, &format!("{:>4} {}", message.seq, clock(&message.ts)));
+        printer.line(&format!(
             "{place}  {}  {}",
-            faces.painted(paper, &message.from, 0),
-            paper.paint(Style::Plain, first)
+            faces.painted(printer, &message.from, 0),
+            printer.paint(Style::Plain, first)
         ))?;
         if turns.is_empty() {
             let waits = state.state.queue.iter().any(|queued| queued.seq == message.seq);
-            paper.line(&paper.paint(
+            printer.line(&printer.paint(
                 Style::Dim,
                 &format!("      {}", unasked(faces, waits, stories.whole, covered_by)),
             ))?;
         }
         for turn in turns {
-            paper.line(&row(paper, faces, room, turn, &stories.currency))?;
+            printer.line(&row(printer, faces, room, turn, &stories.currency))?;
         }
     }
     if !stories.others.is_empty() {
-        paper.line("      without a message")?;
+        printer.line("      without a message")?;
     }
     stories
         .others
         .iter()
-        .try_for_each(|turn| paper.line(&row(paper, faces, room, turn, &stories.currency)))?;
+        .try_for_each(|turn| printer.line(&row(printer, faces, room, turn, &stories.currency)))?;
     if stories.usage.turns == 0 {
         return Ok(());
     }
     let total =
         format!("      in this conversation: {}", summed(&stories.usage, &stories.currency));
-    paper.line(&paper.paint(Style::Dim, &total))
+    printer.line(&printer.paint(Style::Dim, &total))
 }
 
 /// What became of a message that has no turn of its own.
@@ -217,8 +218,8 @@ fn unasked(faces: &Faces, waits: bool, whole: bool, covered_by: &[TurnEntry]) ->
     }
 }
 
-fn row(paper: &Printer, faces: &Faces, room: Room, turn: &TurnEntry, currency: &str) -> String {
-    let who = faces.painted(paper, &turn.participant, faces.width());
+fn row(printer: &Printer, faces: &Faces, room: Room, turn: &TurnEntry, currency: &str) -> String {
+    let who = faces.painted(printer, &turn.participant, faces.width());
     let asked = match (turn.why.as_deref(), room) {
         (Some(LINK), Room::Home) => "told",
         (Some(why), Room::Home | Room::Link) => why,
@@ -234,8 +235,8 @@ fn row(paper: &Printer, faces: &Faces, room: Room, turn: &TurnEntry, currency: &
         [turn.detail.as_deref(), fault].into_iter().flatten().collect::<Vec<_>>().join("; ");
     let row = format!(
         "      {who}  {asked:<9}  {}{used}  {}",
-        paper.paint(style, &format!("{came:<9}")),
-        paper.paint(Style::Dim, &detail)
+        printer.paint(style, &format!("{came:<9}")),
+        printer.paint(Style::Dim, &detail)
     );
     row.trim_end().to_owned()
 }

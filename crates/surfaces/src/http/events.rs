@@ -38,7 +38,7 @@ pub async fn read(
 ) -> ApiResult<Response> {
     let (limit, types, viewer) =
         (params.limit()?.unwrap_or(usize::MAX), params.types()?, params.viewer()?);
-    let sieve = EventFilter::new(viewer, move |event| types.has(event));
+    let filter = EventFilter::new(viewer, move |event| types.has(event));
     let (given_after, since) = (params.number("after")?.map(Seq), params.since()?);
     let door = params.door(&app.entrance);
     let head = door.find(Action::ReadThread, &stream).await?.head;
@@ -49,9 +49,9 @@ pub async fn read(
     let mut until = head;
     if let Some(before) = params.number("before")? {
         until = Seq(before.saturating_sub(1)).min(head);
-        after = door.newest(Action::ReadThread, &stream, &sieve, after..until, limit).await?;
+        after = door.newest(Action::ReadThread, &stream, &filter, after..until, limit).await?;
     }
-    let pages = door.pages(Action::ReadThread, &stream, sieve, after..until);
+    let pages = door.pages(Action::ReadThread, &stream, filter, after..until);
     let mut writer = PageWriter::new(pages, stream, head, limit);
     let first = writer.next().await.map_err(ApiError::from)?;
     let rest = stream::unfold(writer, |mut writer| async move {
@@ -174,16 +174,16 @@ pub async fn post(
     body: Body,
 ) -> ApiResult<Json<Accepted>> {
     let door = body.door(&app.entrance);
-    let wish = parse_event::read(&door, &stream, &body).await?;
+    let parsed = parse_event::read(&door, &stream, &body).await?;
     let permitted = door
-        .permit(&stream, wish.command)
+        .permit(&stream, parsed.command)
         .await
         .map_err(|error| ApiError::from(error).in_thread(&stream))?;
     body.rates().command(body.caller(), &permitted)?;
-    let answer = door.submit(permitted, body.idempotency(&wish.by)).await;
+    let answer = door.submit(permitted, body.idempotency(&parsed.by)).await;
     let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
     let event = answer.event.as_ref();
-    let mut warnings = wish.warnings;
+    let mut warnings = parsed.warnings;
     warnings.extend(event.into_iter().flat_map(strangers));
     if let Some(recorded) = event {
         warnings.extend(unknown_speaker(&door, &stream, recorded).await);

@@ -43,8 +43,8 @@ pub async fn thread(
     let head = door.find(Action::ReadThread, &stream).await?.head;
     let resumed = params.resume_after(&headers, head)?;
     let after = start(&door, &stream, head, resumed, since).await?.unwrap_or(head);
-    let sieve = EventFilter::new(viewer, move |event| types.has(event)).taking_turns(turns);
-    let reader = door.follow(&stream, sieve, after).await?;
+    let filter = EventFilter::new(viewer, move |event| types.has(event)).taking_turns(turns);
+    let reader = door.follow(&stream, filter, after).await?;
     Ok(sse::answer(sse::events(app, reader, head)))
 }
 

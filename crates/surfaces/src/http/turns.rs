@@ -59,14 +59,17 @@ async fn explain(
     message: Option<EventId>,
     head: Seq,
 ) -> ApiResult<Explained> {
-    let from = message.map_or(0, |id| id.seq().0.saturating_sub(1));
-    let mut earlier = 0;
+    let wanted = message.map_or(Seq(0), |id| id.seq());
+    let mut earlier = 1;
     loop {
-        let after = Seq(from.saturating_sub(earlier));
+        let after = Seq(wanted.0.saturating_sub(earlier));
         let mut pages = door.pages(Action::ListTurns, stream, viewer.clone(), after..head);
         let (mut explained, mut found) = (Explained::new(stream.clone()), message.is_none());
         while let Some(events) = pages.next().await? {
             found |= events.iter().any(|recorded| Some(recorded.id(stream)) == message);
+            if !found && pages.through() >= wanted {
+                return Err(no_event().in_thread(stream));
+            }
             events.iter().for_each(|recorded| explained.observe(recorded));
         }
         if !found {

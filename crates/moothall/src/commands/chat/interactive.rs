@@ -48,7 +48,7 @@ struct Pending {
 }
 
 struct Chat<'a> {
-    desk: &'a Context,
+    context: &'a Context,
     thread: String,
     me: &'a str,
     room: Room,
@@ -77,21 +77,21 @@ enum Going {
 }
 
 pub async fn run(
-    desk: &Context,
+    context: &Context,
     thread: &str,
     me: &str,
     state: &ThreadStateAnswer,
 ) -> Result<(), Fault> {
-    let before = earlier(desk, state).await?;
-    let commands: CommandList = desk.client.get("/commands").await?;
-    let agents: AgentList = desk.client.get("/agents").await?;
-    let line = Line::open(desk, thread, state.head);
+    let before = earlier(context, state).await?;
+    let commands: CommandList = context.client.get("/commands").await?;
+    let agents: AgentList = context.client.get("/agents").await?;
+    let line = Line::open(context, thread, state.head);
     let history = History::at(usual_state_folder(&environment()));
     let mut book =
         Book::new(commands.commands, agents.agents.into_iter().map(|agent| agent.client).collect());
     book.update(state);
     let mut chat = Chat {
-        desk,
+        context,
         thread: thread.to_owned(),
         me,
         room: Room::new(state),
@@ -112,7 +112,7 @@ pub async fn run(
     for envelope in &before {
         chat.event(envelope);
     }
-    for item in chat.room.recall(&permit::heard(&desk.client, state).await?) {
+    for item in chat.room.recall(&permit::heard(&context.client, state).await?) {
         let rows = chat.brush().item(&item);
         chat.settled.extend(rows);
     }
@@ -235,7 +235,7 @@ impl Chat<'_> {
             state: Some(state.into()),
             details: None,
         };
-        let (client, path) = (self.desk.client.clone(), threads::path(&self.thread, "presence"));
+        let (client, path) = (self.context.client.clone(), threads::path(&self.thread, "presence"));
         tokio::spawn(async move {
             // Whoever misses it misses nothing.
             let _: Result<PresenceAccepted, _> =
@@ -383,7 +383,7 @@ impl Chat<'_> {
     fn brush(&self) -> Brush<'_> {
         // The last column stays free: some terminals go on below as soon as it is filled.
         Brush {
-            paper: &self.desk.paper,
+            printer: &self.context.printer,
             faces: &self.room.faces,
             columns: self.size.0.saturating_sub(1).max(10),
         }
@@ -436,7 +436,7 @@ impl Chat<'_> {
     }
 
     fn line(&self, brush: &Brush<'_>, mut rows: Vec<String>) -> Live {
-        let paper = &self.desk.paper;
+        let printer = &self.context.printer;
         let prompt = self.prompt();
         let lead = width(&prompt);
         let (written, row, column) = self.editor.rows(brush.columns.saturating_sub(lead).max(4));
@@ -446,13 +446,13 @@ impl Chat<'_> {
         let begin = rows.len();
         for (place, text) in written.iter().enumerate().skip(first).take(most) {
             let before =
-                if place == 0 { paper.paint(Style::Bold, &prompt) } else { " ".repeat(lead) };
-            rows.push(format!("{before}{}", paper.paint(Style::Plain, text)));
+                if place == 0 { printer.paint(Style::Bold, &prompt) } else { " ".repeat(lead) };
+            rows.push(format!("{before}{}", printer.paint(Style::Plain, text)));
         }
         let ghost = self.editor.at_end().map(|line| self.book.ghost(line)).unwrap_or_default();
         let free = brush.columns.saturating_sub(lead + column);
         if let Some(last) = rows.last_mut().filter(|_| !ghost.is_empty() && free > 1) {
-            last.push_str(&paper.paint(Style::Dim, &clip(&ghost, free)));
+            last.push_str(&printer.paint(Style::Dim, &clip(&ghost, free)));
         }
         rows.extend(self.below(brush));
         Live { rows, row: begin + row - first, column: lead + column }
@@ -460,15 +460,15 @@ impl Chat<'_> {
 
     /// A question, the completions to choose from, or what a command does.
     fn below(&self, brush: &Brush<'_>) -> Option<String> {
-        let paper = &self.desk.paper;
+        let printer = &self.context.printer;
         if let Some(whisper) = self.whisper {
-            return Some(paper.paint(Style::Warn, &clip(&format!("  {whisper}"), brush.columns)));
+            return Some(printer.paint(Style::Warn, &clip(&format!("  {whisper}"), brush.columns)));
         }
         if let Some((words, taken)) = self.editor.choices() {
             return Some(choices(brush, words, taken));
         }
         let hint = self.book.hint(self.editor.text())?;
-        Some(paper.paint(Style::Dim, &clip(&format!("  {hint}"), brush.columns)))
+        Some(printer.paint(Style::Dim, &clip(&format!("  {hint}"), brush.columns)))
     }
 
     /// What could not be sent is not lost.
@@ -496,7 +496,7 @@ fn choices(brush: &Brush<'_>, words: &[String], taken: Option<usize>) -> String 
         }
         let style = if taken == Some(place) { Style::Bold } else { Style::Dim };
         row.push(' ');
-        row.push_str(&brush.paper.paint(style, word));
+        row.push_str(&brush.printer.paint(style, word));
     }
     row
 }

@@ -35,18 +35,18 @@ const EARLIER: usize = 20;
 /// Events heard that may wait to be shown. A server that has more to say waits.
 const HEARD_MAX: usize = 256;
 
-pub async fn run(desk: &Context, args: &Chat) -> Result<(), Fault> {
-    let thread = threads::resolve(&desk.client, &args.thread.thread).await?;
-    let state = threads::state(&desk.client, &thread).await?;
-    let me = args.speaker.as_deref().unwrap_or(desk.client.name());
+pub async fn run(context: &Context, args: &Chat) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let state = threads::state(&context.client, &thread).await?;
+    let me = args.speaker.as_deref().unwrap_or(context.client.name());
     if args.plain
-        || desk.paper.json
+        || context.printer.json
         || !screen::is_there()
         || wants_plain(|name| std::env::var(name).ok())
     {
-        return plain::run(desk, &thread, me, &state).await;
+        return plain::run(context, &thread, me, &state).await;
     }
-    interactive::run(desk, &thread, me, &state).await
+    interactive::run(context, &thread, me, &state).await
 }
 
 /// `NO_COLOR` and a dumb terminal ask for text without escapes.
@@ -56,9 +56,9 @@ fn wants_plain(variable: impl Fn(&str) -> Option<String>) -> bool {
 }
 
 /// The latest messages up to where a state is.
-async fn earlier(desk: &Context, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
+async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
     let mut page = last(
-        &desk.client,
+        &context.client,
         &state.thread,
         state.head,
         EARLIER,
@@ -79,19 +79,25 @@ struct Line {
 }
 
 impl Line {
-    fn open(desk: &Context, thread: &str, position: u64) -> Self {
+    fn open(context: &Context, thread: &str, position: u64) -> Self {
         let (out, heard) = mpsc::channel(HEARD_MAX);
         let (outgoing, posted) = mpsc::unbounded_channel();
         let (answered, answers) = mpsc::unbounded_channel();
         let back = Arc::new(Notify::new());
         tokio::spawn(stream::listen(
-            desk.client.clone(),
+            context.client.clone(),
             thread.to_owned(),
             position,
             out,
             back.clone(),
         ));
-        tokio::spawn(outbox::carry(desk.client.clone(), thread.to_owned(), posted, answered, back));
+        tokio::spawn(outbox::carry(
+            context.client.clone(),
+            thread.to_owned(),
+            posted,
+            answered,
+            back,
+        ));
         Self { heard, outgoing, answers }
     }
 }

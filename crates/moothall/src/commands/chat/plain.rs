@@ -26,7 +26,7 @@ use crate::threads;
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 struct Plain<'a> {
-    desk: &'a Context,
+    context: &'a Context,
     thread: &'a str,
     me: &'a str,
     room: Room,
@@ -43,18 +43,18 @@ struct Plain<'a> {
 }
 
 pub async fn run(
-    desk: &Context,
+    context: &Context,
     thread: &str,
     me: &str,
     state: &ThreadStateAnswer,
 ) -> Result<(), Fault> {
-    let Line { mut heard, outgoing, mut answers } = Line::open(desk, thread, state.head);
+    let Line { mut heard, outgoing, mut answers } = Line::open(context, thread, state.head);
     let person = std::io::stdin().is_terminal();
     if person {
         note("plain text, one block for each message; /help; Ctrl-D leaves");
     }
     let mut plain = Plain {
-        desk,
+        context,
         thread,
         me,
         room: Room::new(state),
@@ -67,7 +67,7 @@ pub async fn run(
         over: false,
         refused: None,
     };
-    for envelope in &earlier(desk, state).await? {
+    for envelope in &earlier(context, state).await? {
         // A pipe gets what comes; but what was said before can be replied to.
         if person {
             plain.show(envelope)?;
@@ -75,9 +75,9 @@ pub async fn run(
             plain.room.hear(envelope);
         }
     }
-    for item in plain.room.recall(&permit::heard(&desk.client, state).await?) {
-        if let Some(block) = render::plain(&item, &plain.room).filter(|_| !desk.paper.json) {
-            desk.paper.line(&block)?;
+    for item in plain.room.recall(&permit::heard(&context.client, state).await?) {
+        if let Some(block) = render::plain(&item, &plain.room).filter(|_| !context.printer.json) {
+            context.printer.line(&block)?;
         }
     }
     if let Some(word) = plain.room.stranger(me) {
@@ -181,7 +181,7 @@ impl Plain<'_> {
         match answer.result {
             Ok((_, words)) => {
                 for text in words {
-                    self.desk.paper.line(for_terminal(text.trim_end()).as_str())?;
+                    self.context.printer.line(for_terminal(text.trim_end()).as_str())?;
                 }
             }
             Err(fault) => {
@@ -209,9 +209,9 @@ impl Plain<'_> {
 
     fn show(&mut self, envelope: &Envelope) -> Result<(), Fault> {
         let Some(item) = self.room.hear(envelope) else { return Ok(()) };
-        if self.desk.paper.json {
+        if self.context.printer.json {
             return if is_conversation(envelope) {
-                self.desk.paper.object(envelope)
+                self.context.printer.object(envelope)
             } else {
                 Ok(())
             };
@@ -225,7 +225,7 @@ impl Plain<'_> {
             return Ok(());
         }
         match render::plain(&item, &self.room) {
-            Some(block) => self.desk.paper.line(&block),
+            Some(block) => self.context.printer.line(&block),
             None => Ok(()),
         }
     }
@@ -233,9 +233,11 @@ impl Plain<'_> {
     /// Shows what has happened and was not heard yet.
     async fn rest(&mut self) -> Result<(), Fault> {
         for envelope in
-            after(&self.desk.client, self.thread, self.room.heard, Wanted::Conversation, |_| true)
-                .await?
-                .events
+            after(&self.context.client, self.thread, self.room.heard, Wanted::Conversation, |_| {
+                true
+            })
+            .await?
+            .events
         {
             self.show(&envelope)?;
         }
@@ -247,7 +249,7 @@ impl Plain<'_> {
         if self.under_way > 0 {
             return Ok(false);
         }
-        match threads::state(&self.desk.client, self.thread).await {
+        match threads::state(&self.context.client, self.thread).await {
             Ok(state) if is_busy(&state) => Ok(false),
             Ok(state) => {
                 if state.state.paused {

@@ -21,7 +21,7 @@ const UNFINISHED_ROWS_MAX: usize = 12;
 #[derive(Clone, Copy, Debug)]
 pub struct Brush<'a> {
     /// Colours, if any.
-    pub paper: &'a Printer,
+    pub printer: &'a Printer,
     /// Names and their colours.
     pub faces: &'a Faces,
     /// Columns that may be used.
@@ -47,13 +47,13 @@ impl Brush<'_> {
             .iter()
             .enumerate()
             .map(|(place, row)| if place == 0 { format!("· {row}") } else { format!("  {row}") });
-        marked.map(|row| format!("{lead}{}", self.paper.paint(style, &row))).collect()
+        marked.map(|row| format!("{lead}{}", self.printer.paint(style, &row))).collect()
     }
 
     /// Rows without a mark, such as a help text.
     pub fn text(&self, text: &str) -> Vec<String> {
         let rows = wrap(for_terminal(text).trim_end(), self.columns.saturating_sub(2));
-        rows.iter().map(|row| format!("  {}", self.paper.paint(Style::Plain, row))).collect()
+        rows.iter().map(|row| format!("  {}", self.printer.paint(Style::Plain, row))).collect()
     }
 
     /// A message.
@@ -65,12 +65,12 @@ impl Brush<'_> {
             _ => Style::Plain,
         };
         let mut rows: Vec<String> =
-            self.body(said).iter().map(|row| self.paper.paint(style, row)).collect();
+            self.body(said).iter().map(|row| self.printer.paint(style, row)).collect();
         if let Some(fault) = &said.fault {
             rows.extend(
                 wrap(&for_terminal(fault), self.body_columns())
                     .iter()
-                    .map(|row| self.paper.paint(Style::Dim, row)),
+                    .map(|row| self.printer.paint(Style::Dim, row)),
             );
         }
         self.beside(&number, &said.from, rows)
@@ -88,7 +88,8 @@ impl Brush<'_> {
     pub fn unfinished(&self, from: &str, text: &str, rows_max: usize) -> Vec<String> {
         let all = wrap(for_terminal(text).trim_end(), self.body_columns());
         let hidden = all.len().saturating_sub(rows_max.clamp(1, UNFINISHED_ROWS_MAX));
-        let rows = all.iter().skip(hidden).map(|row| self.paper.paint(Style::Plain, row)).collect();
+        let rows =
+            all.iter().skip(hidden).map(|row| self.printer.paint(Style::Plain, row)).collect();
         self.beside("…", from, rows)
     }
 
@@ -114,8 +115,8 @@ impl Brush<'_> {
     fn beside(&self, number: &str, from: &str, rows: Vec<String>) -> Vec<String> {
         let name = clip(&for_terminal(self.faces.name(from)), self.name_columns());
         let fill = " ".repeat(self.name_columns().saturating_sub(width(&name)));
-        let number = self.paper.paint(Style::Dim, &format!("{number:>NUMBER_COLUMNS$}"));
-        let name = self.paper.paint(self.faces.style(from), &name);
+        let number = self.printer.paint(Style::Dim, &format!("{number:>NUMBER_COLUMNS$}"));
+        let name = self.printer.paint(self.faces.style(from), &name);
         let lead = " ".repeat(self.indent());
         let indented =
             |row: &String| if row.is_empty() { String::new() } else { format!("{lead}{row}") };
@@ -139,9 +140,9 @@ impl Brush<'_> {
         let rest = self.columns.saturating_sub(4 + width(&words));
         format!(
             "{} {} {}",
-            self.paper.paint(Style::Dim, "──"),
-            self.paper.paint(style, &words),
-            self.paper.paint(Style::Dim, &"─".repeat(rest))
+            self.printer.paint(Style::Dim, "──"),
+            self.printer.paint(style, &words),
+            self.printer.paint(Style::Dim, &"─".repeat(rest))
         )
     }
 }
@@ -177,8 +178,8 @@ mod tests {
     }
 
     fn rows(columns: usize, item: &Item) -> Vec<String> {
-        let (paper, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
-        Brush { paper: &paper, faces: &faces, columns }.item(item)
+        let (printer, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
+        Brush { printer: &printer, faces: &faces, columns }.item(item)
     }
 
     #[test]
@@ -216,9 +217,9 @@ mod tests {
                     assert!(width(&row) <= columns, "{columns}: {row}");
                 }
             }
-            let (paper, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
+            let (printer, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
             assert!(
-                width(&Brush { paper: &paper, faces: &faces, columns }.rule(&long, Style::Dim))
+                width(&Brush { printer: &printer, faces: &faces, columns }.rule(&long, Style::Dim))
                     <= columns
             );
         }
@@ -253,8 +254,8 @@ mod tests {
 
     #[test]
     fn an_unfinished_answer_shows_its_end() {
-        let (paper, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
-        let brush = Brush { paper: &paper, faces: &faces, columns: 80 };
+        let (printer, faces) = (Printer::new(ColorChoice::Never, false), Faces::default());
+        let brush = Brush { printer: &printer, faces: &faces, columns: 80 };
         let text: Vec<String> = (0..30).map(|n| format!("line {n}")).collect();
         let shown = brush.unfinished("writer", &text.join("\n"), 3);
         assert_eq!(shown[0], "   …  writer    line 27");

@@ -52,7 +52,7 @@ impl Start {
 /// Shows it or writes it, with the server where one was named, and with a token where it is
 /// written.
 pub async fn run(
-    paper: &Printer,
+    printer: &Printer,
     person: &Client,
     client: McpClient,
     write: bool,
@@ -71,15 +71,15 @@ pub async fn run(
         McpClient::Claude | McpClient::Gemini => with_json(&before, client, &start),
     };
     if !write {
-        return show(paper, client, &start, &file);
+        return show(printer, client, &start, &file);
     }
     let after = after.map_err(|why| cannot_change(&file, why))?;
     if after != before {
         replace(&file, &after)
             .map_err(|error| Fault::io(format!("cannot write {}", file.display()), &error))?;
     }
-    if paper.json {
-        return paper.object(&json!({"file": file, "changed": after != before, "token": token}));
+    if printer.json {
+        return printer.object(&json!({"file": file, "changed": after != before, "token": token}));
     }
     note(&format!(
         "{} {}.",
@@ -91,7 +91,7 @@ pub async fn run(
 
 /// Takes it out again, and revokes what was made for it.
 pub async fn undo(
-    paper: &Printer,
+    printer: &Printer,
     person: &Client,
     client: McpClient,
     variables: &Variables,
@@ -113,8 +113,8 @@ pub async fn undo(
         fs::remove_file(kept)
             .map_err(|error| Fault::io(format!("cannot remove {}", kept.display()), &error))?;
     }
-    if paper.json {
-        return paper
+    if printer.json {
+        return printer
             .object(&json!({"file": file, "changed": after != before, "revoked": kept.is_some()}));
     }
     note(&format!(
@@ -220,7 +220,7 @@ fn file_of(client: McpClient, variables: &Variables) -> Result<PathBuf, Fault> {
     }
 }
 
-fn show(paper: &Printer, client: McpClient, program: &Start, file: &Path) -> Result<(), Fault> {
+fn show(printer: &Printer, client: McpClient, program: &Start, file: &Path) -> Result<(), Fault> {
     let text = match client {
         McpClient::Codex => toml_entry(program),
         McpClient::Claude | McpClient::Gemini => serde_json::to_string_pretty(
@@ -228,11 +228,11 @@ fn show(paper: &Printer, client: McpClient, program: &Start, file: &Path) -> Res
         )
         .unwrap_or_default(),
     };
-    if paper.json {
-        return paper.object(&json!({"file": file, "text": text}));
+    if printer.json {
+        return printer.object(&json!({"file": file, "text": text}));
     }
     note(&format!("Into {} (or again with --write):", file.display()));
-    paper.line(text.trim_end())
+    printer.line(text.trim_end())
 }
 
 /// Each client fills variables in differently, and only those that it is told of.

@@ -28,45 +28,46 @@ const NOT_JSON: i64 = -32700;
 
 /// Serves, or looks after the configuration of a client. `person` is the same server with the
 /// credential of whoever asks.
-pub async fn run(desk: &Context, person: &Client, args: &Mcp) -> Result<(), Fault> {
-    let Some(action) = &args.action else { return serve(desk).await };
+pub async fn run(context: &Context, person: &Client, args: &Mcp) -> Result<(), Fault> {
+    let Some(action) = &args.action else { return serve(context).await };
     let variables = environment();
     match action {
         McpAction::Install { client, write } => {
             // Inside a session its own server is meant, which may be somewhere else the next time.
             let server = Some(person.base())
                 .filter(|server| *server != USUAL_SERVER && !is_inside(&variables));
-            install::run(&desk.paper, person, *client, *write, server.as_deref(), &variables).await
+            install::run(&context.printer, person, *client, *write, server.as_deref(), &variables)
+                .await
         }
         McpAction::Uninstall { client } => {
-            install::undo(&desk.paper, person, *client, &variables).await
+            install::undo(&context.printer, person, *client, &variables).await
         }
     }
 }
 
 /// Passes on each line, several at a time, until there are no more and all are answered.
-async fn serve(desk: &Context) -> Result<(), Fault> {
+async fn serve(context: &Context) -> Result<(), Fault> {
     let (mut lines, mut calls) = (lines(), JoinSet::new());
     loop {
         tokio::select! {
             line = lines.recv() => match line {
                 Some(line) => {
-                    let client = desk.client.clone();
+                    let client = context.client.clone();
                     calls.spawn(async move { answer(&client, &line).await });
                 }
                 None => break,
             },
-            Some(answered) = calls.join_next() => say(desk, answered.ok().flatten())?,
+            Some(answered) = calls.join_next() => say(context, answered.ok().flatten())?,
         }
     }
     while let Some(answered) = calls.join_next().await {
-        say(desk, answered.ok().flatten())?;
+        say(context, answered.ok().flatten())?;
     }
     Ok(())
 }
 
-fn say(desk: &Context, answer: Option<Value>) -> Result<(), Fault> {
-    answer.map_or(Ok(()), |answer| desk.paper.object(&answer))
+fn say(context: &Context, answer: Option<Value>) -> Result<(), Fault> {
+    answer.map_or(Ok(()), |answer| context.printer.object(&answer))
 }
 
 /// Lines of standard input.
