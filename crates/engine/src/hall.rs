@@ -2,7 +2,7 @@
 
 pub(crate) mod services;
 pub(crate) mod inner;
-pub mod inside;
+pub mod residents;
 pub(crate) mod streams;
 pub(crate) mod wakes;
 pub mod presence;
@@ -41,8 +41,8 @@ use tokio::task::JoinHandle;
 pub use crate::answers::{Answer, Changed, HallError, Idempotency, Signal, Update};
 use crate::crash;
 use crate::hall::inner::{Inner, stopped};
-use crate::hall::inside::{MoveIn, WeakHall};
 use crate::hall::presence::Presence;
+use crate::hall::residents::{MoveIn, WeakHall};
 pub use crate::hall::services::HallParts;
 use crate::outbox::stream::StreamCourier;
 use crate::outbox::{Courier, Owed, STREAM};

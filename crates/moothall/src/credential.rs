@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Variables, usual_state_folder};
 use crate::fault::{Exit, Fault};
-use crate::inside::is_inside;
+use crate::in_session::is_inside;
 use crate::place::{USUAL_SERVER, usual_bind};
 use crate::profile::Profile;
 use crate::reach::own_port;

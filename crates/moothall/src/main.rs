@@ -2,7 +2,7 @@
 //! together here and nowhere else.
 
 mod fault;
-mod inside;
+mod in_session;
 mod cli;
 mod config;
 mod accounts;

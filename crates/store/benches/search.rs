@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use moothall_engine::ports::{EventLog, Search, Upkeep, Wanted};
 use moothall_kernel::search::Query;
-use moothall_kernel::search::words::words;
+use moothall_kernel::search::tokens::words;
 use moothall_store::SqliteLog;
 use moothall_testkit::conformance::build::{Builder, batch};
 use rusqlite::Connection;

@@ -12,10 +12,10 @@ use moothall_kernel::time::{Millis, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::deletion;
+use crate::errors::Refusal;
 use crate::ledger;
 use crate::rows::{self, counter, int};
 use crate::snapshots;
-use crate::trouble::Refusal;
 
 /// Claims that lapsed this long before an append are swept by it: a stream whose clock is behind
 /// may still ask for them.

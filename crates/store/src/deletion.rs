@@ -12,9 +12,9 @@ use moothall_kernel::ids::{Seq, StreamId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::append::forget_command;
+use crate::errors::{Refusal, failed};
 use crate::reader::{self, Place};
 use crate::rows::counter;
-use crate::trouble::{Refusal, failed};
 
 /// Events in one piece. Their words may be 256 KiB each.
 const PIECE: i64 = 256;

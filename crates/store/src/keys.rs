@@ -12,8 +12,8 @@ use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::SqliteLog;
+use crate::errors::Refusal;
 use crate::rows::{counter, int};
-use crate::trouble::Refusal;
 
 const COLUMNS: &str = "t.id, t.kind, t.hash, t.principal, p.kind, t.scopes, t.threads, t.label, t.parent, t.created_at, t.expires_at,
     t.last_used_at, t.revoked_at FROM tokens t JOIN principals p ON p.id = t.principal";

@@ -8,8 +8,8 @@ use moothall_kernel::time::Timestamp;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
+use crate::errors::Refusal;
 use crate::rows::{counter, int};
-use crate::trouble::Refusal;
 
 const COUNT: &str = "INSERT INTO usage (hour, stream, agent, caused_by, turns, unattended, input_tokens, output_tokens, cost_micros)
     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)

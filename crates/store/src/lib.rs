@@ -33,7 +33,7 @@ mod marks;
 mod keys;
 mod sessions;
 mod snapshots;
-mod trouble;
+mod errors;
 mod verify;
 mod offline;
 mod backup;

@@ -23,10 +23,10 @@ use rusqlite::Connection;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::errors::{Refusal, StoreFault, failed};
 use crate::folder::{Folder, LOG_FILE, OpenError};
 use crate::index::{Forgotten, Index, Wakeup};
 use crate::reader::{self, Readers};
-use crate::trouble::{Refusal, Trouble, failed};
 use crate::writer::{self, Kind, Request};
 use crate::{
     append, backup, deletion, keys, ledger, loss, marks, reserve, schema, sessions, snapshots,
@@ -96,9 +96,9 @@ impl SqliteLog {
         self.synced.load(Ordering::Relaxed)
     }
 
-    fn queue(&self) -> Result<mpsc::Sender<Request>, Trouble> {
+    fn queue(&self) -> Result<mpsc::Sender<Request>, StoreFault> {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.clone().ok_or_else(|| Trouble::Fatal(CLOSED.into()))
+        queue.clone().ok_or_else(|| StoreFault::Fatal(CLOSED.into()))
     }
 
     /// A write that waits for room in the queue.
@@ -162,9 +162,9 @@ fn open_file(dir: &Path, path: &Path) -> Result<Connection, OpenError> {
 
 /// Why a log cannot be opened: for want of room, or for a reason that lasts.
 pub(crate) fn unusable(dir: &Path, error: &rusqlite::Error) -> OpenError {
-    match Trouble::of(error) {
-        Trouble::Full => OpenError::Full { dir: dir.to_owned() },
-        Trouble::Busy | Trouble::Unwritten(_) | Trouble::Fatal(_) => {
+    match StoreFault::of(error) {
+        StoreFault::Full => OpenError::Full { dir: dir.to_owned() },
+        StoreFault::Busy | StoreFault::Unwritten(_) | StoreFault::Fatal(_) => {
             OpenError::Unusable { path: dir.join(LOG_FILE), reason: error.to_string() }
         }
     }
@@ -481,6 +481,9 @@ impl Upkeep for SqliteLog {
         if queue.send(Request::Close(reply)).await.is_err() {
             return Err(LogError::Failed(CLOSED.into()));
         }
-        closed.await.unwrap_or_else(|_| Err(Trouble::Fatal(CLOSED.into()))).map_err(LogError::from)
+        closed
+            .await
+            .unwrap_or_else(|_| Err(StoreFault::Fatal(CLOSED.into())))
+            .map_err(LogError::from)
     }
 }

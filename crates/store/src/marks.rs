@@ -4,8 +4,8 @@ use moothall_engine::ports::Unread;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::errors::Refusal;
 use crate::rows::{counter, int};
-use crate::trouble::Refusal;
 
 /// Where a reader's mark is in a stream, and where it would be after reading up to a position;
 /// nothing where no stream began.

@@ -17,9 +17,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use tokio::sync::Semaphore;
 
 use crate::deletion;
+use crate::errors::failed;
 use crate::rows::{self, counter, int};
 use crate::schema;
-use crate::trouble::failed;
 
 /// Readers at once; more would only share the same cores.
 const READERS: usize = 4;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use moothall_engine::crash;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
-use crate::trouble::Trouble;
+use crate::errors::StoreFault;
 
 /// The format this version writes; a log with a higher one is not opened.
 pub(crate) const FORMAT: u32 = FIRST_FORMAT + STEPS.len() as u32;
@@ -270,7 +270,9 @@ fn has_column(conn: &Connection, table: &str, column: &str) -> rusqlite::Result<
 /// For want of room it is left for later.
 pub(crate) fn settle_wal(conn: &Connection) -> rusqlite::Result<()> {
     match conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())) {
-        Err(error) if matches!(Trouble::of(&error), Trouble::Full | Trouble::Busy) => Ok(()),
+        Err(error) if matches!(StoreFault::of(&error), StoreFault::Full | StoreFault::Busy) => {
+            Ok(())
+        }
         settled => settled,
     }
 }

@@ -6,7 +6,7 @@ use moothall_kernel::ids::StreamId;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
 
-use crate::trouble::Refusal;
+use crate::errors::Refusal;
 
 /// Keeps a session, in place of what was kept of it before.
 pub(crate) fn keep(conn: &Connection, id: &SessionId, row: &str) -> Result<(), Refusal> {

@@ -10,9 +10,9 @@ use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::errors::{Refusal, failed};
 use crate::reader::{self, Place};
 use crate::rows::{counter, int};
-use crate::trouble::{Refusal, failed};
 
 /// A snapshot, and the checksum that was stored with it.
 struct Row {

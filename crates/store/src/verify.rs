@@ -8,10 +8,10 @@ use moothall_kernel::ids::{Seq, StreamId};
 use rusqlite::{Connection, Row, params};
 
 use crate::deletion;
+use crate::errors::failed;
 use crate::reader::{self, Readers};
 use crate::rows::{self, int};
 use crate::snapshots;
-use crate::trouble::failed;
 
 /// Events and streams checked in one read transaction: long ones would keep the WAL from beginning
 /// again.

@@ -10,11 +10,11 @@ use moothall_engine::crash;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::errors::{Refusal, StoreFault, judged};
 use crate::folder::Folder;
 use crate::index::Wakeup;
 use crate::reserve;
 use crate::schema::PATIENCE;
-use crate::trouble::{Refusal, Trouble, judged};
 
 /// Pages in the WAL that are worth a checkpoint.
 const CHECKPOINT_PAGES: u32 = 1000;
@@ -31,18 +31,18 @@ pub(crate) enum Request {
 }
 
 /// Whom to tell when the log is closed.
-pub(crate) type Closing = oneshot::Sender<Result<(), Trouble>>;
+pub(crate) type Closing = oneshot::Sender<Result<(), StoreFault>>;
 
 /// Something to be written, and whom to tell.
 pub(crate) trait Write: Send {
     /// Does it inside the open transaction; whether there is anything to keep. Again, if the
     /// transaction was lost.
-    fn decide(&mut self, conn: &Connection) -> Result<bool, Trouble>;
+    fn decide(&mut self, conn: &Connection) -> Result<bool, StoreFault>;
     /// Tells what came of it, after the commit.
     fn tell(self: Box<Self>);
     /// Tells that nothing came of it. This holds for refusals too: a neighbour that is gone now may
     /// have caused them.
-    fn undo(self: Box<Self>, trouble: &Trouble);
+    fn undo(self: Box<Self>, trouble: &StoreFault);
     /// What it asks of the commit.
     fn kind(&self) -> Kind;
 }
@@ -71,12 +71,12 @@ where
     E: Send + From<Refusal>,
     F: Send + Fn(&Connection) -> Result<T, Refusal>,
 {
-    fn decide(&mut self, conn: &Connection) -> Result<bool, Trouble> {
+    fn decide(&mut self, conn: &Connection) -> Result<bool, StoreFault> {
         let result = (self.work)(conn);
         let verdict = match &result {
             Ok(_) => Ok(true),
             Err(Refusal::Answer(_)) => Ok(false),
-            Err(Refusal::Trouble(trouble)) => Err(trouble.clone()),
+            Err(Refusal::StoreFault(trouble)) => Err(trouble.clone()),
         };
         self.decided = Some(result.map_err(E::from));
         verdict
@@ -89,8 +89,8 @@ where
         }
     }
 
-    fn undo(self: Box<Self>, trouble: &Trouble) {
-        drop(self.reply.send(Err(Refusal::Trouble(trouble.clone()).into())));
+    fn undo(self: Box<Self>, trouble: &StoreFault) {
+        drop(self.reply.send(Err(Refusal::StoreFault(trouble.clone()).into())));
     }
 
     fn kind(&self) -> Kind {
@@ -157,7 +157,7 @@ struct Writer {
     /// Erased words are still in the WAL, because somebody was reading it.
     residue: bool,
     /// Set once the log can no longer be trusted to write, and never unset.
-    failed: Option<Trouble>,
+    failed: Option<StoreFault>,
     folder: Folder,
     /// Whether the connection syncs its commits now.
     syncs: bool,
@@ -212,8 +212,8 @@ impl Writer {
                 }
                 writes.into_iter().for_each(Write::tell);
             }
-            Err(Trouble::Full) if writes.len() > 1 => {
-                self.abandon(&Trouble::Full);
+            Err(StoreFault::Full) if writes.len() > 1 => {
+                self.abandon(&StoreFault::Full);
                 let later = writes.split_off(writes.len() / 2);
                 self.write(writes);
                 self.write(later);
@@ -225,14 +225,14 @@ impl Writer {
         }
     }
 
-    fn commit(&mut self, writes: &mut [Box<dyn Write>]) -> Result<(), Trouble> {
+    fn commit(&mut self, writes: &mut [Box<dyn Write>]) -> Result<(), StoreFault> {
         if let Some(trouble) = &self.failed {
             return Err(trouble.clone());
         }
         if let Some(pages) = crash::pages_max() {
             let set =
                 self.conn.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()));
-            set.map_err(|error| Trouble::of(&error))?;
+            set.map_err(|error| StoreFault::of(&error))?;
         }
         self.sync_commits(writes.iter().any(|write| write.kind() != Kind::Written))?;
         self.execute("BEGIN IMMEDIATE")?;
@@ -246,11 +246,11 @@ impl Writer {
 
     /// Says whether commits are synced from now on. A sync takes everything along that was written
     /// before it.
-    fn sync_commits(&mut self, on: bool) -> Result<(), Trouble> {
+    fn sync_commits(&mut self, on: bool) -> Result<(), StoreFault> {
         if self.syncs != on {
             let set =
                 self.conn.pragma_update(None, "synchronous", if on { "full" } else { "normal" });
-            set.map_err(|error| Trouble::of(&error))?;
+            set.map_err(|error| StoreFault::of(&error))?;
             self.syncs = on;
         }
         Ok(())
@@ -258,7 +258,7 @@ impl Writer {
 
     /// Each of several writes has a savepoint of its own; a lone one is all that the transaction
     /// holds.
-    fn decide(&self, writes: &mut [Box<dyn Write>]) -> Result<(), Trouble> {
+    fn decide(&self, writes: &mut [Box<dyn Write>]) -> Result<(), StoreFault> {
         if let [write] = writes {
             if !write.decide(&self.conn)? {
                 self.execute("ROLLBACK")?;
@@ -276,19 +276,19 @@ impl Writer {
         Ok(())
     }
 
-    fn abandon(&mut self, trouble: &Trouble) {
+    fn abandon(&mut self, trouble: &StoreFault) {
         let rolled_back = if self.conn.is_autocommit() { Ok(()) } else { self.execute("ROLLBACK") };
         let fatal = match (trouble, rolled_back) {
-            (Trouble::Fatal(_) | Trouble::Unwritten(_), _) => Some(trouble.clone()),
-            (Trouble::Full | Trouble::Busy, Err(failure)) => Some(failure),
-            (Trouble::Full | Trouble::Busy, Ok(())) => None,
+            (StoreFault::Fatal(_) | StoreFault::Unwritten(_), _) => Some(trouble.clone()),
+            (StoreFault::Full | StoreFault::Busy, Err(failure)) => Some(failure),
+            (StoreFault::Full | StoreFault::Busy, Ok(())) => None,
         };
         if let Some(trouble) = fatal {
             self.fail(trouble);
         }
     }
 
-    fn fail(&mut self, trouble: Trouble) {
+    fn fail(&mut self, trouble: StoreFault) {
         if self.failed.is_none() {
             tracing::error!(?trouble, "the log refuses to write from now on");
             self.failed = Some(trouble);
@@ -322,13 +322,13 @@ impl Writer {
 
     /// What a checkpoint cannot move for want of room, or because somebody reads it, stays in the
     /// WAL.
-    fn checkpoint(&self, mode: &str) -> Result<(), Trouble> {
+    fn checkpoint(&self, mode: &str) -> Result<(), StoreFault> {
         crash::point("before_checkpoint");
         let done = self.conn.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |_| Ok(()));
         crash::point("after_checkpoint");
-        match done.map_err(|error| judged(Trouble::of(&error), self.folder.path())) {
-            Ok(()) | Err(Trouble::Full | Trouble::Busy) => Ok(()),
-            Err(fatal @ (Trouble::Fatal(_) | Trouble::Unwritten(_))) => Err(fatal),
+        match done.map_err(|error| judged(StoreFault::of(&error), self.folder.path())) {
+            Ok(()) | Err(StoreFault::Full | StoreFault::Busy) => Ok(()),
+            Err(fatal @ (StoreFault::Fatal(_) | StoreFault::Unwritten(_))) => Err(fatal),
         }
     }
 
@@ -337,26 +337,26 @@ impl Writer {
         let cut = self
             .conn
             .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| Ok(!row.get::<_, bool>(0)?));
-        match cut.map_err(|error| judged(Trouble::of(&error), self.folder.path())) {
+        match cut.map_err(|error| judged(StoreFault::of(&error), self.folder.path())) {
             Ok(true) => self.residue = false,
-            Ok(false) | Err(Trouble::Full | Trouble::Busy) => {
+            Ok(false) | Err(StoreFault::Full | StoreFault::Busy) => {
                 tracing::warn!(
                     "erased words stay in the write-ahead log until nobody reads it any more"
                 );
             }
-            Err(fatal @ (Trouble::Fatal(_) | Trouble::Unwritten(_))) => self.fail(fatal),
+            Err(fatal @ (StoreFault::Fatal(_) | StoreFault::Unwritten(_))) => self.fail(fatal),
         }
     }
 
-    fn finish(&self) -> Result<(), Trouble> {
+    fn finish(&self) -> Result<(), StoreFault> {
         match &self.failed {
             Some(trouble) => Err(trouble.clone()),
             None => self.checkpoint("TRUNCATE"),
         }
     }
 
-    fn execute(&self, sql: &str) -> Result<(), Trouble> {
+    fn execute(&self, sql: &str) -> Result<(), StoreFault> {
         let done = self.conn.prepare_cached(sql).and_then(|mut statement| statement.execute([]));
-        done.map(drop).map_err(|error| Trouble::of(&error))
+        done.map(drop).map_err(|error| StoreFault::of(&error))
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::crash;
-use moothall_engine::inside::{Inside, WeakHall};
+use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_engine::sessions::{
     Doing, HostFault, Launch, NewObserved, NewSession, Origin, Pane, Rooms, Session, SessionError,
     SessionHost, SessionId, Starter, Status, UnixUser, address_of,
@@ -198,7 +198,7 @@ impl Sessions {
         })
     }
 
-    pub(super) fn hall(&self) -> Result<Inside, SessionError> {
+    pub(super) fn hall(&self) -> Result<ResidentHall, SessionError> {
         self.shared
             .hall
             .get()

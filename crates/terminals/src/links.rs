@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{MutexGuard, PoisonError};
 
 use moothall_engine::answers::HallError;
-use moothall_engine::inside::Inside;
 use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::Claim;
+use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{
     Asker, Link, LinkState, Member, NewLink, Session, SessionError, SessionId, address_of,
     is_session, session_of,
@@ -37,7 +37,7 @@ impl Sessions {
 
     /// Finds the links of a hall that was just opened: the key that each holds is what makes it
     /// one, and an archived one holds none.
-    pub(super) async fn find_links(&self, hall: &Inside) -> Result<(), HallError> {
+    pub(super) async fn find_links(&self, hall: &ResidentHall) -> Result<(), HallError> {
         let held = hall.store().log.claims(namespace(), hall.now()).await?;
         self.links_known().extend(held.iter().map(|claim| claim.stream.clone()));
         // One that lost or got a member in the moment in which the server died.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use moothall_engine::agent::Agent;
 use moothall_engine::answers::{HallError, Idempotency};
-use moothall_engine::inside::{MoveIn, WeakHall};
 use moothall_engine::ports::LogError;
+use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{
     Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession,
     PaneNews, Resident, Residents, Sent, SessionData, SessionDirectory, SessionError, SessionId,

@@ -2,8 +2,8 @@
 //! a restart.
 
 use moothall_engine::answers::HallError;
-use moothall_engine::inside::Inside;
 use moothall_engine::ports::LogError;
+use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{
     SessionError, SessionId, is_session, named_by, session_of, target,
 };
@@ -57,7 +57,7 @@ impl Sessions {
     /// where it was prompted, those conversations that it still is in.
     pub(super) async fn find_rooms(
         &self,
-        hall: &Inside,
+        hall: &ResidentHall,
         session: &SessionId,
     ) -> Result<(), HallError> {
         let Some(seat) = self.seat_of(session) else { return Ok(()) };

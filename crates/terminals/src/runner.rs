@@ -10,8 +10,8 @@ use std::time::Duration;
 use moothall_engine::agent::TurnKey;
 use moothall_engine::answers::HallError;
 use moothall_engine::crash;
-use moothall_engine::inside::Inside;
 use moothall_engine::ports::Delivery;
+use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{
     Heard, Origin, Permit, Reports, Session, SessionError, SessionHost, target,
 };
@@ -263,7 +263,7 @@ impl Runner {
         }
     }
 
-    pub(super) fn hall(&self) -> Option<Inside> {
+    pub(super) fn hall(&self) -> Option<ResidentHall> {
         self.sessions.hall().ok()
     }
 

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use super::errors::ProviderError;
 use super::provider::Target;
-use super::trouble::Trouble;
 
 /// Turns that failed in a row, after which it is left alone.
 pub(super) const STRIKES_MAX: u32 = 5;
@@ -105,7 +105,7 @@ pub(super) struct Admission {
 
 impl Admission {
     /// Says what came of it.
-    pub(super) fn tell<T>(self, asked: &Result<T, Trouble>) {
+    pub(super) fn tell<T>(self, asked: &Result<T, ProviderError>) {
         match asked {
             Err(trouble) if trouble.strike => self.failed(Instant::now()),
             Ok(_) | Err(_) => self.worked(),

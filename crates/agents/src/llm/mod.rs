@@ -8,7 +8,7 @@ mod provider;
 mod history;
 mod summary;
 mod watch;
-mod trouble;
+mod errors;
 mod backoff;
 mod circuit;
 mod guard;

@@ -11,10 +11,10 @@ use moothall_kernel::compose::{Remembered, Unread};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::text::{clean, cut, for_terminal};
 
+use super::errors::{Again, ProviderError};
 use super::guard::{Broken, guarded};
 use super::history::{Memory, Room};
 use super::summary::Plan;
-use super::trouble::{Again, Trouble};
 use super::watch::{Seen, Watch};
 use super::{ANSWER_BYTES_MAX, Llm, SILENCE_MAX, backoff, history};
 
@@ -228,11 +228,11 @@ impl<'a> Turn<'a> {
     }
 
     /// One request.
-    async fn ask(&mut self, request: ChatRequest, heard: Heard) -> Result<String, Trouble> {
+    async fn ask(&mut self, request: ChatRequest, heard: Heard) -> Result<String, ProviderError> {
         let client = self
             .llm
             .client()
-            .map_err(|fault| Trouble::useless(&fault.code, fault.message.clone()))?;
+            .map_err(|fault| ProviderError::useless(&fault.code, fault.message.clone()))?;
         let watch = Watch::default();
         let said: usize = request.messages.iter().map(|message| message.size()).sum();
         let asked_bytes = said + request.system.as_deref().map_or(0, str::len);
@@ -240,7 +240,7 @@ impl<'a> Turn<'a> {
         let silence = (Duration::from_millis(self.job.limit.0) / 2).min(SILENCE_MAX);
         let options = self.llm.options(silence, watch.clone());
         let response = client.exec_chat_stream(self.llm.service(), request, Some(&options)).await;
-        let stream = response.map_err(|error| Trouble::of(&error, &self.llm.target))?.stream;
+        let stream = response.map_err(|error| ProviderError::of(&error, &self.llm.target))?.stream;
         let said = self.read(stream, &watch, heard).await?;
         crash::point(if heard == Heard::ByAll { "model_answered" } else { "summary_answered" });
         self.finish(said, &watch.seen())
@@ -251,7 +251,7 @@ impl<'a> Turn<'a> {
         mut stream: ChatStream,
         watch: &Watch,
         heard: Heard,
-    ) -> Result<Said, Trouble> {
+    ) -> Result<Said, ProviderError> {
         let mut said = Said::default();
         while let Some(event) = self.next(&mut stream).await? {
             match event {
@@ -282,11 +282,14 @@ impl<'a> Turn<'a> {
         Ok(said)
     }
 
-    async fn next(&self, stream: &mut ChatStream) -> Result<Option<ChatStreamEvent>, Trouble> {
+    async fn next(
+        &self,
+        stream: &mut ChatStream,
+    ) -> Result<Option<ChatStreamEvent>, ProviderError> {
         match guarded(stream.next()).await {
             Ok(event) => event.transpose().map_err(|error| self.trouble(&error)),
             Err(Broken::Work) => Err(self.too_much()),
-            Err(Broken::Panic) => Err(Trouble::bad_response(format!(
+            Err(Broken::Panic) => Err(ProviderError::bad_response(format!(
                 "{} answered something that makes no sense.",
                 self.who()
             ))),
@@ -294,17 +297,17 @@ impl<'a> Turn<'a> {
     }
 
     /// What an error means: after the first word, silence means that the answer was cut.
-    fn trouble(&self, error: &genai::Error) -> Trouble {
-        let trouble = Trouble::of(error, &self.llm.target);
+    fn trouble(&self, error: &genai::Error) -> ProviderError {
+        let trouble = ProviderError::of(error, &self.llm.target);
         if self.shown && trouble.fault.code == "provider_unavailable" {
-            Trouble::cut(self.who())
+            ProviderError::cut(self.who())
         } else {
             trouble
         }
     }
 
     /// Adds a piece of an answer, as far as people can read it.
-    fn hear(&self, text: &mut String, piece: &str) -> Result<String, Trouble> {
+    fn hear(&self, text: &mut String, piece: &str) -> Result<String, ProviderError> {
         if text.len() + piece.len() > ANSWER_BYTES_MAX {
             return Err(self.too_much());
         }
@@ -313,27 +316,27 @@ impl<'a> Turn<'a> {
         Ok(piece)
     }
 
-    fn too_much(&self) -> Trouble {
-        Trouble::useless(
+    fn too_much(&self) -> ProviderError {
+        ProviderError::useless(
             "output_too_large",
             format!("{} said more than {} KiB and was ended.", self.who(), ANSWER_BYTES_MAX / 1024),
         )
     }
 
-    fn finish(&self, said: Said, seen: &Seen) -> Result<String, Trouble> {
+    fn finish(&self, said: Said, seen: &Seen) -> Result<String, ProviderError> {
         let who = self.who();
         if seen.events == 0 {
             let message = format!(
                 "{who} answered something that is not in its own form. Check base_url of this agent."
             );
-            return Err(Trouble::bad_response(message));
+            return Err(ProviderError::bad_response(message));
         }
         if !seen.finished {
-            return Err(Trouble::cut(who));
+            return Err(ProviderError::cut(who));
         }
         self.remark(seen);
         match said.tool {
-            Some(_) if said.text.trim().is_empty() => Err(Trouble::useless(
+            Some(_) if said.text.trim().is_empty() => Err(ProviderError::useless(
                 "provider_bad_response",
                 format!("{who} asked for a tool, and none was offered."),
             )),

@@ -3,7 +3,7 @@
 
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::search::Query;
-use moothall_kernel::search::words::name_key;
+use moothall_kernel::search::tokens::name_key;
 use moothall_kernel::view::{Viewer, visible};
 
 use crate::access::{Denied, Reach};

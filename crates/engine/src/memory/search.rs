@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use moothall_kernel::event::{Posted, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
-use moothall_kernel::search::words::name_key;
+use moothall_kernel::search::tokens::name_key;
 use moothall_kernel::search::{Query, renamings, searchable, snippet};
 
 use super::{Entry, MemoryLog, Stream, Tables};

@@ -13,11 +13,11 @@
 //! | a spoofed `[Name] (1):` line, or a tag, in a body | `rough::a_body_passes_for_nobody_else` |
 //! | an interrupt in mid-turn, from here or by Esc | `rough::an_interrupted_turn_ends_and_the_next_one_goes_on` |
 //! | a person types while a paste is due | `rough::nothing_is_typed_into_what_a_person_types` |
-//! | two tags in one stop | `sessions::trouble::two_tags_in_one_stop_are_answered_once` (engine) |
-//! | a pane that shows a shell | `rough::nothing_is_typed_into_a_shell`; one glance: `sessions::trouble::a_shell_has_to_show_twice_before_its_session_ends` (engine) |
+//! | two tags in one stop | `sessions::faults::two_tags_in_one_stop_are_answered_once` (engine) |
+//! | a pane that shows a shell | `rough::nothing_is_typed_into_a_shell`; one glance: `sessions::faults::a_shell_has_to_show_twice_before_its_session_ends` (engine) |
 //! | a program that died | `rough::a_program_that_dies_ends_its_session_and_its_turn` |
 //! | agents that do not stop | `rough::a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word` |
-//! | a terminal that cannot be reached for a while | `sessions::trouble::a_terminal_that_cannot_be_reached_is_tried_again_and_its_session_stays` (engine) |
+//! | a terminal that cannot be reached for a while | `sessions::faults::a_terminal_that_cannot_be_reached_is_tried_again_and_its_session_stays` (engine) |
 //! | a request that comes twice, also at the same time | `sessions::a_key_makes_a_request_of_sessions_count_once` (surfaces) |
 
 use std::fs;

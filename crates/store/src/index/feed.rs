@@ -6,7 +6,7 @@ use std::sync::Arc;
 use moothall_engine::log_format::codec;
 use moothall_kernel::event::{Event, Posted};
 use moothall_kernel::ids::{ParticipantId, Seq};
-use moothall_kernel::search::words::{name_key, words};
+use moothall_kernel::search::tokens::{name_key, words};
 use moothall_kernel::search::{renamings, searchable};
 use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use moothall_engine::ports::{Hit, Hits, LogError, Wanted};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::search::query::{Query, Term};
-use moothall_kernel::search::words::name_key;
+use moothall_kernel::search::tokens::name_key;
 use moothall_kernel::search::{searchable, snippet};
 use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use crate::errors::failed;
 use crate::reader::{self, Readers};
 use crate::rows::{counter, int};
-use crate::trouble::failed;
 
 /// The newest event of the log, by its row. Rows of `events` are only ever added, so they count
 /// without a gap.

@@ -23,9 +23,9 @@ use std::thread::{self, JoinHandle};
 use moothall_engine::ports::{Hits, LogError, Wanted};
 use moothall_kernel::ids::StreamId;
 
+use crate::errors::failed;
 use crate::reader::Readers;
 use crate::schema;
-use crate::trouble::failed;
 
 /// The index of a log, and the thread that feeds it.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use std::time::Duration;
 use moothall_engine::ports::LogError;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
+use crate::errors::failed;
 use crate::folder;
-use crate::trouble::failed;
 
 /// The name of the index in the data folder.
 pub(crate) const INDEX_FILE: &str = "search.db";

@@ -30,7 +30,7 @@ mod links;
 mod questions;
 mod reach;
 mod time;
-mod trouble;
+mod faults;
 mod turns;
 mod unread;
 

@@ -1,7 +1,7 @@
 //! Searching, as far as it is a matter of words: what a query means, what counts as a word, where a
 //! text holds what is wanted.
 //!
-//! Every index cuts texts with [`words::words`] and every answer marks its matches with
+//! Every index cuts texts with [`tokens::words`] and every answer marks its matches with
 //! [`Query::find`], so that they all agree.
 //!
 //! ```
@@ -13,7 +13,7 @@
 //! assert!(query.find("Deploy, then keep rolling.").is_none());
 //! ```
 
-pub mod words;
+pub mod tokens;
 pub mod query;
 pub mod snippet;
 

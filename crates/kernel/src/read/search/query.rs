@@ -8,7 +8,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::words::{Word, words};
+use super::tokens::{Word, words};
 use crate::model::time::Timestamp;
 
 /// Longest query, in bytes.

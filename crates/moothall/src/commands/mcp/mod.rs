@@ -14,7 +14,7 @@ use crate::cli::{Mcp, McpAction};
 use crate::client::Client;
 use crate::config::environment;
 use crate::fault::Fault;
-use crate::inside::is_inside;
+use crate::in_session::is_inside;
 use crate::place::USUAL_SERVER;
 
 /// Messages that may wait to be passed on. A client that has more to say waits.

@@ -15,7 +15,7 @@ mod piece;
 mod deadlines;
 mod starts;
 mod owed;
-mod words;
+mod said_once;
 pub(crate) mod audience;
 pub(crate) mod prompts;
 
@@ -108,7 +108,7 @@ impl Bench {
             Box::new(deadlines::Deadlines::default()),
             Box::new(starts::Starts::default()),
             Box::new(owed::Owed::default()),
-            Box::new(words::Words::default()),
+            Box::new(said_once::SaidOnce::default()),
         ];
         Self { room: Room::new(), checkers, shadow: empty }
     }

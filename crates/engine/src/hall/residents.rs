@@ -46,16 +46,16 @@ impl WeakHall {
     }
 
     /// The hall, as long as it is there.
-    pub fn enter(&self) -> Option<Inside> {
-        self.0.upgrade().map(Inside)
+    pub fn enter(&self) -> Option<ResidentHall> {
+        self.0.upgrade().map(ResidentHall)
     }
 }
 
 /// A hall, while somebody who lives in it does something there. Cheap to clone.
 #[derive(Clone)]
-pub struct Inside(Arc<Inner>);
+pub struct ResidentHall(Arc<Inner>);
 
-impl Inside {
+impl ResidentHall {
     /// What is kept, for rows of one's own beside the conversations.
     pub fn store(&self) -> &Store {
         &self.0.store
@@ -136,7 +136,7 @@ impl Inside {
     /// The same; what is owed elsewhere is noted with it, if it is decided, and carried there once.
     ///
     /// # Errors
-    /// [`HallError`], as for [`Inside::submit`]; nothing is owed then.
+    /// [`HallError`], as for [`ResidentHall::submit`]; nothing is owed then.
     pub async fn submit_owing(
         &self,
         stream: &StreamId,
@@ -150,7 +150,7 @@ impl Inside {
     /// Notes, once for a key, what a stream owes elsewhere.
     ///
     /// # Errors
-    /// [`HallError`], as for [`Inside::submit`]; nothing is owed then.
+    /// [`HallError`], as for [`ResidentHall::submit`]; nothing is owed then.
     pub async fn owe(
         &self,
         stream: &StreamId,
@@ -214,7 +214,7 @@ impl Inside {
     /// The same for what came of a turn, once for this key; resolves when it is kept.
     ///
     /// # Errors
-    /// [`HallError`], as for [`Inside::submit`].
+    /// [`HallError`], as for [`ResidentHall::submit`].
     pub async fn keep_report(
         &self,
         key: &TurnKey,

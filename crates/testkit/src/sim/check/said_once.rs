@@ -10,11 +10,11 @@ use super::{Checker, Room, Scene, Verdict};
 use crate::sim::marks;
 
 #[derive(Default)]
-pub(super) struct Words {
+pub(super) struct SaidOnce {
     visible: BTreeSet<usize>,
 }
 
-impl Checker for Words {
+impl Checker for SaidOnce {
     fn name(&self) -> &'static str {
         "words"
     }
@@ -32,7 +32,7 @@ impl Checker for Words {
     }
 }
 
-impl Words {
+impl SaidOnce {
     fn said(&mut self, room: &Room, scene: &Scene<'_>, posted: &Posted) -> Verdict {
         let Some(mark) = marks::first(&posted.body) else {
             return Err(format!("nobody said {:?}", posted.body));

@@ -21,7 +21,7 @@ const QUOTE_BYTES_MAX: usize = 300;
 
 /// Why a request brought no answer.
 #[derive(Debug)]
-pub(super) struct Trouble {
+pub(super) struct ProviderError {
     pub(super) fault: Fault,
     pub(super) again: Again,
     /// Whether it is the provider's failure rather than the request's.
@@ -38,7 +38,7 @@ pub(super) enum Again {
     After(Duration),
 }
 
-impl Trouble {
+impl ProviderError {
     fn new(code: &str, message: String, again: Again, strike: bool) -> Self {
         Self { fault: Fault::new(code, message), again, strike }
     }
@@ -115,21 +115,21 @@ fn cause(error: &reqwest::Error) -> String {
 }
 
 /// A status other than success.
-fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target) -> Trouble {
+fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target) -> ProviderError {
     let (who, code) = (target.provider.as_str(), status.as_u16());
     let again = wait_of(headers).map_or(Again::Soon, Again::After);
     match code {
-        401 | 403 => Trouble::useless(
+        401 | 403 => ProviderError::useless(
             "provider_auth",
             format!("{who} refused the key ({code}). Check api_key of this agent."),
         ),
-        402 => Trouble::useless(
+        402 => ProviderError::useless(
             "provider_auth",
             format!(
                 "{who} wants to be paid first ({code}). Check the account of this agent's key."
             ),
         ),
-        429 => Trouble::new(
+        429 => ProviderError::new(
             "provider_rate_limited",
             format!("{who} has had too many requests ({code}).{}", asked_wait(again)),
             again,
@@ -137,15 +137,15 @@ fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target)
         ),
         408 | 409 | 425 | 500..=599 => {
             let message = format!("{who} is not available ({code}).{}", asked_wait(again));
-            Trouble::new("provider_unavailable", message, again, true)
+            ProviderError::new("provider_unavailable", message, again, true)
         }
-        300..=399 => Trouble::useless(
+        300..=399 => ProviderError::useless(
             "provider_bad_response",
             format!("{who} points elsewhere ({code}). Check base_url of this agent."),
         ),
         _ => {
             let said = quote(serde_json::from_str(body).as_ref().unwrap_or(&Value::Null), target);
-            Trouble::useless(
+            ProviderError::useless(
                 "provider_refused",
                 format!("{who} refused the request ({code}).{said}"),
             )
@@ -167,7 +167,7 @@ fn wait_of(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// An error inside a stream.
-fn told(body: &Value, target: &Target) -> Trouble {
+fn told(body: &Value, target: &Target) -> ProviderError {
     let who = target.provider.as_str();
     let kinds = ["/error/type", "/error/status", "/error/code", "/type", "/status", "/code"];
     let kind: String = kinds
@@ -177,7 +177,7 @@ fn told(body: &Value, target: &Target) -> Trouble {
         .collect();
     let is = |words: &[&str]| words.iter().any(|word| kind.contains(word));
     if is(&["rate_limit", "resource_exhausted", "429"]) {
-        Trouble::new(
+        ProviderError::new(
             "provider_rate_limited",
             format!("{who} has had too many requests."),
             Again::Soon,
@@ -193,14 +193,14 @@ fn told(body: &Value, target: &Target) -> Trouble {
         "503",
         "529",
     ]) {
-        Trouble::unavailable(format!("{who} failed while answering.{}", quote(body, target)))
+        ProviderError::unavailable(format!("{who} failed while answering.{}", quote(body, target)))
     } else if is(&["authentication", "permission", "unauthenticated"]) {
-        Trouble::useless(
+        ProviderError::useless(
             "provider_auth",
             format!("{who} refused the key. Check api_key of this agent."),
         )
     } else {
-        Trouble::useless(
+        ProviderError::useless(
             "provider_bad_response",
             format!("{who} gave no answer.{}", quote(body, target)),
         )
@@ -239,7 +239,11 @@ mod tests {
         }
     }
 
-    fn of_status(status: u16, headers: &[(&'static str, &'static str)], body: &str) -> Trouble {
+    fn of_status(
+        status: u16,
+        headers: &[(&'static str, &'static str)],
+        body: &str,
+    ) -> ProviderError {
         let headers = headers
             .iter()
             .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))

@@ -9,7 +9,7 @@ use rusqlite::ffi;
 
 /// What went wrong while writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum StoreFault {
     /// No room: nothing was written, and the next write may find room again.
     Full,
     /// Another process keeps the file to itself.
@@ -21,24 +21,24 @@ pub(crate) enum Trouble {
     Fatal(String),
 }
 
-impl Trouble {
+impl StoreFault {
     /// A failed write or sync is never tried again: the kernel may have dropped the pages that it
     /// could not write. Growing the WAL's index is the exception, because it fails for want of room
     /// and nothing depends on it after a crash.
     pub(crate) fn of(error: &rusqlite::Error) -> Self {
         let rusqlite::Error::SqliteFailure(failure, _) = error else {
-            return Trouble::Fatal(error.to_string());
+            return StoreFault::Fatal(error.to_string());
         };
         match failure.code {
-            ErrorCode::DiskFull => Trouble::Full,
+            ErrorCode::DiskFull => StoreFault::Full,
             ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {
-                Trouble::Full
+                StoreFault::Full
             }
             ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_WRITE => {
-                Trouble::Unwritten(error.to_string())
+                StoreFault::Unwritten(error.to_string())
             }
-            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Trouble::Busy,
-            _ => Trouble::Fatal(error.to_string()),
+            ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => StoreFault::Busy,
+            _ => StoreFault::Fatal(error.to_string()),
         }
     }
 }
@@ -49,12 +49,12 @@ pub(crate) enum Refusal {
     /// The log says no.
     Answer(AppendError),
     /// SQLite does.
-    Trouble(Trouble),
+    StoreFault(StoreFault),
 }
 
 impl From<rusqlite::Error> for Refusal {
     fn from(error: rusqlite::Error) -> Self {
-        Refusal::Trouble(Trouble::of(&error))
+        Refusal::StoreFault(StoreFault::of(&error))
     }
 }
 
@@ -62,7 +62,7 @@ impl From<Refusal> for AppendError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Answer(answer) => answer,
-            Refusal::Trouble(trouble) => trouble.into(),
+            Refusal::StoreFault(trouble) => trouble.into(),
         }
     }
 }
@@ -71,27 +71,27 @@ impl From<Refusal> for LogError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Answer(answer) => LogError::Failed(answer.to_string()),
-            Refusal::Trouble(trouble) => trouble.into(),
+            Refusal::StoreFault(trouble) => trouble.into(),
         }
     }
 }
 
-impl From<Trouble> for AppendError {
-    fn from(trouble: Trouble) -> Self {
+impl From<StoreFault> for AppendError {
+    fn from(trouble: StoreFault) -> Self {
         match trouble {
-            Trouble::Full => AppendError::Full,
-            Trouble::Busy => AppendError::Overloaded,
-            Trouble::Unwritten(reason) | Trouble::Fatal(reason) => AppendError::Fatal(reason),
+            StoreFault::Full => AppendError::Full,
+            StoreFault::Busy => AppendError::Overloaded,
+            StoreFault::Unwritten(reason) | StoreFault::Fatal(reason) => AppendError::Fatal(reason),
         }
     }
 }
 
-impl From<Trouble> for LogError {
-    fn from(trouble: Trouble) -> Self {
+impl From<StoreFault> for LogError {
+    fn from(trouble: StoreFault) -> Self {
         match trouble {
-            Trouble::Full => LogError::Full,
-            Trouble::Busy => LogError::Failed("another process is writing to the log".into()),
-            Trouble::Unwritten(reason) | Trouble::Fatal(reason) => LogError::Fatal(reason),
+            StoreFault::Full => LogError::Full,
+            StoreFault::Busy => LogError::Failed("another process is writing to the log".into()),
+            StoreFault::Unwritten(reason) | StoreFault::Fatal(reason) => LogError::Fatal(reason),
         }
     }
 }
@@ -101,12 +101,12 @@ const PROBE_BYTES: usize = 1024 * 1024;
 
 /// What a trouble is in this folder. SQLite tells a full disk from others, and takes a quota that
 /// is used up for a broken one.
-pub(crate) fn judged(trouble: Trouble, dir: &Path) -> Trouble {
+pub(crate) fn judged(trouble: StoreFault, dir: &Path) -> StoreFault {
     judged_by(trouble, || probe(dir))
 }
 
-fn judged_by(trouble: Trouble, probe: impl FnOnce() -> io::Result<()>) -> Trouble {
-    let Trouble::Unwritten(reason) = trouble else { return trouble };
+fn judged_by(trouble: StoreFault, probe: impl FnOnce() -> io::Result<()>) -> StoreFault {
+    let StoreFault::Unwritten(reason) = trouble else { return trouble };
     match probe() {
         Err(error)
             if matches!(
@@ -114,9 +114,9 @@ fn judged_by(trouble: Trouble, probe: impl FnOnce() -> io::Result<()>) -> Troubl
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
             ) =>
         {
-            Trouble::Full
+            StoreFault::Full
         }
-        Ok(()) | Err(_) => Trouble::Fatal(reason),
+        Ok(()) | Err(_) => StoreFault::Fatal(reason),
     }
 }
 
@@ -139,17 +139,17 @@ pub(crate) fn failed(error: rusqlite::Error) -> LogError {
 mod tests {
     use super::*;
 
-    fn trouble(code: i32) -> Trouble {
-        Trouble::of(&rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
+    fn trouble(code: i32) -> StoreFault {
+        StoreFault::of(&rusqlite::Error::SqliteFailure(ffi::Error::new(code), None))
     }
 
     #[test]
     fn want_of_room_passes_and_failed_syncs_do_not() {
         for code in [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_SHMSIZE] {
-            assert_eq!(trouble(code), Trouble::Full);
+            assert_eq!(trouble(code), StoreFault::Full);
         }
         for code in [ffi::SQLITE_BUSY, ffi::SQLITE_BUSY_SNAPSHOT, ffi::SQLITE_LOCKED] {
-            assert_eq!(trouble(code), Trouble::Busy);
+            assert_eq!(trouble(code), StoreFault::Busy);
         }
         let fatal = [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC, ffi::SQLITE_IOERR_READ];
         for code in fatal.into_iter().chain([
@@ -157,7 +157,7 @@ mod tests {
             ffi::SQLITE_CONSTRAINT,
             ffi::SQLITE_READONLY,
         ]) {
-            assert!(matches!(trouble(code), Trouble::Fatal(_)), "{code}");
+            assert!(matches!(trouble(code), StoreFault::Fatal(_)), "{code}");
         }
     }
 
@@ -169,16 +169,16 @@ mod tests {
             })
         };
         for full in [io::ErrorKind::QuotaExceeded, io::ErrorKind::StorageFull] {
-            assert_eq!(judged(Some(full)), Trouble::Full);
+            assert_eq!(judged(Some(full)), StoreFault::Full);
         }
         for broken in [None, Some(io::ErrorKind::ReadOnlyFilesystem), Some(io::ErrorKind::Other)] {
-            assert!(matches!(judged(broken), Trouble::Fatal(_)), "{broken:?}");
+            assert!(matches!(judged(broken), StoreFault::Fatal(_)), "{broken:?}");
         }
         let folder = tempfile::tempdir().unwrap();
         assert!(
             matches!(
                 super::judged(trouble(ffi::SQLITE_IOERR_WRITE), folder.path()),
-                Trouble::Fatal(_)
+                StoreFault::Fatal(_)
             ),
             "there is room here"
         );
