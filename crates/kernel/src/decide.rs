@@ -11,6 +11,7 @@ mod refusals;
 mod questions;
 mod starts;
 mod summaries;
+pub mod gatherings;
 
 pub use budgets::{RAISE_MAX, check_raise};
 
@@ -344,7 +345,7 @@ impl Decider<'_> {
                 usage,
             );
         }
-        if self.state.gathering.is_some() {
+        if self.state.gathering().is_some() {
             self.release_piece(crate::model::gathering::LetGo::Stopped, None, None);
             self.emit(Event::GuardTripped { guard: Guard::Stopped });
         }
@@ -368,7 +369,7 @@ impl Decider<'_> {
     fn shift_clock(&mut self, downtime: Millis) {
         let asked = self.state.starts_asked().next().is_some();
         let waits =
-            self.state.open_turns().next().is_some() || self.state.gathering.is_some() || asked;
+            self.state.open_turns().next().is_some() || self.state.gathering().is_some() || asked;
         if waits && downtime > Millis(0) {
             self.emit(Event::ClockShifted { downtime });
         }

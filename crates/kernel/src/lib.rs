@@ -32,7 +32,7 @@ pub mod aggregate;
 pub mod planted;
 
 pub use aggregate::Aggregate;
-pub use decide::{control, say};
+pub use decide::{control, gatherings, say};
 pub use model::snapshot::STATE_VERSION;
 pub use model::state::Conversation;
 pub use model::{

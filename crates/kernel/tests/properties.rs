@@ -276,6 +276,8 @@ fn plan() -> GatheringPlan {
         last_word: Millis::from_secs(1),
         opening_question: "?".into(),
         hearing: Hearing::Live,
+        pulse: Vec::new(),
+        signals: Vec::new(),
     }
 }
 

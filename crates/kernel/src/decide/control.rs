@@ -1,5 +1,7 @@
 //! Controls: who is here, and how turns are given.
 
+use std::iter;
+
 use crate::decide::Decider;
 use crate::decide::floor::HELD_FOR_PROOF;
 use crate::model::command::{Actor, Control, Invite, Refusal, Rejection};
@@ -46,7 +48,7 @@ impl Decider<'_> {
             }
             _ => false,
         };
-        let gathering_ends = self.state.gathering.is_some() && changes.iter().any(ends);
+        let gathering_ends = self.state.gathering().is_some() && changes.iter().any(ends);
         let cause = self.emit(Event::Controlled {
             by: by.id.clone(),
             changes: changes.clone(),
@@ -70,7 +72,9 @@ impl Decider<'_> {
         Ok(match control {
             Control::Invite(invite) => vec![self.invite(by, invite, before)?],
             Control::Uninvite(id) => {
-                vec![Change::Uninvited { participant: self.leaving(by, &id, before)? }]
+                let participant = self.leaving(by, &id, before)?;
+                let key = self.member_key(&participant).map(|target| Change::Unbound { target });
+                iter::once(Change::Uninvited { participant }).chain(key).collect()
             }
             Control::Mute(ids) => vec![Change::Muted { targets: self.targets(ids, true)? }],
             Control::Unmute(ids) => vec![Change::Unmuted { targets: self.unmuted(by, ids)? }],
@@ -137,7 +141,7 @@ impl Decider<'_> {
             }
             _ => false,
         };
-        if self.state.gathering.is_none() && changes.iter().any(chosen) {
+        if self.state.gathering().is_none() && changes.iter().any(chosen) {
             return Err(needs_gathering());
         }
         Ok(())

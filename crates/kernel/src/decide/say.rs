@@ -101,7 +101,7 @@ impl Decider<'_> {
         if self.state.muted.contains(&speaker) {
             return self.check_may_speak(&post);
         }
-        if self.state.gathering.is_some() {
+        if self.state.gathering().is_some() {
             return self.say_in_gathering(post, Kind::Human);
         }
         let named = mentions::named(&post.body, &self.state.participants, &speaker);
@@ -205,7 +205,7 @@ impl Decider<'_> {
         if is_pass(&post.body) {
             return Err(nothing_to_pass(&id));
         }
-        if self.state.gathering.is_some() {
+        if self.state.gathering().is_some() {
             return self.say_in_gathering(post, Kind::Agent);
         }
         self.admit_unsolicited(post)
@@ -296,9 +296,10 @@ impl Decider<'_> {
     }
 
     /// An agent's visible words, and what the policy makes of them.
-    pub(crate) fn spoke(&mut self, posted: Posted) {
+    pub(crate) fn spoke(&mut self, posted: Posted) -> Cause {
         let cause = self.emit(Event::Posted(posted.clone()));
-        self.after_words(&Spoken::of(&posted, cause));
+        self.after_words(&Spoken::of(&posted, cause.clone()));
+        cause
     }
 
     /// Whoever answers a newer turn answers no older one any more.
@@ -410,8 +411,8 @@ impl Decider<'_> {
     fn answer(&mut self, no: TurnNo, posted: Posted, usage: Usage) {
         let cause = self.emit(Event::Posted(posted.clone()));
         self.end(no, Outcome::Spoke, None, usage);
-        self.after_words(&Spoken::of(&posted, cause));
-        self.heed_piece(&posted.from, &posted.body);
+        self.after_words(&Spoken::of(&posted, cause.clone()));
+        self.heed_piece(&posted.from, cause.seq, &posted.body);
     }
 
     /// What the policy does about words that are now visible.

@@ -1,6 +1,6 @@
 //! How events change a conversation: [`Conversation::apply`], and nothing else.
 
-use crate::model::event::{Cause, Change, Event, Posted, Recorded, WhyNot};
+use crate::model::event::{Cause, Change, Event, Posted, Recorded, TurnKind, Why, WhyNot};
 use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
@@ -89,6 +89,7 @@ impl Conversation {
                     Running { from_seq: *from_seq, through_seq: *through_seq, started_at: ts },
                     *deadline,
                 );
+                self.begin_first_beat(*turn, *attempt, ts);
             }
             Event::TurnLost { turn, attempt, expires } => {
                 self.apply_lost(*turn, *attempt, expires.unwrap_or(ts + LOST_WAITS), ts);
@@ -443,6 +444,20 @@ impl Conversation {
         }
     }
 
+    /// Beats are counted from the moment at which the holder begins to speak.
+    fn begin_first_beat(&mut self, no: TurnNo, attempt: u32, ts: Timestamp) {
+        let (Some(turn), Some(gathering)) = (self.floor.turns.get(&no), &mut self.gathering) else {
+            return;
+        };
+        let first = attempt == 1 && turn.why == Why::Piece && turn.kind == TurnKind::Reply;
+        let tenure = gathering.tenure.as_mut();
+        if let Some(tenure) =
+            tenure.filter(|tenure| first && tenure.holder == turn.participant && tenure.beats == 0)
+        {
+            tenure.next_at = ts + gathering.plan.beat_interval;
+        }
+    }
+
     /// Moves every open deadline and beat by the time that stood still.
     fn shift(&mut self, downtime: Millis) {
         for turn in self.floor.turns.values_mut() {
@@ -459,10 +474,11 @@ impl Conversation {
                 waiting.expires = waiting.expires + downtime;
             }
         }
-        if let Some(tenure) =
-            self.gathering.as_mut().and_then(|gathering| gathering.tenure.as_mut())
-        {
-            tenure.next_at = tenure.next_at + downtime;
+        if let Some(gathering) = &mut self.gathering {
+            gathering.harvest_until = gathering.harvest_until.map(|until| until + downtime);
+            if let Some(tenure) = &mut gathering.tenure {
+                tenure.next_at = tenure.next_at + downtime;
+            }
         }
     }
 }

@@ -3,8 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::ids::ParticipantId;
+use crate::model::ids::{ParticipantId, Seq};
+use crate::model::participant::{Kind, Part};
 use crate::model::time::{Millis, Timestamp};
+
+/// What the keys of members begin with, by which one is in a single gathering at a time: the id of
+/// its session, or its own.
+pub const MEMBER_KEY: &str = "gathering-of:";
 
 /// When listeners hear what the holder says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,6 +87,28 @@ pub struct GatheringPlan {
     pub opening_question: String,
     /// When listeners hear.
     pub hearing: Hearing,
+    /// What goes on around it when it begins, for the seed message: one line for each thing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pulse: Vec<String>,
+    /// What earlier conversations have to do with the opening question, for the seed message: one
+    /// line for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<String>,
+}
+
+/// Somebody who takes part, as it was when the gathering began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Member {
+    /// The participant's id in the conversation.
+    pub id: ParticipantId,
+    /// The name that people read.
+    pub name: String,
+    /// Its number: speakers hold the piece in the order of their numbers.
+    pub number: u32,
+    /// Whether it speaks or harvests.
+    pub part: Part,
+    /// Person or agent.
+    pub kind: Kind,
 }
 
 impl GatheringPlan {
@@ -117,6 +144,12 @@ pub enum GatheringEvent {
         plan: GatheringPlan,
         /// Who began it.
         by: ParticipantId,
+        /// Nothing proves that it was this one. Its turns are on no person's account then.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unproven: bool,
+        /// Everybody in it, by number.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        members: Vec<Member>,
     },
     /// A round began.
     RoundOpened {
@@ -139,6 +172,9 @@ pub enum GatheringEvent {
     Beat {
         /// The number of the beat, from 1.
         number: u32,
+        /// What goes on, in one line for the holder alone; empty in logs of older versions.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        pulse: String,
     },
     /// The holder was asked for its last word.
     LastWordAsked,
@@ -159,6 +195,21 @@ pub enum GatheringEvent {
     HarvestAsked {
         /// The participant who writes the harvest.
         harvester: ParticipantId,
+        /// Why no more is spoken: the word with which the gathering will close.
+        #[serde(default = "done")]
+        because: String,
+        /// Until when a person is waited for; an agent's turn has a limit of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+    },
+    /// The harvest is there.
+    Harvested {
+        /// The participant who wrote it.
+        harvester: ParticipantId,
+        /// The message that is the harvest.
+        message: Seq,
+        /// The rhythm, whose trail the harvest belongs to.
+        rhythm: String,
     },
     /// It is over.
     Closed {
@@ -167,9 +218,19 @@ pub enum GatheringEvent {
     },
 }
 
-/// What the conversation remembers of its gathering.
+fn done() -> String {
+    "done".into()
+}
+
+/// What the conversation remembers of its gathering, while it goes on and when it is over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gathering {
+    /// Who began it.
+    pub by: ParticipantId,
+    /// Nothing proves that it was this one.
+    pub unproven: bool,
+    /// Everybody in it when it began, by number.
+    pub members: Vec<Member>,
     /// Who takes part, in which order, and how long each has the piece.
     pub plan: GatheringPlan,
     /// The phase it is in.
@@ -182,8 +243,14 @@ pub struct Gathering {
     pub tenure: Option<PieceTenure>,
     /// A note for the next hand-over.
     pub note: Option<String>,
-    /// The harvester was asked.
-    pub harvesting: bool,
+    /// The harvester was asked, for this reason.
+    pub harvesting: Option<String>,
+    /// Until when a harvester who is a person is waited for.
+    pub harvest_until: Option<Timestamp>,
+    /// The message that is the harvest.
+    pub harvest: Option<Seq>,
+    /// Why it is over; nothing while it goes on.
+    pub closed: Option<String>,
 }
 
 /// Keeping the talking piece.
@@ -191,8 +258,12 @@ pub struct Gathering {
 pub struct PieceTenure {
     /// The participant who holds the piece.
     pub holder: ParticipantId,
+    /// When the holder got it.
+    pub since: Timestamp,
     /// Beats so far.
     pub beats: u32,
+    /// What went on at the last beat, for the holder.
+    pub pulse: String,
     /// When the next beat comes, or the grace of the last word ends.
     pub next_at: Timestamp,
     /// The last word was asked for.
@@ -202,26 +273,38 @@ pub struct PieceTenure {
 }
 
 impl Gathering {
-    fn opened(plan: GatheringPlan) -> Self {
+    fn opened(
+        plan: &GatheringPlan,
+        by: &ParticipantId,
+        unproven: bool,
+        members: &[Member],
+    ) -> Self {
         Self {
-            plan,
+            by: by.clone(),
+            unproven,
+            members: members.to_vec(),
+            plan: plan.clone(),
             phase: Phase::Inhale,
             round: 0,
             order: Vec::new(),
             tenure: None,
             note: None,
-            harvesting: false,
+            harvesting: None,
+            harvest_until: None,
+            harvest: None,
+            closed: None,
         }
     }
 
-    /// What an event does to the gathering of a conversation.
+    /// What an event does to the gathering of a conversation. One that is closed stays as it was at
+    /// its end.
     pub(crate) fn applied(
         gathering: Option<Gathering>,
         step: &GatheringEvent,
         ts: Timestamp,
     ) -> Option<Gathering> {
-        if let GatheringEvent::Opened { plan, .. } = step {
-            return Some(Gathering::opened(plan.clone()));
+        if let GatheringEvent::Opened { plan, by, unproven, members } = step {
+            return Some(Gathering::opened(plan, by, *unproven, members));
         }
         let mut gathering = gathering?;
         match step {
@@ -237,16 +320,19 @@ impl Gathering {
                 let next_at = ts + gathering.plan.beat_interval;
                 gathering.tenure = Some(PieceTenure {
                     holder: holder.clone(),
+                    since: ts,
                     beats: 0,
+                    pulse: String::new(),
                     next_at,
                     last_word: false,
                     note: note.clone(),
                 });
             }
-            GatheringEvent::Beat { number } => {
+            GatheringEvent::Beat { number, pulse } => {
                 let interval = gathering.plan.beat_interval;
                 if let Some(tenure) = &mut gathering.tenure {
                     tenure.beats = *number;
+                    tenure.pulse.clone_from(pulse);
                     tenure.next_at = ts + interval;
                 }
             }
@@ -265,8 +351,16 @@ impl Gathering {
                     gathering.order.insert(0, next.clone());
                 }
             }
-            GatheringEvent::HarvestAsked { .. } => gathering.harvesting = true,
-            GatheringEvent::Closed { .. } => return None,
+            GatheringEvent::HarvestAsked { because, until, .. } => {
+                gathering.harvesting = Some(because.clone());
+                gathering.harvest_until = *until;
+            }
+            GatheringEvent::Harvested { message, .. } => gathering.harvest = Some(*message),
+            GatheringEvent::Closed { because } => {
+                gathering.tenure = None;
+                gathering.order.clear();
+                gathering.closed = Some(because.clone());
+            }
         }
         Some(gathering)
     }

@@ -168,8 +168,7 @@ fn mutes(state: &Conversation) -> bool {
 
 fn piece(state: &Conversation) -> bool {
     let holder = state
-        .gathering
-        .as_ref()
+        .gathering()
         .and_then(|gathering| gathering.tenure.as_ref())
         .map(|tenure| &tenure.holder);
     state.paused

@@ -43,10 +43,13 @@ impl Conversation {
     /// Whom a turn of this participant about this cause is charged to.
     pub(crate) fn account_of(&self, participant: &ParticipantId, cause: &Cause) -> Account {
         let client = self.participant(participant).and_then(|p| p.profile.client.clone());
-        Account {
-            agent: client.unwrap_or_else(|| participant.to_string()),
-            by: self.origin_of(cause),
-            attended: !cause.unproven,
+        let agent = client.unwrap_or_else(|| participant.to_string());
+        // What a gathering's rules ask for is on whoever began it.
+        match self.gathering().filter(|_| cause.from.as_str() == ParticipantId::MOOTHALL) {
+            Some(gathering) => {
+                Account { agent, by: gathering.by.clone(), attended: !gathering.unproven }
+            }
+            None => Account { agent, by: self.origin_of(cause), attended: !cause.unproven },
         }
     }
 

@@ -66,6 +66,7 @@ pub struct Conversation {
     pub(crate) floor: Floor,
     pub(crate) guards: Guards,
     pub(crate) spending: Spending,
+    /// The gathering that goes on, or the last one.
     pub(crate) gathering: Option<Gathering>,
     /// What participants that rebuild their memory keep of what no longer fits into it.
     pub(crate) summaries: Summaries,
@@ -426,6 +427,11 @@ impl Conversation {
 
     /// The gathering going on, if any.
     pub fn gathering(&self) -> Option<&Gathering> {
+        self.gathering.as_ref().filter(|gathering| gathering.closed.is_none())
+    }
+
+    /// The gathering that goes on, or the last one that did.
+    pub fn newest_gathering(&self) -> Option<&Gathering> {
         self.gathering.as_ref()
     }
 

@@ -6,7 +6,8 @@ use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Spoken};
 use crate::policy::rounds::{is_news, may_be_asked, must_wait};
 use crate::policy::{
-    AGENT_MENTIONS_MAX, EmptyReply, Nomination, Reactions, Rules, Unsolicited, addressed, others,
+    AGENT_MENTIONS_MAX, EmptyReply, Frames, Nomination, Reactions, Rules, Unsolicited, addressed,
+    others,
 };
 
 pub(crate) static RULES: Rules = Rules {
@@ -24,11 +25,12 @@ pub(crate) static RULES: Rules = Rules {
     empty_reply: EmptyReply::Fails,
     cools: true,
     spares_habitual: true,
-    frames: false,
+    frames: Frames::None,
     tells_outcomes: true,
     gathers: false,
     introduction: |_, _| None,
-    request: |_, _, _| None,
+    request: |_, _| None,
+    announcement: |_, _| None,
 };
 
 fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {

@@ -3,7 +3,7 @@
 use crate::model::event::{To, Why};
 use crate::model::state::{Conversation, Spoken};
 use crate::policy::{
-    AGENT_MENTIONS_MAX, EmptyReply, Nomination, Rules, Unsolicited, addressed, others,
+    AGENT_MENTIONS_MAX, EmptyReply, Frames, Nomination, Rules, Unsolicited, addressed, others,
 };
 
 pub(crate) static RULES: Rules = Rules {
@@ -21,11 +21,12 @@ pub(crate) static RULES: Rules = Rules {
     empty_reply: EmptyReply::Fails,
     cools: false,
     spares_habitual: false,
-    frames: false,
+    frames: Frames::None,
     tells_outcomes: true,
     gathers: false,
     introduction: |_, _| None,
-    request: |_, _, _| None,
+    request: |_, _| None,
+    announcement: |_, _| None,
 };
 
 fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {

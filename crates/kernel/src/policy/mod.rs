@@ -15,7 +15,8 @@ mod talking_piece;
 pub use crate::model::settings::{KEYS, Policy, PolicyFault, PolicyName};
 
 use crate::decide::Decider;
-use crate::model::event::{Posted, Recorded, To, Why, WhyNot};
+use crate::model::event::{Posted, To, Why, WhyNot};
+use crate::model::gathering::GatheringEvent;
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Spoken, Turn};
 
@@ -53,8 +54,8 @@ pub(crate) struct Rules {
     pub(crate) cools: bool,
     /// Whether habitual passers are spared some polls. (Ruling 12.)
     pub(crate) spares_habitual: bool,
-    /// Whether members that hear frames are told each other's words and nothing else. (Ruling 26.)
-    pub(crate) frames: bool,
+    /// What members that hear frames are told.
+    pub(crate) frames: Frames,
     /// Whether an agent is woken to hear what came of something that it had asked for.
     pub(crate) tells_outcomes: bool,
     /// Whether gatherings are held under it.
@@ -63,7 +64,21 @@ pub(crate) struct Rules {
     pub(crate) introduction: fn(&Conversation, &ParticipantId) -> Option<String>,
     /// What it asks with a turn in words of its own, as whole lines; the words for its reason where
     /// it has none.
-    pub(crate) request: fn(&Conversation, &Turn, &[Recorded]) -> Option<String>,
+    pub(crate) request: fn(&Conversation, &Turn) -> Option<String>,
+    /// What it tells everybody about a step of a gathering, as whole lines.
+    pub(crate) announcement: fn(&Conversation, &GatheringEvent) -> Option<String>,
+}
+
+/// What members are told that hear each other's words in frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// An account like everybody else's.
+    None,
+    /// Each other's words in frames, and nothing else. (Ruling 26.)
+    Alone,
+    /// The same, with what they are asked after it, and before the first what the policy says of
+    /// the conversation. (Ruling 30.)
+    WithRequest,
 }
 
 /// What becomes of an agent's words that answer no turn.

@@ -4,7 +4,7 @@ use crate::decide::Decider;
 use crate::model::event::{TurnKind, Why};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Spoken};
-use crate::policy::{EmptyReply, Nomination, Rules, Unsolicited, others};
+use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited, others};
 
 pub(crate) static RULES: Rules = Rules {
     nominate,
@@ -22,13 +22,14 @@ pub(crate) static RULES: Rules = Rules {
     empty_reply: EmptyReply::Passes,
     cools: false,
     spares_habitual: false,
-    frames: true,
+    frames: Frames::Alone,
     tells_outcomes: true,
     gathers: false,
     introduction: |_, _| None,
-    request: |_, turn, _| {
+    request: |_, turn| {
         (turn.why == Why::Link).then(|| "Answer if there is something to answer.\n".into())
     },
+    announcement: |_, _| None,
 };
 
 fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {

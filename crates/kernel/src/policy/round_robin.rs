@@ -4,7 +4,7 @@
 use crate::model::event::Why;
 use crate::model::state::{Conversation, Spoken};
 use crate::policy::rounds::must_wait;
-use crate::policy::{EmptyReply, Nomination, Rules, Unsolicited, others};
+use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited, others};
 
 pub(crate) static RULES: Rules = Rules {
     nominate,
@@ -21,11 +21,12 @@ pub(crate) static RULES: Rules = Rules {
     empty_reply: EmptyReply::Fails,
     cools: true,
     spares_habitual: false,
-    frames: false,
+    frames: Frames::None,
     tells_outcomes: true,
     gathers: false,
     introduction: |_, _| None,
-    request: |_, _, _| None,
+    request: |_, _| None,
+    announcement: |_, _| None,
 };
 
 fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {

@@ -1,25 +1,30 @@
 //! `talking_piece`: one holds the piece and speaks, the others listen; rounds make phases, phases a
 //! breath. (Rulings 28 to 33.)
 
-use std::fmt::Write;
+mod directive;
+mod prompts;
 
 use crate::decide::Decider;
+use crate::decide::gatherings::{SPEAKERS_MIN, check_circle, check_plan};
+use crate::model::budget::{Account, Measure, Purse};
 use crate::model::command::{Actor, Post, Refusal, Rejection};
-use crate::model::event::{Cause, Event, Guard, Recorded, SuppressedBecause, TurnKind, Why};
+use crate::model::event::{Cause, Change, Event, Guard, SuppressedBecause, TurnKind, Why};
 use crate::model::gathering::{
-    Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, Phase, PieceTenure,
+    Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, MEMBER_KEY, Member, Phase,
+    PieceTenure,
 };
-use crate::model::ids::ParticipantId;
-use crate::model::participant::{Kind, Part, Participant};
+use crate::model::ids::{ParticipantId, Seq};
+use crate::model::participant::{Kind, Memory, Part, Participant};
 use crate::model::state::{Conversation, Turn};
-use crate::model::time::Timestamp;
-use crate::policy::{EmptyReply, Nomination, Rules, Unsolicited};
+use crate::model::time::{Millis, Timestamp};
+use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited};
 use crate::text::mentions;
 
-/// Fewer speakers than this are no gathering.
-const SPEAKERS_MIN: usize = 2;
-/// Most beats of a hold, and most rounds of a phase.
-const BEATS_MAX: u32 = 100;
+use directive::{Directive, directive, find};
+use prompts::{announcement, introduction, numbered, phase_line, request};
+
+/// How long a person is waited for who is asked for the harvest.
+const HARVEST_MAX: Millis = Millis::from_secs(3600);
 
 pub(crate) static RULES: Rules = Rules {
     nominate: |_, _| Nomination::default(),
@@ -37,11 +42,12 @@ pub(crate) static RULES: Rules = Rules {
     empty_reply: EmptyReply::Passes,
     cools: false,
     spares_habitual: false,
-    frames: false,
+    frames: Frames::WithRequest,
     tells_outcomes: false,
     gathers: true,
     introduction,
     request,
+    announcement,
 };
 
 impl Conversation {
@@ -54,20 +60,23 @@ impl Conversation {
     }
 
     /// When the next beat, or the end of the last word, is due; not while the holder waits for a
-    /// permission.
+    /// permission, and not before it begins its turn: that waiting has a limit of its own.
     pub(crate) fn next_beat(&self) -> Option<Timestamp> {
-        let tenure = self.gathering.as_ref()?.tenure.as_ref()?;
-        let frozen = self
-            .open_turns()
-            .any(|turn| turn.participant == tenure.holder && turn.frozen_since.is_some());
-        (!frozen).then_some(tenure.next_at)
+        let gathering = self.gathering()?;
+        let Some(tenure) = &gathering.tenure else { return gathering.harvest_until };
+        let stands = |turn: &Turn| {
+            let waits =
+                turn.why == Why::Piece && turn.kind == TurnKind::Reply && turn.running.is_none();
+            turn.participant == tenure.holder && (turn.frozen_since.is_some() || waits)
+        };
+        (!self.open_turns().any(stands)).then_some(tenure.next_at)
     }
 }
 
 impl Decider<'_> {
     pub(crate) fn gather(&mut self, by: &Actor, plan: GatheringPlan) -> Result<(), Rejection> {
         self.check_open()?;
-        if self.state.gathering.is_some() {
+        if self.state.gathering().is_some() {
             return Err(Rejection::new(
                 Refusal::Conflict,
                 "nested_gathering",
@@ -81,47 +90,86 @@ impl Decider<'_> {
                 "A gathering needs the policy talking_piece.",
             ));
         }
-        self.check_circle()?;
+        let members = self.members()?;
         check_plan(&plan)?;
-        self.emit(Event::Gathering(GatheringEvent::Opened { plan, by: by.id.clone() }));
+        let (by, unproven) = (by.id.clone(), !by.proven);
+        self.emit(Event::Gathering(GatheringEvent::Opened { plan, by, unproven, members }));
         self.end_all("gathering", "a gathering began");
         Ok(())
     }
 
-    fn check_circle(&self) -> Result<(), Rejection> {
-        let invalid =
-            |message: &str| Err(Rejection::new(Refusal::Invalid, "invalid_circle", message));
-        if self.state.speakers().count() < SPEAKERS_MIN {
-            return invalid("A gathering needs at least two speakers.");
-        }
-        if self.state.participants.iter().filter(|p| p.part == Some(Part::Harvester)).count() != 1 {
-            return invalid("A gathering needs exactly one harvester.");
-        }
-        let mut numbers: Vec<_> =
-            self.state.participants.iter().filter(|p| p.part.is_some()).map(|p| p.number).collect();
-        numbers.sort_unstable();
-        if numbers.contains(&None) || numbers.windows(2).any(|pair| pair[0] == pair[1]) {
-            return invalid("Everyone in a gathering needs a number of its own.");
-        }
-        Ok(())
+    /// Everybody who was invited for the gathering, by number.
+    fn members(&self) -> Result<Vec<Member>, Rejection> {
+        let invited = self.state.participants.iter().filter_map(|p| Some((p, p.part?)));
+        let member = |(participant, part): (&Participant, Part)| {
+            let number = participant.number.ok_or_else(|| {
+                let message = format!("{} has no number in the gathering.", participant.name());
+                Rejection::new(Refusal::Invalid, "invalid_circle", message).about(&participant.id)
+            })?;
+            Ok(Member {
+                id: participant.id.clone(),
+                name: participant.name().to_owned(),
+                number,
+                part,
+                kind: participant.kind,
+            })
+        };
+        let mut members = invited.map(member).collect::<Result<Vec<_>, Rejection>>()?;
+        members.sort_by_key(|member| member.number);
+        check_circle(members.iter().map(|m| (m.name.as_str(), m.number, m.part)))?;
+        Ok(members)
     }
 
+    /// A person ends it: the harvester is asked at once, and where that is so already, it closes
+    /// without a harvest.
     pub(crate) fn close_gathering(&mut self, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
-        if self.state.gathering.is_none() {
+        let Some(gathering) = self.state.gathering() else {
             return Err(Rejection::new(
                 Refusal::Conflict,
                 "no_gathering",
                 "No gathering is going on here.",
             ));
+        };
+        if gathering.harvesting.is_some() || self.state.is_paused() {
+            self.end_gathering("ended");
+            return Ok(());
         }
-        self.end_gathering("ended");
+        if self.state.guards.held == Some(Guard::Stopped) {
+            self.emit(Event::Controlled {
+                by: by.id.clone(),
+                changes: vec![Change::GuardLifted],
+                unproven: !by.proven,
+            });
+        }
+        self.begin_harvest("ended");
         Ok(())
     }
 
+    /// Nothing more is spoken, and its members may take part in other gatherings.
     pub(crate) fn end_gathering(&mut self, because: &str) {
         self.emit(Event::Gathering(GatheringEvent::Closed { because: because.into() }));
         self.end_all("gathering_closed", "the gathering was closed");
+        self.let_go_of_members();
+    }
+
+    /// Members may take part in other gatherings.
+    fn let_go_of_members(&mut self) {
+        let keys = self.state.bindings().filter(|target| target.starts_with(MEMBER_KEY));
+        let changes: Vec<_> =
+            keys.map(|target| Change::Unbound { target: target.to_owned() }).collect();
+        if !changes.is_empty() {
+            let by = ParticipantId::moothall();
+            self.emit(Event::Controlled { by, changes, unproven: false });
+        }
+    }
+
+    /// The key by which somebody is in this gathering and in no other, where it has one.
+    pub(crate) fn member_key(&self, id: &ParticipantId) -> Option<String> {
+        let address = self.state.participant(id)?.address.as_ref();
+        let key = address.map_or(id.as_str(), |address| address.local_id.as_str());
+        let key = format!("{MEMBER_KEY}{key}");
+        self.state.bindings.contains(&key).then_some(key)
     }
 
     pub(crate) fn holds_piece(&self, id: &ParticipantId) -> bool {
@@ -130,11 +178,11 @@ impl Decider<'_> {
 
     /// Whether a gathering keeps the floor from this participant.
     pub(crate) fn has_no_piece(&self, id: &ParticipantId) -> bool {
-        self.state.gathering.is_some() && !self.holds_piece(id) && !self.is_harvesting(id)
+        self.state.gathering().is_some() && !self.holds_piece(id) && !self.is_harvesting(id)
     }
 
     fn tenure_of(&self, id: &ParticipantId) -> Option<&PieceTenure> {
-        self.state.gathering.as_ref()?.tenure.as_ref().filter(|tenure| tenure.holder == *id)
+        self.state.gathering()?.tenure.as_ref().filter(|tenure| tenure.holder == *id)
     }
 
     /// Words in a gathering count from the holder, and from the harvester once it was asked; others
@@ -153,47 +201,57 @@ impl Decider<'_> {
         let body = post.body.clone();
         let named = mentions::named(&body, &self.state.participants, &speaker);
         let posted = self.words(post, kind, u32::from(kind == Kind::Agent), &named);
-        self.spoke(posted);
-        if harvesting {
-            self.end_gathering("done");
-        } else {
-            self.heed_piece(&speaker, &body);
+        let said = self.spoke(posted);
+        self.heed_piece(&speaker, said.seq, &body);
+        if !harvesting {
+            self.heed_last_word(&speaker);
         }
         Ok(())
     }
 
+    /// What somebody without turns says after being asked for a last word is that. (Ruling 29.)
+    fn heed_last_word(&mut self, speaker: &ParticipantId) {
+        let takes_turns = self.state.participant(speaker).is_some_and(Participant::takes_turns);
+        let asked = self.tenure_of(speaker).is_some_and(|tenure| tenure.last_word);
+        if asked && !takes_turns {
+            self.release_piece(LetGo::LastWord, None, None);
+        }
+    }
+
     fn is_harvesting(&self, id: &ParticipantId) -> bool {
-        let asked = self.state.gathering.as_ref().is_some_and(|gathering| gathering.harvesting);
+        let asked = self.state.gathering().is_some_and(|gathering| gathering.harvesting.is_some());
         asked && self.state.harvester().is_some_and(|harvester| harvester.id == *id)
     }
 
     /// Everyone else in the circle hears a contribution at once, if the gathering is live.
     /// (Ruling 30.)
     fn let_others_hear(&mut self, cause: &Cause) {
-        let live = self
-            .state
-            .gathering
-            .as_ref()
-            .is_some_and(|g| g.plan.hearing == Hearing::Live && !g.harvesting);
-        if !live {
+        let live = |g: &Gathering| g.plan.hearing == Hearing::Live && g.harvesting.is_none();
+        if !self.state.gathering().is_some_and(live) {
             return;
         }
-        let listeners: Vec<_> = self
-            .state
-            .participants
-            .iter()
-            .filter(|p| p.takes_turns() && p.part.is_some() && p.id != cause.from)
-            .map(|p| p.id.clone())
-            .collect();
-        for id in listeners {
+        // Whoever has no memory of its own reads it in its next prompt.
+        let remembers = |p: &Participant| p.facts.abilities.memory == Memory::Own;
+        let hears = |p: &&Participant| {
+            p.takes_turns() && p.part.is_some() && remembers(p) && p.id != cause.from
+        };
+        let listeners = self.state.participants.iter().filter(hears).map(|p| p.id.clone());
+        for id in listeners.collect::<Vec<_>>() {
+            if self.holds_piece(&id) {
+                continue;
+            }
             if self.can_take_turns(&id, cause) {
                 self.grant(&id, Why::Piece, TurnKind::Listen, true, cause);
             }
         }
     }
 
-    /// Hands the piece on if the holder's words say so. (Ruling 31.)
-    pub(crate) fn heed_piece(&mut self, speaker: &ParticipantId, body: &str) {
+    /// Hands the piece on if the holder's words say so, and takes those of the harvester for the
+    /// harvest. (Ruling 31.)
+    pub(crate) fn heed_piece(&mut self, speaker: &ParticipantId, message: Seq, body: &str) {
+        if self.is_harvesting(speaker) {
+            return self.harvested(speaker, message);
+        }
         if !self.holds_piece(speaker) {
             return;
         }
@@ -231,7 +289,7 @@ impl Decider<'_> {
             format!("{shown} does not hold the piece in this gathering; it goes on in order.")
         } else if self.state.muted.contains(&named.id) {
             format!("{shown} is muted; the piece goes on in order.")
-        } else if !self.state.gathering.as_ref().is_some_and(|g| g.order.contains(&named.id)) {
+        } else if !self.state.gathering().is_some_and(|g| g.order.contains(&named.id)) {
             format!("{shown} has held the piece in this round; it goes on in order.")
         } else {
             return (Some(named.id.clone()), None);
@@ -265,11 +323,11 @@ impl Decider<'_> {
 
     /// Moves the gathering until it has to wait for somebody.
     fn step_piece(&mut self) -> bool {
-        let Some(gathering) = self.state.gathering.clone() else { return false };
+        let Some(gathering) = self.state.gathering().cloned() else { return false };
         if self.state.guards.held == Some(Guard::Stopped) {
             return false;
         }
-        if gathering.harvesting {
+        if gathering.harvesting.is_some() {
             return self.step_harvest();
         }
         match &gathering.tenure {
@@ -277,8 +335,7 @@ impl Decider<'_> {
                 self.release_piece(LetGo::Gone, None, None)
             }
             _ if self.state.speakers().count() < SPEAKERS_MIN => {
-                self.release_piece(LetGo::Stopped, None, None);
-                return self.begin_harvest();
+                return self.begin_harvest("too_few");
             }
             Some(tenure)
                 if tenure.last_word
@@ -315,6 +372,11 @@ impl Decider<'_> {
         if self.state.participant(&holder).is_some_and(Participant::takes_turns) {
             self.grant(&holder, Why::Piece, TurnKind::Reply, true, &given);
         }
+        let nobody_held = gathering.order.len() == self.state.speakers().count();
+        if gathering.phase == Phase::Inhale && gathering.round == 1 && nobody_held {
+            // The others get their seed messages.
+            self.let_others_hear(&given);
+        }
         true
     }
 
@@ -326,37 +388,49 @@ impl Decider<'_> {
         } else {
             (gathering.phase.next(), 1)
         };
-        let Some(phase) = phase.filter(|_| !nobody_spoke) else { return self.begin_harvest() };
+        let Some(phase) = phase.filter(|_| !nobody_spoke) else {
+            return self.begin_harvest("done");
+        };
         let mut order: Vec<_> = self.state.speakers().map(|p| (p.number, p.id.clone())).collect();
         order.sort();
         let order = order.into_iter().map(|(_, id)| id).collect();
         self.emit(Event::Gathering(GatheringEvent::RoundOpened { phase, round, order }));
         let rounds = gathering.plan.rounds(phase);
-        self.notice(
-            "phase",
-            format!("{} {round}/{rounds}. {}", phase.as_str(), phase.rule()),
-            None,
-            None,
-        );
+        let line = phase_line(phase, round, rounds).replace('\n', " ");
+        self.notice("phase", line, None, None);
         true
     }
 
-    fn begin_harvest(&mut self) -> bool {
-        let too_few = self.state.speakers().count() < SPEAKERS_MIN;
+    fn begin_harvest(&mut self, because: &str) -> bool {
+        self.release_piece(LetGo::Stopped, None, None);
         let Some((harvester, agent)) =
             self.state.harvester().map(|p| (p.id.clone(), p.takes_turns()))
         else {
-            self.end_gathering(if too_few { "too_few" } else { "done" });
+            self.end_gathering(because);
             return true;
         };
-        self.release_piece(LetGo::Gone, None, None);
         self.end_all("harvest", "the harvest began");
-        let asked = self
-            .emit(Event::Gathering(GatheringEvent::HarvestAsked { harvester: harvester.clone() }));
+        let asked = self.emit(Event::Gathering(GatheringEvent::HarvestAsked {
+            harvester: harvester.clone(),
+            because: because.into(),
+            until: (!agent).then(|| self.now + HARVEST_MAX),
+        }));
         if agent && self.can_take_turns(&harvester, &asked) {
             self.grant(&harvester, Why::Piece, TurnKind::Reply, false, &asked);
         }
         true
+    }
+
+    fn harvested(&mut self, harvester: &ParticipantId, message: Seq) {
+        let Some(gathering) = self.state.gathering() else { return };
+        let (rhythm, because) =
+            (gathering.plan.rhythm.clone(), gathering.harvesting.clone().unwrap_or_default());
+        self.emit(Event::Gathering(GatheringEvent::Harvested {
+            harvester: harvester.clone(),
+            message,
+            rhythm,
+        }));
+        self.end_gathering(&because);
     }
 
     /// An agent's harvest ends the gathering, however it ends; a person's comes as a message.
@@ -366,7 +440,8 @@ impl Decider<'_> {
         if waits {
             return false;
         }
-        self.end_gathering("done");
+        let because = self.state.gathering().and_then(|gathering| gathering.harvesting.clone());
+        self.end_gathering(&because.unwrap_or_default());
         true
     }
 
@@ -376,14 +451,17 @@ impl Decider<'_> {
         if !due || self.state.archived || self.state.paused || self.state.guards.held.is_some() {
             return;
         }
-        let Some(gathering) = self.state.gathering.clone() else { return };
-        let Some(tenure) = &gathering.tenure else { return };
+        let Some(gathering) = self.state.gathering().cloned() else { return };
+        let Some(tenure) = &gathering.tenure else {
+            return self.end_gathering(gathering.harvesting.as_deref().unwrap_or_default());
+        };
         if tenure.last_word {
             return self.release_piece(LetGo::Grace, None, None);
         }
         let number = tenure.beats + 1;
         let last = number >= gathering.plan.beats_per_turn;
-        let mut cause = self.emit(Event::Gathering(GatheringEvent::Beat { number }));
+        let pulse = self.pulse(&gathering, &tenure.holder);
+        let mut cause = self.emit(Event::Gathering(GatheringEvent::Beat { number, pulse }));
         if last {
             cause = self.emit(Event::Gathering(GatheringEvent::LastWordAsked));
         }
@@ -393,126 +471,58 @@ impl Decider<'_> {
             self.grant(&tenure.holder, Why::Beat, TurnKind::Reply, true, &cause);
         }
     }
-}
 
-/// What kind of gathering it is, and who is in it as what.
-fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
-    let gathering = state.gathering()?;
-    let mut out = String::new();
-    let plan = &gathering.plan;
-    let [inhale, hold, exhale] = plan.breath;
-    let _ = writeln!(
-        out,
-        "This is a gathering ({}). Rounds: inhale {inhale}, hold {hold}, exhale {exhale}. Only the holder of the talking piece speaks, for \
-         {} beats. Opening question: {}",
-        plan.rhythm, plan.beats_per_turn, plan.opening_question
-    );
-    for participant in state.participants().iter().filter(|p| p.part.is_some()) {
-        let number = participant.number.unwrap_or_default();
-        let part = match participant.part {
-            Some(Part::Harvester) => "harvester, silent until the close",
-            Some(Part::Speaker) | None => "speaker",
+    /// What goes on, in one line for whoever holds the piece: who spoke in this round, what people
+    /// are asked, who is here, and what is left of the budget of turns.
+    fn pulse(&self, gathering: &Gathering, holder: &ParticipantId) -> String {
+        let speaks = |member: &&Member| member.part == Part::Speaker && member.id != *holder;
+        let (later, spoken): (Vec<_>, Vec<_>) = gathering
+            .members
+            .iter()
+            .filter(speaks)
+            .partition(|member| gathering.order.contains(&member.id));
+        let names = |members: &[&Member]| match members {
+            [] => "nobody".to_owned(),
+            _ => members
+                .iter()
+                .map(|member| numbered(&member.name, member.number))
+                .collect::<Vec<_>>()
+                .join(", "),
         };
-        let own = if participant.id == *you { " (you)" } else { "" };
-        let _ = writeln!(out, "{number}. {}{own}: {part}", participant.name());
+        let open: usize = self.state.open_turns().map(|turn| turn.permissions.len()).sum();
+        let open = open + self.state.starts_asked().count();
+        let is_here = |member: &&Member| {
+            self.state.participant(&member.id).is_some() && !self.is_away(&member.id)
+        };
+        let here = gathering.members.iter().filter(is_here).count();
+        let left = self
+            .turns_left(holder)
+            .map_or(String::new(), |left| format!("; {left} turns left in this hour"));
+        format!(
+            "{} round {}/{}: {} had the piece, {} still to come; {open} open questions to people; {here} of {} are here{left}",
+            gathering.phase.as_str(),
+            gathering.round,
+            gathering.plan.rounds(gathering.phase),
+            names(&spoken),
+            names(&later),
+            gathering.members.len(),
+        )
     }
-    let _ = writeln!(out, "Now: {}. {}", gathering.phase.as_str(), gathering.phase.rule());
-    out.push_str(
-        "To hand the piece on, end with a line of its own: \"I pass\" or \"I pass to NAME\".\n",
-    );
-    Some(out)
-}
 
-/// What the holder of the piece is asked, and the harvester.
-fn request(state: &Conversation, turn: &Turn, events: &[Recorded]) -> Option<String> {
-    matches!(turn.why, Why::Piece | Why::Beat).then(|| {
-        state.gathering().map_or(String::new(), |gathering| asked(gathering, turn, events))
-    })
-}
-
-fn asked(gathering: &Gathering, turn: &Turn, events: &[Recorded]) -> String {
-    if gathering.harvesting {
-        return "The gathering is closing. You are the harvester: gather what was said into its harvest, and name what follows from it.\n"
-            .into();
+    /// How many turns more the smallest budget allows that pays for a participant's.
+    fn turns_left(&self, id: &ParticipantId) -> Option<u64> {
+        let client = self.state.participant(id).and_then(|p| p.profile.client.clone());
+        let by = self.state.gathering().map(|gathering| gathering.by.clone())?;
+        let Account { agent, by, .. } =
+            Account { agent: client.unwrap_or_else(|| id.to_string()), by, attended: true };
+        let purses = [Purse::Conversation, Purse::Agent(agent), Purse::Principal(by), Purse::Hall];
+        let left = purses.into_iter().filter_map(|purse| {
+            let standing = match purse {
+                Purse::Conversation => self.state.standing(),
+                _ => self.facts.budgets.standing(&purse),
+            };
+            standing.left(self.facts.budgets.limits.of(&purse), Measure::Turns, self.now)
+        });
+        left.min()
     }
-    let tenure = gathering.tenure.as_ref();
-    let note = tenure
-        .and_then(|tenure| tenure.note.clone())
-        .map_or(String::new(), |note| format!(" ({note})"));
-    if turn.why == Why::Piece {
-        return format!("The piece is with you{note}: speak.\n");
-    }
-    if tenure.is_some_and(|tenure| tenure.last_word) {
-        return "Your time with the piece is over. What would you like to say last?\n".into();
-    }
-    let beats = tenure.map_or(0, |tenure| tenure.beats);
-    let pulse = events.iter().rev().filter(|recorded| is_said(&recorded.event)).take(3).count();
-    format!(
-        "[Beat {beats}/{}] {}, round {}; {pulse} recent contributions. Is your thread still alive? Go on, turn, or pass.\n",
-        gathering.plan.beats_per_turn,
-        gathering.phase.as_str(),
-        gathering.round
-    )
-}
-
-/// Whether somebody said it, heard or not.
-fn is_said(event: &Event) -> bool {
-    matches!(event, Event::Posted(_) | Event::Suppressed { .. })
-}
-
-fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {
-    let invalid =
-        |message: String| Err(Rejection::new(Refusal::Invalid, "invalid_gathering", message));
-    if !(1..=BEATS_MAX).contains(&plan.beats_per_turn) {
-        return invalid(format!("`beats_per_turn` takes 1 to {BEATS_MAX}."));
-    }
-    if Phase::ALL.iter().any(|phase| !(1..=BEATS_MAX).contains(&plan.rounds(*phase))) {
-        return invalid(format!("Each phase of `breath` takes 1 to {BEATS_MAX} rounds."));
-    }
-    if plan.beat_interval.0 < 1000 || plan.last_word.0 < 1000 {
-        return invalid("Beats and last words take at least a second.".into());
-    }
-    Ok(())
-}
-
-/// What a holder's words do with the piece.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Directive {
-    /// On to the next in order.
-    On,
-    /// To somebody in particular.
-    To(ParticipantId),
-}
-
-/// The last pass directive: a line of its own, outside code and quotes, naming somebody who is
-/// here.
-fn directive(body: &str, circle: &[Participant]) -> Option<Directive> {
-    let mut fenced = false;
-    let mut found = None;
-    for line in body.lines() {
-        let line = line.trim();
-        if line.starts_with("```") || line.starts_with("~~~") {
-            fenced = !fenced;
-        } else if !fenced && !line.starts_with('>') {
-            found = directive_of_line(line, circle).or(found);
-        }
-    }
-    found
-}
-
-fn directive_of_line(line: &str, circle: &[Participant]) -> Option<Directive> {
-    let line = line.trim_end_matches(['.', '!']).trim_end();
-    let lower = line.to_lowercase();
-    if lower == "i pass" || lower == "i pass the piece" {
-        return Some(Directive::On);
-    }
-    let prefixes = ["i pass to ", "i pass the piece to ", "passing to "];
-    let prefix = prefixes.into_iter().find(|prefix| lower.starts_with(prefix))?;
-    let name = line.get(prefix.len()..)?.trim().trim_start_matches('@');
-    find(circle, name).map(|named| Directive::To(named.id.clone()))
-}
-
-fn find<'a>(circle: &'a [Participant], name: &str) -> Option<&'a Participant> {
-    let same = |given: &str| given.to_lowercase() == name.trim().to_lowercase();
-    circle.iter().find(|p| same(p.id.as_str())).or_else(|| circle.iter().find(|p| same(p.name())))
 }

@@ -5,10 +5,11 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::event::{Event, Posted, Recorded, TurnKind, Why};
+use crate::model::event::{Event, Posted, TurnKind, Why};
 use crate::model::ids::{ParticipantId, Seq};
 use crate::model::participant::{Hears, Memory, Participant};
 use crate::model::state::{Conversation, Turn};
+use crate::policy::Frames;
 use crate::read::frames::{doubt, framed};
 use crate::text::pass::PASS;
 use crate::text::{hang, shortened};
@@ -16,8 +17,8 @@ use crate::text::{hang, shortened};
 mod story;
 mod transcript;
 
-use story::Utterance;
 pub use story::{Material, Story, Unread};
+use story::{Source, Utterance};
 pub use transcript::TranscriptLine;
 use transcript::{Teller, count, label};
 
@@ -76,7 +77,7 @@ pub fn compose(
     let teller = Teller { state, material, reader: &turn.participant, cause: turn.cause.seq };
     // How much was said up to there, whether it was read or not.
     let all = state.messages().saturating_sub(count(&later));
-    let request = your_turn(&teller, turn, through);
+    let request = your_turn(&teller, turn);
     let text = since(&teller, turn, from, all, &told, &request);
     let memory = state
         .participant(&turn.participant)
@@ -137,9 +138,17 @@ fn since(
         Seq(0) => Unread { messages: all.saturating_sub(count(told)), more: false },
         _ => teller.material.unread,
     };
-    if is_framed(state, turn) {
+    let framing = framing(state, turn);
+    if framing != Frames::None {
         let (frames, missing) = frames(teller, &others);
-        return unread.and(missing).line() + &frames;
+        let account = unread.and(missing).line() + &frames;
+        if framing == Frames::Alone {
+            return account;
+        }
+        let first = Some(&turn.participant).filter(|_| from == Seq(0));
+        let seed = first.and_then(|you| (state.rules().introduction)(state, you));
+        let seed = seed.map_or(String::new(), |seed| seed + "\n");
+        return format!("{seed}{account}{}", asked(state, turn));
     }
     let (account, missing) = teller.newest(&others, SINCE_BYTES_MAX);
     let left_out = unread.and(missing).line();
@@ -154,11 +163,11 @@ fn remembered(teller: &Teller<'_>, participant: &ParticipantId) -> Option<Rememb
     Some(Remembered { through: summary.through, text: text.to_owned() })
 }
 
-/// Linked members that hear frames hear each other's words and nothing else.
-fn is_framed(state: &Conversation, turn: &Turn) -> bool {
+/// What members that hear frames are told under the policy.
+fn framing(state: &Conversation, turn: &Turn) -> Frames {
     let hears =
         state.participant(&turn.participant).map(|participant| participant.facts.abilities.hears);
-    hears == Some(Hears::Frames) && state.rules().frames
+    if hears == Some(Hears::Frames) { state.rules().frames } else { Frames::None }
 }
 
 /// What others said as frames, and how many messages among it did not fit.
@@ -186,6 +195,9 @@ fn frames(teller: &Teller<'_>, since: &[&Utterance<'_>]) -> (String, u64) {
 /// A frame. What an answer to a turn replies to is what was typed there; what somebody says unasked
 /// may reply to anything.
 fn frame(teller: &Teller<'_>, words: &Utterance<'_>) -> String {
+    if let Source::Announcement(posted) = &words.posted {
+        return format!("{}\n\n", posted.body);
+    }
     let reply = teller.reply(&words.posted).filter(|_| words.posted.turn.is_none());
     framed(teller.state, &words.posted, reply.as_deref())
 }
@@ -217,12 +229,12 @@ fn introduction(participant: &Participant, you: &ParticipantId) -> String {
 }
 
 /// The closing part: why it is asked, and the cause in full.
-fn your_turn(teller: &Teller<'_>, turn: &Turn, through: Seq) -> String {
+fn your_turn(teller: &Teller<'_>, turn: &Turn) -> String {
     let (state, material) = (teller.state, teller.material);
     let name = state.name_of(&turn.participant);
     let mut out =
         format!("## Your Turn\nYou are participating in a group conversation as \"{name}\".\n");
-    out.push_str(&request(state, turn, material.upto(through)));
+    out.push_str(&asked(state, turn));
     match material.find(turn.cause.seq).map(|cause| &cause.event) {
         Some(Event::StartSettled { participant, start, outcome, .. }) => {
             let _ = writeln!(
@@ -260,11 +272,11 @@ fn whose<'a>(state: &'a Conversation, posted: &'a Posted) -> &'a str {
     }
 }
 
-fn request(state: &Conversation, turn: &Turn, events: &[Recorded]) -> String {
+fn asked(state: &Conversation, turn: &Turn) -> String {
     if turn.kind == TurnKind::Listen {
         return "Listen: take this in. You do not hold the talking piece, and what you write now is not shown.\n".into();
     }
-    if let Some(own) = (state.rules().request)(state, turn, events) {
+    if let Some(own) = (state.rules().request)(state, turn) {
         return own;
     }
     match turn.why {

@@ -9,6 +9,10 @@ use crate::text::for_terminal;
 /// A line this short that ends with a colon could be taken for a frame.
 const FRAME_CHARS_MAX: usize = 96;
 
+/// How lines begin that this server says to members of a gathering.
+const SAID_BY_SERVER: [&str; 4] =
+    ["The piece is ", "Your turn is up", "The gathering is ", "Listen: "];
+
 /// `Name (2):` or `Name:`, an empty line, and the words. A person's name says too where nothing
 /// proves that the words are theirs.
 ///
@@ -50,7 +54,7 @@ fn is_suspect(line: &str) -> bool {
     let headed = line.starts_with(['[', '#'])
         || line.starts_with("(in reply to ")
         || line.starts_with("---")
-        || line.starts_with("The piece is ");
+        || SAID_BY_SERVER.iter().any(|said| line.starts_with(said));
     headed || (short && line.ends_with([':', '：']))
 }
 

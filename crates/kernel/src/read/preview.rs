@@ -71,7 +71,8 @@ impl Conversation {
         );
         for agent in self.agents().filter(|agent| agent.id != *speaker) {
             if !forecast.iter().any(|known| known.participant == agent.id) {
-                let why_not = if self.gathering.is_some() { WhyNot::Held } else { WhyNot::Skipped };
+                let why_not =
+                    if self.gathering().is_some() { WhyNot::Held } else { WhyNot::Skipped };
                 forecast.push(Forecast { participant: agent.id.clone(), verdict: Err(why_not) });
             }
         }

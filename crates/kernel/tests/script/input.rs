@@ -21,7 +21,7 @@
 //! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a
 //! config k=v · policy NAME (with defaults) · rules NAME (keeping the settings)
 //! archive · unarchive · stop · cancel codex · pass codex [writer] [^7] · offline a b · online
-//! publish · harvest-close
+//! publish · close-gathering
 //! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
 //! ask codex rm -rf · allow user yes           (permissions) · ask-in-no-turn codex trust?
 //! ask-start codex claude --model x · start-done claude-2 · start-fails why

@@ -209,12 +209,17 @@ fn gathering(state: &Conversation, step: &GatheringEvent) -> String {
                 note.as_ref().map_or(String::new(), |note| format!(" ({note})"))
             )
         }
-        GatheringEvent::Beat { number } => format!("beat {number}"),
+        GatheringEvent::Beat { number, pulse } => format!("beat {number}: {pulse}"),
         GatheringEvent::LastWordAsked => "last word".into(),
         GatheringEvent::PieceReleased { holder, because, .. } => {
             format!("{holder} lets go: {}", word(because))
         }
-        GatheringEvent::HarvestAsked { harvester } => format!("harvest by {harvester}"),
+        GatheringEvent::HarvestAsked { harvester, because, .. } => {
+            format!("harvest by {harvester}: {because}")
+        }
+        GatheringEvent::Harvested { harvester, message, .. } => {
+            format!("harvested by {harvester}: {message}")
+        }
         GatheringEvent::Closed { because } => format!("gathering closed: {because}"),
     }
 }

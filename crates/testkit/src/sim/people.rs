@@ -134,6 +134,8 @@ pub(crate) fn plan(rng: &mut Rng) -> GatheringPlan {
         beat_interval: Millis::from_secs(rng.between(1, 60)),
         last_word: Millis::from_secs(rng.between(1, 20)),
         opening_question: "What do we see?".into(),
+        pulse: Vec::new(),
+        signals: Vec::new(),
         hearing: if rng.chance(70) { Hearing::Live } else { Hearing::OnTurn },
     }
 }

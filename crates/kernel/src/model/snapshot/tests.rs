@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::STATE_VERSION;
 use crate::model::budget::{Account, Measure, Purse, Raise, Spent, Standing};
 use crate::model::event::{Cause, Guard, To, TurnKind, Usage, Why};
-use crate::model::gathering::{Gathering, GatheringPlan, Hearing, Phase, PieceTenure};
+use crate::model::gathering::{Gathering, GatheringPlan, Hearing, Member, Phase, PieceTenure};
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::participant::{
     Abilities, Address, AgentFacts, Kind, OnLost, Part, Participant, Profile, Runtime,
@@ -185,19 +185,35 @@ fn gathering() -> Gathering {
             last_word: Millis(4),
             opening_question: "q".into(),
             hearing: Hearing::default(),
+            pulse: vec!["p".into()],
+            signals: vec!["s".into()],
         },
+        by: "a".into(),
+        unproven: true,
+        members: vec![Member {
+            id: "a".into(),
+            name: "A".into(),
+            number: 1,
+            part: Part::Speaker,
+            kind: Kind::Agent,
+        }],
         phase: Phase::Inhale,
         round: 1,
         order: vec!["a".into()],
         tenure: Some(PieceTenure {
             holder: "a".into(),
+            since: at(7),
             beats: 1,
+            pulse: "p".into(),
             next_at: at(8),
             last_word: true,
             note: Some("n".into()),
         }),
         note: Some("n".into()),
-        harvesting: true,
+        harvesting: Some("done".into()),
+        harvest_until: Some(at(9)),
+        harvest: Some(Seq(3)),
+        closed: Some("done".into()),
     }
 }
 

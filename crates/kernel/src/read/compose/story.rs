@@ -60,11 +60,6 @@ impl<'a> Material<'a> {
         let apart = || self.apart.iter().find(|recorded| recorded.seq == seq);
         among(self.events).or_else(|| among(self.messages)).or_else(apart)
     }
-
-    /// The events of a prompt that reaches up to here.
-    pub(super) fn upto(&self, through: Seq) -> &'a [Recorded] {
-        &self.events[..self.events.partition_point(|recorded| recorded.seq <= through)]
-    }
 }
 
 /// What somebody said, at the place where it took effect.
@@ -80,6 +75,8 @@ pub(super) enum Source<'a> {
     Message(&'a Posted),
     /// They are the server's, about what came of something.
     Outcome(Box<Posted>),
+    /// They are the server's, about how a gathering goes on.
+    Announcement(Box<Posted>),
 }
 
 impl Deref for Source<'_> {
@@ -88,7 +85,7 @@ impl Deref for Source<'_> {
     fn deref(&self) -> &Posted {
         match self {
             Source::Message(posted) => posted,
-            Source::Outcome(posted) => posted,
+            Source::Outcome(posted) | Source::Announcement(posted) => posted,
         }
     }
 }
@@ -151,6 +148,14 @@ fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> V
                     recorded,
                     posted: Source::Outcome(Box::new(posted)),
                 });
+            }
+            Event::Gathering(step) => {
+                let announced = (state.rules().announcement)(state, step);
+                story.extend(announced.map(|body| Utterance {
+                    at: recorded.seq,
+                    recorded,
+                    posted: Source::Announcement(Box::new(Posted::of_server(body))),
+                }));
             }
             _ => {}
         }

@@ -73,7 +73,7 @@ impl Teller<'_> {
         before: Option<&Utterance<'_>>,
     ) -> TranscriptLine {
         let posted = &words.posted;
-        let mut name = Cow::Borrowed(label(self.state, &posted.from));
+        let mut name = self.named(&posted.from);
         if let Some(doubt) = doubt(self.state, posted) {
             name = format!("{name}, {doubt}").into();
         }
@@ -90,6 +90,15 @@ impl Teller<'_> {
             told.within(CAUSE_BYTES_MAX).into_owned()
         } else {
             told
+        }
+    }
+
+    /// Whose words they are, with the number of a member of a gathering.
+    fn named(&self, id: &ParticipantId) -> Cow<'_, str> {
+        let members = self.state.newest_gathering().map_or(&[][..], |gathering| &gathering.members);
+        match members.iter().find(|member| member.id == *id) {
+            Some(member) => format!("{} ({})", member.name, member.number).into(),
+            None => label(self.state, id).to_owned().into(),
         }
     }
 

@@ -258,6 +258,8 @@ fn plan(rest: &[&str]) -> Result<GatheringPlan, String> {
         beat_interval: Millis::from_secs(number("interval", 60)),
         last_word: Millis::from_secs(number("last", 20)),
         opening_question: "What now?".into(),
+        pulse: Vec::new(),
+        signals: Vec::new(),
         hearing: if given.get("hearing").is_some() { Hearing::OnTurn } else { Hearing::Live },
     })
 }

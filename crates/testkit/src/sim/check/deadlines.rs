@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Change, Event, Outcome, Recorded, TurnKind};
+use moothall_kernel::event::{Change, Event, Outcome, Recorded, TurnKind, Why};
 use moothall_kernel::gathering::{GatheringEvent, GatheringPlan};
 use moothall_kernel::ids::{ParticipantId, PermissionId, TurnNo};
 use moothall_kernel::time::{Millis, Timestamp};
@@ -26,6 +26,8 @@ pub(super) struct Deadlines {
     patience: Option<(TurnNo, Timestamp)>,
     /// When the next beat, or the end of the grace, comes.
     beat: Option<Timestamp>,
+    /// No beat came yet of the hold that goes on.
+    first_beat: bool,
 }
 
 struct Clock {
@@ -83,7 +85,8 @@ impl Checker for Deadlines {
                 self.patience = None;
                 Ok(())
             }
-            Event::TurnStarted { turn, deadline, .. } => {
+            Event::TurnStarted { turn, attempt, deadline, .. } => {
+                self.begins(room, *turn, *attempt, ts);
                 if let Some(clock) = self.turns.get_mut(turn) {
                     clock.deadline = *deadline;
                 }
@@ -210,10 +213,23 @@ impl Deadlines {
         }
     }
 
+    /// The first beat is counted from the moment at which the holder begins its turn.
+    fn begins(&mut self, room: &Room, turn: TurnNo, attempt: u32, ts: Timestamp) {
+        let piece = room.turns.get(&turn).is_some_and(|open| {
+            open.why == Why::Piece
+                && open.kind == TurnKind::Reply
+                && room.holder.as_ref() == Some(&open.participant)
+        });
+        if piece && attempt == 1 && self.first_beat && self.beat.is_some() {
+            self.beat = self.plan.as_ref().map(|plan| ts + plan.beat_interval);
+        }
+    }
+
     fn moved(&mut self, step: &GatheringEvent, ts: Timestamp) {
         match step {
             GatheringEvent::Opened { plan, .. } => self.plan = Some(plan.clone()),
             GatheringEvent::PieceGiven { .. } | GatheringEvent::Beat { .. } => {
+                self.first_beat = matches!(step, GatheringEvent::PieceGiven { .. });
                 self.beat = self.plan.as_ref().map(|plan| ts + plan.beat_interval);
             }
             GatheringEvent::LastWordAsked => {
@@ -222,7 +238,7 @@ impl Deadlines {
             GatheringEvent::PieceReleased { .. }
             | GatheringEvent::HarvestAsked { .. }
             | GatheringEvent::Closed { .. } => self.beat = None,
-            GatheringEvent::RoundOpened { .. } => {}
+            GatheringEvent::RoundOpened { .. } | GatheringEvent::Harvested { .. } => {}
         }
     }
 }

@@ -80,6 +80,7 @@ impl Piece {
             | GatheringEvent::LastWordAsked
             | GatheringEvent::PieceReleased { .. }
             | GatheringEvent::HarvestAsked { .. }
+            | GatheringEvent::Harvested { .. }
             | GatheringEvent::Closed { .. } => Ok(()),
         }
     }

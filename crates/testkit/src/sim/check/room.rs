@@ -476,7 +476,8 @@ impl Room {
             }
             GatheringEvent::RoundOpened { .. }
             | GatheringEvent::Beat { .. }
-            | GatheringEvent::LastWordAsked => {}
+            | GatheringEvent::LastWordAsked
+            | GatheringEvent::Harvested { .. } => {}
         }
     }
 }

@@ -1,0 +1,84 @@
+//! Whether a gathering can be held as it is planned, and by those who are to take part.
+
+use crate::model::command::{Refusal, Rejection};
+use crate::model::gathering::{GatheringPlan, Phase};
+use crate::model::participant::Part;
+use crate::model::time::Millis;
+use crate::text::names;
+
+/// Fewer speakers than this are no gathering.
+pub const SPEAKERS_MIN: usize = 2;
+/// Most beats of a hold, and most rounds of a phase.
+const BEATS_MAX: u32 = 100;
+/// Longest name of a rhythm, in characters.
+const RHYTHM_CHARS_MAX: usize = 64;
+/// Longest opening question, in bytes.
+const QUESTION_BYTES_MAX: usize = 4096;
+/// Shortest and longest time of a beat or a last word.
+const TIMES: (Millis, Millis) = (Millis::from_secs(1), Millis::from_secs(24 * 3600));
+/// Whether a gathering can run like this.
+///
+/// # Errors
+/// `invalid_gathering`, with the member of the plan that is outside its range.
+pub fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {
+    let invalid =
+        |message: String| Err(Rejection::new(Refusal::Invalid, "invalid_gathering", message));
+    let rhythm = plan.rhythm.trim();
+    if rhythm.is_empty()
+        || rhythm.chars().count() > RHYTHM_CHARS_MAX
+        || rhythm.chars().any(|c| c.is_control() || c == '/')
+    {
+        return invalid(format!(
+            "`rhythm` takes 1 to {RHYTHM_CHARS_MAX} characters on one line, without a slash."
+        ));
+    }
+    if plan.opening_question.len() > QUESTION_BYTES_MAX {
+        return invalid(format!("`opening_question` takes {QUESTION_BYTES_MAX} bytes at most."));
+    }
+    if !(1..=BEATS_MAX).contains(&plan.beats_per_turn) {
+        return invalid(format!("`beats_per_turn` takes 1 to {BEATS_MAX}."));
+    }
+    if Phase::ALL.iter().any(|phase| !(1..=BEATS_MAX).contains(&plan.rounds(*phase))) {
+        return invalid(format!("Each phase of `breath` takes 1 to {BEATS_MAX} rounds."));
+    }
+    let times =
+        [("beat_interval_seconds", plan.beat_interval), ("last_word_seconds", plan.last_word)];
+    match times.into_iter().find(|(_, time)| !(TIMES.0..=TIMES.1).contains(time)) {
+        None => Ok(()),
+        Some((name, _)) => invalid(format!("`{name}` takes one second to one day.")),
+    }
+}
+
+/// Whether these can hold a gathering together: each with its name, number and part.
+///
+/// # Errors
+/// `invalid_circle`, with whoever is in the way.
+pub fn check_circle<'a>(
+    members: impl Iterator<Item = (&'a str, u32, Part)>,
+) -> Result<(), Rejection> {
+    let members: Vec<_> = members.collect();
+    let invalid =
+        |message: String| Err(Rejection::new(Refusal::Invalid, "invalid_circle", message));
+    for (at, (name, number, _)) in members.iter().enumerate() {
+        let before = &members[..at];
+        if let Some((other, ..)) = before.iter().find(|(_, taken, _)| taken == number) {
+            return invalid(format!(
+                "{name} has the number {number}, which is {other}'s. Give each a number of its own."
+            ));
+        }
+        if let Some((other, ..)) = before.iter().find(|(taken, ..)| names::are_alike(taken, name)) {
+            return invalid(format!("The name {name:?} looks like {other:?}. Choose another one."));
+        }
+    }
+    let of = |part: Part| members.iter().filter(move |(.., own)| *own == part);
+    if of(Part::Speaker).count() < SPEAKERS_MIN {
+        return invalid(format!("A gathering needs at least {SPEAKERS_MIN} speakers."));
+    }
+    match of(Part::Harvester).collect::<Vec<_>>()[..] {
+        [_] => Ok(()),
+        [] => invalid("A gathering needs a harvester: one participant with that role.".into()),
+        [(first, ..), (second, ..), ..] => {
+            invalid(format!("A gathering has one harvester, and {first} and {second} are two."))
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! What a gathering tells those who take part: the seed message, the announcements, what the holder
+//! of the piece is asked at each beat, and what the harvester is asked at the close.
+//! (Rulings 29 to 32.)
+
+use std::fmt::Write;
+
+use crate::model::event::Why;
+use crate::model::gathering::{Gathering, GatheringEvent, Hearing, Member, Phase};
+use crate::model::ids::ParticipantId;
+use crate::model::participant::{Kind, Part};
+use crate::model::state::{Conversation, Turn};
+
+/// `Name (2)`.
+pub(super) fn numbered(name: &str, number: u32) -> String {
+    format!("{name} ({number})")
+}
+
+fn called(gathering: &Gathering, state: &Conversation, id: &ParticipantId) -> String {
+    let member = gathering.members.iter().find(|member| member.id == *id);
+    member.map_or_else(
+        || state.name_of(id).to_owned(),
+        |member| numbered(&member.name, member.number),
+    )
+}
+
+/// `--- Phase: HOLD (round 1/2) ---` and what the phase asks.
+pub(super) fn phase_line(phase: Phase, round: u32, rounds: u32) -> String {
+    let name = phase.as_str().to_uppercase();
+    format!("--- Phase: {name} (round {round}/{rounds}) ---\n{}", phase.rule())
+}
+
+/// What everybody is told about a step, as whole lines; nothing about a step that only one needs to
+/// know of.
+pub(super) fn announcement(state: &Conversation, step: &GatheringEvent) -> Option<String> {
+    let gathering = state.newest_gathering()?;
+    Some(match step {
+        GatheringEvent::RoundOpened { phase, round, .. } => {
+            phase_line(*phase, *round, gathering.plan.rounds(*phase))
+        }
+        GatheringEvent::PieceGiven { holder, note } => {
+            let note = note.as_ref().map_or(String::new(), |note| format!(" {note}"));
+            format!("The piece is now with {}.{note}", called(gathering, state, holder))
+        }
+        GatheringEvent::HarvestAsked { harvester, .. } => {
+            format!(
+                "--- Phase: CLOSE ---\n{} writes the harvest.",
+                called(gathering, state, harvester)
+            )
+        }
+        GatheringEvent::Opened { .. }
+        | GatheringEvent::Beat { .. }
+        | GatheringEvent::LastWordAsked
+        | GatheringEvent::PieceReleased { .. }
+        | GatheringEvent::Harvested { .. }
+        | GatheringEvent::Closed { .. } => return None,
+    })
+}
+
+/// The seed message: who one is, who else takes part and in which order, how it goes, and what goes
+/// on around it.
+pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
+    let gathering = state.gathering()?;
+    let plan = &gathering.plan;
+    let mut out = String::new();
+    let own = gathering.members.iter().find(|member| member.id == *you);
+    if let Some(Member { name, number, .. }) = own {
+        let _ = writeln!(out, "You are {name} ({number}) in this gathering.");
+    }
+    let [inhale, hold, exhale] = plan.breath;
+    let _ = writeln!(out, "Rhythm: {}. Opening question: {}", plan.rhythm, plan.opening_question);
+    circle(&mut out, &gathering.members, you);
+    let _ = writeln!(
+        out,
+        "Breath: inhale {inhale}, hold {hold}, exhale {exhale} rounds. In a round the talking piece goes once around the speakers."
+    );
+    for phase in Phase::ALL {
+        let _ = writeln!(out, "- {}: {}", phase.as_str(), phase.rule());
+    }
+    let _ = writeln!(
+        out,
+        "Whoever holds the piece has {} beats of {} s each, and is asked for a last word at the last one. Only the holder speaks: what \
+         anybody else writes is shown to nobody.",
+        plan.beats_per_turn,
+        plan.beat_interval.as_secs_f64()
+    );
+    out.push_str(match (own.map(|member| member.part), plan.hearing) {
+        (Some(Part::Harvester), _) => {
+            "You are the harvester: you never hold the piece. Listen in silence; when the gathering closes you are asked for its harvest.\n"
+        }
+        (_, Hearing::Live) => {
+            "To hand the piece on, end with a line of its own: \"I pass\" or \"I pass to NAME\". You hear what the others say at once: take it \
+             in, and keep silent until the piece is with you.\n"
+        }
+        (_, Hearing::OnTurn) => {
+            "To hand the piece on, end with a line of its own: \"I pass\" or \"I pass to NAME\". What the others said is told to you together \
+             with the piece.\n"
+        }
+    });
+    listed(&mut out, "Pulse", &plan.pulse);
+    listed(&mut out, "History signals", &plan.signals);
+    let now = if gathering.harvesting.is_some() {
+        "Now: close.".to_owned()
+    } else {
+        format!("Now: {}. {}", gathering.phase.as_str(), gathering.phase.rule())
+    };
+    let _ = writeln!(out, "{now}");
+    Some(out)
+}
+
+fn circle(out: &mut String, members: &[Member], you: &ParticipantId) {
+    let line = |member: &Member| {
+        let kind = if member.kind == Kind::Human { ", a person" } else { "" };
+        let own = if member.id == *you { ", you" } else { "" };
+        format!("{}{kind}{own}", numbered(&member.name, member.number))
+    };
+    let named = |part: Part| members.iter().filter(move |member| member.part == part).map(line);
+    let speakers: Vec<String> = named(Part::Speaker).collect();
+    let _ = writeln!(out, "Speakers, in their order: {}.", speakers.join("; "));
+    for harvester in named(Part::Harvester) {
+        let _ = writeln!(out, "Harvester, silent until the close: {harvester}.");
+    }
+}
+
+fn listed(out: &mut String, title: &str, lines: &[String]) {
+    if !lines.is_empty() {
+        let _ = writeln!(out, "{title}:");
+        for line in lines {
+            let _ = writeln!(out, "- {line}");
+        }
+    }
+}
+
+/// What the holder of the piece is asked, and the harvester.
+pub(super) fn request(state: &Conversation, turn: &Turn) -> Option<String> {
+    matches!(turn.why, Why::Piece | Why::Beat)
+        .then(|| state.gathering().map_or(String::new(), |gathering| asked(gathering, turn)))
+}
+
+fn asked(gathering: &Gathering, turn: &Turn) -> String {
+    if gathering.harvesting.is_some() {
+        return HARVEST.into();
+    }
+    let Some(tenure) = &gathering.tenure else { return String::new() };
+    if turn.why == Why::Piece {
+        let note = tenure.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
+        return format!(
+            "The piece is with you{note}: speak. {} To hand it on before your time is over, end with a line \"I pass\" or \"I pass to NAME\".\n",
+            gathering.phase.rule()
+        );
+    }
+    if tenure.last_word {
+        return "Your turn is up. What would you like to say last?\n".into();
+    }
+    format!(
+        "[Beat {}/{}] Signals refresh: {}. Is your thread still alive? Continue, pivot, or pass.\n{}\n",
+        tenure.beats,
+        gathering.plan.beats_per_turn,
+        tenure.pulse,
+        gathering.phase.rule()
+    )
+}
+
+/// What the harvester is asked at the close.
+const HARVEST: &str = "\
+The gathering is closing. You are the harvester: write its harvest now, from all that was said. Your whole answer is kept as the harvest, so \
+write nothing else. Use this Markdown:
+
+## What emerged
+### Individual, intangible
+### Individual, tangible
+### Collective, intangible
+### Collective, tangible
+
+## What is known now
+
+## Thread for the next breath
+
+## Artifacts
+- one line for each thing that follows from it: what it is (a task, a change of a document, something to remember, an idea), and where it belongs
+";
