@@ -410,7 +410,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends its program. */
+        /** Ends the program of a session. */
         post: operations["end_session"];
         delete?: never;
         options?: never;
@@ -657,7 +657,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How everybody is. */
+        /** The presence of each participant of a thread. */
         get: operations["read_presence"];
         put?: never;
         /**
@@ -901,14 +901,14 @@ export interface components {
         };
         /** @description Answer of `GET /agents`. */
         AgentList: {
-            /** @description By name. */
+            /** @description All agents of the registry, by name. */
             agents: components["schemas"]["AgentEntry"][];
         };
         /** @description A permission of no turn, which waits for a person. */
         AskedRef: {
-            /** @description Who asks. */
+            /** @description The id of the participant that asks. */
             participant: string;
-            /** @description Its id. */
+            /** @description The id of the permission. */
             permission: string;
             /**
              * Format: int64
@@ -923,7 +923,7 @@ export interface components {
              *     into it.
              */
             argv: string[];
-            /** @description The session. */
+            /** @description The session whose terminal it is, as it is now. */
             session: components["schemas"]["SessionEntry"];
         };
         /** @description Answer of `GET /audit`. */
@@ -933,14 +933,14 @@ export interface components {
              * @description `before` of the next page, where there may be one.
              */
             next?: number | null;
-            /** @description The newest first. */
+            /** @description At most as many as asked for, the newest first. */
             rows: components["schemas"]["AuditRow"][];
         };
         /** @description Something that was recorded. */
         AuditRow: {
             /** @description The id of the credential that it is about, where that is another one. */
             about?: string | null;
-            /** @description When. */
+            /** @description When it was done: RFC 3339, UTC, milliseconds. */
             at: string;
             /** @description Who, where that is proven. */
             by?: string | null;
@@ -966,7 +966,7 @@ export interface components {
              * @description The position of its newest event.
              */
             head: number;
-            /** @description The thread's id. */
+            /** @description The id of the thread that has something new. */
             thread: string;
             /**
              * Format: int64
@@ -974,7 +974,7 @@ export interface components {
              */
             waits_for_people?: number;
         };
-        /** @description A budget. */
+        /** @description A budget, and what is left of it. */
         BudgetEntry: {
             /** @description Whose: `hall`, `conversation`, `agent`, `principal`. */
             budget: string;
@@ -1026,7 +1026,7 @@ export interface components {
         };
         /** @description Answer of `POST /turns/{id}/cancel`. */
         Cancelled: {
-            /** @description Always `true`. */
+            /** @description Always `true`, also when nothing had to change. */
             cancelled: boolean;
             event?: components["schemas"]["Envelope"] | null;
         };
@@ -1039,11 +1039,11 @@ export interface components {
             depth: number;
             /** @description Whose words it was. */
             from: string;
-            /** @description The event's id. */
+            /** @description The id of that event. */
             id: string;
             /**
              * Format: int64
-             * @description Its position.
+             * @description Its position in the thread.
              */
             seq: number;
         };
@@ -1060,9 +1060,9 @@ export interface components {
         };
         /** @description A slash command, as help and completion show it. */
         CommandUsage: {
-            /** @description What follows them. */
+            /** @description What follows its name; square brackets mean that it can be left out. */
             arguments: string;
-            /** @description What it does. */
+            /** @description What it does, in one sentence. */
             does: string;
             /** @description An example that can be sent as it stands. */
             example: string;
@@ -1073,16 +1073,16 @@ export interface components {
         DeltaSignal: {
             /**
              * Format: int32
-             * @description Which try.
+             * @description Which attempt at the turn it is, from 1.
              */
             attempt: number;
             /** @description Bytes of the answer before this piece. */
             offset: number;
-            /** @description Whose. */
+            /** @description The id of the participant whose turn it is. */
             participant: string;
-            /** @description The piece. */
+            /** @description The text of the piece, to be put after the earlier ones. */
             text: string;
-            /** @description The turn's id. */
+            /** @description The id of the turn: `<thread>.<number>`. */
             turn: string;
         };
         /** @description A question of a program. */
@@ -1098,12 +1098,12 @@ export interface components {
         DiscussionState: {
             /** @description The second; both are needed. */
             allow_agent_mentions: boolean;
-            /** @description The first. */
+            /** @description Whether `discussion` is on. */
             on: boolean;
         };
         /** @description Body of `POST /threads/{id}/preview`: a draft. */
         Draft: {
-            /** @description The words. */
+            /** @description What the message would say, as text. */
             content: string;
             /** @description Who would say it; `user` where it is missing. */
             from?: string | null;
@@ -1131,7 +1131,7 @@ export interface components {
              * @description Its position in the thread, from 1.
              */
             seq: number;
-            /** @description The thread's id. */
+            /** @description The id of the thread that it belongs to. */
             thread: string;
             /** @description `all`, or the id of the participant it addresses. It targets; it never hides. */
             to: string;
@@ -1146,10 +1146,10 @@ export interface components {
         };
         /** @description Every answer that is not a success. */
         ErrorBody: {
-            /** @description What went wrong. */
+            /** @description The code, what it means here, and where it happened. */
             error: components["schemas"]["ErrorDetail"];
         };
-        /** @description What went wrong. */
+        /** @description What went wrong with one request, and where. */
         ErrorDetail: {
             /** @description Stable word; the reference lists them all. */
             code: string;
@@ -1181,7 +1181,7 @@ export interface components {
         };
         /** @description What would become of one agent. */
         ForecastEntry: {
-            /** @description Who. */
+            /** @description The id of the agent. */
             participant: string;
             /** @description Why it would be asked. */
             why?: string | null;
@@ -1192,12 +1192,12 @@ export interface components {
         Health: {
             /** @description Conversations held in memory. */
             live_threads: number;
-            /** @description `ok`. */
+            /** @description Always `ok`: the server answers. */
             status: string;
         };
         /** @description Body of `POST /invitations/accept`. */
         InvitationAccepted: {
-            /** @description The code. */
+            /** @description The code of the invitation, which is worth something once. */
             code: string;
         };
         /** @description A code that can be handed on: the answer of `POST /threads/{id}/invitations`. */
@@ -1224,13 +1224,13 @@ export interface components {
              */
             scopes?: ("threads:read" | "threads:write" | "threads:admin" | "participants:invite" | "turns:control" | "agents:run" | "sessions:drive" | "permissions:answer" | "server:admin")[] | null;
         };
-        /** @description An invited participant. */
+        /** @description A participant of a thread. */
         InvitedEntry: {
             /** @description Its place in the order of invitations, from 0: views choose its colour by it. */
             color: number;
-            /** @description Its id. */
+            /** @description The id of the participant. */
             id: string;
-            /** @description When. */
+            /** @description When it was invited first. */
             invited_at: string;
             /** @description Who invited it first. */
             invited_by: string;
@@ -1247,19 +1247,19 @@ export interface components {
         JoinPrompt: {
             /** @description A command that shows what it would hear, for a shell. */
             command?: string;
-            /** @description Whose. */
+            /** @description The id of the invited participant. */
             participant: string;
             /** @description Words to paste into it. */
             prompt: string;
         };
         /** @description Answer of `POST /links` and `POST /links/{id}/close`. */
         LinkAnswer: {
-            /** @description The link. */
+            /** @description The link as it is now. */
             link: components["schemas"]["LinkEntry"];
             /** @description `created`; `reused`, when there was one between just these members; or `closed`. */
             link_state: string;
         };
-        /** @description A link. */
+        /** @description A link: a thread under `open` whose members are sessions. */
         LinkEntry: {
             /** @description Whether it still carries words. */
             active: boolean;
@@ -1269,7 +1269,7 @@ export interface components {
             id: string;
             /** @description Who is in it; for a link that is over, who was in it last. */
             members: components["schemas"]["LinkMember"][];
-            /** @description Its title. */
+            /** @description The title of its thread. */
             title: string;
         };
         /** @description Answer of `GET /links`. */
@@ -1285,23 +1285,23 @@ export interface components {
             name: string;
             /**
              * Format: int32
-             * @description Its number.
+             * @description Its number, which stands beside its name before what it says; missing where it has none.
              */
             number?: number | null;
             /** @description What it is there for. */
             role?: string | null;
-            /** @description The session's id. */
+            /** @description The id of the session. */
             session: string;
         };
         /** @description Body of `POST /mcp`: one message of JSON-RPC 2.0. */
         McpMessage: {
             /** @description What the answer will carry: a text or a number; missing where no answer is wanted. */
             id?: unknown;
-            /** @description Always `2.0`. */
+            /** @description The version of JSON-RPC: always `2.0`. */
             jsonrpc: string;
             /** @description What is asked for, e.g. `tools/call`. */
             method?: string | null;
-            /** @description With what. */
+            /** @description What the method takes, as an object. */
             params?: Record<string, never> | null;
         };
         /** @description Answer of `POST /sessions/{id}/messages`, and of the tool `send_message`. */
@@ -1316,7 +1316,7 @@ export interface components {
             link_state: string;
             /**
              * Format: int64
-             * @description Its position.
+             * @description The position of the event in its thread; missing when nothing was said.
              */
             seq?: number | null;
             /** @description The thread in which it was said. */
@@ -1412,7 +1412,7 @@ export interface components {
         NewLink: {
             /** @description Who asks; `user` where it is missing, and the session itself where its token says so. */
             from?: string | null;
-            /** @description Two or more. */
+            /** @description The sessions that shall be in it, two or more. */
             members: components["schemas"]["NewLinkMember"][];
             /** @description Its title; made from the members' names where it is missing. */
             title?: string | null;
@@ -1456,7 +1456,7 @@ export interface components {
         NewPresence: {
             /** @description Whatever else you want to tell; kept when an update has none. */
             details?: Record<string, never> | null;
-            /** @description Who. Required. */
+            /** @description Whose presence it is. Required, unless a credential says it. */
             from?: string | null;
             /** @description `listening`, `thinking`, `typing`, `idle`, or a word of your own. Required. */
             state?: string | null;
@@ -1505,28 +1505,28 @@ export interface components {
              */
             policy?: unknown;
         };
-        /** @description An open turn. */
+        /** @description A turn that was granted and has not ended. */
         OpenTurn: {
             /**
              * Format: int32
              * @description Which try comes next, or is running.
              */
             attempt: number;
-            /** @description The newest cause. */
+            /** @description The newest event that it is about. */
             cause: components["schemas"]["CauseRef"];
             /** @description When it ends by itself. */
             deadline: string;
             /** @description When it was granted. */
             granted_at: string;
-            /** @description Its id. */
+            /** @description The id of the turn: `<thread>.<number>`. */
             id: string;
             /** @description Whether having nothing to say is offered. */
             may_pass: boolean;
-            /** @description Whose. */
+            /** @description The id of the participant whose turn it is. */
             participant: string;
             /** @description Whether the floor went on without waiting for it. */
             released?: boolean;
-            /** @description `waiting` or `running`. */
+            /** @description `waiting` until the runtime accepts it, `running` from then on. */
             state: string;
             /** @description Why it was granted. */
             why: string;
@@ -1547,42 +1547,42 @@ export interface components {
             /** @description It is answered with `text`: words of one's own. */
             takes_text?: boolean;
         };
-        /** @description Who is here. */
+        /** @description The participants of a thread. */
         ParticipantsState: {
-            /** @description By id. */
+            /** @description All participants, ordered by id. */
             invited: components["schemas"]["InvitedEntry"][];
         };
         /** @description Answer of `POST /permissions/{id}/answer`. */
         PermissionAnswered: {
-            /** @description Always `true`. */
+            /** @description Always `true`: an answer that is refused is an error. */
             answered: boolean;
             event?: components["schemas"]["Envelope"] | null;
         };
         /** @description Answer of `GET /ping`. */
         Ping: {
-            /** @description `Moothall`. */
+            /** @description Its name for people: `Moothall`. */
             name: string;
-            /** @description `moothall`. */
+            /** @description Always `moothall`, by which programs recognise it. */
             server: string;
-            /** @description `ok`. */
+            /** @description Always `ok`: the server answers. */
             status: string;
-            /** @description The server's time. */
+            /** @description The server's time: RFC 3339, UTC, milliseconds. */
             timestamp: string;
-            /** @description The server's version. */
+            /** @description The version of the server's program. */
             version: string;
         };
         /** @description Answer of `POST /threads/{id}/presence`. */
         PresenceAccepted: {
             /** @description What is known now. */
             presence: components["schemas"]["PresenceUpdate"];
-            /** @description Always `true`. */
+            /** @description Always `true`: it counts from now on. */
             received: boolean;
         };
-        /** @description A participant's presence. */
+        /** @description The presence of one participant in a thread. */
         PresenceEntry: {
             /** @description What the client added. */
             details?: Record<string, never> | null;
-            /** @description Whose. */
+            /** @description The id of the participant whose presence it is. */
             id: string;
             /** @description It is older than `ttl_seconds`: count the participant as offline. */
             stale: boolean;
@@ -1595,7 +1595,7 @@ export interface components {
         PresenceList: {
             /** @description Those that count first, then by id. */
             participants: components["schemas"]["PresenceEntry"][];
-            /** @description The thread's id. */
+            /** @description The id of the thread. */
             thread: string;
             /**
              * Format: int64
@@ -1610,11 +1610,11 @@ export interface components {
         PresenceUpdate: {
             /** @description What the client added. */
             details?: Record<string, never> | null;
-            /** @description Whose. */
+            /** @description The id of the participant whose presence it is. */
             participant: string;
             /** @description `listening`, `thinking`, `typing`, `idle`, or the client's own word. */
             state: string;
-            /** @description The thread's id. */
+            /** @description The id of the thread in which it was said. */
             thread: string;
             /** @description When it was said. */
             updated_at: string;
@@ -1633,18 +1633,18 @@ export interface components {
         };
         /** @description A program that can be started in a terminal. */
         ProgramEntry: {
-            /** @description What `client` says. */
+            /** @description The name of the program, as `client` of a new session takes it. */
             client: string;
             /** @description One sentence about it. */
             summary: string;
         };
         /** @description The `progress` signal of a stream: what a running turn is doing. */
         ProgressSignal: {
-            /** @description Whose. */
+            /** @description The id of the participant whose turn it is. */
             participant: string;
             /** @description In a few words. */
             text: string;
-            /** @description The turn's id. */
+            /** @description The id of the turn: `<thread>.<number>`. */
             turn: string;
         };
         /** @description Answer of `POST /threads/{id}/kept/{seq}/publish`. */
@@ -1661,7 +1661,7 @@ export interface components {
             read: number;
             /** @description Whose mark it is. */
             reader: string;
-            /** @description The thread's id. */
+            /** @description The id of the thread. */
             thread: string;
             /**
              * Format: int64
@@ -1683,7 +1683,7 @@ export interface components {
             /** @description What stands in the program's composer, where that can be told. */
             composer?: string | null;
             dialog?: components["schemas"]["DialogEntry"] | null;
-            /** @description The session's id. */
+            /** @description The id of the session. */
             session: string;
             /**
              * @description What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or
@@ -1710,9 +1710,9 @@ export interface components {
         };
         /** @description A message that was found. */
         SearchHit: {
-            /** @description Who said it. */
+            /** @description The id of the participant who said it. */
             from: string;
-            /** @description The event's id. */
+            /** @description The id of the event that is the message. */
             id: string;
             /**
              * Format: int64
@@ -1724,16 +1724,16 @@ export interface components {
              *     text.
              */
             snippet: components["schemas"]["SnippetPiece"][];
-            /** @description The thread's id. */
+            /** @description The id of the thread in which it was said. */
             thread: string;
-            /** @description The thread's title. */
+            /** @description The title of that thread. */
             thread_name: string;
             /** @description When it was said. */
             ts: string;
         };
         /** @description Answer of `POST /sessions/{id}/interrupt` and `…/end`. */
         SessionActed: {
-            /** @description Always `true`. */
+            /** @description Always `true`: what cannot be done is an error. */
             done: boolean;
             /** @description The session as it is now. */
             session: components["schemas"]["SessionEntry"];
@@ -1753,14 +1753,14 @@ export interface components {
         };
         /** @description The end of a session. */
         SessionEnd: {
-            /** @description When. */
+            /** @description When it ended: RFC 3339, UTC, milliseconds. */
             at: string;
             /** @description Why, in one sentence. */
             why: string;
         };
-        /** @description A session. */
+        /** @description A session: one run of a program in a terminal. */
         SessionEntry: {
-            /** @description Which program. */
+            /** @description Which program runs in it: a client of the registry. */
             client: string;
             /** @description The computer it is on; missing for this one. */
             computer?: string | null;
@@ -1780,7 +1780,7 @@ export interface components {
             origin: string;
             /** @description The user of that computer that its program runs as, where it is not the server's own. */
             run_as?: string | null;
-            /** @description When it began. */
+            /** @description When the session began. */
             started_at: string;
             /** @description `starting`, `idle`, `busy`, `asking` or `ended`. */
             state: string;
@@ -1808,7 +1808,7 @@ export interface components {
         SnippetPiece: {
             /** @description Whether they were searched for. */
             matched?: boolean;
-            /** @description The words. */
+            /** @description The text of the piece. */
             text: string;
         };
         /**
@@ -1820,7 +1820,7 @@ export interface components {
             message: string;
             /** @description The permission that waits for an answer. */
             permission: string;
-            /** @description `asked`. */
+            /** @description Always `asked`: nothing was started yet. */
             state: string;
             /** @description The thread in which it is asked. */
             thread: string;
@@ -1828,17 +1828,17 @@ export interface components {
         /** @description Answer of `POST /threads/{id}/stop`. */
         StopAccepted: {
             event?: components["schemas"]["Envelope"] | null;
-            /** @description Always `true`. */
+            /** @description Always `true`, also when there was nothing to stop. */
             stopped: boolean;
         };
-        /** @description A switch. */
+        /** @description A setting that is on or off. */
         SwitchState: {
-            /** @description Its position. */
+            /** @description Whether it is on. */
             on: boolean;
         };
         /** @description Answer of `POST /threads`. */
         ThreadCreated: {
-            /** @description When it began. */
+            /** @description When the thread was created. */
             created_at: string;
             /** @description The event that began it. */
             event: components["schemas"]["Envelope"];
@@ -1847,9 +1847,9 @@ export interface components {
              * @description The position of the event that began it.
              */
             head: number;
-            /** @description Its id. */
+            /** @description The id of the new thread. */
             id: string;
-            /** @description Its title. */
+            /** @description The title of the new thread. */
             name: string;
             /** @description The policy and all its settings. */
             policy: Record<string, never>;
@@ -1870,16 +1870,16 @@ export interface components {
         ThreadEntry: {
             /** @description Whether it takes no more messages. */
             archived: boolean;
-            /** @description When it began. */
+            /** @description When the thread was created. */
             created_at: string;
             /**
              * Format: int64
              * @description The position of its newest event.
              */
             head: number;
-            /** @description Its id. */
+            /** @description The id of the thread. */
             id: string;
-            /** @description Its title. */
+            /** @description The title of the thread. */
             name: string;
             /** @description The name of its policy. */
             policy: string;
@@ -1924,9 +1924,9 @@ export interface components {
             invited_auto: components["schemas"]["SwitchState"];
             /** @description Who is muted, sorted. */
             muted: string[];
-            /** @description Who is here. */
+            /** @description Who takes part in the thread. */
             participants: components["schemas"]["ParticipantsState"];
-            /** @description Agents stand still. */
+            /** @description Whether a pause is on, in which no agent gets a turn. */
             paused: boolean;
             /** @description The policy and all its settings. */
             policy: Record<string, never>;
@@ -1961,11 +1961,11 @@ export interface components {
              * @description The position of its newest event: the state is the one after it.
              */
             head: number;
-            /** @description Its title. */
+            /** @description The title of the thread. */
             name: string;
-            /** @description The rest. */
+            /** @description All else that is known of the thread. */
             state: components["schemas"]["ThreadState"];
-            /** @description The thread's id. */
+            /** @description The id of the thread. */
             thread: string;
         };
         /** @description Answer of `POST /tokens`. */
@@ -1979,7 +1979,7 @@ export interface components {
             created_at: string;
             /** @description From when on it is worth nothing. */
             expires_at: string;
-            /** @description Its public name. */
+            /** @description Its public id, by which it is listed, revoked and audited. */
             id: string;
             /** @description `personal`, `agent`, `session` or `invitation`. */
             kind: string;
@@ -1989,18 +1989,18 @@ export interface components {
             last_used_at?: string | null;
             /** @description The id of the credential that a session was begun with. */
             parent?: string | null;
-            /** @description Whose it is. */
+            /** @description The person or agent whose token it is. */
             principal: components["schemas"]["PrincipalRef"];
             /** @description When it was revoked. */
             revoked_at?: string | null;
-            /** @description What it allows. */
+            /** @description What whoever holds it may do, e.g. `threads:read`. */
             scopes: string[];
             /** @description The only conversations that it reaches; `null` stands for all. */
             threads?: string[] | null;
         };
         /** @description Answer of `GET /tokens`. */
         TokenList: {
-            /** @description The oldest first. */
+            /** @description Those that are kept, the oldest first. */
             tokens: components["schemas"]["TokenEntry"][];
         };
         /** @description Body of `POST /tokens`. */
@@ -2042,7 +2042,7 @@ export interface components {
             kind: string;
             /** @description Whether having nothing to say is offered. */
             may_pass: boolean;
-            /** @description Whose it is. */
+            /** @description The id of the participant whose turn it is. */
             participant: string;
             /** @description Who it is, who else is there, and what the rules are. */
             system: string;
@@ -2051,7 +2051,7 @@ export interface components {
              *     are data.
              */
             text: string;
-            /** @description The turn's id. */
+            /** @description The id of the turn: `<thread>.<number>`. */
             turn: string;
             /** @description `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`. */
             why: string;
@@ -2067,7 +2067,7 @@ export interface components {
             cause: components["schemas"]["CauseRef"];
             /** @description More words about that, where they help. */
             detail?: string | null;
-            /** @description When it ended. */
+            /** @description When it ended; `null` while it is open, and where there was none. */
             ended_at?: string | null;
             fault?: components["schemas"]["WireFault"] | null;
             /**
@@ -2088,7 +2088,7 @@ export interface components {
              *     that was not asked.
              */
             outcome?: string | null;
-            /** @description Whose. */
+            /** @description The id of the participant that was asked, or was not. */
             participant: string;
             /** @description When the floor went on without waiting for it, where it did. */
             released_at?: string | null;
@@ -2115,7 +2115,7 @@ export interface components {
         };
         /** @description The content of an event of type `turn`; its `event` key says which. */
         TurnEvent: {
-            /** @description About what. */
+            /** @description The event that it is about. */
             cause: components["schemas"]["CauseRef"];
             /** @enum {string} */
             event: "granted";
@@ -2125,14 +2125,14 @@ export interface components {
             kind: string;
             /** @description Whether having nothing to say is offered. */
             may_pass: boolean;
-            /** @description Who. */
+            /** @description The id of the participant whose turn it is. */
             participant: string;
-            /** @description The turn's id. */
+            /** @description The id of the turn: `<thread>.<number>`. */
             turn: string;
             /** @description `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`. */
             why: string;
         } | {
-            /** @description The newest cause. */
+            /** @description The newest event that it is about. */
             cause: components["schemas"]["CauseRef"];
             /** @enum {string} */
             event: "widened";
@@ -2140,19 +2140,19 @@ export interface components {
             kind: string;
             /** @description Whether having nothing to say is offered, now. */
             may_pass: boolean;
-            /** @description The turn's id. */
+            /** @description The id of the turn: `<thread>.<number>`. */
             turn: string;
-            /** @description Why, now. */
+            /** @description Why it is granted now; the words are those of `granted`. */
             why: string;
         } | {
             /** @enum {string} */
             event: "released";
-            /** @description The turn's id. */
+            /** @description The id of the turn: `<thread>.<number>`. */
             turn: string;
         } | {
             /**
              * Format: int32
-             * @description Which try.
+             * @description Which attempt at the turn it is, from 1.
              */
             attempt: number;
             /** @description When it ends if there is no answer. */
@@ -2169,7 +2169,7 @@ export interface components {
              * @description Up to and with this.
              */
             through_seq: number;
-            /** @description The turn's id. */
+            /** @description The id of the turn: `<thread>.<number>`. */
             turn: string;
         } | {
             /**
@@ -2179,12 +2179,12 @@ export interface components {
             attempt: number;
             /** @enum {string} */
             event: "lost";
-            /** @description The turn's id. */
+            /** @description The id of the turn: `<thread>.<number>`. */
             turn: string;
         } | {
             /**
              * Format: int32
-             * @description The last attempt.
+             * @description The last attempt at the turn, from 1.
              */
             attempt: number;
             /** @enum {string} */
@@ -2192,20 +2192,20 @@ export interface components {
             fault?: components["schemas"]["WireFault"] | null;
             /** @description `spoke`, `passed`, `failed`, `expired` or `cancelled`. */
             outcome: string;
-            /** @description Whose it was. */
+            /** @description The id of the participant whose turn it was. */
             participant: string;
-            /** @description The turn's id. */
+            /** @description The id of the turn: `<thread>.<number>`. */
             turn: string;
-            /** @description What it used. */
+            /** @description The time, tokens and money that it used. */
             usage: components["schemas"]["WireUsage"];
         } | {
-            /** @description About what. */
+            /** @description The event that it would have been asked about. */
             cause: components["schemas"]["CauseRef"];
             /** @description More words, where they help. */
             detail?: string | null;
             /** @enum {string} */
             event: "skipped";
-            /** @description Who. */
+            /** @description The id of the agent. */
             participant: string;
             /** @description `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`. */
             why_not: string;
@@ -2217,11 +2217,11 @@ export interface components {
             because: string;
             /** @enum {string} */
             event: "kept";
-            /** @description Who wrote it. */
+            /** @description The id of the participant who wrote it. */
             participant: string;
-            /** @description The words. */
+            /** @description What was written; empty once it was erased. */
             text: string;
-            /** @description For which turn. */
+            /** @description The id of the turn that it answers; missing where it answers none. */
             turn?: string | null;
         } | {
             /**
@@ -2231,12 +2231,12 @@ export interface components {
             bytes: number;
             /**
              * Format: int64
-             * @description How many messages.
+             * @description How many messages they were.
              */
             count: number;
             /** @enum {string} */
             event: "unkept";
-            /** @description Whose. */
+            /** @description The id of the participant whose words they were. */
             participant: string;
             /** @description Until when more of them are only counted; nothing once that is over. */
             until?: string | null;
@@ -2257,17 +2257,17 @@ export interface components {
             /** @description What it used; the turn's own figure includes it. */
             usage: components["schemas"]["WireUsage"];
         } | {
-            /** @description The message. */
+            /** @description The message whose time came. */
             cause: components["schemas"]["CauseRef"];
             /** @enum {string} */
             event: "taken";
         } | {
             /**
              * Format: int32
-             * @description Most visible replies.
+             * @description The most visible replies that the message gets.
              */
             cap: number;
-            /** @description The message. */
+            /** @description The human message that is being answered. */
             cause: components["schemas"]["CauseRef"];
             /** @enum {string} */
             event: "round_opened";
@@ -2286,13 +2286,13 @@ export interface components {
             /** @enum {string} */
             event: "round_closed";
         } | {
-            /** @description The message. */
+            /** @description The human message that may be reacted to. */
             cause: components["schemas"]["CauseRef"];
             /** @enum {string} */
             event: "round_reopened";
             /**
              * Format: int64
-             * @description The answer's position.
+             * @description The position of the late answer.
              */
             reply: number;
         } | {
@@ -2300,7 +2300,7 @@ export interface components {
             event: "facts";
             /** @description Whether the registry has this client. */
             known: boolean;
-            /** @description Who. */
+            /** @description The id of the participant. */
             participant: string;
             /** @description How it runs now. */
             runtime: string;
@@ -2324,7 +2324,7 @@ export interface components {
         UpcomingEntry: {
             /** @description It must answer; otherwise it may. */
             forced: boolean;
-            /** @description Who. */
+            /** @description The id of the participant. */
             participant: string;
         };
         /** @description Answer of `GET /usage`. */
@@ -2357,17 +2357,17 @@ export interface components {
             day?: string | null;
             /**
              * Format: int64
-             * @description Tokens read.
+             * @description Tokens that models read.
              */
             input_tokens: number;
-            /** @description Its title. */
+            /** @description The title of that thread. */
             name?: string | null;
             /**
              * Format: int64
-             * @description Tokens written.
+             * @description Tokens that models wrote.
              */
             output_tokens: number;
-            /** @description The thread. */
+            /** @description The id of the thread, in a sum for each thread. */
             thread?: string | null;
             /**
              * Format: int64
@@ -2429,12 +2429,12 @@ export interface components {
             cost_micros: number;
             /**
              * Format: int64
-             * @description Tokens read.
+             * @description Tokens that models read for it.
              */
             input_tokens: number;
             /**
              * Format: int64
-             * @description Tokens written.
+             * @description Tokens that models wrote for it.
              */
             output_tokens: number;
             /**
@@ -2829,7 +2829,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A link. */
+            /** @description A link: a thread under `open` whose members are sessions. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3294,7 +3294,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A session. */
+            /** @description A session: one run of a program in a terminal. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3347,7 +3347,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A session. */
+            /** @description A session: one run of a program in a terminal. */
             200: {
                 headers: {
                     [name: string]: unknown;

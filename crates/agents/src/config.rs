@@ -63,7 +63,7 @@ pub struct AgentConfig {
     pub provider: Option<Provider>,
     /// `llm`: its address, for a gateway or a server of one's own.
     pub base_url: Option<String>,
-    /// `llm`: its key.
+    /// `llm`: the key that the provider asks for, if it asks for one.
     pub api_key: Option<String>,
     /// `llm`: what it is told about itself, after what the conversation tells it.
     pub system: Option<String>,
@@ -85,7 +85,7 @@ pub struct AgentConfig {
 pub enum ReachKey {
     /// Their homes, and the conversations that they are in or made.
     Own,
-    /// Everything.
+    /// Every conversation there is.
     All,
 }
 

@@ -89,7 +89,7 @@ impl Login {
         Self::all().find(|login| login.client == name)
     }
 
-    /// All known programs.
+    /// All known programs that have a login.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         Vendor::ALL.into_iter().filter_map(|vendor| vendor.table().launch.login)
     }

@@ -117,7 +117,7 @@ impl Account {
         &self.name
     }
 
-    /// The user's number.
+    /// The number by which the system knows the user.
     pub fn uid(&self) -> u32 {
         self.user
     }

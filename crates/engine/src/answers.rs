@@ -26,7 +26,7 @@ pub struct Idempotency {
 /// What came of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// The conversation's stream.
+    /// The conversation that the command was for.
     pub stream: StreamId,
     /// The event that answers the command, committed and synced. Nothing when the command changed
     /// nothing.
@@ -43,7 +43,7 @@ pub enum HallError {
     /// The rules say no.
     #[error("{}", .0.message)]
     Rejected(Box<Rejection>),
-    /// No such conversation.
+    /// There is no such conversation, or it is out of the caller's reach.
     #[error("there is no conversation {0}")]
     NotFound(StreamId),
     /// There was one, and it was deleted.
@@ -99,14 +99,14 @@ pub enum HallError {
 pub enum Update {
     /// Committed events, in order, without a gap.
     Events(Arc<Vec<Recorded>>),
-    /// An ephemeral signal.
+    /// News of the moment: never logged, and a listener may miss it.
     Signal(Arc<Signal>),
 }
 
 /// Ephemeral: never logged, may be missed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Signal {
-    /// Somebody's presence changed.
+    /// A participant's presence in the conversation changed.
     Presence(Presence),
     /// A piece of a running turn's answer; `offset` counts bytes of the answer before it. Held back
     /// while it may become `[PASS]`.
@@ -145,7 +145,7 @@ pub enum Changed {
         /// How much waits there for a person.
         waits_for_people: usize,
     },
-    /// Somebody's presence changed.
+    /// A participant's presence changed, in any conversation.
     Presence {
         /// The conversation in which the presence is.
         stream: StreamId,

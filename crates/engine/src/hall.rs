@@ -144,7 +144,7 @@ impl Hall {
         self.inner.residents.directory().ok_or_else(none)
     }
 
-    /// The agents.
+    /// The agents as the operator says now; [`Hall::replace`] leaves a copy taken before unchanged.
     pub fn registry(&self) -> Arc<Registry> {
         self.inner.standing().registry()
     }

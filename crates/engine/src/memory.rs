@@ -34,7 +34,7 @@ pub struct MemoryLog {
 }
 
 impl MemoryLog {
-    /// An empty log.
+    /// A log without any streams.
     pub fn new() -> Self {
         Self::default()
     }

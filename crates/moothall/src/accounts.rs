@@ -8,9 +8,9 @@ use crate::fault::{Exit, Fault};
 
 /// A user that programs run as.
 pub struct Named<'a> {
-    /// Where that stands.
+    /// The section of the configuration that names the user.
     pub section: String,
-    /// Who.
+    /// The user, as that section has it.
     pub user: &'a str,
     /// Whether the programs live in terminals.
     pub in_terminals: bool,

@@ -45,7 +45,6 @@ pub struct Cli {
     pub command: Option<Command>,
 }
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the server
@@ -340,7 +339,6 @@ pub enum Command {
     Pane(Pane),
 }
 
-/// `pane`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Pane {
     /// Look and write as the user that the program will run as
@@ -355,7 +353,6 @@ pub enum Pane {
     },
 }
 
-/// `hook`.
 #[derive(Clone, Debug, Args)]
 pub struct Hook {
     /// The program (claude, codex, gemini or another), its event, and what it says of it
@@ -403,10 +400,8 @@ pub enum LogFormat {
     Json,
 }
 
-/// `serve`.
 #[derive(Clone, Debug, Args)]
 pub struct Serve {
-    /// Where everything is.
     #[command(flatten)]
     pub place: Place,
     /// How to write the server's own log to standard error: text, or json with a line for each
@@ -415,7 +410,6 @@ pub struct Serve {
     pub log: LogFormat,
 }
 
-/// `new`.
 #[derive(Clone, Debug, Args)]
 pub struct New {
     /// Its name
@@ -431,7 +425,6 @@ pub struct New {
     pub empty: bool,
 }
 
-/// `list`.
 #[derive(Clone, Debug, Args)]
 pub struct List {
     /// Archived conversations too
@@ -439,7 +432,6 @@ pub struct List {
     pub all: bool,
 }
 
-/// Which conversation.
 #[derive(Clone, Debug, Args)]
 pub struct Thread {
     /// The conversation: its id, the beginning of its id, its name, that of a session, or - for the
@@ -447,10 +439,8 @@ pub struct Thread {
     pub thread: String,
 }
 
-/// `say`.
 #[derive(Clone, Debug, Args)]
 pub struct Say {
-    /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
     /// The words; - reads them from standard input
@@ -467,10 +457,8 @@ pub struct Say {
     pub wait: bool,
 }
 
-/// `tail`.
 #[derive(Clone, Debug, Args)]
 pub struct Tail {
-    /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
     /// How many messages to begin with
@@ -491,10 +479,8 @@ pub struct Tail {
     pub since: Option<String>,
 }
 
-/// `chat`.
 #[derive(Clone, Debug, Args)]
 pub struct Chat {
-    /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
     /// Who speaks [default: user, or whose token it is]
@@ -505,10 +491,8 @@ pub struct Chat {
     pub plain: bool,
 }
 
-/// `invite`.
 #[derive(Clone, Debug, Args)]
 pub struct Invite {
-    /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
     /// Its id in this conversation
@@ -532,10 +516,8 @@ pub struct Invite {
     pub nickname: Option<String>,
 }
 
-/// `uninvite`.
 #[derive(Clone, Debug, Args)]
 pub struct Uninvite {
-    /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
     /// Its id in this conversation
@@ -543,17 +525,14 @@ pub struct Uninvite {
     pub id: String,
 }
 
-/// `why`.
 #[derive(Clone, Debug, Args)]
 pub struct Why {
-    /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
     /// Only this message: its number or id
     pub message: Option<String>,
 }
 
-/// Which data folder.
 #[derive(Clone, Debug, Default, Args)]
 pub struct DataFolder {
     /// The configuration file [default: ./moothall.toml, then moothall/moothall.toml in the XDG
@@ -565,29 +544,23 @@ pub struct DataFolder {
     pub data: Option<PathBuf>,
 }
 
-/// `verify`.
 #[derive(Clone, Debug, Args)]
 pub struct Verify {
-    /// Of which folder.
     #[command(flatten)]
     pub folder: DataFolder,
 }
 
-/// `backup`.
 #[derive(Clone, Debug, Args)]
 pub struct Backup {
     /// The folder that it becomes; it must not be there yet
     #[arg(value_name = "DEST")]
     pub dest: PathBuf,
-    /// Of which folder.
     #[command(flatten)]
     pub folder: DataFolder,
 }
 
-/// `redact`.
 #[derive(Clone, Debug, Args)]
 pub struct Redact {
-    /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
     /// The message: its number or id
@@ -598,10 +571,8 @@ pub struct Redact {
     pub sure: Sure,
 }
 
-/// `delete`.
 #[derive(Clone, Debug, Args)]
 pub struct Delete {
-    /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
     /// Whether it is meant.
@@ -617,15 +588,12 @@ pub struct Sure {
     pub yes: bool,
 }
 
-/// `stop`.
 #[derive(Clone, Debug, Args)]
 pub struct Stop {
-    /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
 }
 
-/// `search`.
 #[derive(Clone, Debug, Args)]
 pub struct Search {
     /// Words, "phrases", and from: in: before: after:

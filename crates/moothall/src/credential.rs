@@ -57,9 +57,9 @@ pub struct Said<'a> {
 /// The server that is meant, and what to show to it.
 #[derive(Clone, Debug)]
 pub struct Meant {
-    /// Its address.
+    /// The address of the server, as a URL.
     pub server: String,
-    /// What to show.
+    /// What is shown to the server with each request.
     pub credential: Credential,
     /// The folder of the session that this runs in, where its own server is meant: that one may be
     /// somewhere else the next time.
@@ -165,7 +165,7 @@ impl Handed {
 /// What to show to a server.
 #[derive(Clone, Debug)]
 pub enum Credential {
-    /// Nothing.
+    /// No credential is shown.
     None,
     /// Nothing, although there is a start-up credential: this runs inside a session, and that is a
     /// person's.
@@ -177,7 +177,7 @@ pub enum Credential {
     /// The start-up credential in this file, read anew for each request: a server that was started
     /// again has another one.
     Startup {
-        /// Where it is.
+        /// The file that holds it.
         file: PathBuf,
         /// The port of the server.
         port: u16,

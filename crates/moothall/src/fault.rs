@@ -20,17 +20,17 @@ pub enum Exit {
     Asked,
     /// No server answers, or its address is taken.
     Unavailable,
-    /// The disk.
+    /// The disk failed or is full.
     Io,
     /// It would work later.
     TryLater,
-    /// Not allowed.
+    /// What was asked for is not allowed.
     Denied,
-    /// The configuration.
+    /// The configuration is wrong.
     Config,
-    /// `--timeout`.
+    /// It was not done within `--timeout`.
     TimedOut,
-    /// Ctrl-C.
+    /// A person stopped it with Ctrl-C.
     Interrupted,
 }
 
@@ -130,11 +130,11 @@ impl From<Exit> for ExitCode {
 /// Why a command failed, in words for a person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Its kind.
+    /// The kind of it, which gives the exit code.
     pub exit: Exit,
     /// The server's word for it.
     pub code: Option<String>,
-    /// What happened.
+    /// What happened, in words for a person.
     pub what: String,
     /// Why, where that is known.
     pub why: Option<String>,
@@ -153,7 +153,7 @@ impl Fault {
         matches!(self.exit, Exit::Unavailable | Exit::TryLater)
     }
 
-    /// Adds the reason.
+    /// The same fault, with why it happened.
     #[must_use]
     pub fn because(mut self, why: impl fmt::Display) -> Self {
         self.why = Some(why.to_string());

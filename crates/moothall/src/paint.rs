@@ -13,17 +13,17 @@ use crate::fault::{Exit, Fault};
 /// A way to set text apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// What matters less.
+    /// For what matters less than the rest.
     Dim,
-    /// As it is.
+    /// For text as it is.
     Plain,
-    /// What matters more.
+    /// For what matters more than the rest.
     Bold,
-    /// All is well.
+    /// For what is in order.
     Good,
-    /// Worth a look.
+    /// For what is worth a look.
     Warn,
-    /// Wrong.
+    /// For what is wrong.
     Bad,
     /// A participant, by its place in the order of invitation.
     Person(usize),

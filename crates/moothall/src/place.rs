@@ -16,11 +16,11 @@ pub const USUAL_SERVER: &str = "http://127.0.0.1:5111";
 /// Everything that has to be known before a server can start.
 #[derive(Debug)]
 pub struct Settled {
-    /// The configuration.
+    /// What the configuration files and the variables say.
     pub config: Config,
-    /// The data folder.
+    /// The folder in which everything is kept.
     pub data: PathBuf,
-    /// Address and port.
+    /// The address and port to listen on.
     pub bind: SocketAddr,
     /// Who may do what without a credential.
     pub mode: Mode,

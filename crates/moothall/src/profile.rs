@@ -13,11 +13,11 @@ use crate::fault::{Exit, Fault};
 /// A server, and who one is there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Profile {
-    /// Its address.
+    /// The address of the server, as a URL.
     pub server: String,
-    /// The token.
+    /// The token that is shown to it.
     pub token: String,
-    /// Whose it is.
+    /// The id of the person or agent whose token it is.
     pub principal: String,
     /// The certificates to trust there, where they are not the system's.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
 //! Reads server-sent events from a stream of bytes, cut wherever the network cut it.
 
-/// One event.
+/// One event of such a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// Its name; empty for plain messages.

@@ -37,9 +37,9 @@ pub enum BackupError {
     /// The copy could not be written.
     #[error("cannot copy the log to {}: {reason}", .path.display())]
     Copy {
-        /// Where to.
+        /// The folder of the unfinished copy.
         path: PathBuf,
-        /// Why not.
+        /// Why the copy could not be made, in words.
         reason: String,
     },
     /// What was copied is damaged, and so is the log.
@@ -47,7 +47,7 @@ pub enum BackupError {
     Damaged {
         /// Where the copy stays, under the name of an unfinished one.
         path: PathBuf,
-        /// What is damaged.
+        /// What of it is damaged, and where.
         found: Verified,
     },
 }

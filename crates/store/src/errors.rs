@@ -48,7 +48,7 @@ impl StoreFault {
 pub(crate) enum Refusal {
     /// The log says no.
     Answer(AppendError),
-    /// SQLite does.
+    /// SQLite could not do it.
     StoreFault(StoreFault),
 }
 

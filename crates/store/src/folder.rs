@@ -19,21 +19,21 @@ pub enum OpenError {
     /// Another server has the folder.
     #[error("another server is using {}; stop it, or give this one another folder", .dir.display())]
     Locked {
-        /// The folder.
+        /// The data folder that is in use.
         dir: PathBuf,
     },
     /// There is no log in the folder.
     #[error("there is no log in {}", .dir.display())]
     Absent {
-        /// The folder.
+        /// The data folder, in which there is none.
         dir: PathBuf,
     },
     /// A newer version made the log.
     #[error("the log in {} was written by a newer version of Moothall (format {found}, this version knows up to {known})", .dir.display())]
     Newer {
-        /// The folder.
+        /// The data folder that has the log.
         dir: PathBuf,
-        /// The log's format.
+        /// The format of the log, as its file says.
         found: u32,
         /// The newest format this version knows.
         known: u32,
@@ -41,7 +41,7 @@ pub enum OpenError {
     /// There is no room for what the log needs to be opened.
     #[error("there is no room on the disk to open the log in {}", .dir.display())]
     Full {
-        /// The folder.
+        /// The data folder on that disk.
         dir: PathBuf,
     },
     /// The folder or a file in it cannot be used.
@@ -49,13 +49,13 @@ pub enum OpenError {
     Io {
         /// Which folder or file.
         path: PathBuf,
-        /// Why not.
+        /// What the system says about it.
         source: io::Error,
     },
     /// What was acknowledged is not there any more: opening the log would go on without it.
     #[error("{} is damaged: {reason}", .path.display())]
     Damaged {
-        /// The file.
+        /// The file that lacks something.
         path: PathBuf,
         /// What is wrong, and how to go on without what is lost.
         reason: String,
@@ -63,7 +63,7 @@ pub enum OpenError {
     /// The file is there, and is no log of ours.
     #[error("cannot open the log {}: {reason}", .path.display())]
     Unusable {
-        /// The file.
+        /// The file that is no log.
         path: PathBuf,
         /// What is wrong with it.
         reason: String,

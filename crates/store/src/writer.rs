@@ -24,7 +24,7 @@ const RESET_PAGES: u32 = 16_000;
 
 /// What the writer can be asked to do.
 pub(crate) enum Request {
-    /// To write something.
+    /// To write something together with whatever else waits.
     Write(Box<dyn Write>),
     /// To write what waits, and end.
     Close(Closing),

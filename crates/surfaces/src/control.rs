@@ -22,7 +22,7 @@ fn refused(message: impl Into<String>) -> ApiError {
     ApiError::new(Code::InvalidControl, message)
 }
 
-/// Reads a control.
+/// Reads the content of a control as the command that it asks for.
 pub async fn command(
     door: &Door,
     stream: &StreamId,
@@ -255,7 +255,7 @@ pub struct Raised {
     pub turns: u64,
     /// Millionths of the currency in each day.
     pub micros: u64,
-    /// For so long.
+    /// How long both hold, in milliseconds from now.
     pub within: Millis,
 }
 

@@ -25,12 +25,12 @@ macro_rules! codes {
             /// All of them, by status.
             pub const ALL: &'static [Code] = &[$(Code::$name,)*];
 
-            /// Its status.
+            /// The HTTP status that it is answered with.
             pub const fn status(self) -> u16 {
                 match self { $(Code::$name => $status,)* }
             }
 
-            /// Its stable word.
+            /// The word that clients compare, which never changes.
             pub const fn word(self) -> &'static str {
                 match self { $(Code::$name => $word,)* }
             }
@@ -134,7 +134,7 @@ pub struct Refused(pub String);
 /// What is left of a limit, and when there will be more.
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// What handlers return.
+/// What handlers return: an answer, or what is wrong with the request.
 pub type ApiResult<T> = Result<T, ApiError>;
 
 impl ApiError {
@@ -211,7 +211,7 @@ impl ApiError {
         self
     }
 
-    /// No such thread.
+    /// There is no thread of this id, or none that the caller reaches.
     pub fn no_thread(id: &str) -> Self {
         let shown: String = id.chars().take(64).collect();
         let mut error = Self::new(

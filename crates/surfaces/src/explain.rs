@@ -27,7 +27,7 @@ pub struct Explained {
 }
 
 impl Explained {
-    /// Nothing yet.
+    /// An explanation of this thread before any event was observed.
     pub fn new(stream: StreamId) -> Self {
         Self {
             stream,

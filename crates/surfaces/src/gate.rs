@@ -69,7 +69,7 @@ impl Gate {
         *said.write().unwrap_or_else(PoisonError::into_inner) = Said::of(entrance, &options);
     }
 
-    /// What holds now.
+    /// The hosts and origins that are ours, as configured last.
     pub(crate) fn said(&self) -> Arc<Said> {
         self.0.said.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -15,9 +15,9 @@ pub(crate) const SAFE_INTEGER: u64 = (1 << 53) - 1;
 /// Why a text was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonFault {
-    /// What was wrong.
+    /// What kind of fault it is.
     pub kind: JsonFaultKind,
-    /// Where, in words.
+    /// The fault in words, with its line and column.
     pub detail: String,
 }
 

@@ -88,7 +88,7 @@ impl Drop for Reading {
 pub struct Gauge {
     /// Its name, with its unit last.
     pub name: &'static str,
-    /// What it means.
+    /// What it counts, in one sentence for people.
     pub help: &'static str,
     /// How much it is now.
     pub value: f64,

@@ -19,9 +19,9 @@ const TAGS_MAX: usize = 32;
 
 /// A command, and what its sender should know.
 pub struct Parsed {
-    /// Who asks.
+    /// The participant that the command is given for.
     pub by: Actor,
-    /// What.
+    /// The command that its sender asks for.
     pub command: ClientCommand,
     /// What was in the body and could not be kept.
     pub warnings: Vec<String>,

@@ -25,7 +25,7 @@ use crate::rates::{Limits, Rates};
 use crate::strict::{self, Inbound};
 use crate::wire::{self, EventTypes};
 
-/// Largest body.
+/// The most bytes that a body may have: 1 MiB.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
 /// How long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -36,7 +36,7 @@ pub const LIMIT_MAX: usize = 1000;
 
 /// A JSON object, read strictly, and what makes the request recognisable.
 pub struct Body {
-    /// The object.
+    /// The fields as they were sent; no key is there twice.
     pub fields: Map<String, Value>,
     caller: Caller,
     rates: Rates,
@@ -192,7 +192,7 @@ impl Body {
             .ok_or_else(|| ApiError::new(Code::MissingFrom, "Missing 'from': say who is speaking."))
     }
 
-    /// Who sent it.
+    /// The caller whose credential came with the request.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }
@@ -281,9 +281,9 @@ impl<S: Send + Sync> FromRequestParts<S> for ThreadId {
 
 /// The turn that a path names.
 pub struct TurnRef {
-    /// In which thread.
+    /// The id of the thread that it belongs to.
     pub stream: StreamId,
-    /// Which.
+    /// The number of the turn in its thread.
     pub turn: TurnNo,
 }
 
@@ -302,7 +302,7 @@ impl<S: Send + Sync> FromRequestParts<S> for TurnRef {
 
 /// The kept words that a path names.
 pub struct KeptRef {
-    /// In which thread.
+    /// The id of the thread that they belong to.
     pub stream: StreamId,
     /// Where they were kept.
     pub seq: Seq,
@@ -322,9 +322,9 @@ impl<S: Send + Sync> FromRequestParts<S> for KeptRef {
 
 /// The event that a path names.
 pub struct EventRef {
-    /// In which thread.
+    /// The id of the thread that it belongs to.
     pub stream: StreamId,
-    /// Which.
+    /// The id of the event.
     pub event: EventId,
 }
 
@@ -462,7 +462,7 @@ impl Params {
         })
     }
 
-    /// `true` or `false`.
+    /// A parameter that is `true` or `false`; nothing where it is missing.
     pub fn flag(&self, name: &str) -> ApiResult<Option<bool>> {
         self.parsed(name, "true or false", |text| text.parse().ok())
     }
@@ -490,12 +490,12 @@ impl Params {
         })
     }
 
-    /// `since`: a time.
+    /// The time that `since` names; nothing where it is missing.
     pub fn since(&self) -> ApiResult<Option<Timestamp>> {
         self.time("since")
     }
 
-    /// A time.
+    /// A parameter that is a time, in UTC where it has no zone; nothing where it is missing.
     pub fn time(&self, name: &str) -> ApiResult<Option<Timestamp>> {
         // A time without a zone is meant as those are that are read here.
         let parse = |text: &str| text.parse().ok().or_else(|| format!("{text}Z").parse().ok());

@@ -29,9 +29,9 @@ const SPARE_SILENT_MIN: Duration = Duration::from_millis(50);
 /// Nor does one that had a request so recently: its client may be about to send the next one.
 const IDLE_MIN: Duration = Duration::from_secs(2);
 
-/// All seats.
+/// How many connections there may be at once, and which there are.
 pub struct Seats {
-    /// Seats for everybody.
+    /// Seats that everybody may take, beside those that are kept back.
     most: usize,
     /// Seats that are kept back.
     spare: usize,

@@ -24,7 +24,7 @@ pub struct Patient<S> {
 }
 
 impl<S> Patient<S> {
-    /// The same connection.
+    /// The same connection, which fails when the other side takes nothing.
     pub fn new(stream: S, meters: Arc<Meters>) -> Self {
         Self { stream, until: None, meters }
     }

@@ -47,7 +47,7 @@ pub trait Open: Inbound {
     fn check(object: &str, key: &str) -> ApiResult<()>;
 }
 
-/// Reads an object.
+/// Reads an object as this type, and refuses a field that means nothing in it.
 pub fn read<T: Inbound>(fields: &Map<String, Value>) -> ApiResult<T> {
     read_with(fields, &|object, key, known| Err(T::unknown(object, key, known)))
 }

@@ -15,9 +15,9 @@ const CHECKPOINT_BYTES_MAX: usize = 256;
 /// What the sessions of a hall are made of.
 #[derive(Clone)]
 pub struct SessionParts {
-    /// The terminals.
+    /// Where programs run, are shown and are typed into.
     pub host: Arc<dyn SessionHost>,
-    /// How they behave.
+    /// What the operator says of all sessions.
     pub config: SessionsConfig,
     /// What the operator grants to clients beyond what every session may.
     pub clients: BTreeMap<String, ClientRights>,
@@ -39,7 +39,7 @@ impl SessionParts {
 /// What the operator says of sessions now.
 #[derive(Default)]
 pub(super) struct Terms {
-    /// How they behave.
+    /// What the operator says of all sessions.
     pub(super) config: SessionsConfig,
     /// What is granted to clients beyond what every session may.
     pub(super) clients: BTreeMap<String, ClientRights>,
@@ -56,7 +56,7 @@ impl Terms {
     }
 }
 
-/// How sessions behave.
+/// `[sessions]`: what the operator says of all sessions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionsConfig {

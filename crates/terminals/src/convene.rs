@@ -39,7 +39,7 @@ pub enum Who {
 
 /// Somebody who is to come, and as whom.
 pub struct Comer {
-    /// Who.
+    /// The session that comes.
     pub who: Who,
     /// How the session is invited.
     pub invite: Box<dyn Fn(&Session) -> Invite + Send + Sync>,
@@ -47,13 +47,13 @@ pub struct Comer {
 
 /// A conversation that is begun for those who come.
 pub struct Convening {
-    /// Its title.
+    /// The title of the conversation.
     pub title: String,
-    /// Its rules.
+    /// The policy of the conversation, with its settings.
     pub policy: Policy,
-    /// Who begins it.
+    /// The participant that begins it.
     pub by: Actor,
-    /// Who comes.
+    /// Those who come, in the order in which they are invited.
     pub comers: Vec<Comer>,
     /// Keys that it takes with them, each `namespace:key`; nobody comes where one is taken.
     pub claims: Vec<String>,
@@ -68,7 +68,7 @@ struct Undoing {
     starts: usize,
     /// The conversation was begun for it.
     fresh: bool,
-    /// When.
+    /// When it began, by the hall's clock.
     at: Timestamp,
 }
 

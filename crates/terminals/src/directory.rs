@@ -77,7 +77,7 @@ struct SessionDraft<'a> {
 
 /// What came of an earlier request with the same key.
 pub(super) enum Begun {
-    /// This session.
+    /// It started this session, as it is now.
     Lives(Box<Status>),
     /// None yet; the key is still to be taken, if there is one.
     No(Option<Idempotency>),
@@ -103,7 +103,7 @@ impl SessionHandle {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where it is.
+    /// The conversations that it is in or made, as they are now.
     pub(crate) fn rooms(&self) -> &Arc<Rooms> {
         &self.rooms
     }

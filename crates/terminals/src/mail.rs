@@ -17,7 +17,7 @@ pub(super) enum Mail {
     Lapse(TurnKey),
     /// What is known of a turn?
     Probe(TurnKey, oneshot::Sender<Probe>),
-    /// The program reports.
+    /// The program reports something; whoever brings it waits for what came of it.
     Hook(Hook, oneshot::Sender<Result<Heard, SessionError>>),
     /// The program wants to do what its report says, and waits.
     Ask(Hook, oneshot::Sender<Permit>),

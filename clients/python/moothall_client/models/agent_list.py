@@ -18,7 +18,7 @@ class AgentList:
     """Answer of `GET /agents`.
 
     Attributes:
-        agents (list[AgentEntry]): By name.
+        agents (list[AgentEntry]): All agents of the registry, by name.
     """
 
     agents: list[AgentEntry]

@@ -14,8 +14,8 @@ class AskedRef:
     """A permission of no turn, which waits for a person.
 
     Attributes:
-        participant (str): Who asks.
-        permission (str): Its id.
+        participant (str): The id of the participant that asks.
+        permission (str): The id of the permission.
         seq (int): The position of the event that asks.
     """
 

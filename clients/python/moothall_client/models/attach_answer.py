@@ -20,7 +20,7 @@ class AttachAnswer:
     Attributes:
         argv (list[str]): The command with which a person on the server's computer looks at the terminal and types
             into it.
-        session (SessionEntry): A session.
+        session (SessionEntry): A session: one run of a program in a terminal.
     """
 
     argv: list[str]

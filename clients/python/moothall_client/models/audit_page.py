@@ -20,7 +20,7 @@ class AuditPage:
     """Answer of `GET /audit`.
 
     Attributes:
-        rows (list[AuditRow]): The newest first.
+        rows (list[AuditRow]): At most as many as asked for, the newest first.
         next_ (int | None | Unset): `before` of the next page, where there may be one.
     """
 

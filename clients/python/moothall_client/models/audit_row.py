@@ -16,7 +16,7 @@ class AuditRow:
     """Something that was recorded.
 
     Attributes:
-        at (str): When.
+        at (str): When it was done: RFC 3339, UTC, milliseconds.
         deed (str): `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
             `budget_raised` or `denied`.
         detail (str): In a few words.

@@ -17,7 +17,7 @@ class Bell:
 
     Attributes:
         head (int): The position of its newest event.
-        thread (str): The thread's id.
+        thread (str): The id of the thread that has something new.
         waits_for_people (int | Unset): How much waits there for a person, as in the list of threads.
     """
 

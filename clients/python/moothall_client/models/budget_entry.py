@@ -13,7 +13,7 @@ T = TypeVar("T", bound="BudgetEntry")
 
 @_attrs_define
 class BudgetEntry:
-    """A budget.
+    """A budget, and what is left of it.
 
     Attributes:
         budget (str): Whose: `hall`, `conversation`, `agent`, `principal`.

@@ -16,8 +16,8 @@ class CauseRef:
     Attributes:
         depth (int): Steps away from a human message, which has 0.
         from_ (str): Whose words it was.
-        id (str): The event's id.
-        seq (int): Its position.
+        id (str): The id of that event.
+        seq (int): Its position in the thread.
     """
 
     depth: int

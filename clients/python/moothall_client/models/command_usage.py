@@ -14,8 +14,8 @@ class CommandUsage:
     """A slash command, as help and completion show it.
 
     Attributes:
-        arguments (str): What follows them.
-        does (str): What it does.
+        arguments (str): What follows its name; square brackets mean that it can be left out.
+        does (str): What it does, in one sentence.
         example (str): An example that can be sent as it stands.
         name (str): The words that name it.
     """

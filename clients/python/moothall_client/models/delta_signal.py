@@ -14,11 +14,11 @@ class DeltaSignal:
     """The `delta` signal of a stream: a piece of a running turn's answer.
 
     Attributes:
-        attempt (int): Which try.
+        attempt (int): Which attempt at the turn it is, from 1.
         offset (int): Bytes of the answer before this piece.
-        participant (str): Whose.
-        text (str): The piece.
-        turn (str): The turn's id.
+        participant (str): The id of the participant whose turn it is.
+        text (str): The text of the piece, to be put after the earlier ones.
+        turn (str): The id of the turn: `<thread>.<number>`.
     """
 
     attempt: int

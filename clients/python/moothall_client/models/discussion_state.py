@@ -15,7 +15,7 @@ class DiscussionState:
 
     Attributes:
         allow_agent_mentions (bool): The second; both are needed.
-        on (bool): The first.
+        on (bool): Whether `discussion` is on.
     """
 
     allow_agent_mentions: bool

@@ -15,7 +15,7 @@ class Draft:
     """Body of `POST /threads/{id}/preview`: a draft.
 
     Attributes:
-        content (str): The words.
+        content (str): What the message would say, as text.
         from_ (None | str | Unset): Who would say it; `user` where it is missing.
         reply_to (None | str | Unset): The id of the earlier message that it replies to.
         to (None | str | Unset): `all` (also where it is missing), or a participant's id.

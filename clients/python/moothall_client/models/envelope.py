@@ -26,7 +26,7 @@ class Envelope:
         from_ (str): A participant's id; `moothall` is the server itself.
         id (str): A UUID of version 7.
         seq (int): Its position in the thread, from 1.
-        thread (str): The thread's id.
+        thread (str): The id of the thread that it belongs to.
         to (str): `all`, or the id of the participant it addresses. It targets; it never hides.
         ts (str): When it was appended: RFC 3339, UTC, milliseconds. Rises strictly within a thread.
         type_ (str): `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `thread.created`,

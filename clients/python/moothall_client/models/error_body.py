@@ -18,7 +18,7 @@ class ErrorBody:
     """Every answer that is not a success.
 
     Attributes:
-        error (ErrorDetail): What went wrong.
+        error (ErrorDetail): What went wrong with one request, and where.
     """
 
     error: ErrorDetail

@@ -13,7 +13,7 @@ T = TypeVar("T", bound="ErrorDetail")
 
 @_attrs_define
 class ErrorDetail:
-    """What went wrong.
+    """What went wrong with one request, and where.
 
     Attributes:
         code (str): Stable word; the reference lists them all.

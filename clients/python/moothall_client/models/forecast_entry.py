@@ -16,7 +16,7 @@ class ForecastEntry:
     """What would become of one agent.
 
     Attributes:
-        participant (str): Who.
+        participant (str): The id of the agent.
         why (None | str | Unset): Why it would be asked.
         why_not (None | str | Unset): Why it would not.
     """

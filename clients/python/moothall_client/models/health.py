@@ -15,7 +15,7 @@ class Health:
 
     Attributes:
         live_threads (int): Conversations held in memory.
-        status (str): `ok`.
+        status (str): Always `ok`: the server answers.
     """
 
     live_threads: int

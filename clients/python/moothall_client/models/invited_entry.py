@@ -17,12 +17,12 @@ T = TypeVar("T", bound="InvitedEntry")
 
 @_attrs_define
 class InvitedEntry:
-    """An invited participant.
+    """A participant of a thread.
 
     Attributes:
         color (int): Its place in the order of invitations, from 0: views choose its colour by it.
-        id (str): Its id.
-        invited_at (str): When.
+        id (str): The id of the participant.
+        invited_at (str): When it was invited first.
         invited_by (str): Who invited it first.
         kind (str): `human` or `agent`.
         known (bool): Whether the registry knows its client; `true` for people.

@@ -16,7 +16,7 @@ class JoinPrompt:
     """How an invited agent that runs elsewhere can take part.
 
     Attributes:
-        participant (str): Whose.
+        participant (str): The id of the invited participant.
         prompt (str): Words to paste into it.
         command (str | Unset): A command that shows what it would hear, for a shell.
     """

@@ -18,7 +18,7 @@ class LinkAnswer:
     """Answer of `POST /links` and `POST /links/{id}/close`.
 
     Attributes:
-        link (LinkEntry): A link.
+        link (LinkEntry): A link: a thread under `open` whose members are sessions.
         link_state (str): `created`; `reused`, when there was one between just these members; or `closed`.
     """
 

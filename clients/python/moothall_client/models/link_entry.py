@@ -15,14 +15,14 @@ T = TypeVar("T", bound="LinkEntry")
 
 @_attrs_define
 class LinkEntry:
-    """A link.
+    """A link: a thread under `open` whose members are sessions.
 
     Attributes:
         active (bool): Whether it still carries words.
         created_at (str): When it was made.
         id (str): Its id, which is that of its thread.
         members (list[LinkMember]): Who is in it; for a link that is over, who was in it last.
-        title (str): Its title.
+        title (str): The title of its thread.
     """
 
     active: bool

@@ -17,9 +17,10 @@ class LinkMember:
 
     Attributes:
         name (str): Its name in the link.
-        session (str): The session's id.
+        session (str): The id of the session.
         computer (None | str | Unset): The computer it is on; missing for this one.
-        number (int | None | Unset): Its number.
+        number (int | None | Unset): Its number, which stands beside its name before what it says; missing where it has
+            none.
         role (None | str | Unset): What it is there for.
     """
 

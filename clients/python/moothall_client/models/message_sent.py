@@ -21,7 +21,7 @@ class MessageSent:
         thread (str): The thread in which it was said.
         event (None | str | Unset): The event; missing when nothing was said.
         link_id (None | str | Unset): The link, when there is one.
-        seq (int | None | Unset): Its position.
+        seq (int | None | Unset): The position of the event in its thread; missing when nothing was said.
     """
 
     delivered_to: list[str]

@@ -19,7 +19,7 @@ class NewLink:
     """Body of `POST /links`.
 
     Attributes:
-        members (list[NewLinkMember]): Two or more.
+        members (list[NewLinkMember]): The sessions that shall be in it, two or more.
         from_ (None | str | Unset): Who asks; `user` where it is missing, and the session itself where its token says
             so.
         title (None | str | Unset): Its title; made from the members' names where it is missing.

@@ -20,7 +20,7 @@ class NewPresence:
 
     Attributes:
         details (NewPresenceDetailsType0 | None | Unset): Whatever else you want to tell; kept when an update has none.
-        from_ (None | str | Unset): Who. Required.
+        from_ (None | str | Unset): Whose presence it is. Required, unless a credential says it.
         state (None | str | Unset): `listening`, `thinking`, `typing`, `idle`, or a word of your own. Required.
     """
 

@@ -17,17 +17,17 @@ T = TypeVar("T", bound="OpenTurn")
 
 @_attrs_define
 class OpenTurn:
-    """An open turn.
+    """A turn that was granted and has not ended.
 
     Attributes:
         attempt (int): Which try comes next, or is running.
         cause (CauseRef): A pointer to the event that gave rise to something.
         deadline (str): When it ends by itself.
         granted_at (str): When it was granted.
-        id (str): Its id.
+        id (str): The id of the turn: `<thread>.<number>`.
         may_pass (bool): Whether having nothing to say is offered.
-        participant (str): Whose.
-        state (str): `waiting` or `running`.
+        participant (str): The id of the participant whose turn it is.
+        state (str): `waiting` until the runtime accepts it, `running` from then on.
         why (str): Why it was granted.
         released (bool | Unset): Whether the floor went on without waiting for it.
         works_since (None | str | Unset): Since when it has run, without the time for which a person was asked for a

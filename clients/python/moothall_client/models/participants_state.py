@@ -15,10 +15,10 @@ T = TypeVar("T", bound="ParticipantsState")
 
 @_attrs_define
 class ParticipantsState:
-    """Who is here.
+    """The participants of a thread.
 
     Attributes:
-        invited (list[InvitedEntry]): By id.
+        invited (list[InvitedEntry]): All participants, ordered by id.
     """
 
     invited: list[InvitedEntry]

@@ -14,11 +14,11 @@ class Ping:
     """Answer of `GET /ping`.
 
     Attributes:
-        name (str): `Moothall`.
-        server (str): `moothall`.
-        status (str): `ok`.
-        timestamp (str): The server's time.
-        version (str): The server's version.
+        name (str): Its name for people: `Moothall`.
+        server (str): Always `moothall`, by which programs recognise it.
+        status (str): Always `ok`: the server answers.
+        timestamp (str): The server's time: RFC 3339, UTC, milliseconds.
+        version (str): The version of the server's program.
     """
 
     name: str

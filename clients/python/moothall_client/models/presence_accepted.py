@@ -21,7 +21,7 @@ class PresenceAccepted:
         presence (PresenceUpdate): A presence that was just said: the `presence` signal of a stream, and part of the
             answer to a
             post.
-        received (bool): Always `true`.
+        received (bool): Always `true`: it counts from now on.
     """
 
     presence: PresenceUpdate

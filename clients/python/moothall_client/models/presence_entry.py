@@ -17,10 +17,10 @@ T = TypeVar("T", bound="PresenceEntry")
 
 @_attrs_define
 class PresenceEntry:
-    """A participant's presence.
+    """The presence of one participant in a thread.
 
     Attributes:
-        id (str): Whose.
+        id (str): The id of the participant whose presence it is.
         stale (bool): It is older than `ttl_seconds`: count the participant as offline.
         state (str): `listening`, `thinking`, `typing`, `idle`, or the client's own word.
         updated_at (str): When it was last said.

@@ -19,7 +19,7 @@ class PresenceList:
 
     Attributes:
         participants (list[PresenceEntry]): Those that count first, then by id.
-        thread (str): The thread's id.
+        thread (str): The id of the thread.
         ttl_seconds (int): How long a presence counts.
     """
 

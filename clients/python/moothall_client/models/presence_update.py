@@ -21,9 +21,9 @@ class PresenceUpdate:
     post.
 
         Attributes:
-            participant (str): Whose.
+            participant (str): The id of the participant whose presence it is.
             state (str): `listening`, `thinking`, `typing`, `idle`, or the client's own word.
-            thread (str): The thread's id.
+            thread (str): The id of the thread in which it was said.
             updated_at (str): When it was said.
             details (None | PresenceUpdateDetailsType0 | Unset): What the client added.
     """

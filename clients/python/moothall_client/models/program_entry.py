@@ -14,7 +14,7 @@ class ProgramEntry:
     """A program that can be started in a terminal.
 
     Attributes:
-        client (str): What `client` says.
+        client (str): The name of the program, as `client` of a new session takes it.
         summary (str): One sentence about it.
     """
 

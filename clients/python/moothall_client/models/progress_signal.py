@@ -14,9 +14,9 @@ class ProgressSignal:
     """The `progress` signal of a stream: what a running turn is doing.
 
     Attributes:
-        participant (str): Whose.
+        participant (str): The id of the participant whose turn it is.
         text (str): In a few words.
-        turn (str): The turn's id.
+        turn (str): The id of the turn: `<thread>.<number>`.
     """
 
     participant: str

@@ -16,7 +16,7 @@ class ReadMark:
     Attributes:
         read (int): Where it is now: it never goes back, and never past the thread's newest event.
         reader (str): Whose mark it is.
-        thread (str): The thread's id.
+        thread (str): The id of the thread.
         unread (int): Messages of others after it; 100 stands for 100 or more.
     """
 

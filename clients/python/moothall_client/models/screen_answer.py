@@ -21,7 +21,7 @@ class ScreenAnswer:
     event of its stream.
 
         Attributes:
-            session (str): The session's id.
+            session (str): The id of the session.
             state (str): What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or
                 `gone`.
             text (str): The whole screen. Text, not markup, without escape sequences.

@@ -18,14 +18,14 @@ class SearchHit:
     """A message that was found.
 
     Attributes:
-        from_ (str): Who said it.
-        id (str): The event's id.
+        from_ (str): The id of the participant who said it.
+        id (str): The id of the event that is the message.
         seq (int): Its position in the thread.
         snippet (list[SnippetPiece]): The words around the first match, on one line. Text, not markup: escape it as any
             other
             text.
-        thread (str): The thread's id.
-        thread_name (str): The thread's title.
+        thread (str): The id of the thread in which it was said.
+        thread_name (str): The title of that thread.
         ts (str): When it was said.
     """
 

@@ -18,8 +18,8 @@ class SessionActed:
     """Answer of `POST /sessions/{id}/interrupt` and `…/end`.
 
     Attributes:
-        done (bool): Always `true`.
-        session (SessionEntry): A session.
+        done (bool): Always `true`: what cannot be done is an error.
+        session (SessionEntry): A session: one run of a program in a terminal.
     """
 
     done: bool

@@ -20,7 +20,7 @@ class SessionDataAnswer:
     """Answer of `GET /sessions/{id}/data`.
 
     Attributes:
-        session (SessionEntry): A session.
+        session (SessionEntry): A session: one run of a program in a terminal.
         tail_chars (int): The cut that was made, in characters.
         text (str): What it was asked and said, oldest first, cut to its end.
         truncated (bool): Whether something was cut off.

@@ -14,7 +14,7 @@ class SessionEnd:
     """The end of a session.
 
     Attributes:
-        at (str): When.
+        at (str): When it ended: RFC 3339, UTC, milliseconds.
         why (str): Why, in one sentence.
     """
 

@@ -17,16 +17,16 @@ T = TypeVar("T", bound="SessionEntry")
 
 @_attrs_define
 class SessionEntry:
-    """A session.
+    """A session: one run of a program in a terminal.
 
     Attributes:
-        client (str): Which program.
+        client (str): Which program runs in it: a client of the registry.
         cwd (str): The folder it works in.
         id (str): Its id, and that of its home: the thread in which everything is said that goes to it alone.
         name (str): What it is called.
         origin (str): `started` by this server, or `observed`: without hooks, so only its screen tells what it
             says.
-        started_at (str): When it began.
+        started_at (str): When the session began.
         state (str): `starting`, `idle`, `busy`, `asking` or `ended`.
         waiting (int): Turns that wait for it.
         computer (None | str | Unset): The computer it is on; missing for this one.

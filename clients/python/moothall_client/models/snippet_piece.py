@@ -16,7 +16,7 @@ class SnippetPiece:
     """A piece of a snippet.
 
     Attributes:
-        text (str): The words.
+        text (str): The text of the piece.
         matched (bool | Unset): Whether they were searched for.
     """
 

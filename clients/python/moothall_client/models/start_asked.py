@@ -16,7 +16,7 @@ class StartAsked:
         Attributes:
             message (str): The same in words.
             permission (str): The permission that waits for an answer.
-            state (str): `asked`.
+            state (str): Always `asked`: nothing was started yet.
             thread (str): The thread in which it is asked.
     """
 

@@ -11,10 +11,10 @@ T = TypeVar("T", bound="SwitchState")
 
 @_attrs_define
 class SwitchState:
-    """A switch.
+    """A setting that is on or off.
 
     Attributes:
-        on (bool): Its position.
+        on (bool): Whether it is on.
     """
 
     on: bool

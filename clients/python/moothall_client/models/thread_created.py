@@ -19,11 +19,11 @@ class ThreadCreated:
     """Answer of `POST /threads`.
 
     Attributes:
-        created_at (str): When it began.
+        created_at (str): When the thread was created.
         event (Envelope): An event as clients see it. Order comes from `seq` alone.
         head (int): The position of the event that began it.
-        id (str): Its id.
-        name (str): Its title.
+        id (str): The id of the new thread.
+        name (str): The title of the new thread.
         policy (ThreadCreatedPolicy): The policy and all its settings.
     """
 

@@ -17,10 +17,10 @@ class ThreadEntry:
 
     Attributes:
         archived (bool): Whether it takes no more messages.
-        created_at (str): When it began.
+        created_at (str): When the thread was created.
         head (int): The position of its newest event.
-        id (str): Its id.
-        name (str): Its title.
+        id (str): The id of the thread.
+        name (str): The title of the thread.
         policy (str): The name of its policy.
         updated_at (str): When its newest event came.
         read (int | None | Unset): The position up to which the participant named by `as` has read it.

@@ -29,10 +29,10 @@ class ThreadState:
     Attributes:
         archived (bool): It takes no more messages.
         discussion (DiscussionState): The two switches of agents' mentions.
-        invited_auto (SwitchState): A switch.
+        invited_auto (SwitchState): A setting that is on or off.
         muted (list[str]): Who is muted, sorted.
-        participants (ParticipantsState): Who is here.
-        paused (bool): Agents stand still.
+        participants (ParticipantsState): The participants of a thread.
+        paused (bool): Whether a pause is on, in which no agent gets a turn.
         policy (ThreadStatePolicy): The policy and all its settings.
         questions (list[AskedRef]): What agents' programs ask in no turn, such as whether a folder is trusted: each
             waits for a

@@ -19,9 +19,9 @@ class ThreadStateAnswer:
 
     Attributes:
         head (int): The position of its newest event: the state is the one after it.
-        name (str): Its title.
+        name (str): The title of the thread.
         state (ThreadState): What a thread is like now.
-        thread (str): The thread's id.
+        thread (str): The id of the thread.
     """
 
     head: int

@@ -22,11 +22,11 @@ class TokenCreated:
     Attributes:
         created_at (str): When it was made.
         expires_at (str): From when on it is worth nothing.
-        id (str): Its public name.
+        id (str): Its public id, by which it is listed, revoked and audited.
         kind (str): `personal`, `agent`, `session` or `invitation`.
         label (str): What people call it.
         principal (PrincipalRef): Somebody whom the server knows.
-        scopes (list[str]): What it allows.
+        scopes (list[str]): What whoever holds it may do, e.g. `threads:read`.
         token (str): The token itself, for this once.
         last_used_at (None | str | Unset): When it was last seen, to the minute.
         parent (None | str | Unset): The id of the credential that a session was begun with.

@@ -18,7 +18,7 @@ class TokenList:
     """Answer of `GET /tokens`.
 
     Attributes:
-        tokens (list[TokenEntry]): The oldest first.
+        tokens (list[TokenEntry]): Those that are kept, the oldest first.
     """
 
     tokens: list[TokenEntry]

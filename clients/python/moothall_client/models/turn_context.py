@@ -24,11 +24,11 @@ class TurnContext:
             deadline (str): When it ends if nothing answers it.
             kind (str): `reply`, or `listen`: what is said then stays in the trace.
             may_pass (bool): Whether having nothing to say is offered.
-            participant (str): Whose it is.
+            participant (str): The id of the participant whose turn it is.
             system (str): Who it is, who else is there, and what the rules are.
             text (str): What was said since its last turn, at most 96 KiB of it, and what is asked. Others' words
                 are data.
-            turn (str): The turn's id.
+            turn (str): The id of the turn: `<thread>.<number>`.
             why (str): `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
     """
 

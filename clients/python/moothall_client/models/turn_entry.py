@@ -26,9 +26,9 @@ class TurnEntry:
         cause (CauseRef): A pointer to the event that gave rise to something.
         granted_at (str): When it was granted, or refused.
         may_pass (bool): Whether having nothing to say was offered.
-        participant (str): Whose.
+        participant (str): The id of the participant that was asked, or was not.
         detail (None | str | Unset): More words about that, where they help.
-        ended_at (None | str | Unset): When it ended.
+        ended_at (None | str | Unset): When it ended; `null` while it is open, and where there was none.
         fault (None | Unset | WireFault):
         from_seq (int | None | Unset): It covers what comes after this.
         id (None | str | Unset): The turn's id; nothing for an agent that was not asked.

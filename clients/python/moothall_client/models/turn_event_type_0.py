@@ -25,8 +25,8 @@ class TurnEventType0:
         expires (str): When it ends if nothing accepts it.
         kind (str): `reply`, or `listen`: what is said then stays in the trace.
         may_pass (bool): Whether having nothing to say is offered.
-        participant (str): Who.
-        turn (str): The turn's id.
+        participant (str): The id of the participant whose turn it is.
+        turn (str): The id of the turn: `<thread>.<number>`.
         why (str): `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
     """
 

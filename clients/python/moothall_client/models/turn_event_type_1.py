@@ -24,8 +24,8 @@ class TurnEventType1:
         event (TurnEventType1Event):
         kind (str): `reply` or `listen`, now.
         may_pass (bool): Whether having nothing to say is offered, now.
-        turn (str): The turn's id.
-        why (str): Why, now.
+        turn (str): The id of the turn: `<thread>.<number>`.
+        why (str): Why it is granted now; the words are those of `granted`.
     """
 
     cause: CauseRef

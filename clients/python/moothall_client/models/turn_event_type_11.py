@@ -20,7 +20,7 @@ class TurnEventType11:
     """A human message is being answered.
 
     Attributes:
-        cap (int): Most visible replies.
+        cap (int): The most visible replies that the message gets.
         cause (CauseRef): A pointer to the event that gave rise to something.
         event (TurnEventType11Event):
         forced (list[str]): Who must answer, in order.

@@ -22,7 +22,7 @@ class TurnEventType14:
     Attributes:
         cause (CauseRef): A pointer to the event that gave rise to something.
         event (TurnEventType14Event):
-        reply (int): The answer's position.
+        reply (int): The position of the late answer.
     """
 
     cause: CauseRef

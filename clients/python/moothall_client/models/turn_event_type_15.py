@@ -18,7 +18,7 @@ class TurnEventType15:
     Attributes:
         event (TurnEventType15Event):
         known (bool): Whether the registry has this client.
-        participant (str): Who.
+        participant (str): The id of the participant.
         runtime (str): How it runs now.
     """
 

@@ -17,7 +17,7 @@ class TurnEventType2:
 
     Attributes:
         event (TurnEventType2Event):
-        turn (str): The turn's id.
+        turn (str): The id of the turn: `<thread>.<number>`.
     """
 
     event: TurnEventType2Event

@@ -16,12 +16,12 @@ class TurnEventType3:
     """The runtime accepted it.
 
     Attributes:
-        attempt (int): Which try.
+        attempt (int): Which attempt at the turn it is, from 1.
         deadline (str): When it ends if there is no answer.
         event (TurnEventType3Event):
         from_seq (int): It covers what comes after this.
         through_seq (int): Up to and with this.
-        turn (str): The turn's id.
+        turn (str): The id of the turn: `<thread>.<number>`.
     """
 
     attempt: int

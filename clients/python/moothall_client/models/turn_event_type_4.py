@@ -18,7 +18,7 @@ class TurnEventType4:
     Attributes:
         attempt (int): The attempt that was lost.
         event (TurnEventType4Event):
-        turn (str): The turn's id.
+        turn (str): The id of the turn: `<thread>.<number>`.
     """
 
     attempt: int

@@ -19,14 +19,14 @@ T = TypeVar("T", bound="TurnEventType5")
 
 @_attrs_define
 class TurnEventType5:
-    """It is over.
+    """The turn is over, with this outcome.
 
     Attributes:
-        attempt (int): The last attempt.
+        attempt (int): The last attempt at the turn, from 1.
         event (TurnEventType5Event):
         outcome (str): `spoke`, `passed`, `failed`, `expired` or `cancelled`.
-        participant (str): Whose it was.
-        turn (str): The turn's id.
+        participant (str): The id of the participant whose turn it was.
+        turn (str): The id of the turn: `<thread>.<number>`.
         usage (WireUsage): What a turn used.
         fault (None | Unset | WireFault):
     """

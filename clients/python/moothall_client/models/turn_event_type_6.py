@@ -23,7 +23,7 @@ class TurnEventType6:
     Attributes:
         cause (CauseRef): A pointer to the event that gave rise to something.
         event (TurnEventType6Event):
-        participant (str): Who.
+        participant (str): The id of the agent.
         why_not (str): `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`.
         detail (None | str | Unset): More words, where they help.
     """

@@ -20,9 +20,9 @@ class TurnEventType7:
         because (str): `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`, `capped` or
             `stopped`.
         event (TurnEventType7Event):
-        participant (str): Who wrote it.
-        text (str): The words.
-        turn (None | str | Unset): For which turn.
+        participant (str): The id of the participant who wrote it.
+        text (str): What was written; empty once it was erased.
+        turn (None | str | Unset): The id of the turn that it answers; missing where it answers none.
     """
 
     because: str

@@ -19,9 +19,9 @@ class TurnEventType8:
 
         Attributes:
             bytes_ (int): How many bytes together.
-            count (int): How many messages.
+            count (int): How many messages they were.
             event (TurnEventType8Event):
-            participant (str): Whose.
+            participant (str): The id of the participant whose words they were.
             until (None | str | Unset): Until when more of them are only counted; nothing once that is over.
     """
 

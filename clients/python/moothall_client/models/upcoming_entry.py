@@ -15,7 +15,7 @@ class UpcomingEntry:
 
     Attributes:
         forced (bool): It must answer; otherwise it may.
-        participant (str): Who.
+        participant (str): The id of the participant.
     """
 
     forced: bool

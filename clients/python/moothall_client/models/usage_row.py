@@ -17,14 +17,14 @@ class UsageRow:
 
     Attributes:
         cost_micros (int): Cost in millionths of the currency, where prices are configured.
-        input_tokens (int): Tokens read.
-        output_tokens (int): Tokens written.
+        input_tokens (int): Tokens that models read.
+        output_tokens (int): Tokens that models wrote.
         turns (int): Turns that began; one that a restart lost and that ran again counts twice.
         unattended_turns (int): Those that no person set off.
         agent (None | str | Unset): The agent: a client of the registry.
         day (None | str | Unset): The day in UTC.
-        name (None | str | Unset): Its title.
-        thread (None | str | Unset): The thread.
+        name (None | str | Unset): The title of that thread.
+        thread (None | str | Unset): The id of the thread, in a sum for each thread.
     """
 
     cost_micros: int

@@ -15,8 +15,8 @@ class WireUsage:
 
     Attributes:
         cost_micros (int): Cost in millionths of the currency of the configured prices.
-        input_tokens (int): Tokens read.
-        output_tokens (int): Tokens written.
+        input_tokens (int): Tokens that models read for it.
+        output_tokens (int): Tokens that models wrote for it.
         seconds (float): From start to end.
     """
 

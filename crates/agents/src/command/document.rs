@@ -13,7 +13,7 @@ pub(super) fn prompt(job: &Job) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// The whole document.
+/// The JSON document that a program reads, with everything that it may want to know.
 pub(super) fn json(job: &Job, bridge_url: &str, prompt: String) -> String {
     let stream = &job.key.stream;
     let window: Vec<Value> = job.window.iter().map(|recorded| event(stream, recorded)).collect();

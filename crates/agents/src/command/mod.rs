@@ -71,7 +71,7 @@ pub struct CommandSpec {
     pub env: BTreeMap<String, String>,
     /// The user that it runs as; the server's own where unset.
     pub run_as: Option<String>,
-    /// What it reads.
+    /// What the program reads from its standard input.
     pub stdin: Stdin,
     /// Longest transcript in its prompt, in bytes.
     pub transcript_bytes: usize,

@@ -10,7 +10,7 @@ use super::provider::Target;
 
 /// Turns that failed in a row, after which it is left alone.
 pub(super) const STRIKES_MAX: u32 = 5;
-/// For how long.
+/// For how long it is left alone then.
 pub(super) const REST: Duration = Duration::from_secs(30);
 
 /// One model at one address, asked with one key. All agents that ask it so share it; one address
@@ -112,13 +112,13 @@ impl Admission {
         }
     }
 
-    /// The provider answered.
+    /// The provider answered: the turns that failed in a row are forgotten.
     pub(super) fn worked(mut self) {
         self.told = true;
         *self.circuit.state() = State::default();
     }
 
-    /// The provider failed.
+    /// The provider failed; after [`STRIKES_MAX`] turns in a row the model is left alone.
     pub(super) fn failed(mut self, now: Instant) {
         self.told = true;
         let mut state = self.circuit.state();

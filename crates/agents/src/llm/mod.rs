@@ -63,7 +63,7 @@ pub struct LlmSpec {
     pub model: String,
     /// Where it is, as [`Provider::base_url`] gives it; the provider's own address where unset.
     pub base_url: Option<String>,
-    /// The key.
+    /// The key that the provider asks for; unset where it asks for none.
     pub api_key: Option<String>,
     /// Said after the conversation's own system text.
     pub system: Option<String>,

@@ -6,7 +6,7 @@ use genai::resolver::{AuthData, Endpoint};
 use reqwest::Url;
 use serde::Deserialize;
 
-/// A provider's protocol.
+/// The protocol by which a provider's models are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Provider {
@@ -15,11 +15,11 @@ pub enum Provider {
     /// OpenAI's Responses, which its newest models need. Chosen by itself for those where no base
     /// URL is set.
     OpenaiResponses,
-    /// Anthropic Messages.
+    /// The Messages API of Anthropic.
     Anthropic,
-    /// Google Gemini.
+    /// The Gemini API of Google.
     Gemini,
-    /// Ollama's own protocol.
+    /// The protocol that Ollama has of its own.
     Ollama,
 }
 

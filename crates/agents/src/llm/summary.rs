@@ -24,7 +24,7 @@ pub(super) struct Plan<'p> {
     before: Option<&'p Remembered>,
     unread: Unread,
     falls_out: &'p [TranscriptLine],
-    /// What stays.
+    /// The newest lines, which are kept as they were said.
     pub(super) kept: &'p [TranscriptLine],
     bytes: usize,
     bytes_max: usize,

@@ -227,7 +227,7 @@ impl<'a> Turn<'a> {
         (wait < self.deadline.saturating_duration_since(Instant::now())).then_some(wait)
     }
 
-    /// One request.
+    /// Makes one request, and reads the answer to its end.
     async fn ask(&mut self, request: ChatRequest, heard: Heard) -> Result<String, ProviderError> {
         let client = self
             .llm

@@ -17,7 +17,7 @@ const EVENT_BYTES_MAX: usize = 1 << 20;
 #[derive(Clone, Default)]
 pub(super) struct Watch(Arc<Mutex<Seen>>);
 
-/// What was seen.
+/// What the events of one answer have said so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Seen {
     /// Events that are in the provider's form.

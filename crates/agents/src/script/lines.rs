@@ -17,7 +17,7 @@ use super::RUNTIME;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(from = "Written")]
 pub struct Line {
-    /// The words.
+    /// What it says, with the names in braces not yet replaced.
     pub text: String,
     /// How long it thinks, in milliseconds.
     pub delay_ms: u64,

@@ -22,12 +22,12 @@ const SOCKET_BYTES_MAX: usize = 100;
 /// Which tmux server, and which of its sessions the control client looks at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// This server's own.
+    /// The tmux server that this server started for itself.
     Own {
         /// How its socket is named on tmux's command line.
         socket: [String; 2],
     },
-    /// Somebody else's.
+    /// A tmux server that somebody else started.
     Foreign {
         /// How its socket is named on tmux's command line.
         socket: [String; 2],

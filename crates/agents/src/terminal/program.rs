@@ -97,7 +97,7 @@ impl Program {
 /// What a process is started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parts {
-    /// Program and arguments.
+    /// The program, and the arguments that follow it.
     pub argv: Vec<String>,
     /// Variables beside the few it inherits.
     pub env: BTreeMap<String, String>,
@@ -132,7 +132,7 @@ pub trait Injector: Send + Sync + 'static {
     }
 }
 
-/// Adds nothing.
+/// Adds nothing to what a program is launched with.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHooks;
 

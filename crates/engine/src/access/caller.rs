@@ -23,7 +23,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Its stable word.
+    /// Its word on the wire, which never changes.
     pub const fn word(self) -> &'static str {
         match self {
             Mode::Local => "local",
@@ -35,9 +35,9 @@ impl Mode {
 /// A credential that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// Whose.
+    /// The person or agent whose credential it is.
     pub principal: Principal,
-    /// Which.
+    /// The public id of the credential.
     pub token: TokenId,
     /// The one that it was made from.
     pub parent: Option<TokenId>,
@@ -55,7 +55,7 @@ pub struct Caller {
     pub proof: Option<Arc<Proof>>,
     /// What they may do.
     pub scopes: Scopes,
-    /// Where.
+    /// The conversations in which they may do it.
     pub reach: Reach,
 }
 
@@ -95,9 +95,9 @@ pub enum Denied {
         "You are `{own}`, and cannot act as `{claimed}`. Leave the name out, or use a token of `{claimed}`."
     )]
     Name {
-        /// Who asks.
+        /// The participant whose credential it is.
         own: ParticipantId,
-        /// Whom they name.
+        /// The participant they speak as.
         claimed: ParticipantId,
     },
     /// The credential is for some conversations only, and this is about all.

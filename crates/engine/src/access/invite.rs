@@ -20,9 +20,9 @@ pub const INVITATION_VALID_MAX: Millis = Millis::from_secs(7 * 86_400);
 /// An invitation to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewInvitation {
-    /// Into which conversation.
+    /// The conversation that it invites into.
     pub stream: StreamId,
-    /// Whom.
+    /// The person or agent who is invited.
     pub principal: Principal,
     /// What the token will allow; what is usual for the kind, as far as the inviter may do it,
     /// where nothing is said.

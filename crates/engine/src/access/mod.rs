@@ -114,7 +114,7 @@ impl From<NoChance> for AccessError {
 /// A token to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewToken {
-    /// Whose.
+    /// The person or agent whose token it will be.
     pub principal: Principal,
     /// What it allows; what is usual for the kind where nothing is said.
     pub scopes: Option<Scopes>,
@@ -467,7 +467,7 @@ impl AuditEntry {
     }
 }
 
-/// Hears of revocations.
+/// Tells when a credential that is in use stops being worth something.
 pub struct Revocations {
     revoked: broadcast::Receiver<TokenId>,
     residents: Arc<dyn Residents>,

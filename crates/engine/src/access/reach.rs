@@ -12,7 +12,7 @@ pub enum Reach {
     /// All of them, and those that will be begun.
     #[default]
     All,
-    /// These.
+    /// These and no others.
     Only(Arc<BTreeSet<StreamId>>),
     /// Those that a session is in or made, as they are now.
     Session(Arc<Rooms>),
@@ -66,7 +66,7 @@ impl Rooms {
         Self(watch::Sender::new(Arc::new(BTreeSet::from([home.clone()]))))
     }
 
-    /// All of them.
+    /// The conversations, as they are at this moment.
     pub fn now(&self) -> Arc<BTreeSet<StreamId>> {
         self.0.borrow().clone()
     }

@@ -62,15 +62,15 @@ macro_rules! actions {
         }
 
         impl Action {
-            /// All of them.
+            /// Every action, in the order of the table.
             pub const ALL: &'static [Action] = &[$(Action::$name,)*];
 
-            /// What it needs.
+            /// What a caller has to show for it.
             pub const fn need(self) -> Need {
                 match self { $(Action::$name => $need,)* }
             }
 
-            /// Where it reaches.
+            /// What it reaches, and so what a caller's reach has to include.
             pub const fn acts_on(self) -> ActsOn {
                 match self { $(Action::$name => $place,)* }
             }

@@ -50,7 +50,7 @@ impl EventFilter {
         self.takes_turns
     }
 
-    /// Who looks.
+    /// For whom events are let through; what they may not see never passes.
     pub fn viewer(&self) -> &Viewer {
         &self.viewer
     }

@@ -77,7 +77,7 @@ impl Need {
 }
 
 impl Door {
-    /// Who asks.
+    /// Whoever this door was opened for.
     pub fn caller(&self) -> &Caller {
         &self.caller
     }

@@ -21,7 +21,7 @@ impl Permitted {
         &self.command
     }
 
-    /// Where.
+    /// The conversation that the command is for.
     pub fn stream(&self) -> &StreamId {
         &self.stream
     }

@@ -132,7 +132,7 @@ impl Door {
 }
 
 impl Reader {
-    /// What it reads.
+    /// The conversation that it reads.
     pub fn stream(&self) -> &StreamId {
         &self.stream
     }

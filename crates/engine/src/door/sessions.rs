@@ -21,7 +21,7 @@ use crate::sessions::{
 /// A program that somebody wants to have in a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewProgram {
-    /// Who asks.
+    /// The caller, as the surface proved it or as the client said.
     pub by: Actor,
     /// What it shall be called; made from the client's name where unset.
     pub name: Option<String>,
@@ -36,9 +36,9 @@ pub struct NewProgram {
 /// Where a program comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProgramFrom {
-    /// It is started.
+    /// The server starts it in a terminal of its own.
     Start {
-        /// Which program.
+        /// The client of the registry that is to run.
         client: String,
         /// The folder it shall work in; the program's own when it is empty.
         cwd: PathBuf,
@@ -60,7 +60,7 @@ pub enum ProgramStart {
 
 /// The terminal of a session that somebody may look at.
 pub struct Watched {
-    /// Which session.
+    /// The session whose terminal it is.
     pub session: SessionId,
     /// When it draws, and that its program is gone.
     pub news: broadcast::Receiver<PaneNews>,

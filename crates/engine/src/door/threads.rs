@@ -27,7 +27,7 @@ use crate::sessions::SessionError;
 /// What a slash command comes to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ordered {
-    /// It tells this.
+    /// Nothing is done; this is shown to whoever typed it.
     Tell(String),
     /// It tells who was asked about the latest message.
     Why,

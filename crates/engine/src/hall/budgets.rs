@@ -24,11 +24,11 @@ const UNATTENDED: (u64, u64) = (600, 2000);
 pub struct BudgetsConfig {
     /// The currency of prices and costs.
     pub currency: Currency,
-    /// Of everything together.
+    /// What everything on this server together may spend.
     pub hall: Amounts,
-    /// Of each conversation.
+    /// What each conversation may spend.
     pub conversation: Amounts,
-    /// Of each agent.
+    /// What each agent may spend, in all conversations together.
     pub agent: Amounts,
     /// Of each one who sets turns off.
     pub principal: Amounts,
@@ -53,7 +53,7 @@ impl Default for BudgetsConfig {
 pub struct Currency(String);
 
 impl Currency {
-    /// Its three letters.
+    /// Three capital letters, such as `USD`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -76,11 +76,11 @@ impl TryFrom<String> for Currency {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Amounts {
-    /// Turns an hour.
+    /// Turns in a clock hour (UTC); no limit where unset.
     pub turns_per_hour: Option<u64>,
     /// Turns an hour that no person set off.
     pub unattended_turns_per_hour: Option<u64>,
-    /// Money a day.
+    /// Money in a day (UTC), in the currency of all budgets; no limit where unset.
     pub cost_per_day: Option<Money>,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct Book {
 }
 
 impl Purses {
-    /// Full purses.
+    /// Purses with these limits, from which nothing was spent yet.
     pub fn new(config: &BudgetsConfig) -> Self {
         let budgets = Budgets {
             currency: config.currency.0.clone(),
@@ -247,9 +247,9 @@ impl Book {
 /// What is left of a budget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetState {
-    /// Whose.
+    /// Whose budget it is: the server's, a conversation's, an agent's or a principal's.
     pub purse: Purse,
-    /// Of what.
+    /// What it counts: turns, unattended turns or money.
     pub measure: Measure,
     /// How much there is in its window, raises included: turns, or millionths of the currency.
     pub limit: u64,

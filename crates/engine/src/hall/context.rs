@@ -17,17 +17,17 @@ use crate::stream::brief::{Brief, Tail, brief};
 /// An open turn, and what its participant is to read before it answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context {
-    /// The turn.
+    /// The number of the turn in its conversation.
     pub turn: TurnNo,
-    /// Whose it is.
+    /// The participant whose turn it is.
     pub participant: ParticipantId,
     /// Why it was granted.
     pub why: Why,
-    /// What for.
+    /// Whether it is to say something or only to hear something.
     pub kind: TurnKind,
     /// Whether having nothing to say is offered.
     pub may_pass: bool,
-    /// Its newest cause.
+    /// The event that it is about; the newest, where there are several.
     pub cause: Cause,
     /// When it ends by itself.
     pub deadline: Timestamp,

@@ -83,7 +83,7 @@ impl<K: Ord + Clone> CounterMap<K> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more.
+    /// Counts one more of this.
     pub fn count(&self, what: K) {
         *self.lock().entry(what).or_default() += 1;
     }
@@ -112,7 +112,7 @@ pub(crate) struct Metrics {
 /// What the engine has counted up to now.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counted {
-    /// Events appended.
+    /// Events appended since the server started.
     pub events: u64,
     /// Appends by what came of them: `ok`, `full`, `overloaded`, `conflict`, `fenced`, `claimed`,
     /// `fatal`.
@@ -140,7 +140,7 @@ pub struct Counted {
     pub output_tokens: u64,
     /// What that cost, in millionths of the currency.
     pub cost_micros: u64,
-    /// That currency.
+    /// The currency of all costs and budgets, as ISO 4217 writes it.
     pub currency: String,
     /// Turns that no budget could pay.
     pub over_budget: u64,

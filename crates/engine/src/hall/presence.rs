@@ -10,7 +10,7 @@ pub const PRESENCE_TTL: Millis = Millis::from_secs(120);
 /// A participant's presence in one conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Presence {
-    /// Whose.
+    /// The participant whose presence it is.
     pub participant: ParticipantId,
     /// `listening`, `thinking`, `typing`, `idle`, or the client's own word.
     pub state: String,

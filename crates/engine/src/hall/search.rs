@@ -26,7 +26,7 @@ pub enum SearchError {
     /// The caller may not search.
     #[error(transparent)]
     Denied(#[from] Denied),
-    /// Anything else.
+    /// The search, or reading what it needs, failed in the hall.
     #[error(transparent)]
     Hall(#[from] HallError),
 }

@@ -30,9 +30,9 @@ const CHANGES_LEN: usize = 4096;
 pub struct HallParts {
     /// All that is kept.
     pub store: Store,
-    /// The clock.
+    /// Where the hall reads the time, and nowhere else.
     pub clock: Arc<dyn Clock>,
-    /// The agents.
+    /// The agents that there are when it opens.
     pub registry: Registry,
     /// Settings of conversations that do not say otherwise.
     pub defaults: Policy,

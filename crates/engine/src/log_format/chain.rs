@@ -15,7 +15,7 @@ const KEPT: usize = 16;
 pub struct BodyHash([u8; KEPT]);
 
 impl BodyHash {
-    /// Of these words.
+    /// The hash of these bytes, as long as it is kept.
     pub fn of(body: &[u8]) -> Self {
         Self(cut(&blake3::hash(body)))
     }

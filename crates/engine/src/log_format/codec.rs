@@ -24,7 +24,7 @@ pub fn weight(event: &Event) -> usize {
 /// What a stored event turned out to be.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decoded {
-    /// An event.
+    /// An event that this version knows.
     Event(Box<Recorded>),
     /// One of a kind that only a newer version knows; which kind.
     Newer(String),

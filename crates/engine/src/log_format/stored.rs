@@ -11,9 +11,9 @@ use crate::ports::Page;
 /// What is written of an event beside its position, its time and its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Its envelope.
+    /// The event as JSON, without its body.
     pub envelope: String,
-    /// Its link.
+    /// The link of the chain that ends with it.
     pub link: Link,
 }
 
@@ -30,17 +30,17 @@ impl Written {
 /// An event as it was stored, not yet trusted.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
-    /// Its position.
+    /// Its position in its stream.
     pub seq: Seq,
-    /// Its time.
+    /// When it was recorded.
     pub ts: Timestamp,
-    /// Its envelope.
+    /// The event as JSON, without its body.
     pub envelope: &'a [u8],
     /// Its body, where it has one that was not erased.
     pub body: Option<&'a [u8]>,
     /// The hash of its body, where that was erased.
     pub erased: Option<&'a [u8]>,
-    /// Its link.
+    /// The link of the chain that ends with it, to be compared with what is read.
     pub link: &'a [u8],
 }
 

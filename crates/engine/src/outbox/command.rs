@@ -23,25 +23,25 @@ pub const HOPS_MAX: u8 = 8;
 pub enum StreamCommand {
     /// Whoever is at this address said this.
     Say {
-        /// Where they live.
+        /// The address of the participant who said it.
         at: Address,
-        /// Their words.
+        /// What was said, as text.
         text: String,
         /// A person typed them there.
         typed: bool,
     },
     /// One participant tells another something.
     Tell {
-        /// Who.
+        /// The participant who says it.
         from: ParticipantId,
-        /// Whom.
+        /// The only participant it goes to.
         to: ParticipantId,
-        /// What.
+        /// What is told, as text.
         text: String,
     },
     /// Whoever is at this address goes.
     Leave {
-        /// Where they live.
+        /// The address of the participant who goes.
         at: Address,
     },
 }

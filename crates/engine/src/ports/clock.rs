@@ -4,11 +4,11 @@ use moothall_kernel::time::Timestamp;
 
 /// Reads the time. The engine has no other clock.
 pub trait Clock: Send + Sync + 'static {
-    /// The time now.
+    /// What the clock shows at this moment.
     fn now(&self) -> Timestamp;
 }
 
-/// The computer's clock.
+/// The clock of this computer, to the millisecond.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

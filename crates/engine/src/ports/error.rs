@@ -38,7 +38,7 @@ pub enum AppendError {
 /// Why nothing could be read, or a stream's writer could not be noted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogError {
-    /// No such stream.
+    /// No event of such a stream was ever appended.
     #[error("no stream {0}")]
     NotFound(StreamId),
     /// There was one, and it was deleted.

@@ -51,9 +51,9 @@ pub struct UsageWanted {
 /// What there is a sum for each of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageBy {
-    /// For each agent.
+    /// One sum for each agent.
     Agent,
-    /// For each stream.
+    /// One sum for each stream.
     Stream,
     /// For each day in UTC, the newest first.
     Day,

@@ -56,9 +56,9 @@ pub struct Catalog {
     /// What kind of stream it is, e.g. [`CONVERSATION`](moothall_kernel::aggregate::CONVERSATION).
     /// It does not change until the stream is [`DELETED`].
     pub kind: String,
-    /// The title.
+    /// The title of the stream.
     pub title: String,
-    /// The policy's name.
+    /// The name of its policy.
     pub policy: String,
     /// When it was created.
     pub created_at: Timestamp,
@@ -180,7 +180,7 @@ pub struct StreamBatch {
 /// conversation is.
 pub const PAGE_BYTES_MAX: usize = 512 * 1024;
 
-/// Events in order.
+/// Events of one stream, in the order of their positions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     /// The events. Those of a kind this version does not know are left out.

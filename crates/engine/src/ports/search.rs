@@ -21,7 +21,7 @@ pub struct Wanted {
 pub struct Hit {
     /// Where it was said.
     pub stream: StreamId,
-    /// The message.
+    /// The message itself, with its position and time.
     pub recorded: Recorded,
     /// Its words around the first match.
     pub snippet: Vec<Piece>,

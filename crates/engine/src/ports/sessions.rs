@@ -72,11 +72,11 @@ pub struct Session {
     pub pane: Option<Pane>,
     /// The program's own id for it, once it is known.
     pub native: Option<String>,
-    /// Who started it.
+    /// Whether this server started its program, or somebody else did.
     pub origin: Origin,
     /// Hash of the secret that its environment holds, in hexadecimal.
     pub token_hash: String,
-    /// When it began.
+    /// When the session began.
     pub started_at: Timestamp,
     /// When it ended, and why in one sentence.
     pub ended: Option<(Timestamp, String)>,

@@ -17,7 +17,7 @@ use super::{Deliveries, EventLog, Ledger, Principals, ReadMarks, Search, Session
 /// ```
 #[derive(Clone)]
 pub struct Store {
-    /// Streams of events.
+    /// The events of all streams.
     pub log: Arc<dyn EventLog>,
     /// Side effects that appends owe.
     pub outbox: Arc<dyn Deliveries>,

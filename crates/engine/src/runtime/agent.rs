@@ -84,7 +84,7 @@ pub enum Report {
     Summarised {
         /// What took effect up to and with this.
         through: Seq,
-        /// The summary.
+        /// The words of the summary.
         text: String,
         /// Time, tokens and money that the summary used.
         usage: Usage,
@@ -93,7 +93,7 @@ pub enum Report {
     Permission {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,
-        /// What is asked.
+        /// The exact action, and the answers that a person can choose from.
         question: Box<Question>,
         /// How long a person has.
         within: Millis,

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::runtime::turn::TurnKey;
 
-/// Places for programs.
+/// How many programs may run at once, and the turns that wait for one of these places.
 #[derive(Debug)]
 pub struct Places {
     number: Mutex<Number>,
@@ -88,7 +88,7 @@ impl Places {
         self.free.clone().try_acquire_owned().ok().map(|permit| self.place(permit))
     }
 
-    /// Gets in line.
+    /// Notes that this turn waits for a place, until what is returned is dropped.
     pub(crate) fn wait(self: &Arc<Self>, key: &TurnKey) -> Waiting {
         let turn = (key.stream.clone(), key.turn);
         self.waiting().insert(turn.clone());

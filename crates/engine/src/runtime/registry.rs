@@ -23,7 +23,7 @@ pub struct AgentSpec {
     pub origin: &'static str,
     /// The user of this computer that its programs run as, where it is not the server's own.
     pub run_as: Option<String>,
-    /// What runs it.
+    /// The implementation that its turns are given to.
     pub agent: Arc<dyn Agent>,
 }
 
@@ -145,7 +145,7 @@ impl Registry {
         self.elsewhere.iter().map(String::as_str)
     }
 
-    /// An entry.
+    /// The agent of this name, unless none is registered under it.
     pub fn get(&self, client: &str) -> Option<&AgentSpec> {
         self.specs.get(client)
     }
@@ -207,7 +207,7 @@ impl Standing {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Said::new(registry, defaults);
     }
 
-    /// The agents.
+    /// The agents alone, as the operator said last.
     pub(crate) fn registry(&self) -> Arc<Registry> {
         self.agents().registry
     }

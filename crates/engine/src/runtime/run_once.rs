@@ -104,7 +104,7 @@ impl ActiveTasks {
         }
     }
 
-    /// Takes it up.
+    /// Takes out what a turn waited with; nothing where another run has its entry now.
     fn take_up(&self, listed: &Listed) -> Option<Assignment> {
         self.lock()
             .get_mut(&listed.key)
@@ -174,7 +174,7 @@ impl<W: Work> RunOnce<W> {
         Self { work: Arc::new(work), going: Arc::default(), places: OnceLock::new() }
     }
 
-    /// The work.
+    /// The work that it was made with.
     pub fn work(&self) -> &W {
         &self.work
     }

@@ -22,14 +22,14 @@ pub enum Doing {
     Busy,
     /// It waits for a person's permission.
     Asking,
-    /// It is over.
+    /// Its program is gone, and it takes no more turns.
     Ended,
 }
 
 /// A session, and how it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The session.
+    /// What is kept about it.
     pub session: Session,
     /// What it is doing.
     pub doing: Doing,
@@ -68,7 +68,7 @@ impl NewSession {
 /// A program that runs already, to become a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewObserved {
-    /// Where it runs.
+    /// The terminal it runs in, and which program it is.
     pub adopt: Adopt,
     /// What it shall be called; made from the client's name where unset.
     pub name: Option<String>,
@@ -107,9 +107,9 @@ pub enum Asker {
 /// A message to a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who sends it.
+    /// A participant at a surface, or a session.
     pub from: Asker,
-    /// To which session.
+    /// The session that is to be told.
     pub to: SessionId,
     /// The words; may be empty when a link is only to be closed.
     pub text: String,
@@ -122,13 +122,13 @@ pub struct Message {
 /// What became of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkState {
-    /// It is new.
+    /// There was none between them, and it was made.
     Created,
     /// There was one between just these members.
     Reused,
-    /// It is over.
+    /// It was there, and carries no more words.
     Closed,
-    /// There is none.
+    /// No link was made or closed: none was asked for, or there was none to close.
     None,
 }
 
@@ -150,13 +150,13 @@ pub struct Sent {
 /// A member of a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Which session.
+    /// The session that is in the link.
     pub session: SessionId,
     /// The computer it is on; empty for this one.
     pub computer: String,
     /// Its name in the link; the session's own where unset.
     pub name: Option<String>,
-    /// Its number.
+    /// Its number in the link, which no other member has; a member may have none.
     pub number: Option<u32>,
     /// What it is there for.
     pub role: Option<String>,
@@ -169,16 +169,16 @@ pub struct NewLink {
     pub members: Vec<Member>,
     /// Its title; made from the members' names where unset.
     pub title: Option<String>,
-    /// Who asks.
+    /// A participant at a surface, or a session, that makes the link.
     pub by: Asker,
 }
 
-/// A link.
+/// A conversation under `open` whose members are sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Its id: that of its conversation.
     pub id: StreamId,
-    /// Its title.
+    /// The title of its conversation.
     pub title: String,
     /// Who is in it. Those of a closed link are those it had at last.
     pub members: Vec<Member>,
@@ -204,7 +204,7 @@ pub struct Excerpt {
 pub struct Eyes {
     /// Who looks; nobody in particular where all is within reach.
     pub name: Option<ParticipantId>,
-    /// What they reach.
+    /// The conversations whose words they are shown.
     pub reach: Reach,
 }
 
@@ -226,7 +226,7 @@ pub struct Line {
 pub struct SessionData {
     /// The session, and how it is.
     pub status: Status,
-    /// The words.
+    /// Each time it was asked or said something, oldest first.
     pub lines: Vec<Line>,
     /// The same as text, cut to what was asked for.
     pub text: String,
@@ -245,7 +245,7 @@ pub enum SessionError {
     /// No session has this id, name or beginning of an id.
     #[error("there is no session {0}")]
     NotFound(String),
-    /// It is over.
+    /// The session has ended, and its program takes nothing more.
     #[error("session {name} has ended: {why}")]
     Ended {
         /// The name that the session had.

@@ -13,18 +13,18 @@ pub struct Hook {
     pub token: String,
     /// The program's own id for its session or thread, where it gives one.
     pub native: Option<String>,
-    /// What happened.
+    /// What happened in the program.
     pub news: HookNews,
 }
 
 /// What a program reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookNews {
-    /// It began.
+    /// The program began a session of its own.
     Began,
     /// It took a prompt.
     Prompt {
-        /// The words.
+        /// The whole prompt, as the program took it.
         text: String,
     },
     /// It is done with a turn.
@@ -45,12 +45,12 @@ pub enum HookNews {
     },
     /// It waits for a person's permission.
     Asks {
-        /// The exact action.
+        /// What it wants to do, as far as the report holds it.
         action: String,
         /// The report does not hold all of it.
         partial: bool,
     },
-    /// It ended.
+    /// The program ended its session.
     Ended,
 }
 
@@ -70,9 +70,9 @@ pub enum Heard {
 /// An answer to a permission that a program's own hook waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permit {
-    /// Do it.
+    /// A person allowed the action.
     Allow,
-    /// Do not.
+    /// A person did not allow the action.
     Deny,
     /// Nobody decided: the program asks the person at its terminal.
     Undecided,

@@ -13,7 +13,7 @@ use crate::ports::{Pane, SessionId, UnixUser};
 /// A program to be started in a terminal of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// For which session.
+    /// The session that the program belongs to.
     pub session: SessionId,
     /// The session's name, for the window's title.
     pub name: String,
@@ -65,7 +65,7 @@ pub enum PaneState {
     Starting,
     /// It waits for input.
     Idle,
-    /// It works.
+    /// It works, and shows so.
     Busy,
     /// It waits for an answer to a question of its own.
     Asking,
@@ -99,7 +99,7 @@ pub struct Field {
     pub option: usize,
     /// What is typed goes there, digits too.
     pub is_focused: bool,
-    /// What stands there.
+    /// The words that are typed there already.
     pub words: String,
 }
 
@@ -156,7 +156,7 @@ fn any_words(value: &Value, test: &dyn Fn(&str) -> bool) -> bool {
 /// A key that is not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// Return.
+    /// The Enter key, which sends off what was typed.
     Enter,
     /// Escape: interrupts a running turn.
     Escape,
@@ -174,7 +174,7 @@ pub struct Reports {
 }
 
 impl Reports {
-    /// All of it.
+    /// A program that reports its turns, its prompts and its questions.
     pub const ALL: Self = Self { turns: true, prompts: true, questions: true };
 }
 
@@ -193,7 +193,7 @@ pub enum HostFault {
     /// The multiplexer is not installed, or not usable.
     #[error("{0}")]
     Unavailable(String),
-    /// No such program.
+    /// The program is not known, not installed or cannot be started; why, in words for people.
     #[error("{0}")]
     UnknownProgram(String),
     /// No such pane, or it belongs to another process.
@@ -245,7 +245,7 @@ pub trait SessionHost: Send + Sync + 'static {
     /// Puts text into the composer of an idle program and reads it back; sends nothing off. Looks
     /// first that the pane still runs the program and that its composer is empty.
     async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault>;
-    /// Presses a key.
+    /// Presses a key in a pane.
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;
     /// Chooses the option at this position of a dialog, counted from 0. Looks right before the key
     /// is pressed that this very dialog stands there; [`HostFault::Refused`] where it does not, and

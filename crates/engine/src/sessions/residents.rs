@@ -28,11 +28,11 @@ use crate::runtime::agent::Agent;
 /// The program of a session as somebody who asks for something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resident {
-    /// Its session.
+    /// The session that the program runs in.
     pub session: SessionId,
     /// What the session is called.
     pub name: ParticipantId,
-    /// What it reaches.
+    /// The conversations that it may see.
     pub reach: Reach,
     /// The user of this computer that it runs as, where that is not the server's own.
     pub run_as: Option<UnixUser>,

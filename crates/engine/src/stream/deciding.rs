@@ -26,7 +26,7 @@ pub(super) struct Item {
     pub(super) condition: Option<Condition>,
     /// It was decided once already, and lost the race for its idempotency key.
     pub(super) again: bool,
-    /// What goes along.
+    /// What is to be inserted with the append that it leads to.
     pub(super) owing: Owing,
 }
 

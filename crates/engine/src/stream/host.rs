@@ -99,10 +99,10 @@ enum Notice {
     Probed(Probe),
 }
 
-/// What is outstanding.
+/// The answer that the host waits for; until it comes, it asks for nothing else.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Stage {
-    /// Nothing.
+    /// No answer is waited for.
     #[default]
     Idle,
     /// What a batch has to know.
@@ -111,13 +111,13 @@ pub(super) enum Stage {
     Paying(Box<Paying>),
     /// An epoch to append under.
     Acquiring(Box<Deciding>),
-    /// The append.
+    /// Whether what was decided is appended.
     Appending(Box<Deciding>),
     /// The stream, read anew.
     Reloading,
     /// Events for a prompt.
     Briefing(Box<Briefing>),
-    /// Nothing, for ever.
+    /// None, for ever: the stream is no longer live here.
     Closed,
 }
 

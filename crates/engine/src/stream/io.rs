@@ -32,7 +32,7 @@ pub struct Now {
 /// What is so outside, at the moment of an input.
 #[derive(Clone, Copy, Debug)]
 pub struct Around<'a> {
-    /// The time.
+    /// The moment, on both clocks.
     pub now: Now,
     /// The process is going down: nothing new is started.
     pub draining: bool,
@@ -99,7 +99,7 @@ pub struct RequestId(pub u64);
 /// What is wanted of a stream.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Wanted {
-    /// Decide about this.
+    /// Give this command to the rules.
     Decision(Command),
     /// Keep this answer for the request's key.
     Keeping(String),
@@ -119,7 +119,7 @@ pub struct Owing {
 /// Who has to agree to a request before it is decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// Who is asked.
+    /// The principal that is asked, by id.
     pub principal: String,
     /// For how long, since it is seen that the request is a new one. After that it is refused.
     pub within: Millis,
@@ -162,36 +162,36 @@ pub struct Found {
 pub enum Input {
     /// Somebody wants something; the answer comes with [`Output::Answer`].
     Request {
-        /// Which request.
+        /// The request, by the id that its answer will bear.
         id: RequestId,
-        /// What.
+        /// A decision, an answer to be kept, or a note of what is owed.
         wanted: Wanted,
         /// The key under which it takes effect once.
         idempotency: Option<Idempotency>,
         /// Who has to agree first, if anybody. Others are decided meanwhile.
         condition: Option<Condition>,
-        /// What goes along.
+        /// What is to be inserted with the append that it leads to.
         owing: Owing,
     },
     /// What was said to an [`Output::Ask`]. It may come late, twice or never: what comes when
     /// nobody waits for it changes nothing.
     Answered {
-        /// About which request.
+        /// The request that was to be agreed to.
         id: RequestId,
-        /// What.
+        /// Whether it may be decided.
         consent: Consent,
     },
     /// Somebody wants to see the committed state, after everything that came before; they may with
     /// [`Output::Show`].
     View {
-        /// Which request.
+        /// The request, by the id that [`Output::Show`] will bear.
         id: RequestId,
     },
-    /// A runtime reports.
+    /// A runtime reports about a turn that it runs.
     Report {
-        /// About this turn.
+        /// The turn, and which attempt at it.
         key: TurnKey,
-        /// What.
+        /// What came of it so far, or in the end.
         report: Report,
         /// Where it waits until that is kept: the request that is answered, and the key under which
         /// it takes effect once.
@@ -199,9 +199,9 @@ pub enum Input {
     },
     /// What a runtime knows about a turn that an earlier process began.
     Probed {
-        /// Which turn.
+        /// The turn, and which attempt at it.
         key: TurnKey,
-        /// What it knows.
+        /// What the runtime knows of it.
         probe: Probe,
     },
     /// The agents are other ones now.
@@ -237,15 +237,15 @@ pub enum Input {
 pub enum Output {
     /// Find out what a decision has to know: these claims among others. Asks for [`Input::Found`].
     Lookup {
-        /// Claim keys.
+        /// The claims that are looked up, by key.
         keys: Vec<String>,
     },
     /// Ask somebody whether they agree to this request; nothing waits for [`Input::Answered`] but
     /// the request itself.
     Ask {
-        /// Which request.
+        /// The request that is to be agreed to.
         id: RequestId,
-        /// Who is asked.
+        /// The principal that is asked, by id.
         principal: String,
         /// What is to be decided.
         request: Box<Command>,
@@ -255,33 +255,33 @@ pub enum Output {
     /// Take this from the purses that all streams share: all of it, or nothing. Asks for
     /// [`Input::Charged`].
     Charge {
-        /// What.
+        /// The turns and the money that were decided.
         charges: Vec<Charge>,
     },
     /// Put back what was taken: it came to nothing.
     GiveBack {
-        /// What.
+        /// The same that were taken.
         charges: Vec<Charge>,
     },
     /// Become the stream's writer. Asks for [`Input::Acquired`].
     Acquire,
     /// Append this. Asks for [`Input::Appended`].
     Append {
-        /// What.
+        /// The events, with all that is committed together with them.
         batch: Box<StreamBatch>,
     },
     /// Read the stream again, from its beginning. Asks for [`Input::Loaded`].
     Reload,
     /// Read events. Asks for [`Input::Read`].
     Read {
-        /// After this.
+        /// From the position after this one.
         after: Seq,
-        /// So many.
+        /// How many positions to read, at most.
         count: usize,
     },
     /// Read messages backwards, and nothing else that lies between them. Asks for [`Input::Read`].
     ReadMessages {
-        /// Before this.
+        /// Only those at positions before this one.
         before: Seq,
         /// At most so many; none come only where there are no more.
         limit: usize,
@@ -290,7 +290,7 @@ pub enum Output {
     Count {
         /// In order; never none.
         events: Arc<Vec<Recorded>>,
-        /// What they cost.
+        /// The turns and the money that they spend.
         charges: Vec<Charge>,
     },
     /// What was decided led to a state that no rule allows, and is not appended. Somebody has to
@@ -310,44 +310,44 @@ pub enum Output {
     Signal(Signal),
     /// A participant that is run here is seen like this now.
     Presence {
-        /// Who.
+        /// The participant whose presence it is.
         participant: ParticipantId,
-        /// How.
+        /// The word for it, such as `thinking`.
         state: &'static str,
-        /// Who that is.
+        /// The fields of its profile; nothing where it is no participant any more.
         details: Option<Map<String, Value>>,
     },
     /// These may see the committed state now.
     Show {
-        /// Who.
+        /// Those that asked with [`Input::View`].
         ids: Vec<RequestId>,
     },
     /// See to it that this runs, however often it is asked.
     Start {
-        /// What.
+        /// The turn, and all that its agent has to know of it.
         job: Box<Job>,
     },
     /// Ask what became of a turn that an earlier process began. [`Input::Probed`] comes when it
     /// comes.
     Probe {
-        /// Which.
+        /// The turn, and which attempt at it.
         key: TurnKey,
-        /// Whose.
+        /// The participant whose turn it is.
         participant: ParticipantId,
     },
     /// Nobody wants this turn any more.
     Cancel {
-        /// Which.
+        /// The turn, and which attempt at it.
         key: TurnKey,
     },
     /// The time of this turn is over.
     Lapse {
-        /// Which.
+        /// The turn, and which attempt at it.
         key: TurnKey,
     },
     /// The start of this turn is in the log.
     Begun {
-        /// Which.
+        /// The turn, and which attempt at it.
         key: TurnKey,
         /// The delivery that its prompt is; nothing where it is none, or where an earlier process
         /// inserted it.
@@ -355,27 +355,27 @@ pub enum Output {
     },
     /// A person answered a permission, or nobody did in time.
     Permit {
-        /// Of which turn.
+        /// The turn whose agent asked.
         key: TurnKey,
-        /// Which permission.
+        /// The permission that was asked for.
         permission: PermissionId,
-        /// The answer.
+        /// What a person answered; nothing where nobody did in time.
         given: Option<Given>,
     },
     /// Start a program that a person allowed, once however often it is asked.
     Begin {
-        /// What.
+        /// The program, and the permission under which it was allowed.
         start: Box<Start>,
     },
     /// Give [`Input::Look`] at this time of the steady clock, in place of every earlier wish; never
     /// where unset.
     Wake {
-        /// When.
+        /// The time, in milliseconds of the steady clock.
         at: Option<Millis>,
     },
     /// It is over: this host does nothing more, and whoever still waits is refused.
     Close {
-        /// Why.
+        /// Why the stream is no longer live here.
         why: Why,
     },
 }
@@ -389,7 +389,7 @@ pub enum Why {
     Fatal(String),
     /// It has not begun: its first command was refused.
     NeverBegan,
-    /// It was deleted.
+    /// Its conversation was deleted.
     Deleted,
     /// It cannot be read.
     Unreadable(HallError),

@@ -20,7 +20,7 @@ pub(crate) type Question = Box<dyn FnOnce(Result<&Conversation, HallError>) + Se
 
 /// A request from outside: through the bounded queue.
 pub(crate) enum Request {
-    /// Decide about this.
+    /// Somebody wants something of the stream, and waits for the answer.
     Submit(Box<Submitted>),
     /// Answer this from the committed state.
     Ask(Question),
@@ -50,7 +50,7 @@ pub(crate) enum Waiting {
     Answer(Reply),
     /// To see the committed state.
     Question(Question),
-    /// To listen.
+    /// To listen to what the stream publishes.
     Subscriber(oneshot::Sender<Result<Subscription, HallError>>),
     /// For everything that came before.
     Drained(oneshot::Sender<()>),

@@ -29,7 +29,7 @@ impl Shown {
 #[derive(Debug, Default)]
 pub(crate) struct Board(AtomicU8);
 
-/// Something is shown.
+/// Set once anything was shown; without it the other bits mean nothing.
 const SET: u8 = 1;
 const IS_LINK: u8 = 1 << 1;
 const RUNS_PROGRAMS: u8 = 1 << 2;

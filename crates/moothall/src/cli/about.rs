@@ -7,7 +7,6 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::Place;
 
-/// `init`.
 #[derive(Clone, Debug, Args)]
 pub struct Init {
     /// The file to write
@@ -21,10 +20,8 @@ pub struct Init {
     pub dry_run: bool,
 }
 
-/// `doctor`.
 #[derive(Clone, Debug, Args)]
 pub struct Doctor {
-    /// Which server's.
     #[command(flatten)]
     pub place: Place,
     /// Ask the address of each model whether it answers and takes the key, for at most 5 seconds
@@ -33,14 +30,12 @@ pub struct Doctor {
     pub ping: bool,
 }
 
-/// `config`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum ConfigAction {
     /// Say whether the configuration is in order, and which files it is read from
     Check(ConfigFile),
     /// Print what is set; secrets only by the beginning of their hash
     Show {
-        /// Which.
         #[command(flatten)]
         file: ConfigFile,
         /// Where each value comes from
@@ -49,7 +44,6 @@ pub enum ConfigAction {
     },
 }
 
-/// Which configuration.
 #[derive(Clone, Debug, Args)]
 pub struct ConfigFile {
     /// The configuration file [default: ./moothall.toml over moothall/moothall.toml in the XDG
@@ -58,7 +52,6 @@ pub struct ConfigFile {
     pub config: Option<PathBuf>,
 }
 
-/// `completions`.
 #[derive(Clone, Debug, Args)]
 pub struct Completions {
     /// Of which shell: bash, zsh or fish
@@ -66,7 +59,6 @@ pub struct Completions {
     pub shell: Shell,
 }
 
-/// `complete`.
 #[derive(Clone, Debug, Args)]
 pub struct Complete {
     /// The words of the line, the one last that is being typed
@@ -85,7 +77,6 @@ pub enum Shell {
     Fish,
 }
 
-/// `man`.
 #[derive(Clone, Debug, Args)]
 pub struct Man {
     /// The folder; it is made where it is not there
@@ -93,7 +84,6 @@ pub struct Man {
     pub folder: PathBuf,
 }
 
-/// `help`.
 #[derive(Clone, Debug, Args)]
 pub struct Help {
     /// A command, or a topic

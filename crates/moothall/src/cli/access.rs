@@ -15,7 +15,6 @@ pub struct KeyOf {
     pub data: Option<PathBuf>,
 }
 
-/// `token`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Token {
     /// Make a token; it is shown once
@@ -26,7 +25,6 @@ pub enum Token {
     Revoke(TokenId),
 }
 
-/// `token create`.
 #[derive(Clone, Debug, Args)]
 pub struct NewToken {
     /// The id under which its holder takes part
@@ -47,12 +45,10 @@ pub struct NewToken {
     /// Days until it is worth nothing [default: 90]
     #[arg(long, value_name = "N")]
     pub days: Option<u64>,
-    /// With whose credential.
     #[command(flatten)]
     pub key: KeyOf,
 }
 
-/// `token revoke`.
 #[derive(Clone, Debug, Args)]
 pub struct TokenId {
     /// Its id, as `moothall token list` shows it
@@ -60,22 +56,18 @@ pub struct TokenId {
     /// Whether it is meant.
     #[command(flatten)]
     pub sure: Sure,
-    /// With whose credential.
     #[command(flatten)]
     pub key: KeyOf,
 }
 
-/// `invitation`.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Invitation {
     /// Make a link that lets somebody into one conversation, once
     Create(NewInvitation),
 }
 
-/// `invitation create`.
 #[derive(Clone, Debug, Args)]
 pub struct NewInvitation {
-    /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
     /// The id under which whoever accepts it takes part
@@ -94,12 +86,10 @@ pub struct NewInvitation {
     /// one that the server knows]
     #[arg(long, value_name = "URL")]
     pub url: Option<String>,
-    /// With whose credential.
     #[command(flatten)]
     pub key: KeyOf,
 }
 
-/// `join`.
 #[derive(Clone, Debug, Args)]
 pub struct Join {
     /// The link, or the code in it

@@ -4,10 +4,8 @@ use clap::{Args, ValueEnum};
 
 use super::Thread;
 
-/// `export`.
 #[derive(Clone, Debug, Args)]
 pub struct Export {
-    /// Which conversation.
     #[command(flatten)]
     pub thread: Thread,
     /// How: markdown or jsonl; --json means jsonl

@@ -4,7 +4,6 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::examples;
 
-/// `usage`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = examples(&[
     ("moothall usage", "everything, and what is left of the server's budgets"),
@@ -40,7 +39,6 @@ pub enum UsageBy {
     Day,
 }
 
-/// `budget`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = examples(&[
     ("moothall budget --conversation -", "what is left of it"),
@@ -66,7 +64,6 @@ pub enum BudgetCommand {
     Raise(BudgetRaise),
 }
 
-/// `budget raise`.
 #[derive(Clone, Debug, Args)]
 #[command(group = clap::ArgGroup::new("more").required(true).multiple(true).args(["turns", "cost"]))]
 #[command(group = clap::ArgGroup::new("of").args(["conversation", "agent", "principal"]))]

@@ -6,17 +6,14 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::{Sure, Thread, examples};
 
-/// Which session.
 #[derive(Clone, Debug, Args)]
 pub struct Session {
     /// The session: its id, at least six characters of its beginning, or its name
     pub session: String,
 }
 
-/// `end`.
 #[derive(Clone, Debug, Args)]
 pub struct End {
-    /// Which.
     #[command(flatten)]
     pub session: Session,
     /// Whether it is meant.
@@ -24,7 +21,6 @@ pub struct End {
     pub sure: Sure,
 }
 
-/// `run`.
 #[derive(Clone, Debug, Args)]
 pub struct Run {
     /// Which program; `moothall sessions` lists them
@@ -43,7 +39,6 @@ pub struct Run {
     pub args: Vec<String>,
 }
 
-/// `sessions`.
 #[derive(Clone, Debug, Args)]
 pub struct Sessions {
     /// Those that are over too
@@ -51,10 +46,8 @@ pub struct Sessions {
     pub ended: bool,
 }
 
-/// `send`.
 #[derive(Clone, Debug, Args)]
 pub struct Send {
-    /// To which.
     #[command(flatten)]
     pub session: Session,
     /// The words; - reads them from standard input
@@ -74,7 +67,6 @@ pub struct Send {
     pub speaker: Option<String>,
 }
 
-/// `link`.
 #[derive(Clone, Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Link {
@@ -107,7 +99,6 @@ pub enum LinkAction {
     },
 }
 
-/// `permit`.
 #[derive(Clone, Debug, Args)]
 pub struct Permit {
     /// Where it was asked.
@@ -128,7 +119,6 @@ pub struct Permit {
     pub speaker: Option<String>,
 }
 
-/// `mcp`.
 #[derive(Clone, Debug, Args)]
 pub struct Mcp {
     /// Something else than serving.

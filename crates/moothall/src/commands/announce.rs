@@ -17,7 +17,7 @@ use crate::reach::Reach;
 
 /// What there is to say about a server that begins.
 pub struct Doors<'a> {
-    /// Where it listens.
+    /// The address and port on which it listens.
     pub address: SocketAddr,
     /// How it is reached.
     pub reach: &'a Reach,
@@ -25,11 +25,11 @@ pub struct Doors<'a> {
     pub mode: Mode,
     /// Whether it speaks TLS.
     pub tls: bool,
-    /// Its folder.
+    /// The folder in which it keeps everything.
     pub data: &'a Path,
-    /// Who is there.
+    /// The names of the agents that it has.
     pub agents: &'a [String],
-    /// The start-up credential.
+    /// The start-up credential of this run.
     pub key: &'a Secret,
 }
 

@@ -16,7 +16,7 @@ use crate::threads;
 /// Which events are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// What everybody sees.
+    /// Only what the caller would see as a participant, without the trace.
     Conversation,
     /// The events that explain, too.
     Trace,
@@ -132,9 +132,9 @@ type Frames = Pin<Box<dyn Stream<Item = Frame> + Send>>;
 
 /// What a stream says.
 pub enum Heard {
-    /// An event.
+    /// A recorded event, in its order.
     Event(Box<Envelope>),
-    /// Something ephemeral.
+    /// Something else than an event, such as presence or a piece of a reply.
     Signal,
 }
 

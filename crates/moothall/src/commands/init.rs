@@ -17,7 +17,7 @@ use crate::place::USUAL_BIND;
 /// Programs that can live in a terminal, by the name under which they are offered.
 const IN_TERMINALS: [&str; 3] = ["claude", "codex", "gemini"];
 
-/// What somebody chooses.
+/// What somebody who is asked chooses for the file that is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Choices {
     bind: String,

@@ -51,9 +51,9 @@ use crate::paint::Printer;
 
 /// What commands that talk to a server need.
 pub struct Context {
-    /// The server.
+    /// Speaks with the server that is meant, with what is shown to it.
     pub client: Client,
-    /// Standard output.
+    /// Writes to standard output, as text or as JSON.
     pub printer: Printer,
 }
 

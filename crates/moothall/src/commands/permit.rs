@@ -17,16 +17,16 @@ use crate::threads;
 /// A permission that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Asked {
-    /// Its id.
+    /// The id of the permission.
     pub permission: String,
     /// The number of the event that asks.
     pub number: u64,
     /// The turn that waits for it; nothing where the agent goes on meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn: Option<String>,
-    /// Who asks.
+    /// The id of the participant that asks.
     pub participant: String,
-    /// The exact action.
+    /// What it wants to do, as far as it is known.
     pub action: String,
     /// Whether that is all of it.
     pub complete: bool,
@@ -68,13 +68,13 @@ impl Asked {
 pub enum News {
     /// One is asked for.
     Requested {
-        /// Its id.
+        /// The id of the permission.
         permission: String,
         /// The turn that waits for it.
         turn: Option<String>,
-        /// Who asks.
+        /// The id of the participant that asks.
         participant: String,
-        /// The exact action.
+        /// What it wants to do, as far as it is known.
         action: String,
         /// Whether that is all of it.
         complete: bool,
@@ -85,11 +85,11 @@ pub enum News {
         /// The command with which to look at it.
         look: Option<String>,
     },
-    /// A person answered.
+    /// A person answered a permission.
     Answered {
-        /// Which.
+        /// The id of the permission.
         permission: String,
-        /// Who.
+        /// The id of the participant that answered.
         by: String,
         /// In which words of the question's.
         label: String,
@@ -98,14 +98,14 @@ pub enum News {
     },
     /// Its time is over.
     Expired {
-        /// Which.
+        /// The id of the permission.
         permission: String,
     },
     /// A program that an agent had asked to have started: what came of it.
     Settled {
-        /// Which.
+        /// The id of the permission.
         permission: String,
-        /// Who had asked.
+        /// The id of the participant that had asked.
         participant: String,
         /// `started`, `failed`, `refused` or `expired`.
         outcome: String,
@@ -116,7 +116,7 @@ pub enum News {
     },
     /// It is not asked any more.
     Withdrawn {
-        /// Which.
+        /// The id of the permission.
         permission: String,
         /// `gone`, `replaced` or `not_given`.
         because: String,
@@ -236,7 +236,7 @@ impl Open {
         }
     }
 
-    /// All of them.
+    /// All that wait, the one that was asked first before the others.
     pub fn all(&self) -> &[Asked] {
         &self.0
     }

@@ -128,7 +128,7 @@ pub fn is_read(envelope: &Envelope) -> bool {
     is_conversation(envelope) || envelope.kind == "permission"
 }
 
-/// Everything.
+/// Every event, whatever its kind.
 pub fn is_anything(_: &Envelope) -> bool {
     true
 }

@@ -40,7 +40,7 @@ struct Stories {
     whole: bool,
     /// What the turns of the whole conversation have cost.
     usage: UsageRow,
-    /// In this currency.
+    /// The currency of these costs, as ISO 4217 writes it.
     currency: String,
 }
 
@@ -68,7 +68,7 @@ pub async fn run(context: &Context, args: &Why) -> Result<(), Fault> {
 /// Where everything that is said goes on to the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Room {
-    /// Between sessions.
+    /// What is said there goes on to the other members' sessions.
     Link,
     /// What is said there is told to its session.
     Home,

@@ -46,7 +46,7 @@ pub type Node<'a> = Spanned<DeValue<'a>>;
 pub type Entries<'a> = Vec<(Spanned<String>, Node<'a>)>;
 
 impl Document {
-    /// A file's text.
+    /// The text of one file, as a document without variables.
     #[cfg(test)]
     pub fn new(file: &Path, text: String) -> Self {
         let mut document = Self { sources: Vec::new() };

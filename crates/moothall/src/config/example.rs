@@ -381,7 +381,7 @@ fn sections() -> Vec<Section> {
     ]
 }
 
-/// The whole example.
+/// The text of `moothall.example.toml`.
 fn example() -> String {
     let mut text = HEADER.to_owned();
     for section in sections() {

@@ -35,19 +35,19 @@ const SECTIONS: [&str; 6] = ["server", "limits", "defaults", "sessions", "budget
 /// Everything a configuration file says.
 #[derive(Debug)]
 pub struct Config {
-    /// `[server]`.
+    /// `[server]`: where the server listens, and whom it lets in.
     pub server: ServerConfig,
-    /// `[limits]`.
+    /// `[limits]`: what one principal, thread or address may have.
     pub limits: LimitsConfig,
     /// `[defaults]`: what a conversation starts with where it does not say otherwise.
     pub defaults: Policy,
-    /// `[sessions]`.
+    /// `[sessions]`: what holds for all sessions.
     pub sessions: SessionsConfig,
-    /// `[budgets]`.
+    /// `[budgets]`: what may be spent.
     pub budgets: BudgetsConfig,
     /// `[agents]`: whether agents are offered that were not configured but found on this computer.
     pub discover: bool,
-    /// `[agents.<client>]`.
+    /// `[agents.<client>]`: the agents, by the name under which they are invited.
     pub agents: BTreeMap<String, AgentConfig>,
     /// Names that nobody may be invited under: switched off, or with a variable that is not set.
     pub absent: BTreeSet<String>,
@@ -74,7 +74,7 @@ impl Default for Config {
     }
 }
 
-/// `[server]`.
+/// `[server]`: where the server listens, and whom it lets in.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ServerConfig {
@@ -93,7 +93,7 @@ pub struct ServerConfig {
     /// After how many days without an event archived conversations are deleted; never where it is
     /// unset.
     pub retention_days: Option<NonZeroU32>,
-    /// `[server.tls]`.
+    /// `[server.tls]`: the certificate; without one the server speaks no TLS.
     pub tls: Option<TlsConfig>,
 }
 
@@ -110,7 +110,7 @@ impl ServerConfig {
 pub struct TlsConfig {
     /// The chain, the server's own certificate first.
     pub cert: PathBuf,
-    /// Its private key.
+    /// The private key of the certificate.
     pub key: PathBuf,
 }
 

@@ -11,9 +11,9 @@ use crate::rows::int;
 /// What has to be taken out of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Forgotten {
-    /// One event.
+    /// The event at this position alone.
     Event(Seq),
-    /// All there is.
+    /// All events of the stream.
     Stream,
 }
 

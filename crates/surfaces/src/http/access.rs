@@ -32,11 +32,11 @@ use crate::sse;
 /// reaches.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
-    /// Its template.
+    /// Its path, with names in braces for the parts that vary.
     pub path: &'static str,
     /// Its method; `HEAD` goes with `GET`.
     pub method: &'static str,
-    /// What it does.
+    /// The action of the door that it asks for.
     pub action: Action,
 }
 
@@ -120,7 +120,7 @@ pub const ROUTES: &[Route] = &[
 /// How a credential came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Via {
-    /// Not at all.
+    /// None came with the request.
     Nothing,
     /// In the `Authorization` header.
     Header,

@@ -13,7 +13,7 @@ use crate::json::SAFE_INTEGER;
 use crate::request::LIMIT_MAX;
 use crate::wire::ID_PATTERN;
 
-/// Visible ASCII characters.
+/// What an `Idempotency-Key` looks like: visible ASCII characters, at most 255.
 const KEY_PATTERN: &str = "^[!-~]{1,255}$";
 const REFUSED: &str = "Refused: `error.code` says why, and `error.message` what to do.";
 const FAILED: &str = "Not done: `error.code` says why.";

@@ -65,12 +65,12 @@ impl Trusted {
         Self { hosts, origins }
     }
 
-    /// Values of `Host`.
+    /// What `Host` may say: names with their ports.
     pub fn hosts(&self) -> &[String] {
         &self.hosts
     }
 
-    /// Values of `Origin`.
+    /// What `Origin` may say: a scheme, a name and its port.
     pub fn origins(&self) -> &[String] {
         &self.origins
     }

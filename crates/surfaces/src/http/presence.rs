@@ -24,7 +24,7 @@ const STATE_CHARS_MAX: usize = 64;
 /// Largest `details`, as JSON.
 const DETAILS_BYTES_MAX: usize = 16 * 1024;
 
-/// How everybody is.
+/// The presence of each participant of a thread.
 #[utoipa::path(get, path = "/threads/{id}/presence", operation_id = "read_presence", tag = "presence", params(("id" = String, Path, description = "The thread.")),
     responses((status = 200, body = PresenceList), (status = "4XX", body = ErrorBody)))]
 pub async fn read(

@@ -170,7 +170,7 @@ pub async fn interrupt(
     .await
 }
 
-/// Ends its program.
+/// Ends the program of a session.
 #[utoipa::path(post, path = "/sessions/{id}/end", operation_id = "end_session", tag = "sessions", request_body = Option<Actor>,
     params(
         ("id" = String, Path, description = "The session."),

@@ -55,7 +55,7 @@ use crate::wire::arguments::{
 };
 use crate::wire::{ErrorBody, McpMessage, NewSession};
 
-/// The route.
+/// The path at which clients of MCP reach their tools.
 pub const PATH: &str = "/mcp";
 
 /// Longest words of a refusal of the library's.

@@ -127,7 +127,7 @@ pub async fn start(door: &Door, asked: StartSession) -> ApiResult<Value> {
     Ok(answer)
 }
 
-/// Ends one.
+/// Ends the program of a session.
 pub async fn end(door: &Door, asked: EndSession) -> ApiResult<SessionActed> {
     let by = actor(door, asked.from.as_deref())?;
     let status = door.end_session(&required("session_id", asked.session_id)?, &by).await?;

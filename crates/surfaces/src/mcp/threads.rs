@@ -76,7 +76,7 @@ async fn home(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     Err(ApiError::new(Code::ThreadNotFound, message))
 }
 
-/// Begins a thread.
+/// Begins a thread, with the defaults where no policy is named.
 pub async fn create(door: &Door, asked: CreateThread) -> ApiResult<Value> {
     let CreateThread { name, policy, from } = asked;
     let by = actor(door, from.as_deref())?;

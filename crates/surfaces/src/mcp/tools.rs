@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::wire::arguments::{self, Argument};
 
-/// A tool.
+/// A tool that clients of MCP can call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tool {
     SendMessage,
@@ -31,7 +31,7 @@ pub enum Tool {
 /// [`Tool::action`].
 #[derive(PartialEq, Eq)]
 enum ToolEffect {
-    /// It looks.
+    /// It changes nothing.
     Reads,
     /// It adds something here.
     Adds,
@@ -67,7 +67,7 @@ impl Tool {
         Self::ALL.into_iter().find(|tool| tool.name() == name)
     }
 
-    /// Its name.
+    /// The name by which clients call it.
     pub const fn name(self) -> &'static str {
         match self {
             Tool::SendMessage => "send_message",
@@ -204,7 +204,7 @@ impl Tool {
         }
     }
 
-    /// What it takes.
+    /// The arguments that it takes, as they are described.
     const fn takes(self) -> &'static [Argument] {
         match self {
             Tool::SendMessage => arguments::SendMessage::DESCRIBED,

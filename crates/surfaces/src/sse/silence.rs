@@ -33,7 +33,7 @@ impl Silence {
         Self { closing, timer: Box::pin(sleep(KEEP_ALIVE)), since: Instant::now() }
     }
 
-    /// Something was said.
+    /// Something was sent, so the silence begins anew.
     pub(super) fn begin(&mut self) {
         self.since = Instant::now();
     }

@@ -95,7 +95,7 @@ pub struct InvitationRequest {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InvitationAccepted {
-    /// The code.
+    /// The code of the invitation, which is worth something once.
     pub code: String,
 }
 
@@ -150,13 +150,13 @@ pub struct TokenCreated {
 /// What is kept about a token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TokenEntry {
-    /// Its public name.
+    /// Its public id, by which it is listed, revoked and audited.
     pub id: String,
     /// `personal`, `agent`, `session` or `invitation`.
     pub kind: String,
-    /// Whose it is.
+    /// The person or agent whose token it is.
     pub principal: PrincipalRef,
-    /// What it allows.
+    /// What whoever holds it may do, e.g. `threads:read`.
     pub scopes: Vec<String>,
     /// The only conversations that it reaches; `null` stands for all.
     pub threads: Option<Vec<String>>,
@@ -203,7 +203,7 @@ impl TokenEntry {
 /// Answer of `GET /tokens`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TokenList {
-    /// The oldest first.
+    /// Those that are kept, the oldest first.
     pub tokens: Vec<TokenEntry>,
 }
 
@@ -219,7 +219,7 @@ pub struct TokenRevoked {
 /// Answer of `GET /audit`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AuditPage {
-    /// The newest first.
+    /// At most as many as asked for, the newest first.
     pub rows: Vec<AuditRow>,
     /// `before` of the next page, where there may be one.
     pub next: Option<u64>,
@@ -230,7 +230,7 @@ pub struct AuditPage {
 pub struct AuditRow {
     /// Its place; rises by one with each.
     pub number: u64,
-    /// When.
+    /// When it was done: RFC 3339, UTC, milliseconds.
     pub at: String,
     /// `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
     /// `budget_raised` or `denied`.
@@ -246,7 +246,7 @@ pub struct AuditRow {
 }
 
 impl AuditRow {
-    /// What was recorded.
+    /// A row of the audit record as it travels.
     pub fn of(audited: &Audited) -> Self {
         let entry = &audited.entry;
         Self {

@@ -10,22 +10,22 @@ use super::envelope::Envelope;
 /// Answer of `GET /ping`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Ping {
-    /// `ok`.
+    /// Always `ok`: the server answers.
     pub status: String,
-    /// `moothall`.
+    /// Always `moothall`, by which programs recognise it.
     pub server: String,
-    /// `Moothall`.
+    /// Its name for people: `Moothall`.
     pub name: String,
-    /// The server's version.
+    /// The version of the server's program.
     pub version: String,
-    /// The server's time.
+    /// The server's time: RFC 3339, UTC, milliseconds.
     pub timestamp: String,
 }
 
 /// Answer of `GET /healthz`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Health {
-    /// `ok`.
+    /// Always `ok`: the server answers.
     pub status: String,
     /// Conversations held in memory.
     pub live_threads: usize,
@@ -34,11 +34,11 @@ pub struct Health {
 /// A thread in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ThreadEntry {
-    /// Its id.
+    /// The id of the thread.
     pub id: String,
-    /// Its title.
+    /// The title of the thread.
     pub name: String,
-    /// When it began.
+    /// When the thread was created.
     pub created_at: String,
     /// When its newest event came.
     pub updated_at: String,
@@ -73,11 +73,11 @@ pub struct ThreadList {
 /// Answer of `POST /threads`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ThreadCreated {
-    /// Its id.
+    /// The id of the new thread.
     pub id: String,
-    /// Its title.
+    /// The title of the new thread.
     pub name: String,
-    /// When it began.
+    /// When the thread was created.
     pub created_at: String,
     /// The position of the event that began it.
     pub head: u64,
@@ -119,7 +119,7 @@ pub struct Accepted {
 /// How an invited agent that runs elsewhere can take part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct JoinPrompt {
-    /// Whose.
+    /// The id of the invited participant.
     pub participant: String,
     /// Words to paste into it.
     pub prompt: String,
@@ -131,7 +131,7 @@ pub struct JoinPrompt {
 /// Answer of `POST /threads/{id}/stop`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct StopAccepted {
-    /// Always `true`.
+    /// Always `true`, also when there was nothing to stop.
     pub stopped: bool,
     /// The event; `null` when there was nothing to stop.
     pub event: Option<Envelope>,
@@ -140,16 +140,16 @@ pub struct StopAccepted {
 /// Answer of `POST /turns/{id}/cancel`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Cancelled {
-    /// Always `true`.
+    /// Always `true`, also when nothing had to change.
     pub cancelled: bool,
     /// The event; `null` when nothing had to change.
     pub event: Option<Envelope>,
 }
 
-/// A participant's presence.
+/// The presence of one participant in a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PresenceEntry {
-    /// Whose.
+    /// The id of the participant whose presence it is.
     pub id: String,
     /// `listening`, `thinking`, `typing`, `idle`, or the client's own word.
     pub state: String,
@@ -165,7 +165,7 @@ pub struct PresenceEntry {
 /// Answer of `GET /threads/{id}/presence`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PresenceList {
-    /// The thread's id.
+    /// The id of the thread.
     pub thread: String,
     /// How long a presence counts.
     pub ttl_seconds: u64,
@@ -177,9 +177,9 @@ pub struct PresenceList {
 /// post.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PresenceUpdate {
-    /// The thread's id.
+    /// The id of the thread in which it was said.
     pub thread: String,
-    /// Whose.
+    /// The id of the participant whose presence it is.
     pub participant: String,
     /// `listening`, `thinking`, `typing`, `idle`, or the client's own word.
     pub state: String,
@@ -194,7 +194,7 @@ pub struct PresenceUpdate {
 /// Answer of `POST /threads/{id}/presence`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PresenceAccepted {
-    /// Always `true`.
+    /// Always `true`: it counts from now on.
     pub received: bool,
     /// What is known now.
     pub presence: PresenceUpdate,
@@ -203,7 +203,7 @@ pub struct PresenceAccepted {
 /// A notification of `GET /events/stream`: a thread has a new head.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Bell {
-    /// The thread's id.
+    /// The id of the thread that has something new.
     pub thread: String,
     /// The position of its newest event.
     pub head: u64,
@@ -236,31 +236,31 @@ pub struct AgentEntry {
 /// Answer of `GET /agents`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct AgentList {
-    /// By name.
+    /// All agents of the registry, by name.
     pub agents: Vec<AgentEntry>,
 }
 
 /// The `delta` signal of a stream: a piece of a running turn's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeltaSignal {
-    /// The turn's id.
+    /// The id of the turn: `<thread>.<number>`.
     pub turn: String,
-    /// Which try.
+    /// Which attempt at the turn it is, from 1.
     pub attempt: u32,
-    /// Whose.
+    /// The id of the participant whose turn it is.
     pub participant: String,
     /// Bytes of the answer before this piece.
     pub offset: usize,
-    /// The piece.
+    /// The text of the piece, to be put after the earlier ones.
     pub text: String,
 }
 
 /// The `progress` signal of a stream: what a running turn is doing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProgressSignal {
-    /// The turn's id.
+    /// The id of the turn: `<thread>.<number>`.
     pub turn: String,
-    /// Whose.
+    /// The id of the participant whose turn it is.
     pub participant: String,
     /// In a few words.
     pub text: String,

@@ -6,13 +6,13 @@ use serde::Deserialize;
 /// An argument of a tool, as it is described.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// Its name.
+    /// Its name in the arguments of a call.
     pub name: &'static str,
     /// Its type, in the words of JSON Schema.
     pub kind: &'static str,
     /// Whether a call needs it.
     pub required: bool,
-    /// What it means.
+    /// What it means, for a client's model.
     pub means: &'static str,
 }
 

@@ -18,7 +18,7 @@ pub struct Draft {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub to: Option<String>,
-    /// The words.
+    /// What the message would say, as text.
     pub content: String,
     /// The id of the earlier message that it replies to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,7 +35,7 @@ pub struct Preview {
 /// What would become of one agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ForecastEntry {
-    /// Who.
+    /// The id of the agent.
     pub participant: String,
     /// Why it would be asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,9 +72,9 @@ pub struct CommandRan {
 pub struct CommandUsage {
     /// The words that name it.
     pub name: String,
-    /// What follows them.
+    /// What follows its name; square brackets mean that it can be left out.
     pub arguments: String,
-    /// What it does.
+    /// What it does, in one sentence.
     pub does: String,
     /// An example that can be sent as it stands.
     pub example: String,

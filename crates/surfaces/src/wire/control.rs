@@ -15,9 +15,9 @@ const SESSION: &str = "session";
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct NewControl {
-    /// Take somebody in.
+    /// Make somebody a participant of the thread.
     pub invite: Option<NewInvite>,
-    /// Take somebody out.
+    /// End somebody's part in the thread.
     pub uninvite: Option<NewUninvite>,
     /// Nobody hears them from now on.
     pub mute: Option<Targets>,
@@ -51,7 +51,7 @@ pub struct NewControl {
 pub struct NewInvite {
     /// Its id in the thread. A session's may be left out.
     pub participant_id: Option<String>,
-    /// A [`WireProfile`].
+    /// The fields of a [`WireProfile`], to be read strictly.
     pub profile: Option<Value>,
 }
 

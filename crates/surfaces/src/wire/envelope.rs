@@ -24,7 +24,7 @@ pub struct Envelope {
     pub seq: u64,
     /// When it was appended: RFC 3339, UTC, milliseconds. Rises strictly within a thread.
     pub ts: String,
-    /// The thread's id.
+    /// The id of the thread that it belongs to.
     pub thread: String,
     /// `message`, `control`, `notice`, `turn`, `permission`, `gathering`, `thread.created`,
     /// `thread.renamed`, `thread.archived`, `thread.unarchived`, `thread.deleted`, or a client's
@@ -104,9 +104,9 @@ impl Meta {
 /// A pointer to the event that gave rise to something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CauseRef {
-    /// The event's id.
+    /// The id of that event.
     pub id: String,
-    /// Its position.
+    /// Its position in the thread.
     pub seq: u64,
     /// Whose words it was.
     pub from: String,

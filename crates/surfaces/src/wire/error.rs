@@ -6,11 +6,11 @@ use utoipa::ToSchema;
 /// Every answer that is not a success.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorBody {
-    /// What went wrong.
+    /// The code, what it means here, and where it happened.
     pub error: ErrorDetail,
 }
 
-/// What went wrong.
+/// What went wrong with one request, and where.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ErrorDetail {
     /// Stable word; the reference lists them all.

@@ -71,7 +71,7 @@ pub(super) const fn kept_word(because: SuppressedBecause) -> &'static str {
     }
 }
 
-/// Person or agent.
+/// The word for what a participant is: a person or an agent.
 pub const fn kind_word(kind: Kind) -> &'static str {
     match kind {
         Kind::Human => "human",

@@ -10,7 +10,7 @@ use super::labels::link_state_word;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewLink {
-    /// Two or more.
+    /// The sessions that shall be in it, two or more.
     #[schema(min_items = 2, max_items = 200)]
     pub members: Vec<NewLinkMember>,
     /// Its title; made from the members' names where it is missing.
@@ -43,11 +43,11 @@ pub struct NewLinkMember {
 /// A member of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LinkMember {
-    /// The session's id.
+    /// The id of the session.
     pub session: String,
     /// Its name in the link.
     pub name: String,
-    /// Its number.
+    /// Its number, which stands beside its name before what it says; missing where it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u32>,
     /// What it is there for.
@@ -58,12 +58,12 @@ pub struct LinkMember {
     pub computer: Option<String>,
 }
 
-/// A link.
+/// A link: a thread under `open` whose members are sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LinkEntry {
     /// Its id, which is that of its thread.
     pub id: String,
-    /// Its title.
+    /// The title of its thread.
     pub title: String,
     /// Whether it still carries words.
     pub active: bool,
@@ -85,7 +85,7 @@ pub struct LinkList {
 pub struct LinkAnswer {
     /// `created`; `reused`, when there was one between just these members; or `closed`.
     pub link_state: String,
-    /// The link.
+    /// The link as it is now.
     pub link: LinkEntry,
 }
 

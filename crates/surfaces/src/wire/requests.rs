@@ -103,7 +103,7 @@ pub struct NewMeta {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewPresence {
-    /// Who. Required.
+    /// Whose presence it is. Required, unless a credential says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
@@ -130,7 +130,7 @@ pub struct Actor {
 /// Body of `POST /mcp`: one message of JSON-RPC 2.0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct McpMessage {
-    /// Always `2.0`.
+    /// The version of JSON-RPC: always `2.0`.
     #[schema(pattern = r"^2\.0$")]
     pub jsonrpc: String,
     /// What the answer will carry: a text or a number; missing where no answer is wanted.
@@ -139,7 +139,7 @@ pub struct McpMessage {
     /// What is asked for, e.g. `tools/call`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// With what.
+    /// What the method takes, as an object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub params: Option<Value>,

@@ -20,17 +20,17 @@ pub struct SearchAnswer {
 /// A message that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SearchHit {
-    /// The thread's id.
+    /// The id of the thread in which it was said.
     pub thread: String,
-    /// The thread's title.
+    /// The title of that thread.
     pub thread_name: String,
-    /// The event's id.
+    /// The id of the event that is the message.
     pub id: String,
     /// Its position in the thread.
     pub seq: u64,
     /// When it was said.
     pub ts: String,
-    /// Who said it.
+    /// The id of the participant who said it.
     pub from: String,
     /// The words around the first match, on one line. Text, not markup: escape it as any other
     /// text.
@@ -40,7 +40,7 @@ pub struct SearchHit {
 /// A piece of a snippet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SnippetPiece {
-    /// The words.
+    /// The text of the piece.
     pub text: String,
     /// Whether they were searched for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

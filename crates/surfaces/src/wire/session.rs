@@ -55,7 +55,7 @@ pub enum StartAnswer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartAsked {
-    /// `asked`.
+    /// Always `asked`: nothing was started yet.
     pub state: String,
     /// The permission that waits for an answer.
     pub permission: String,
@@ -89,14 +89,14 @@ pub struct Adoption {
     pub pane: String,
 }
 
-/// A session.
+/// A session: one run of a program in a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionEntry {
     /// Its id, and that of its home: the thread in which everything is said that goes to it alone.
     pub id: String,
     /// What it is called.
     pub name: String,
-    /// Which program.
+    /// Which program runs in it: a client of the registry.
     pub client: String,
     /// `starting`, `idle`, `busy`, `asking` or `ended`.
     pub state: String,
@@ -116,7 +116,7 @@ pub struct SessionEntry {
     /// The program's own id for it, once it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<String>,
-    /// When it began.
+    /// When the session began.
     pub started_at: String,
     /// When and why it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,7 +126,7 @@ pub struct SessionEntry {
 /// The end of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionEnd {
-    /// When.
+    /// When it ended: RFC 3339, UTC, milliseconds.
     pub at: String,
     /// Why, in one sentence.
     pub why: String,
@@ -158,7 +158,7 @@ impl From<&Status> for SessionEntry {
 /// A program that can be started in a terminal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ProgramEntry {
-    /// What `client` says.
+    /// The name of the program, as `client` of a new session takes it.
     pub client: String,
     /// One sentence about it.
     pub summary: String,
@@ -177,7 +177,7 @@ pub struct SessionList {
 /// event of its stream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ScreenAnswer {
-    /// The session's id.
+    /// The id of the session.
     pub session: String,
     /// What the screen says that the program does: `starting`, `idle`, `busy`, `asking`, `shell` or
     /// `gone`.
@@ -328,7 +328,7 @@ pub struct MessageSent {
     /// The event; missing when nothing was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// Its position.
+    /// The position of the event in its thread; missing when nothing was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
 }
@@ -350,7 +350,7 @@ impl MessageSent {
 /// Answer of `POST /sessions/{id}/interrupt` and `…/end`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SessionActed {
-    /// Always `true`.
+    /// Always `true`: what cannot be done is an error.
     pub done: bool,
     /// The session as it is now.
     pub session: SessionEntry,
@@ -359,7 +359,7 @@ pub struct SessionActed {
 /// Answer of `GET /sessions/{id}/attach`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AttachAnswer {
-    /// The session.
+    /// The session whose terminal it is, as it is now.
     pub session: SessionEntry,
     /// The command with which a person on the server's computer looks at the terminal and types
     /// into it.
@@ -390,7 +390,7 @@ pub struct NewAnswer {
 /// Answer of `POST /permissions/{id}/answer`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PermissionAnswered {
-    /// Always `true`.
+    /// Always `true`: an answer that is refused is an error.
     pub answered: bool,
     /// The event that says so.
     pub event: Option<Envelope>,

@@ -16,20 +16,20 @@ use super::turn::turn_id;
 /// Answer of `GET /threads/{id}/state`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ThreadStateAnswer {
-    /// The thread's id.
+    /// The id of the thread.
     pub thread: String,
-    /// Its title.
+    /// The title of the thread.
     pub name: String,
     /// The position of its newest event: the state is the one after it.
     pub head: u64,
-    /// The rest.
+    /// All else that is known of the thread.
     pub state: ThreadState,
 }
 
 /// What a thread is like now.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ThreadState {
-    /// Agents stand still.
+    /// Whether a pause is on, in which no agent gets a turn.
     pub paused: bool,
     /// It takes no more messages.
     pub archived: bool,
@@ -44,7 +44,7 @@ pub struct ThreadState {
     /// The policy and all its settings.
     #[schema(value_type = Object)]
     pub policy: Value,
-    /// Who is here.
+    /// Who takes part in the thread.
     pub participants: ParticipantsState,
     /// Human messages that wait until earlier ones are answered, in order.
     pub queue: Vec<CauseRef>,
@@ -66,11 +66,11 @@ pub struct ThreadState {
 /// A permission of no turn, which waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AskedRef {
-    /// Its id.
+    /// The id of the permission.
     pub permission: String,
     /// The position of the event that asks.
     pub seq: u64,
-    /// Who asks.
+    /// The id of the participant that asks.
     pub participant: String,
 }
 
@@ -84,39 +84,39 @@ impl From<(&PermissionId, Seq, &ParticipantId)> for AskedRef {
     }
 }
 
-/// A switch.
+/// A setting that is on or off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SwitchState {
-    /// Its position.
+    /// Whether it is on.
     pub on: bool,
 }
 
 /// The two switches of agents' mentions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DiscussionState {
-    /// The first.
+    /// Whether `discussion` is on.
     pub on: bool,
     /// The second; both are needed.
     pub allow_agent_mentions: bool,
 }
 
-/// Who is here.
+/// The participants of a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ParticipantsState {
-    /// By id.
+    /// All participants, ordered by id.
     pub invited: Vec<InvitedEntry>,
 }
 
-/// An invited participant.
+/// A participant of a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct InvitedEntry {
-    /// Its id.
+    /// The id of the participant.
     pub id: String,
     /// What its invites said.
     pub profile: WireProfile,
     /// Who invited it first.
     pub invited_by: String,
-    /// When.
+    /// When it was invited first.
     pub invited_at: String,
     /// `human` or `agent`.
     pub kind: String,
@@ -128,22 +128,22 @@ pub struct InvitedEntry {
     pub color: usize,
 }
 
-/// An open turn.
+/// A turn that was granted and has not ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OpenTurn {
-    /// Its id.
+    /// The id of the turn: `<thread>.<number>`.
     pub id: String,
-    /// Whose.
+    /// The id of the participant whose turn it is.
     pub participant: String,
     /// Why it was granted.
     pub why: String,
-    /// The newest cause.
+    /// The newest event that it is about.
     pub cause: CauseRef,
     /// Whether having nothing to say is offered.
     pub may_pass: bool,
     /// Which try comes next, or is running.
     pub attempt: u32,
-    /// `waiting` or `running`.
+    /// `waiting` until the runtime accepts it, `running` from then on.
     pub state: String,
     /// Whether the floor went on without waiting for it.
     #[serde(default)]
@@ -161,7 +161,7 @@ pub struct OpenTurn {
 /// Somebody who is still to be asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct UpcomingEntry {
-    /// Who.
+    /// The id of the participant.
     pub participant: String,
     /// It must answer; otherwise it may.
     pub forced: bool,

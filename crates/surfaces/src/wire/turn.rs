@@ -35,9 +35,9 @@ impl From<&Fault> for WireFault {
 pub struct WireUsage {
     /// From start to end.
     pub seconds: f64,
-    /// Tokens read.
+    /// Tokens that models read for it.
     pub input_tokens: u64,
-    /// Tokens written.
+    /// Tokens that models wrote for it.
     pub output_tokens: u64,
     /// Cost in millionths of the currency of the configured prices.
     pub cost_micros: u64,
@@ -60,9 +60,9 @@ impl From<&Usage> for WireUsage {
 pub enum TurnEvent {
     /// A participant may speak. A remote agent answers it with its next message, or passes.
     Granted {
-        /// The turn's id.
+        /// The id of the turn: `<thread>.<number>`.
         turn: String,
-        /// Who.
+        /// The id of the participant whose turn it is.
         participant: String,
         /// `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
         why: String,
@@ -70,34 +70,34 @@ pub enum TurnEvent {
         kind: String,
         /// Whether having nothing to say is offered.
         may_pass: bool,
-        /// About what.
+        /// The event that it is about.
         cause: CauseRef,
         /// When it ends if nothing accepts it.
         expires: String,
     },
     /// A waiting turn got another cause.
     Widened {
-        /// The turn's id.
+        /// The id of the turn: `<thread>.<number>`.
         turn: String,
-        /// Why, now.
+        /// Why it is granted now; the words are those of `granted`.
         why: String,
         /// `reply` or `listen`, now.
         kind: String,
         /// Whether having nothing to say is offered, now.
         may_pass: bool,
-        /// The newest cause.
+        /// The newest event that it is about.
         cause: CauseRef,
     },
     /// The floor goes on without waiting for it; it runs on, and its answer is shown when it comes.
     Released {
-        /// The turn's id.
+        /// The id of the turn: `<thread>.<number>`.
         turn: String,
     },
     /// The runtime accepted it.
     Started {
-        /// The turn's id.
+        /// The id of the turn: `<thread>.<number>`.
         turn: String,
-        /// Which try.
+        /// Which attempt at the turn it is, from 1.
         attempt: u32,
         /// It covers what comes after this.
         from_seq: u64,
@@ -108,34 +108,34 @@ pub enum TurnEvent {
     },
     /// A restart lost it; it will be run again.
     Lost {
-        /// The turn's id.
+        /// The id of the turn: `<thread>.<number>`.
         turn: String,
         /// The attempt that was lost.
         attempt: u32,
     },
-    /// It is over.
+    /// The turn is over, with this outcome.
     Ended {
-        /// The turn's id.
+        /// The id of the turn: `<thread>.<number>`.
         turn: String,
-        /// Whose it was.
+        /// The id of the participant whose turn it was.
         participant: String,
-        /// The last attempt.
+        /// The last attempt at the turn, from 1.
         attempt: u32,
         /// `spoke`, `passed`, `failed`, `expired` or `cancelled`.
         outcome: String,
         /// More, where it did not speak.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         fault: Option<WireFault>,
-        /// What it used.
+        /// The time, tokens and money that it used.
         usage: WireUsage,
     },
     /// An agent was not asked.
     Skipped {
-        /// Who.
+        /// The id of the agent.
         participant: String,
         /// `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`.
         why_not: String,
-        /// About what.
+        /// The event that it would have been asked about.
         cause: CauseRef,
         /// More words, where they help.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -143,23 +143,23 @@ pub enum TurnEvent {
     },
     /// Text that was not shown.
     Kept {
-        /// Who wrote it.
+        /// The id of the participant who wrote it.
         participant: String,
-        /// For which turn.
+        /// The id of the turn that it answers; missing where it answers none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<String>,
         /// `late`, `muted`, `paused`, `archived`, `uninvited`, `listening`, `no_piece`, `capped` or
         /// `stopped`.
         because: String,
-        /// The words.
+        /// What was written; empty once it was erased.
         text: String,
     },
     /// Words that were refused and are not kept, because too many of the participant's were
     /// already.
     Unkept {
-        /// Whose.
+        /// The id of the participant whose words they were.
         participant: String,
-        /// How many messages.
+        /// How many messages they were.
         count: u64,
         /// How many bytes together.
         bytes: u64,
@@ -182,14 +182,14 @@ pub enum TurnEvent {
     },
     /// The time of a queued message came.
     Taken {
-        /// The message.
+        /// The message whose time came.
         cause: CauseRef,
     },
     /// A human message is being answered.
     RoundOpened {
-        /// The message.
+        /// The human message that is being answered.
         cause: CauseRef,
-        /// Most visible replies.
+        /// The most visible replies that the message gets.
         cap: u32,
         /// Who must answer, in order.
         forced: Vec<String>,
@@ -207,14 +207,14 @@ pub enum TurnEvent {
     RoundClosed,
     /// The time of an answer has come that was late: those who have not reacted to the message may.
     RoundReopened {
-        /// The message.
+        /// The human message that may be reacted to.
         cause: CauseRef,
-        /// The answer's position.
+        /// The position of the late answer.
         reply: u64,
     },
     /// The registry says something else about a participant's client.
     Facts {
-        /// Who.
+        /// The id of the participant.
         participant: String,
         /// How it runs now.
         runtime: String,
@@ -336,9 +336,9 @@ pub(super) fn texts(ids: &[ParticipantId]) -> Vec<String> {
 /// itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TurnContext {
-    /// The turn's id.
+    /// The id of the turn: `<thread>.<number>`.
     pub turn: String,
-    /// Whose it is.
+    /// The id of the participant whose turn it is.
     pub participant: String,
     /// `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod` or `outcome`.
     pub why: String,
@@ -379,7 +379,7 @@ impl TurnContext {
 pub struct TurnEntry {
     /// The turn's id; nothing for an agent that was not asked.
     pub id: Option<String>,
-    /// Whose.
+    /// The id of the participant that was asked, or was not.
     pub participant: String,
     /// About what: the newest cause.
     pub cause: CauseRef,
@@ -398,9 +398,9 @@ pub struct TurnEntry {
     /// `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open and for one
     /// that was not asked.
     pub outcome: Option<String>,
-    /// What went wrong.
+    /// What went wrong; `null` where nothing did.
     pub fault: Option<WireFault>,
-    /// What it used.
+    /// What it used; `null` while it is open, and where there was none.
     pub usage: Option<WireUsage>,
     /// The last try, from 1; 0 for one that was not asked.
     pub attempt: u32,
@@ -412,7 +412,7 @@ pub struct TurnEntry {
     pub started_at: Option<String>,
     /// When the floor went on without waiting for it, where it did.
     pub released_at: Option<String>,
-    /// When it ended.
+    /// When it ended; `null` while it is open, and where there was none.
     pub ended_at: Option<String>,
     /// It covers what comes after this.
     pub from_seq: Option<u64>,

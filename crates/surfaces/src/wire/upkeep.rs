@@ -48,7 +48,7 @@ pub struct NewReadMark {
 /// Answer of `PUT /threads/{id}/read`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReadMark {
-    /// The thread's id.
+    /// The id of the thread.
     pub thread: String,
     /// Whose mark it is.
     pub reader: String,

@@ -28,10 +28,10 @@ pub struct UsageRow {
     /// The agent: a client of the registry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The thread.
+    /// The id of the thread, in a sum for each thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread: Option<String>,
-    /// Its title.
+    /// The title of that thread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The day in UTC.
@@ -41,15 +41,15 @@ pub struct UsageRow {
     pub turns: u64,
     /// Those that no person set off.
     pub unattended_turns: u64,
-    /// Tokens read.
+    /// Tokens that models read.
     pub input_tokens: u64,
-    /// Tokens written.
+    /// Tokens that models wrote.
     pub output_tokens: u64,
     /// Cost in millionths of the currency, where prices are configured.
     pub cost_micros: u64,
 }
 
-/// A budget.
+/// A budget, and what is left of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct BudgetEntry {
     /// Whose: `hall`, `conversation`, `agent`, `principal`.

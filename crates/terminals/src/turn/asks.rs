@@ -24,7 +24,7 @@ pub(super) struct Questions {
     pub(super) answered: Option<Answered>,
     /// What was asked before a restart, and was not found again yet.
     pub(super) earlier: Vec<(AskedIn, PermissionId)>,
-    /// When patience ends.
+    /// When patience with what the screen shows ends, on the steady clock.
     pub(super) due: Option<Millis>,
     /// What was refused in the turn, and how.
     pub(super) refused: Option<String>,

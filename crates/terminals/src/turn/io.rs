@@ -16,7 +16,7 @@ use crate::config::Checkpoints;
 /// What is so outside, at the moment of an input.
 #[derive(Clone, Copy, Debug)]
 pub struct Around<'a> {
-    /// The time.
+    /// The moment, on both clocks.
     pub now: Now,
     /// What the program reports by itself.
     pub reports: Reports,
@@ -40,7 +40,7 @@ pub struct RequestId(pub u64);
 pub struct Earlier {
     /// The turn whose prompt it is.
     pub key: TurnKey,
-    /// The row.
+    /// The number of its row in the outbox.
     pub delivery: u64,
     /// How far it had come.
     pub state: DeliveryState,
@@ -67,14 +67,14 @@ pub enum Input {
     Offered(Box<Job>),
     /// The start of a turn is kept, and its prompt is this delivery.
     Begun {
-        /// Which turn.
+        /// The turn, and which attempt at it.
         key: TurnKey,
-        /// The row.
+        /// The row in the outbox that its prompt is, where there is one.
         delivery: Option<u64>,
     },
     /// A turn is taken away.
     TakenAway {
-        /// Which.
+        /// The turn, and which attempt at it.
         key: TurnKey,
         /// A person wants what the program does to end. Otherwise its time is over, which presses
         /// no key.
@@ -84,16 +84,16 @@ pub enum Input {
     },
     /// The program reports. [`Reply::Heard`] comes when everything that follows from it is kept.
     Hook {
-        /// Who brings it.
+        /// The request of whoever brings the report.
         id: RequestId,
-        /// What it says.
+        /// The report as it was brought.
         hook: Hook,
     },
     /// The program wants to do what its report says, and waits for [`Reply::Permit`].
     Asked {
-        /// Who waits.
+        /// The request of the hook that waits.
         id: RequestId,
-        /// What it says.
+        /// The report as it was brought.
         hook: Hook,
     },
     /// A hook waits no longer.
@@ -107,9 +107,9 @@ pub enum Input {
     Look(RequestId),
     /// A person answered a permission, or nobody did in time.
     Permitted {
-        /// Which.
+        /// The permission that it is about.
         permission: PermissionId,
-        /// The answer.
+        /// What a person answered; nothing where nobody did in time.
         given: Option<Given>,
     },
     /// What goes on is to be interrupted: [`Reply::Interrupted`] says whose turn that is, which is
@@ -144,11 +144,11 @@ pub enum Output {
     },
     /// Move the row of a delivery. Where it is to be synced, it asks for [`Input::Marked`].
     Mark {
-        /// The row.
+        /// The number of its row in the outbox.
         delivery: u64,
         /// From whichever of these.
         from: Vec<DeliveryState>,
-        /// To this.
+        /// The state that it moves to.
         to: DeliveryState,
         /// What is known about it, for people.
         evidence: String,
@@ -157,17 +157,17 @@ pub enum Output {
     },
     /// Put this into the composer. Asks for [`Input::Pasted`].
     Paste {
-        /// The words.
+        /// The words, as they are to stand there.
         text: String,
     },
     /// Press a key. Asks for [`Input::Pressed`].
     Press {
-        /// Which.
+        /// The key to be pressed.
         key: Key,
     },
     /// Choose an option of this very dialog. Asks for [`Input::Pressed`].
     Choose {
-        /// The dialog.
+        /// The dialog as it was read from the screen.
         dialog: Dialog,
         /// The position of the option, from 0.
         option: usize,
@@ -182,46 +182,46 @@ pub enum Output {
     },
     /// Look up what was answered to a permission. Asks for [`Input::Recalled`].
     Recall {
-        /// Of which turn.
+        /// The turn in which it was asked.
         key: TurnKey,
-        /// Which permission.
+        /// The permission that was asked for.
         permission: PermissionId,
     },
     /// The conversation of a turn hears of it.
     Report {
-        /// Which turn.
+        /// The turn, and which attempt at it.
         key: TurnKey,
-        /// What.
+        /// What came of it so far, or in the end.
         report: Report,
     },
     /// People are asked something in a conversation, in no turn.
     AskInNoTurn {
-        /// The conversation.
+        /// The conversation in which they are asked.
         stream: StreamId,
-        /// The permission.
+        /// The id that the permission gets.
         permission: PermissionId,
         /// What they are asked.
         question: Box<Question>,
     },
     /// That is not asked any more.
     WithdrawInNoTurn {
-        /// The conversation.
+        /// The conversation in which they were asked.
         stream: StreamId,
-        /// The permission.
+        /// The permission that is withdrawn.
         permission: PermissionId,
-        /// Why.
+        /// Why nobody is asked any more.
         because: Withdrawn,
     },
     /// People are told at the session's home.
     Tell {
-        /// What.
+        /// What they are told, in words.
         text: String,
     },
     /// Somebody gets what they wait for.
     Reply {
-        /// Who.
+        /// The request that is answered.
         id: RequestId,
-        /// What.
+        /// The answer to that request.
         reply: Reply,
     },
     /// The terminal shows no program; `died` where it is gone itself.
@@ -234,7 +234,7 @@ pub enum Output {
     /// Give [`Input::Tick`] at this time of the steady clock, in place of every earlier wish; never
     /// where unset.
     Wake {
-        /// When.
+        /// The time, in milliseconds of the steady clock.
         at: Option<Millis>,
     },
 }
@@ -246,21 +246,21 @@ pub enum Keep {
     Native(String),
     /// What came of a turn, also of one that was taken away.
     Result {
-        /// Which turn.
+        /// The turn, and which attempt at it.
         key: TurnKey,
         /// The text, or what went wrong.
         result: Result<String, Fault>,
     },
     /// Words of a turn whose time was over, which nobody asks for any more.
     Late {
-        /// Which turn.
+        /// The turn, and which attempt at it.
         key: TurnKey,
-        /// The words.
+        /// What the program said, as text.
         text: String,
     },
     /// Words that belong to nobody's turn, for the home and every link of the session.
     Cross {
-        /// The words.
+        /// What was typed or said, as text.
         text: String,
         /// They are there already.
         except: Option<StreamId>,

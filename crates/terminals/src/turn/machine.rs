@@ -65,7 +65,7 @@ pub struct Machine {
 /// The question that is outstanding, and what it is for.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Wait {
-    /// None.
+    /// No question is outstanding.
     #[default]
     Nothing,
     /// The screen, to see what the program does; for somebody who waits for that. `patient` no
@@ -79,7 +79,7 @@ pub(super) enum Wait {
     Harvest,
     /// Whether it is kept that the prompt is about to be typed.
     Row,
-    /// The paste.
+    /// Whether the prompt is in the composer.
     Paste,
     /// The key that sends the prompt off.
     Enter,

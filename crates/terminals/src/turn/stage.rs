@@ -54,7 +54,7 @@ impl Late {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unread {
     pub(super) since: Millis,
-    /// People were told.
+    /// People were told of it at the session's home.
     pub(super) told: bool,
 }
 
@@ -80,9 +80,9 @@ pub(super) enum Stage {
 /// Whose prompt the program works on, when it is not a turn's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Typed {
-    /// Nobody typed anything.
+    /// It works on nobody's prompt.
     Nothing,
-    /// A person's words.
+    /// Words that a person typed at the terminal.
     Person,
     /// A reminder of the program's own surroundings; the answer to it is nobody's business.
     Checkpoint,

@@ -23,7 +23,7 @@ use crate::tags::{tag_of, tagged};
 struct Bench {
     machine: Machine,
     reports: Reports,
-    /// Seconds.
+    /// Seconds on both clocks.
     time: u64,
     hooks: u64,
 }

@@ -89,7 +89,7 @@ pub trait Builder: Sized {
     /// One more event, at its place and time.
     #[must_use]
     fn event(self, event: Event) -> Self;
-    /// One more message.
+    /// One more message, with this body.
     #[must_use]
     fn says(self, body: &str) -> Self;
     /// The same, at a time of its own.
@@ -98,13 +98,13 @@ pub trait Builder: Sized {
     /// By the writer of this epoch.
     #[must_use]
     fn by(self, epoch: Epoch) -> Self;
-    /// Takes a claim.
+    /// Takes this claim along with its events.
     #[must_use]
     fn takes(self, claim: Claim) -> Self;
-    /// Releases one.
+    /// Releases the claim under this key.
     #[must_use]
     fn releases(self, namespace: &str, key: &str) -> Self;
-    /// Owes a delivery.
+    /// Owes one more delivery to this target.
     #[must_use]
     fn owes(self, target: &str) -> Self;
     /// A command for another stream.

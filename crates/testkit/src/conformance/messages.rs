@@ -48,7 +48,7 @@ pub async fn messages_are_read_backwards<S: Subject>(subject: S) {
     assert_eq!(places(&log.messages_before(&"c".into(), Seq(2), 10).await.unwrap()), [1]);
 }
 
-/// Without their words.
+/// Messages that were erased are still counted and found at their positions, without words.
 pub async fn erased_messages_keep_their_place<S: Subject>(subject: S) {
     let log = subject.log();
     let redacted = Event::Redacted {

@@ -35,7 +35,7 @@ use moothall_kernel::time::Timestamp;
 /// A log under test, and what the suite needs to do to it from outside.
 #[async_trait]
 pub trait Subject: Sized + Send + Sync + 'static {
-    /// The log.
+    /// The type of the log under test.
     type Log: KeepsAll;
 
     /// The log, empty at first.

@@ -18,7 +18,7 @@ pub(super) struct Choosing {
 
 /// What a key came to.
 pub(super) enum Chosen {
-    /// It goes on.
+    /// The question stays on the screen.
     Nothing,
     /// It is answered so.
     Answer(String),
@@ -27,7 +27,7 @@ pub(super) enum Chosen {
 }
 
 impl Choosing {
-    /// From `question|option|option`.
+    /// A question from `question|option|option`.
     pub(super) fn of(words: &str) -> Self {
         let mut parts = words.split('|').map(str::to_owned);
         Self {

@@ -44,7 +44,7 @@ enum Next {
     Exit(i32),
 }
 
-/// The program.
+/// The stand-in while it runs.
 struct Tui {
     options: Options,
     screen: Screen,

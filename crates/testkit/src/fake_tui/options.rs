@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// What `--help` prints.
+/// What it prints when asked for `--help`.
 pub const HELP: &str = "\
 A stand-in for a command-line agent in a terminal, to be driven in tests. It draws like Claude Code, takes bracketed pastes, and
 calls hooks like it. It asks no model: it answers from a list, or repeats what it was told.

@@ -58,7 +58,7 @@ impl Composer {
         self.shown.pop();
     }
 
-    /// Takes everything out.
+    /// Gives what is written, and leaves nothing.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(self).text
     }
@@ -86,7 +86,7 @@ impl Screen {
         stdout.flush()
     }
 
-    /// Draws everything anew.
+    /// Draws the whole screen anew.
     pub(super) fn draw(&self) -> io::Result<()> {
         let mut out = format!("\x1b[H\x1b[2J\x1b[1m{}\x1b[0m, a stand-in\r\n\r\n", self.name);
         for line in &self.said {

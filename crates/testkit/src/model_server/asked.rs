@@ -8,9 +8,9 @@ use super::wire::Wire;
 /// What a request asks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Asked {
-    /// The model.
+    /// The model that it names.
     pub(super) model: String,
-    /// The key.
+    /// The key that it brings.
     pub(super) key: String,
     /// Whether it wants a stream.
     pub(super) stream: bool,

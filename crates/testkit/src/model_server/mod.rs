@@ -53,7 +53,7 @@ pub struct Request {
     pub stream: bool,
     /// What the newest person's message in it says.
     pub newest: String,
-    /// Its body.
+    /// Its body as JSON.
     pub body: Value,
 }
 

@@ -9,9 +9,9 @@ use tokio::sync::Semaphore;
 /// Token counts as the provider reports them, absurd ones included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tokens {
-    /// Read.
+    /// Tokens that the model read.
     pub input: i64,
-    /// Written.
+    /// Tokens that the model wrote.
     pub output: i64,
 }
 
@@ -87,9 +87,9 @@ pub struct Reply {
 pub(super) enum Usage {
     /// A quarter of the characters.
     Estimated,
-    /// These.
+    /// As many as the test says.
     Given(Tokens),
-    /// Nothing.
+    /// The answer does not say how many.
     Missing,
 }
 
@@ -135,7 +135,7 @@ impl Reply {
         Self::new(Act::RefuseEndlessly)
     }
 
-    /// Never answers.
+    /// Takes the request and never answers.
     pub fn hang() -> Self {
         Self::new(Act::Hang)
     }
@@ -197,7 +197,7 @@ impl Reply {
         self
     }
 
-    /// After this long.
+    /// Waits this long before it answers.
     #[must_use]
     pub fn after(mut self, delay: Duration) -> Self {
         self.delay = delay;

@@ -68,7 +68,7 @@ async fn ask(
     answer(wire, &shared, &uri, asked, body).await
 }
 
-/// `models/{model}:{method}`.
+/// Answers `models/{model}:{method}`, where the path names the model.
 async fn gemini(
     state: State<Arc<Shared>>,
     Path(call): Path<String>,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::reply::Tokens;
 use super::{anthropic, gemini, ollama, openai, responses};
 
-/// A provider's protocol.
+/// The protocol by which a provider is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wire {
     Anthropic,
@@ -89,7 +89,7 @@ impl Wire {
         }
     }
 
-    /// A refusal's body.
+    /// The body of an answer that refuses a request.
     pub(super) fn refusal(self, status: u16, message: &str) -> Value {
         match self {
             Wire::Anthropic => anthropic::error(kind_of(status), message),

@@ -71,7 +71,7 @@ impl Habits {
 }
 
 impl World {
-    /// Something happens.
+    /// One thing happens, by chance, in a room that chance picks.
     pub(crate) fn act(&mut self) -> Result<(), Objection> {
         let room = self.rng.below(self.servers.len() as u64) as usize;
         let weights = self.habits.weights;

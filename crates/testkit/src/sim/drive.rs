@@ -92,7 +92,7 @@ impl World {
         self.tell(room, Input::Look)
     }
 
-    /// Both clocks.
+    /// The moment, as both clocks show it.
     pub(crate) fn now(&self) -> Now {
         Now { wall: self.clock(), steady: Millis((self.time - DAWN) as u64) }
     }

@@ -40,7 +40,7 @@ pub(crate) struct Errands {
     carried: BTreeMap<usize, Leg>,
     /// The delivery that each mark went with.
     deliveries: BTreeMap<usize, u64>,
-    /// Marks of commands.
+    /// The marks of the words that commands bring.
     marks: BTreeSet<usize>,
     /// The last delivery that each room carried out.
     last: BTreeMap<usize, u64>,

@@ -19,7 +19,7 @@ use moothall_kernel::{Aggregate, Conversation, STATE_VERSION};
 /// What goes wrong with an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// Too much waits.
+    /// The log says that too much waits.
     Overloaded,
     /// The log says that it is elsewhere than the writer thought.
     Conflict,
@@ -32,7 +32,7 @@ pub(crate) struct Disk {
     pub(crate) full: bool,
 }
 
-/// The conversation's id.
+/// The id of a room's conversation.
 pub(crate) fn stream(room: usize) -> StreamId {
     StreamId::new(format!("room-{room}"))
 }

@@ -36,18 +36,18 @@ use world::World;
 /// What a run did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Steps taken.
+    /// Steps that the run took.
     pub steps: u64,
-    /// Events appended.
+    /// Events that were appended.
     pub events: u64,
-    /// Crashes.
+    /// Times that the server died.
     pub crashes: u64,
-    /// Turns granted.
+    /// Turns that were granted.
     pub turns: u64,
 }
 
 impl Stats {
-    /// These and those.
+    /// The sums of both.
     #[must_use]
     pub fn plus(self, other: Stats) -> Stats {
         Stats {
@@ -74,7 +74,7 @@ impl fmt::Display for Stats {
 pub struct Report {
     /// The seed that makes the same run again.
     pub seed: u64,
-    /// What it did.
+    /// How much happened in it.
     pub stats: Stats,
     /// What a checker objected to.
     pub objection: Option<Objection>,

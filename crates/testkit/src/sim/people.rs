@@ -75,7 +75,7 @@ pub(crate) fn facts(rng: &mut Rng) -> AgentFacts {
 /// Clients of the registry: some agents share one.
 const CLIENTS: [&str; 5] = ["demo", "codex", "claude", "gemini", "ollama"];
 
-/// A registry.
+/// A registry in which each client has facts by chance.
 pub(crate) fn roster(rng: &mut Rng) -> Roster {
     let mut roster = Roster::default();
     for client in CLIENTS {
@@ -125,7 +125,7 @@ pub(crate) fn invite_person(circle: bool) -> Invite {
     invite
 }
 
-/// A short gathering.
+/// A gathering of a few short breaths, with settings by chance.
 pub(crate) fn plan(rng: &mut Rng) -> GatheringPlan {
     GatheringPlan {
         rhythm: "breath".into(),

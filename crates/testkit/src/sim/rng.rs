@@ -1,6 +1,6 @@
 //! Randomness from a seed: the same seed gives the same run on every machine.
 
-/// A splitmix64 generator.
+/// A splitmix64 generator: fast, small, and not for secrets.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 

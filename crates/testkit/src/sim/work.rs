@@ -172,7 +172,7 @@ impl World {
         self.jobs.retain(|job| !job.orphan || !job.timeline.is_empty());
     }
 
-    /// A job reports.
+    /// Tells the server the next report of this job.
     fn hear(&mut self, at: usize) {
         let Some((_, report)) = self.jobs[at].timeline.pop_front() else { return };
         let job = self.jobs[at].clone();

@@ -33,9 +33,9 @@ pub(crate) const TOOLS: &str = "moothall";
 pub struct HookInjector {
     /// The `moothall` program, as an absolute path.
     pub moothall: PathBuf,
-    /// This server's address.
+    /// The address of this server, which programs find in their environment.
     pub url: String,
-    /// Where reports go.
+    /// The folder in which hooks leave their reports, one for each session in it.
     pub spool: SpoolFolder,
     /// Where those of programs go that run as other users; without it there are none.
     pub outside: Option<Outside>,
@@ -44,7 +44,7 @@ pub struct HookInjector {
 /// What a program gets beside what its user asked for. Its arguments go after the user's own.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct LaunchCommand {
-    /// Arguments.
+    /// Arguments to be added after the user's own.
     pub args: Vec<String>,
     /// Variables; the session's secret is among them.
     pub env: BTreeMap<String, String>,

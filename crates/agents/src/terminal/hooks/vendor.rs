@@ -15,10 +15,10 @@ pub enum HookEvent {
     Heard {
         /// The program's own id for it, where it gives one.
         native: Option<String>,
-        /// What happened.
+        /// What happened in the program.
         news: HookNews,
     },
-    /// Nothing of interest.
+    /// The report is of no interest here.
     Nothing,
     /// It could not be read.
     Garbled,

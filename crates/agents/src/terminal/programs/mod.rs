@@ -22,11 +22,11 @@ use crate::logins::Login;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Vendor {
-    /// Claude Code.
+    /// Anthropic, whose program is Claude Code.
     Claude,
-    /// Codex CLI.
+    /// OpenAI, whose program is Codex CLI.
     Codex,
-    /// Gemini CLI.
+    /// Google, whose program is Gemini CLI.
     Gemini,
     /// Another, of which nothing is known.
     #[default]
@@ -67,9 +67,9 @@ pub(crate) struct Screening {
 pub(crate) struct Keys {
     /// Sends off what stands in the composer.
     pub(crate) submit: &'static str,
-    /// Interrupts a turn.
+    /// Interrupts the turn that goes on.
     pub(crate) interrupt: &'static str,
-    /// Empties the composer.
+    /// Empties the composer of what was typed.
     pub(crate) clear: &'static str,
     /// Moves to the option above, out of a field too.
     pub(crate) up: &'static str,
@@ -83,7 +83,7 @@ impl Keys {
         Keys { submit: "Enter", interrupt: "Escape", clear: "C-c", up: "Up", down: "Down" };
 }
 
-/// How it reports.
+/// How a program's own hooks report, and what their reports mean.
 pub(crate) struct Reporting {
     /// The field in which it gives its own id for the session or thread.
     pub(crate) native: &'static str,
@@ -105,7 +105,7 @@ pub(crate) struct Reporting {
 
 /// A hook that waits for a decision.
 pub(crate) struct Decides {
-    /// Its event.
+    /// The name of the event that it waits with.
     pub(crate) event: &'static str,
     /// Whether what a payload asks can be given or refused without being there.
     pub(crate) answerable: fn(&Value) -> bool,
@@ -114,7 +114,7 @@ pub(crate) struct Decides {
 }
 
 impl Vendor {
-    /// All of them.
+    /// All vendors, and that of other programs last.
     pub const ALL: [Vendor; 4] = [Vendor::Claude, Vendor::Codex, Vendor::Gemini, Vendor::Other];
 
     /// The vendor of a program's name, as `moothall hook` is called with it.

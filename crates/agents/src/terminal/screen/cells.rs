@@ -22,7 +22,7 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    /// Its text.
+    /// Its characters as text, hints among them.
     pub(crate) fn text(&self) -> String {
         self.cells.iter().map(|cell| cell.c).collect()
     }

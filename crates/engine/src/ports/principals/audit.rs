@@ -8,17 +8,17 @@ use super::TokenId;
 
 macro_rules! deeds {
     ($($name:ident = $word:literal $meaning:literal;)*) => {
-        /// What is recorded.
+        /// What kind of deed is recorded.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum AuditAction {
             $(#[doc = $meaning] $name,)*
         }
 
         impl AuditAction {
-            /// All of them.
+            /// Every kind, in the order in which they stand here.
             pub const ALL: &'static [AuditAction] = &[$(AuditAction::$name,)*];
 
-            /// Its stable word.
+            /// Its word in the store and on the wire, which never changes.
             pub const fn word(self) -> &'static str {
                 match self { $(AuditAction::$name => $word,)* }
             }
@@ -38,7 +38,7 @@ deeds! {
 }
 
 impl AuditAction {
-    /// Reads a word.
+    /// The kind that has this word; nothing where none has.
     pub fn parse(word: &str) -> Option<AuditAction> {
         Self::ALL.iter().copied().find(|deed| deed.word() == word)
     }
@@ -49,7 +49,7 @@ impl AuditAction {
 pub struct AuditEntry {
     /// When it was done.
     pub at: Timestamp,
-    /// What was done.
+    /// What kind of deed it was.
     pub deed: AuditAction,
     /// Who, where that is proven.
     pub by: Option<ParticipantId>,
@@ -67,6 +67,6 @@ pub struct AuditEntry {
 pub struct Audited {
     /// Its place; rises by one with each.
     pub number: u64,
-    /// What it says.
+    /// What was recorded there.
     pub entry: AuditEntry,
 }

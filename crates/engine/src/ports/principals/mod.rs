@@ -66,7 +66,7 @@ pub trait Principals: Send + Sync {
     async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError>;
     /// The principal of this id.
     async fn principal(&self, id: &ParticipantId) -> Result<Option<Principal>, LogError>;
-    /// Records something.
+    /// Adds a row to the audit record.
     async fn record(&self, entry: &AuditEntry) -> Result<(), LogError>;
     /// At most `limit` rows of the record, the newest first, before a number where one is given.
     async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, LogError>;

@@ -14,7 +14,7 @@ macro_rules! scopes {
             /// All of them, the harmless first.
             pub const ALL: &'static [Scope] = &[$(Scope::$name,)*];
 
-            /// Its stable word.
+            /// Its word in the store and on the wire, which never changes.
             pub const fn word(self) -> &'static str {
                 match self { $(Scope::$name => $word,)* }
             }
@@ -40,7 +40,7 @@ scopes! {
 }
 
 impl Scope {
-    /// Reads a word.
+    /// The scope that has this word; nothing where none has.
     pub fn parse(word: &str) -> Option<Scope> {
         Self::ALL.iter().copied().find(|scope| scope.word() == word)
     }
@@ -67,12 +67,12 @@ impl fmt::Display for Scope {
 pub struct Scopes(u16);
 
 impl Scopes {
-    /// None.
+    /// The set without any scope.
     pub const NONE: Scopes = Scopes(0);
-    /// All of them.
+    /// The set of all scopes.
     pub const ALL: Scopes = Scopes((1 << Scope::ALL.len()) - 1);
 
-    /// These.
+    /// The set of just these scopes.
     pub const fn of(scopes: &[Scope]) -> Scopes {
         let (mut bits, mut place) = (0, 0);
         while place < scopes.len() {

@@ -25,9 +25,9 @@ const CHECK_CHARS: usize = 8;
 pub enum TokenKind {
     /// The start-up credential: of one run of the server, never stored.
     Startup,
-    /// A person's programs.
+    /// For a person's programs, which act as that person.
     Personal,
-    /// An agent.
+    /// For an agent, which acts as itself.
     Agent,
     /// A browser that signed in with another credential.
     SignIn,
@@ -36,7 +36,7 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
-    /// All of them.
+    /// Every kind of credential.
     pub const ALL: [TokenKind; 5] = [
         TokenKind::Startup,
         TokenKind::Personal,
@@ -56,7 +56,7 @@ impl TokenKind {
         }
     }
 
-    /// Its stable word.
+    /// Its word in the store and on the wire, which never changes.
     pub const fn word(self) -> &'static str {
         match self {
             TokenKind::Startup => "startup",
@@ -75,7 +75,7 @@ impl TokenKind {
         }
     }
 
-    /// Reads a word.
+    /// The kind that has this word; nothing where none has.
     pub fn parse(word: &str) -> Option<TokenKind> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
@@ -191,7 +191,7 @@ impl TokenId {
         TokenId(text.into())
     }
 
-    /// As text.
+    /// The id as it is stored and sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -214,7 +214,7 @@ pub struct Token {
     pub hash: TokenHash,
     /// The person or agent whose token it is.
     pub principal: Principal,
-    /// What it allows.
+    /// What whoever holds it may do.
     pub scopes: Scopes,
     /// The conversations that it reaches.
     pub reach: Reach,

@@ -13,7 +13,7 @@ use crate::stream::{
 
 const WITHIN: Millis = Millis(1_000);
 
-/// A repeatable request.
+/// The idempotency key `k` of kim, for a request with this hash.
 fn key(fingerprint: &str) -> Idempotency {
     Idempotency { principal: "kim".into(), key: "k".into(), fingerprint: fingerprint.into() }
 }

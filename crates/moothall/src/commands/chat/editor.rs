@@ -11,15 +11,15 @@ use super::width::width;
 pub enum Did {
     /// The line may look different now.
     Edited,
-    /// This was written.
+    /// Enter was pressed, and this is what was written.
     Submitted(String),
     /// Ctrl-C on an empty line.
     Interrupted,
     /// Ctrl-D on an empty line.
     Left,
-    /// Ctrl-L.
+    /// Ctrl-L, which clears the screen.
     Cleared,
-    /// Ctrl-Z.
+    /// Ctrl-Z, which suspends the program.
     Suspended,
 }
 
@@ -51,7 +51,7 @@ impl Editor {
         Self { past, ..Self::default() }
     }
 
-    /// The line.
+    /// The line as it is written so far.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -73,7 +73,7 @@ impl Editor {
         }
     }
 
-    /// Takes a key.
+    /// Takes a key, and says what it came to.
     pub fn press(&mut self, key: &Key, book: &Book) -> Did {
         match key {
             Key::Tab => return self.complete(book, true),
@@ -151,7 +151,7 @@ impl Editor {
         if text.trim().is_empty() { Did::Edited } else { Did::Submitted(text) }
     }
 
-    /// Remembers a line.
+    /// Keeps a line among those written before, unless it is the same as the newest.
     pub fn remember(&mut self, line: &str) {
         if self.past.last().is_none_or(|last| last != line) {
             self.past.push(line.to_owned());

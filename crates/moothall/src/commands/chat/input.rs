@@ -7,9 +7,9 @@ use crate::commands::permit::Answer;
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineAction {
-    /// Say this.
+    /// Say this in the conversation.
     Say {
-        /// The words.
+        /// What is to be said, as text.
         text: String,
         /// The number of the message that they reply to.
         reply: Option<u64>,
@@ -22,7 +22,7 @@ pub enum LineAction {
     Address(Option<String>),
     /// Answer a permission: like this, of the event with this number.
     Permit {
-        /// The answer.
+        /// Which option, or words of one's own.
         answer: Answer,
         /// Which; the only one where it is missing.
         number: Option<u64>,
@@ -31,13 +31,13 @@ pub enum LineAction {
     Command(String),
     /// The server's help, and that of the chat.
     Help,
-    /// Leave.
+    /// Leave the chat; the conversation goes on.
     Quit,
     /// Not understood; one line that helps.
     Wrong(String),
 }
 
-/// Understands a line.
+/// Understands a line as it was written.
 pub fn parse(line: &str) -> LineAction {
     let line = line.trim_end();
     if let Some((number, text)) = quick_reply(line) {

@@ -5,29 +5,19 @@ use moothall_kernel::text::for_terminal;
 /// A key, or a paste.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A character.
     Char(char),
     /// What was pasted, newlines kept, cleaned.
     Paste(String),
-    /// Enter.
     Enter,
     /// A new line without sending: Alt-Enter or Ctrl-J.
     NewLine,
-    /// Tab.
     Tab,
-    /// Shift-Tab.
     BackTab,
-    /// Backspace.
     Backspace,
-    /// Delete.
     Delete,
-    /// The arrow.
     Left,
-    /// The arrow.
     Right,
-    /// The arrow.
     Up,
-    /// The arrow.
     Down,
     /// The key or Ctrl-A.
     Home,
@@ -41,13 +31,13 @@ pub enum Key {
     Ctrl(char),
     /// Alt and this character, where it has no other name here.
     Alt(char),
-    /// Escape alone.
+    /// The Escape key, where no longer sequence begins with it.
     Escape,
 }
 
-/// Begins a paste.
+/// What a terminal sends before what is pasted.
 const PASTE: &[u8] = b"\x1b[200~";
-/// Ends it.
+/// What a terminal sends after what is pasted.
 const PASTE_END: &[u8] = b"\x1b[201~";
 /// Longest paste that is kept; messages have a smaller limit of their own.
 const PASTE_BYTES_MAX: usize = 1 << 20;

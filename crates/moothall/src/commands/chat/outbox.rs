@@ -22,35 +22,35 @@ use crate::threads;
 pub struct Outgoing {
     /// The key under which the server does it once.
     pub key: String,
-    /// Who sends it.
+    /// The id of the participant who sends it.
     pub from: String,
-    /// What it is.
+    /// What the server is asked to do.
     pub matter: Matter,
 }
 
 /// What a request is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Matter {
-    /// Words.
+    /// A message to the conversation.
     Say {
-        /// The words.
+        /// What the message says, as text.
         text: String,
-        /// Whom they address.
+        /// The id of the participant whom it addresses; all where unset.
         to: Option<String>,
         /// The id of the event that they reply to.
         reply_to: Option<String>,
     },
-    /// A slash command.
+    /// A slash command, as it was written.
     Command(String),
     /// What can be typed.
     Help,
-    /// Cancel everything.
+    /// Cancel open turns and waiting messages.
     Stop,
     /// A person's answer to a permission.
     Permit {
-        /// Which.
+        /// The id of the permission.
         permission: String,
-        /// The answer.
+        /// Which option, or words of one's own.
         answer: permit::Answer,
     },
 }

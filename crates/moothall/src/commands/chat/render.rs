@@ -20,7 +20,7 @@ const UNFINISHED_ROWS_MAX: usize = 12;
 /// What to draw with.
 #[derive(Clone, Copy, Debug)]
 pub struct Brush<'a> {
-    /// Colours, if any.
+    /// Paints text in colours, where there are any.
     pub printer: &'a Printer,
     /// Names and their colours.
     pub faces: &'a Faces,
@@ -56,7 +56,7 @@ impl Brush<'_> {
         rows.iter().map(|row| format!("  {}", self.printer.paint(Style::Plain, row))).collect()
     }
 
-    /// A message.
+    /// The rows that show a message.
     pub fn message(&self, said: &Said) -> Vec<String> {
         let number = said.number.map_or_else(|| "…".to_owned(), |number| number.to_string());
         let style = match (said.number, &said.fault) {

@@ -22,7 +22,7 @@ const PRESENCE_TTL: Duration = Duration::from_secs(120);
 /// Something to show, once and for good.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
-    /// What somebody said.
+    /// A message, or one that is on its way.
     Message(Said),
     /// What happened, in a few words.
     Status(String),
@@ -30,12 +30,12 @@ pub enum Item {
     Alert(String),
 }
 
-/// What somebody said.
+/// What a participant said, as it is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
     /// Its number; none while it is on its way.
     pub number: Option<u64>,
-    /// Whose words.
+    /// The id of the participant who said it.
     pub from: String,
     /// Whom they address, if one.
     pub to: Option<String>,
@@ -43,13 +43,13 @@ pub struct Said {
     pub reply: Option<u64>,
     /// What keeps them from being surely the speaker's.
     pub doubt: Option<String>,
-    /// The words.
+    /// What was said, as text.
     pub text: String,
     /// What went wrong, when they say that an agent failed.
     pub fault: Option<String>,
 }
 
-/// An open turn.
+/// A turn that was granted and has not ended.
 #[derive(Clone, Debug, Default)]
 struct Turn {
     participant: String,
@@ -66,7 +66,7 @@ struct Turn {
 /// A conversation as it is followed.
 #[derive(Debug, Default)]
 pub struct Room {
-    /// The conversation's title.
+    /// The title of the conversation.
     pub name: String,
     /// How participants are shown.
     pub faces: Faces,

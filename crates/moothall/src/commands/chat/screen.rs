@@ -71,7 +71,7 @@ pub fn is_there() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// Columns and rows.
+/// How many columns and rows the terminal has.
 pub fn size() -> (usize, usize) {
     let found = terminal_size::terminal_size()
         .map(|(columns, rows)| (usize::from(columns.0), usize::from(rows.0)));
@@ -89,9 +89,9 @@ pub fn write(text: &str) {
 pub struct Live {
     /// Its rows, none wider than the terminal.
     pub rows: Vec<String>,
-    /// The cursor's row.
+    /// The row in which the cursor stands, from 0.
     pub row: usize,
-    /// The cursor's column.
+    /// The column in which the cursor stands, from 0.
     pub column: usize,
 }
 

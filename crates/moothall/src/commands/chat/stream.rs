@@ -17,14 +17,14 @@ use crate::fault::{Exit, Fault};
 use crate::sse::Frame;
 use crate::threads;
 
-/// What is heard.
+/// What a chat hears of its conversation.
 #[derive(Debug)]
 pub enum Heard {
     /// An event; each one once, in order.
     Event(Box<Envelope>),
     /// A piece of a running answer.
     Delta(DeltaSignal),
-    /// How somebody is.
+    /// The presence of a participant changed.
     Presence(PresenceUpdate),
     /// What the conversation is like, after something changed that.
     State(Box<ThreadStateAnswer>),
@@ -32,7 +32,7 @@ pub enum Heard {
     Away,
     /// It is back; nothing was missed.
     Back,
-    /// It refuses.
+    /// The server refuses to tell more, for this reason.
     Refused(Fault),
 }
 

@@ -36,7 +36,7 @@ pub(crate) type Verdict = Result<(), String>;
 pub struct Objection {
     /// Which promise was broken.
     pub checker: &'static str,
-    /// How.
+    /// How it was broken, in words.
     pub message: String,
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct Promise {
     pub(super) linked: bool,
     /// A person who names more agents than the settings allow gets an answer of each.
     pub(super) raises_cap: bool,
-    /// Gatherings are held.
+    /// Gatherings can be held under it.
     pub(crate) circle: bool,
     /// How many conversations of a hundred have it in a simulation.
     pub(crate) weight: u64,

@@ -40,7 +40,7 @@ pub(crate) struct Open {
     pub(crate) cause: Cause,
     pub(crate) first_cause: Cause,
     pub(crate) attempt: u32,
-    /// `(from, through)`.
+    /// The events that its prompt covers: after the first position, up to and with the second.
     pub(crate) running: Option<(Seq, Seq)>,
     pub(crate) replies: u32,
     /// The round it belongs to.

@@ -19,7 +19,7 @@ pub(super) struct Turn {
     pub(super) is_over: bool,
     /// What is asked in it and not answered.
     pub(super) asked: BTreeMap<PermissionId, Question>,
-    /// What was answered.
+    /// What is told of an answered permission, by its id.
     pub(super) answered: BTreeMap<PermissionId, String>,
 }
 

@@ -63,7 +63,7 @@ pub(super) fn key(state: PaneState, wanted: bool) -> Result<(), Objection> {
     }
 }
 
-/// What somebody answered.
+/// What was answered to a question of the program's.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) action: String,

@@ -30,7 +30,7 @@ pub(super) fn is_of_terminals(bug: Bug) -> bool {
     )
 }
 
-/// One session's life.
+/// Plays the life of one session, to its end or an objection.
 pub(super) fn run(seed: u64, told: bool) -> Report {
     let mut world = World::new(seed, told);
     let objection: Option<Objection> = world.live().err();

@@ -21,7 +21,7 @@ struct Work {
     reported_at: i64,
 }
 
-/// The program.
+/// The program that runs in the terminal.
 pub(super) struct Program {
     pub(super) reports: Reports,
     pub(super) composer: String,

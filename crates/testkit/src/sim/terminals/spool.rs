@@ -49,7 +49,7 @@ impl Spool {
         }
     }
 
-    /// Another server starts.
+    /// Another server starts, and finds what was reported meanwhile.
     pub(super) fn restart(&mut self, now: i64) {
         self.is_brought = false;
         // What is being written while it starts counts too: its program shows nothing new before

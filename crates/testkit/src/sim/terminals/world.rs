@@ -35,7 +35,7 @@ pub(super) struct World {
     pub(super) stats: Stats,
     pub(super) story: Story,
     rng: Rng,
-    /// Milliseconds.
+    /// Milliseconds since the run began.
     time: i64,
     calm: bool,
     book: Book,
@@ -241,7 +241,7 @@ impl World {
         }
     }
 
-    /// What nobody expects.
+    /// By chance something happens, or nothing does.
     fn something_happens(&mut self) {
         match self.rng.below(2000) {
             0..30 if self.book.turns.len() < TURNS_MAX && !self.session_is_over => self.grant(),
