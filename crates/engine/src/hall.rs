@@ -10,6 +10,7 @@ pub(crate) mod presences;
 pub mod context;
 pub(crate) mod slash;
 pub mod search;
+mod gatherings;
 pub mod marks;
 pub(crate) mod once;
 pub(crate) mod keyed_locks;

@@ -167,7 +167,7 @@ impl Decider<'_> {
             ClientCommand::Cancel { turn, by } => self.cancel(turn, &by),
             ClientCommand::Publish { seq, kept, by } => self.publish(seq, &kept, &by),
             ClientCommand::Redact { seq, message, by } => self.redact(seq, message, &by),
-            ClientCommand::Gather { by, plan } => self.gather(&by, plan),
+            ClientCommand::Gather { by, plan, controls } => self.gather(&by, plan, controls),
             ClientCommand::CloseGathering { by } => self.close_gathering(&by),
             ClientCommand::AnswerPermission { permission, option, text, by } => {
                 self.answer_permission(&permission, &option, text.as_deref(), &by)

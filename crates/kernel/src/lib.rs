@@ -39,5 +39,6 @@ pub use model::{
     budget, command, event, gathering, ids, invariants, participant, permission, refused, start,
     state, summary, time,
 };
+pub use read::gathering as gathering_view;
 pub use read::{compose, duties, preview, search, view};
 pub use text::{mentions, names, pass, slash};

@@ -7,3 +7,4 @@ pub(crate) mod frames;
 pub mod compose;
 pub mod search;
 pub mod preview;
+pub mod gathering;

@@ -89,7 +89,11 @@ impl Table {
             pulse: Vec::new(),
             signals: Vec::new(),
         };
-        self.command(ClientCommand::Gather { by: Actor::named("user"), plan });
+        self.command(ClientCommand::Gather {
+            by: Actor::named("user"),
+            plan,
+            controls: Vec::new(),
+        });
         assert!(self.state.gathering().is_some());
     }
 

@@ -246,7 +246,9 @@ impl Table {
             }
             Move::Stop => self.command(ClientCommand::Stop { by: user }),
             Move::Archive(on) => self.command(ClientCommand::Archive { on, by: user }),
-            Move::Gather => self.command(ClientCommand::Gather { by: user, plan: plan() }),
+            Move::Gather => {
+                self.command(ClientCommand::Gather { by: user, plan: plan(), controls: Vec::new() })
+            }
             Move::CloseGathering => self.command(ClientCommand::CloseGathering { by: user }),
             Move::Down(length) => {
                 self.now += length as i64;

@@ -77,7 +77,7 @@ impl Inbound for NewSession {
 
 /// The folder to work in: a whole path of one that is there. The program's own where nothing is
 /// said.
-async fn folder(given: Option<&str>) -> ApiResult<PathBuf> {
+pub async fn folder(given: Option<&str>) -> ApiResult<PathBuf> {
     let Some(text) = given.filter(|text| !text.is_empty()) else { return Ok(PathBuf::new()) };
     let path = Path::new(text);
     let there =

@@ -471,6 +471,11 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (409, "wrong_policy", "A gathering needs the policy `talking_piece`."),
     (409, "no_gathering", "There is no gathering going on here."),
     (
+        404,
+        "gathering_not_found",
+        "There is no gathering with this id; `GET /gatherings` lists them.",
+    ),
+    (
         409,
         "not_your_piece",
         "Somebody else holds the talking piece; the words were kept in the trace.",

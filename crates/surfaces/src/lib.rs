@@ -17,6 +17,7 @@ mod strict;
 pub mod error;
 mod request;
 mod ask;
+mod gather;
 mod parse_event;
 mod control;
 mod submit;

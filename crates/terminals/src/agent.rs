@@ -7,13 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use moothall_engine::agent::{Agent, Given, Job, Probe, Reporter, TurnKey};
 use moothall_engine::ports::Session;
-use moothall_engine::sessions::{NewSession, SessionError, SessionId, fail_turn, named_by};
+use moothall_engine::sessions::{
+    Comer, NewSession, SessionError, SessionId, Who, fail_turn, named_by,
+};
 use moothall_kernel::command::{Actor, Invite};
 use moothall_kernel::ids::{ParticipantId, PermissionId};
 use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime};
 use tokio::sync::oneshot;
 
-use crate::convene::{Comer, Who};
 use crate::directory::Sessions;
 use crate::mail::Mail;
 

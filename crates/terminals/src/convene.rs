@@ -9,12 +9,12 @@
 use async_trait::async_trait;
 use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::outbox::{Courier, Outcome, Owed};
-use moothall_engine::ports::{Delivery, Session, SessionId};
-use moothall_engine::sessions::{NewSession, SessionError, session_of};
+use moothall_engine::ports::{Delivery, Session};
+use moothall_engine::sessions::{Comer, Convening, SessionError, Who, session_of};
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
+use moothall_kernel::gathering::GatheringPlan;
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -29,34 +29,13 @@ pub(crate) const SCHEME: &str = "saga";
 /// Whose keys those of the starts are.
 const PRINCIPAL: &str = "moothall:saga";
 
-/// Who is to come.
-pub enum Who {
-    /// A session that lives.
-    Living(SessionId),
-    /// One that is started for it.
-    Started(NewSession),
-}
-
-/// Somebody who is to come, and as whom.
-pub struct Comer {
-    /// The session that comes.
-    pub who: Who,
-    /// How the session is invited.
-    pub invite: Box<dyn Fn(&Session) -> Invite + Send + Sync>,
-}
-
-/// A conversation that is begun for those who come.
-pub struct Convening {
-    /// The title of the conversation.
-    pub title: String,
-    /// The policy of the conversation, with its settings.
-    pub policy: Policy,
-    /// The participant that begins it.
-    pub by: Actor,
-    /// Those who come, in the order in which they are invited.
-    pub comers: Vec<Comer>,
-    /// Keys that it takes with them, each `namespace:key`; nobody comes where one is taken.
-    pub claims: Vec<String>,
+/// What the one append brings that all come with.
+#[derive(Default)]
+struct Coming {
+    comers: Vec<Comer>,
+    others: Vec<Invite>,
+    claims: Vec<String>,
+    gathering: Option<GatheringPlan>,
 }
 
 /// What has to be known to undo it, as its delivery carries it.
@@ -105,13 +84,11 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`]; nothing is left of it then.
     pub async fn convene(&self, new: Convening) -> Result<StreamId, SessionError> {
-        let Convening { title, policy, by, comers, claims } = new;
+        let Convening { title, policy, by, comers, others, claims, gathering } = new;
         let under_way = self.begin_saga(&comers, true)?;
         let owed = vec![under_way.undoing.owed()];
         let stream = self.hall()?.create_owing(title, policy, by.clone(), None, owed).await?.stream;
-        // The server brings them; on whose behalf is in the log with the conversation's creation.
-        let by = Actor::human(by.id);
-        self.bring(&under_way, &stream, by, comers, claims).await?;
+        self.bring(&under_way, &stream, by, Coming { comers, others, claims, gathering }).await?;
         Ok(stream)
     }
 
@@ -132,7 +109,8 @@ impl Sessions {
             fingerprint: String::new(),
         };
         self.hall()?.owe(stream, vec![under_way.undoing.owed()], once).await?;
-        self.bring(&under_way, stream, by, comers, Vec::new()).await
+        let coming = Coming { comers, ..Coming::default() };
+        self.bring(&under_way, stream, by, coming).await
     }
 
     fn begin_saga(&self, comers: &[Comer], fresh: bool) -> Result<UnderWay<'_>, SessionError> {
@@ -153,10 +131,9 @@ impl Sessions {
         under_way: &UnderWay<'_>,
         stream: &StreamId,
         by: Actor,
-        comers: Vec<Comer>,
-        claims: Vec<String>,
+        coming: Coming,
     ) -> Result<Vec<Session>, SessionError> {
-        let brought = self.try_to_bring(&under_way.undoing, stream, by, comers, claims).await;
+        let brought = self.try_to_bring(&under_way.undoing, stream, by, coming).await;
         if brought.is_err() {
             self.undo(stream, &under_way.undoing).await?;
         }
@@ -168,9 +145,9 @@ impl Sessions {
         undoing: &Undoing,
         stream: &StreamId,
         by: Actor,
-        comers: Vec<Comer>,
-        claims: Vec<String>,
+        coming: Coming,
     ) -> Result<Vec<Session>, SessionError> {
+        let Coming { comers, others, claims, gathering } = coming;
         let (mut sessions, mut controls, mut starts) = (Vec::new(), Vec::new(), 0);
         for Comer { who, invite } in comers {
             let session = match who {
@@ -183,8 +160,18 @@ impl Sessions {
             controls.push(Control::Invite(invite(&session)));
             sessions.push(session);
         }
+        controls.extend(others.into_iter().map(Control::Invite));
         controls.extend(claims.into_iter().map(Control::Bind));
-        self.hall()?.submit(stream, ClientCommand::Control { by, controls }, None).await?;
+        let command = match gathering {
+            Some(plan) => ClientCommand::Gather { by, plan, controls },
+            None => ClientCommand::Control {
+                // The server brings them; on whose behalf is in the log with the conversation's
+                // creation.
+                by: if undoing.fresh { Actor::human(by.id) } else { by },
+                controls,
+            },
+        };
+        self.hall()?.submit(stream, command, None).await?;
         Ok(sessions)
     }
 

@@ -57,5 +57,5 @@ mod agent;
 mod port;
 
 pub use config::{Checkpoints, SessionParts, SessionsConfig};
-pub use convene::{Comer, Convening, Who};
 pub use directory::Sessions;
+pub use moothall_engine::sessions::{Comer, Convening, Who};

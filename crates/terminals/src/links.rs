@@ -12,17 +12,17 @@ use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::Claim;
 use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{
-    Asker, Link, LinkState, Member, NewLink, Session, SessionError, SessionId, address_of,
-    is_session, session_of,
+    Asker, Comer, Convening, Link, LinkState, Member, NewLink, Session, SessionError, SessionId,
+    Who, address_of, is_session, session_of,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::event::{Change, Event, Recorded};
+use moothall_kernel::gathering::MEMBER_KEY;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::state::LINK_KEY;
 
-use crate::convene::{Comer, Convening, Who};
 use crate::directory::Sessions;
 use crate::faults::log_error;
 use crate::rooms::changes;
@@ -168,7 +168,9 @@ impl Sessions {
                 policy,
                 by,
                 comers: comers.collect(),
+                others: Vec::new(),
                 claims: vec![bound(&key)],
+                gathering: None,
             })
             .await?;
         self.notify_of_sessions();
@@ -284,12 +286,21 @@ impl Sessions {
         Ok(self.hall()?.view(stream, own).await?)
     }
 
-    /// A session that is over leaves its links, its home takes no more words, and nobody waits for
+    /// The gathering that a session takes part in.
+    async fn gathering_of(&self, session: &SessionId) -> Result<Option<StreamId>, SessionError> {
+        let hall = self.hall()?;
+        let namespace = MEMBER_KEY.trim_end_matches(':');
+        let claim = hall.store().log.claim(namespace, session.as_str(), hall.now()).await;
+        Ok(claim.map_err(log_error)?.map(|claim| claim.stream))
+    }
+
+    /// A session that is over leaves its links and its gathering, its home takes no more words, and nobody waits for
     /// it any more.
     pub(super) async fn leave(&self, session: &Session) -> Result<(), SessionError> {
         let leave = StreamCommand::Leave { at: address_of(session) };
-        let owed: Vec<Owed> =
-            self.links_with(&session.id).iter().map(|link| Owed::to_stream(link, &leave)).collect();
+        let gathering = self.gathering_of(&session.id).await?;
+        let left = self.links_with(&session.id).into_iter().chain(gathering);
+        let owed: Vec<Owed> = left.map(|stream| Owed::to_stream(&stream, &leave)).collect();
         let by = Actor::human(ParticipantId::moothall());
         self.hall()?
             .submit_owing(&session.id, ClientCommand::Archive { on: true, by }, None, owed)

@@ -10,9 +10,9 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::ports::LogError;
 use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{
-    Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession,
-    PaneNews, Resident, Residents, Sent, SessionData, SessionDirectory, SessionError, SessionId,
-    Status, View,
+    Asker, Convening, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
+    NewSession, PaneNews, Resident, Residents, Sent, SessionData, SessionDirectory, SessionError,
+    SessionId, Status, View,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
@@ -191,6 +191,10 @@ impl SessionDirectory for Sessions {
         eyes: &Eyes,
     ) -> Result<SessionData, SessionError> {
         Sessions::data(self, id, excerpt, eyes).await
+    }
+
+    async fn convene(&self, new: Convening) -> Result<StreamId, SessionError> {
+        Sessions::convene(self, new).await
     }
 
     async fn link(&self, new: NewLink) -> Result<(Link, LinkState), SessionError> {

@@ -171,7 +171,7 @@ impl Hall {
     }
 
     /// What the server knows an id as: a principal's kind, or a living session.
-    async fn known_as(&self, id: &ParticipantId) -> Result<Option<Kind>, HallError> {
+    pub(crate) async fn known_as(&self, id: &ParticipantId) -> Result<Option<Kind>, HallError> {
         let kept = self.inner.store.principals.principal(id).await?;
         let session = || self.inner.residents.has_living(id);
         Ok(kept.map(|principal| principal.kind).or_else(|| session().then_some(Kind::Agent)))

@@ -125,7 +125,10 @@ actions! {
     Stop = CONTROL, ActsOn::Thread, "Cancel every open turn.";
     CancelTurn = CONTROL, ActsOn::Turn, "Cancel one turn.";
     Publish = CONTROL, ActsOn::Thread, "Make words visible that were kept.";
-    Gather = CONTROL, ActsOn::Thread, "Begin or end a gathering.";
+    Gather = CONTROL, ActsOn::Thread, "End a gathering.";
+    StartGathering = WRITE, ActsOn::Own, "Begin a gathering; bringing a session, or starting one, needs more.";
+    ListGatherings = READ, ActsOn::Reachable, "List gatherings.";
+    ReadGathering = READ, ActsOn::Thread, "Look how a gathering is.";
     AnswerPermission = ANSWER, ActsOn::Reachable, "Answer what an agent asks permission for.";
 
     ListSessions = READ, ActsOn::Own, "List sessions, and programs that can be started.";

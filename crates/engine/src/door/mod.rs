@@ -12,6 +12,7 @@
 mod action;
 mod threads;
 mod sessions;
+mod gatherings;
 mod permitted;
 mod spending;
 mod filter;
@@ -24,6 +25,7 @@ pub use action::{Action, ActsOn, Need};
 pub use changes::Changes;
 pub use entrance::Entrance;
 pub use filter::EventFilter;
+pub use gatherings::{GatheringEntry, Is, NewGathering, NewMember};
 pub use pages::{Messages, Pages};
 pub use permitted::Permitted;
 pub use reader::{Batch, Reader, ReaderItem};

@@ -176,11 +176,7 @@ impl Door {
             }
             ProgramFrom::Start { client, cwd, args } => (client, cwd, args),
         };
-        if args.len() > ARGS_MAX
-            || args.iter().any(|arg| arg.len() > ARG_BYTES_MAX || arg.contains('\0'))
-        {
-            return Err(Unfit::Arguments.into());
-        }
+        check_args(&args)?;
         let mut new =
             NewSession { client, cwd, args, name, by, session: self.caller.session().cloned() };
         if is_agent {
@@ -362,4 +358,10 @@ impl Door {
         }
         Ok(sessions.close_link(id, by).await?)
     }
+}
+
+/// Whether a program can be given these arguments.
+pub(super) fn check_args(args: &[String]) -> Result<(), Unfit> {
+    let fits = |arg: &String| arg.len() <= ARG_BYTES_MAX && !arg.contains('\0');
+    if args.len() <= ARGS_MAX && args.iter().all(fits) { Ok(()) } else { Err(Unfit::Arguments) }
 }

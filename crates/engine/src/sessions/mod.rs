@@ -8,6 +8,7 @@
 //! which stands behind [`Residents`]; another way to have programs live here would stand there too.
 
 mod address;
+mod convening;
 mod facts;
 mod host;
 mod hooks;
@@ -15,6 +16,7 @@ mod on_demand;
 mod residents;
 
 pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target, target_of};
+pub use convening::{Comer, Convening, Who};
 pub use facts::{
     Asker, ClientRights, Doing, Excerpt, Eyes, FirstWords, Line, Link, LinkState, Member, Message,
     NewLink, NewObserved, NewSession, Sent, SessionData, SessionError, Status,

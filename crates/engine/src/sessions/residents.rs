@@ -14,6 +14,7 @@ use moothall_kernel::participant::Address;
 use tokio::sync::broadcast;
 
 use super::SessionId;
+use super::convening::Convening;
 use super::facts::{
     Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession,
     Sent, SessionData, SessionError, Status,
@@ -243,6 +244,13 @@ pub trait SessionDirectory: Send + Sync {
         excerpt: Excerpt,
         eyes: &Eyes,
     ) -> Result<SessionData, SessionError>;
+
+    /// Begins a conversation with all who come, or with nobody: then nothing that was started for
+    /// it runs on.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing is left of it then.
+    async fn convene(&self, new: Convening) -> Result<StreamId, SessionError>;
 
     /// Makes a link, or finds the one that has just these members.
     ///

@@ -412,7 +412,7 @@ impl Decider<'_> {
         let cause = self.emit(Event::Posted(posted.clone()));
         self.end(no, Outcome::Spoke, None, usage);
         self.after_words(&Spoken::of(&posted, cause.clone()));
-        self.heed_piece(&posted.from, cause.seq, &posted.body);
+        self.heed_piece(&posted.from, cause.id, &posted.body);
     }
 
     /// What the policy does about words that are now visible.

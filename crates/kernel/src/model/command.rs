@@ -207,8 +207,10 @@ pub enum ClientCommand {
     Gather {
         /// The caller, as the surface proved it or as the client said.
         by: Actor,
-        /// Who takes part, in which order, and how long each has the piece.
+        /// How long each has the piece, and how often it goes round.
         plan: GatheringPlan,
+        /// Who is invited for it, and the keys that it takes: done before, in the same decision.
+        controls: Vec<Control>,
     },
     /// End a gathering now, with what there is.
     CloseGathering {

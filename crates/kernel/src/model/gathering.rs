@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::ids::{ParticipantId, Seq};
+use crate::model::ids::{EventId, ParticipantId};
 use crate::model::participant::{Kind, Part};
 use crate::model::time::{Millis, Timestamp};
 
@@ -207,7 +207,7 @@ pub enum GatheringEvent {
         /// The participant who wrote it.
         harvester: ParticipantId,
         /// The message that is the harvest.
-        message: Seq,
+        message: EventId,
         /// The rhythm, whose trail the harvest belongs to.
         rhythm: String,
     },
@@ -248,7 +248,7 @@ pub struct Gathering {
     /// Until when a harvester who is a person is waited for.
     pub harvest_until: Option<Timestamp>,
     /// The message that is the harvest.
-    pub harvest: Option<Seq>,
+    pub harvest: Option<EventId>,
     /// Why it is over; nothing while it goes on.
     pub closed: Option<String>,
 }

@@ -44,6 +44,8 @@ impl PolicyName {
     pub const GROUP: PolicyName = PolicyName::Hybrid;
     /// What links have, and the homes of sessions.
     pub const LINK: PolicyName = PolicyName::Open;
+    /// That of gatherings.
+    pub const GATHERING: PolicyName = PolicyName::TalkingPiece;
 
     /// Those that people choose for a conversation that goes on; a gathering brings its own.
     pub fn chosen() -> impl Iterator<Item = PolicyName> {

@@ -7,13 +7,13 @@ mod prompts;
 use crate::decide::Decider;
 use crate::decide::gatherings::{SPEAKERS_MIN, check_circle, check_plan};
 use crate::model::budget::{Account, Measure, Purse};
-use crate::model::command::{Actor, Post, Refusal, Rejection};
+use crate::model::command::{Actor, Control, Post, Refusal, Rejection};
 use crate::model::event::{Cause, Change, Event, Guard, SuppressedBecause, TurnKind, Why};
 use crate::model::gathering::{
     Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, MEMBER_KEY, Member, Phase,
     PieceTenure,
 };
-use crate::model::ids::{ParticipantId, Seq};
+use crate::model::ids::{EventId, ParticipantId};
 use crate::model::participant::{Kind, Memory, Part, Participant};
 use crate::model::state::{Conversation, Turn};
 use crate::model::time::{Millis, Timestamp};
@@ -74,7 +74,12 @@ impl Conversation {
 }
 
 impl Decider<'_> {
-    pub(crate) fn gather(&mut self, by: &Actor, plan: GatheringPlan) -> Result<(), Rejection> {
+    pub(crate) fn gather(
+        &mut self,
+        by: &Actor,
+        plan: GatheringPlan,
+        controls: Vec<Control>,
+    ) -> Result<(), Rejection> {
         self.check_open()?;
         if self.state.gathering().is_some() {
             return Err(Rejection::new(
@@ -90,9 +95,13 @@ impl Decider<'_> {
                 "A gathering needs the policy talking_piece.",
             ));
         }
-        let members = self.members()?;
         check_plan(&plan)?;
-        let (by, unproven) = (by.id.clone(), !by.proven);
+        if !controls.is_empty() {
+            // The server brings them, on behalf of whoever asked.
+            self.control(&Actor::human(by.id.clone()), controls)?;
+        }
+        let members = self.members()?;
+        let (by, unproven) = (by.id.clone(), !(by.proven && self.is_person(by)));
         self.emit(Event::Gathering(GatheringEvent::Opened { plan, by, unproven, members }));
         self.end_all("gathering", "a gathering began");
         Ok(())
@@ -202,7 +211,7 @@ impl Decider<'_> {
         let named = mentions::named(&body, &self.state.participants, &speaker);
         let posted = self.words(post, kind, u32::from(kind == Kind::Agent), &named);
         let said = self.spoke(posted);
-        self.heed_piece(&speaker, said.seq, &body);
+        self.heed_piece(&speaker, said.id, &body);
         if !harvesting {
             self.heed_last_word(&speaker);
         }
@@ -248,7 +257,7 @@ impl Decider<'_> {
 
     /// Hands the piece on if the holder's words say so, and takes those of the harvester for the
     /// harvest. (Ruling 31.)
-    pub(crate) fn heed_piece(&mut self, speaker: &ParticipantId, message: Seq, body: &str) {
+    pub(crate) fn heed_piece(&mut self, speaker: &ParticipantId, message: EventId, body: &str) {
         if self.is_harvesting(speaker) {
             return self.harvested(speaker, message);
         }
@@ -421,7 +430,7 @@ impl Decider<'_> {
         true
     }
 
-    fn harvested(&mut self, harvester: &ParticipantId, message: Seq) {
+    fn harvested(&mut self, harvester: &ParticipantId, message: EventId) {
         let Some(gathering) = self.state.gathering() else { return };
         let (rhythm, because) =
             (gathering.plan.rhythm.clone(), gathering.harvesting.clone().unwrap_or_default());

@@ -218,7 +218,7 @@ fn gathering(state: &Conversation, step: &GatheringEvent) -> String {
             format!("harvest by {harvester}: {because}")
         }
         GatheringEvent::Harvested { harvester, message, .. } => {
-            format!("harvested by {harvester}: {message}")
+            format!("harvested by {harvester}: {}", message.seq())
         }
         GatheringEvent::Closed { because } => format!("gathering closed: {because}"),
     }

@@ -112,6 +112,11 @@ pub const ROUTES: &[Route] = &[
     post("/links", Action::MakeLink),
     get("/links/{id}", Action::ReadLink),
     post("/links/{id}/close", Action::CloseLink),
+    get("/gatherings", Action::ListGatherings),
+    post("/gatherings", Action::StartGathering),
+    get("/gatherings/{id}", Action::ReadGathering),
+    post("/gatherings/{id}/pass", Action::Pass),
+    post("/gatherings/{id}/end", Action::Gather),
     // The conversation is in the body.
     post("/permissions/{id}/answer", Action::AnswerPermission),
     post(mcp::PATH, Action::CallTools),

@@ -20,6 +20,7 @@ mod invitations;
 mod once;
 mod sessions;
 mod links;
+mod gatherings;
 mod permissions;
 mod security;
 mod description;
@@ -266,6 +267,10 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(links::list, links::make))
         .routes(routes!(links::read))
         .routes(routes!(links::close))
+        .routes(routes!(gatherings::list, gatherings::open))
+        .routes(routes!(gatherings::read))
+        .routes(routes!(gatherings::pass))
+        .routes(routes!(gatherings::end))
         .routes(routes!(permissions::answer))
         .routes(routes!(mcp::serve))
 }

@@ -39,6 +39,10 @@ pub use control::{
 };
 pub use envelope::{CauseRef, Envelope, Meta};
 pub use error::{ErrorBody, ErrorDetail};
+pub use gathering::{
+    GatheringAnswer, GatheringList, GatheringMember, Harvest, NewGathering, NewGatheringMember,
+    NewPiecePass, PieceHolder,
+};
 pub(crate) use labels::measure_word;
 pub use labels::{guard_sentence, kind_word, outcome_word, why_not_word, why_word};
 pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMember};

@@ -35,7 +35,9 @@ fn convening(comers: Vec<Comer>, claims: &[&str]) -> Convening {
         policy: Policy::default(),
         by: Actor::human("user"),
         comers,
+        others: Vec::new(),
         claims,
+        gathering: None,
     }
 }
 

@@ -310,7 +310,11 @@ impl World {
         let by = people::person(&mut self.rng);
         let command = match self.rng.below(10) {
             0 => ClientCommand::CloseGathering { by },
-            _ => ClientCommand::Gather { by, plan: people::plan(&mut self.rng) },
+            _ => ClientCommand::Gather {
+                by,
+                plan: people::plan(&mut self.rng),
+                controls: Vec::new(),
+            },
         };
         self.client(room, command);
     }

@@ -212,7 +212,7 @@ fn gathering() -> Gathering {
         note: Some("n".into()),
         harvesting: Some("done".into()),
         harvest_until: Some(at(9)),
-        harvest: Some(Seq(3)),
+        harvest: Some(EventId::of(&"s".into(), Seq(3), at(3))),
         closed: Some("done".into()),
     }
 }

@@ -131,7 +131,7 @@ fn client_command(
                 .ok_or("nothing was kept")?;
             ClientCommand::Publish { seq: kept.seq, kept: Box::new(kept.clone()), by }
         }
-        ("gather", _) => ClientCommand::Gather { by, plan: plan(rest)? },
+        ("gather", _) => ClientCommand::Gather { by, plan: plan(rest)?, controls: Vec::new() },
         ("close-gathering", _) => ClientCommand::CloseGathering { by },
         ("allow", who) => {
             let (option, text) = given(&rest[1..]);

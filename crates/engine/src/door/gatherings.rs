@@ -1,0 +1,440 @@
+//! Gatherings through the door: who may bring whom, beginning one, and passing the piece.
+
+use std::path::PathBuf;
+
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Refusal, Rejection};
+use moothall_kernel::gathering::{GatheringPlan, MEMBER_KEY};
+use moothall_kernel::gathering_view::GatheringView;
+use moothall_kernel::gatherings::{check_circle, check_plan};
+use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId};
+use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile};
+use moothall_kernel::policy::{Policy, PolicyName};
+use uuid::Uuid;
+
+use super::sessions::check_args;
+use super::{Action, Door};
+use crate::access::{AccessError, Denied, Scope};
+use crate::answers::HallError;
+use crate::sessions::{Comer, Convening, NewSession, Who};
+
+/// What the keys begin with by which gatherings are found.
+pub const GATHERING_KEY: &str = "gathering";
+/// Most gatherings in a listing: the newest.
+const LISTED_MAX: usize = 100;
+/// The client and model of a person.
+const HUMAN: &str = "human";
+
+/// A gathering to be begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewGathering {
+    /// Who begins it.
+    pub by: Actor,
+    /// The title of its conversation; made from the rhythm where unset.
+    pub title: Option<String>,
+    /// How it goes. Its pulse and its signals are filled in here.
+    pub plan: GatheringPlan,
+    /// Who takes part.
+    pub members: Vec<NewMember>,
+}
+
+/// Somebody who is to take part in a gathering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewMember {
+    /// The name that people read.
+    pub name: String,
+    /// Its number.
+    pub number: u32,
+    /// Whether it speaks or harvests.
+    pub part: Part,
+    /// Who it is.
+    pub is: Is,
+}
+
+/// Who a member of a gathering is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Is {
+    /// A session that lives, by its id, the beginning of it, or its name.
+    Session(String),
+    /// An agent of the registry. One that lives in a terminal is started for the gathering.
+    Agent {
+        /// Its name in the registry.
+        client: String,
+        /// The folder that it is started in; its own when it is empty.
+        cwd: PathBuf,
+        /// More arguments for its program.
+        args: Vec<String>,
+        /// The model that it is called with; the registry's where unset.
+        model: Option<String>,
+    },
+    /// A person, by the id that they speak under; whoever begins it, or the person at this
+    /// computer, where unset.
+    Person(Option<ParticipantId>),
+}
+
+/// A gathering, and where it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GatheringEntry {
+    /// The id of its conversation, which is its own.
+    pub id: StreamId,
+    /// How it stands.
+    pub view: GatheringView,
+    /// What the harvester wrote, and the event that it stands in.
+    pub harvest: Option<(EventId, String)>,
+}
+
+/// Those who take part, as they are brought.
+#[derive(Default)]
+struct Brought {
+    comers: Vec<Comer>,
+    others: Vec<Invite>,
+    claims: Vec<String>,
+}
+
+impl Door {
+    /// Begins a gathering: brings all who take part, or nobody, and gives the first of them the
+    /// piece.
+    ///
+    /// # Errors
+    /// [`AccessError`]; nothing is left of it then.
+    pub async fn gather(&self, new: NewGathering) -> Result<GatheringEntry, AccessError> {
+        self.may(Action::StartGathering)?;
+        let NewGathering { by, title, mut plan, members } = new;
+        let refused = |rejection| AccessError::Hall(HallError::Rejected(Box::new(rejection)));
+        check_plan(&plan).map_err(refused)?;
+        check_circle(members.iter().map(|m| (m.name.as_str(), m.number, m.part)))
+            .map_err(refused)?;
+        if let Some(own) = self.caller.session() {
+            self.check_free(own.as_str(), NESTED).await?;
+        }
+        self.hall.may_begin(&self.caller)?;
+        let mut brought = Brought::default();
+        let mut first_person = true;
+        for member in &members {
+            self.bring(&by, member, &mut first_person, &mut brought).await?;
+        }
+        plan.pulse = self.hall.pulse(&self.caller).await;
+        plan.signals = self.hall.signals(&self.caller, &plan.opening_question).await;
+        let title = title.unwrap_or_else(|| format!("Gathering: {}", plan.rhythm));
+        let policy = Policy { name: PolicyName::GATHERING, ..self.hall.defaults() };
+        // Keys come in the order of time.
+        brought.claims.push(format!("{GATHERING_KEY}:{}", Uuid::now_v7()));
+        let id = self.convene(title, policy, by, brought, plan).await?;
+        self.gathering_entry(&id, None).await
+    }
+
+    async fn convene(
+        &self,
+        title: String,
+        policy: Policy,
+        by: Actor,
+        brought: Brought,
+        plan: GatheringPlan,
+    ) -> Result<StreamId, AccessError> {
+        let Brought { comers, others, claims } = brought;
+        if !comers.is_empty() {
+            let gathering = Some(plan);
+            let new = Convening { title, policy, by, comers, others, claims, gathering };
+            return Ok(self.hall.sessions()?.convene(new).await?);
+        }
+        let id = self.hall.create(title, policy, by.clone(), None).await?.stream;
+        let invites = others.into_iter().map(Control::Invite);
+        let controls = invites.chain(claims.into_iter().map(Control::Bind)).collect();
+        let begun =
+            self.hall.submit(&id, ClientCommand::Gather { by: by.clone(), plan, controls }, None);
+        if let Err(error) = begun.await {
+            let archive = ClientCommand::Archive { on: true, by: Actor::human(by.id) };
+            self.hall.submit(&id, archive, None).await?;
+            return Err(error.into());
+        }
+        Ok(id)
+    }
+
+    async fn bring(
+        &self,
+        by: &Actor,
+        member: &NewMember,
+        first_person: &mut bool,
+        brought: &mut Brought,
+    ) -> Result<(), AccessError> {
+        match &member.is {
+            Is::Session(word) => {
+                let id = self.session(Action::SendMessage, word).await?.session.id;
+                self.check_free(id.as_str(), &member.name).await?;
+                let invite = self.hall.sessions()?.invite(&id)?;
+                brought.claims.push(format!("{MEMBER_KEY}{id}"));
+                brought.comers.push(comer(Who::Living(id), invite, member));
+            }
+            Is::Agent { client, cwd, args, model } => {
+                let facts = self.registry().get(client).map(|spec| spec.facts());
+                let Some(facts) = facts else { return Err(no_client(client, &member.name)) };
+                if facts.abilities.lives_in_session {
+                    let new = NewSession {
+                        client: client.clone(),
+                        cwd: cwd.clone(),
+                        args: args.clone(),
+                        name: None,
+                        by: by.clone(),
+                        session: self.caller.session().cloned(),
+                    };
+                    let who = Who::Started(self.may_start(new)?);
+                    let model = model.clone().or_else(|| Some(client.clone()));
+                    let profile =
+                        Profile { client: Some(client.clone()), model, ..Profile::default() };
+                    let invite = Invite::new("", profile, facts);
+                    brought.comers.push(comer(who, invite, member));
+                } else {
+                    self.may_run(&facts)?;
+                    brought.others.push(self.agent(client, model.clone(), facts, member).await?);
+                }
+            }
+            Is::Person(id) => {
+                let id = match id {
+                    Some(id) => id.clone(),
+                    None if std::mem::take(first_person) => self.person_of(by),
+                    None => slug(member),
+                };
+                brought.others.push(self.person(id, member).await?);
+            }
+        }
+        Ok(())
+    }
+
+    /// A program that the caller may have started for a gathering.
+    fn may_start(&self, mut new: NewSession) -> Result<NewSession, AccessError> {
+        self.may(Action::StartSession)?;
+        check_args(&new.args)?;
+        if self.caller.is_agent() {
+            new.cwd = self
+                .hall
+                .sessions()?
+                .starts_alone(&new)
+                .ok_or(Denied::Person("have that program started for a gathering"))?;
+        }
+        Ok(new)
+    }
+
+    /// Where the system does not say whose process asks, nothing runs a program.
+    fn may_run(&self, facts: &AgentFacts) -> Result<(), Denied> {
+        let needs = facts.abilities.runs_programs && !self.caller.is_proven();
+        if needs && self.caller.must(Scope::AgentsRun).is_err() {
+            return Err(Denied::Proof(Scope::AgentsRun));
+        }
+        Ok(())
+    }
+
+    async fn agent(
+        &self,
+        client: &str,
+        model: Option<String>,
+        facts: AgentFacts,
+        member: &NewMember,
+    ) -> Result<Invite, AccessError> {
+        let id = slug(member);
+        let model = model.or_else(|| Some(client.to_owned()));
+        let profile = Profile { client: Some(client.to_owned()), model, ..Profile::default() };
+        let mut invite = as_member(Invite::new(id.as_str(), profile, facts), member);
+        invite.principal = self.hall.known_as(&id).await?;
+        Ok(invite)
+    }
+
+    async fn person(&self, id: ParticipantId, member: &NewMember) -> Result<Invite, AccessError> {
+        let profile =
+            Profile { client: Some(HUMAN.into()), model: Some(HUMAN.into()), ..Profile::default() };
+        let mut invite =
+            as_member(Invite::new(id.as_str(), profile, AgentFacts::external()), member);
+        invite.principal = match self.hall.known_as(&id).await? {
+            None if id.as_str() == ParticipantId::USER => Some(Kind::Human),
+            known => known,
+        };
+        Ok(invite)
+    }
+
+    /// The person that a caller is, or at whose computer it asks.
+    fn person_of(&self, by: &Actor) -> ParticipantId {
+        if self.caller.is_agent() { ParticipantId::user() } else { by.id.clone() }
+    }
+
+    /// Nobody is in two gatherings at a time.
+    async fn check_free(&self, session: &str, name: &str) -> Result<(), AccessError> {
+        let namespace = MEMBER_KEY.trim_end_matches(':');
+        let log = &self.hall.inner.store.log;
+        let claim =
+            log.claim(namespace, session, self.hall.now()).await.map_err(HallError::from)?;
+        let Some(claim) = claim else { return Ok(()) };
+        let message = if name == NESTED {
+            format!(
+                "Cannot start a gathering from within a gathering: this session takes part in {}.",
+                claim.stream
+            )
+        } else {
+            format!("{name} takes part in the gathering {} already.", claim.stream)
+        };
+        let rejection = Rejection::new(Refusal::Conflict, "nested_gathering", message);
+        Err(HallError::Rejected(Box::new(rejection)).into())
+    }
+
+    /// The gatherings within reach, the newest first.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn gatherings(&self) -> Result<Vec<GatheringEntry>, AccessError> {
+        self.may(Action::ListGatherings)?;
+        let log = &self.hall.inner.store.log;
+        let claims = log.claims(GATHERING_KEY, self.hall.now()).await.map_err(HallError::from)?;
+        let within = claims.into_iter().rev().map(|claim| claim.stream);
+        let within = within.filter(|stream| self.caller.reach.includes(stream)).take(LISTED_MAX);
+        let mut entries = Vec::new();
+        for stream in within.collect::<Vec<_>>() {
+            match self.gathering_entry(&stream, None).await {
+                Ok(entry) => entries.push(entry),
+                Err(AccessError::Hall(HallError::NotFound(_) | HallError::Deleted(_))) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(entries)
+    }
+
+    /// One gathering, for a participant who is the caller, or whom the caller may look after.
+    ///
+    /// # Errors
+    /// [`AccessError`]; `no_gathering` where the conversation holds none.
+    pub async fn gathering(
+        &self,
+        id: &StreamId,
+        you: Option<ParticipantId>,
+    ) -> Result<GatheringEntry, AccessError> {
+        self.enter(Action::ReadGathering, id)?;
+        if let Some(you) = &you {
+            // What is private to a participant is read in its name.
+            self.named(Some(you.clone()))?;
+        }
+        self.gathering_entry(id, you).await
+    }
+
+    async fn gathering_entry(
+        &self,
+        id: &StreamId,
+        you: Option<ParticipantId>,
+    ) -> Result<GatheringEntry, AccessError> {
+        let view = self.hall.view(id, move |state| state.gathering_for(you.as_ref())).await?;
+        let Some(view) = view else { return Err(not_found()) };
+        let event = view.gathering.as_ref().and_then(|gathering| gathering.harvest);
+        let harvest = match event {
+            Some(event) => self.harvest(id, event).await?,
+            None => None,
+        };
+        Ok(GatheringEntry { id: id.clone(), view, harvest })
+    }
+
+    async fn harvest(
+        &self,
+        id: &StreamId,
+        event: EventId,
+    ) -> Result<Option<(EventId, String)>, AccessError> {
+        let before = Seq(event.seq().0.saturating_sub(1));
+        let page = self.hall.page(id, before, 1).await?;
+        let text = page.events.first().and_then(|recorded| recorded.event.body());
+        Ok(text.map(|text| (event, text.to_owned())))
+    }
+
+    /// Whoever holds the piece hands it on: to somebody in particular, or to the next.
+    ///
+    /// # Errors
+    /// [`AccessError`]; `not_your_piece` for anybody else.
+    pub async fn pass_piece(
+        &self,
+        id: &StreamId,
+        by: Actor,
+        to: Option<String>,
+    ) -> Result<GatheringEntry, AccessError> {
+        let by = self.speaker_in(id, by).await?;
+        let pass = ClientCommand::Pass { by: by.clone(), to, reply_to: None };
+        let permitted = self.permit(id, pass).await?;
+        let holds = move |state: &moothall_kernel::Conversation| {
+            (state.gathering().is_some(), state.has_piece(&by.id))
+        };
+        match self.hall.view(id, holds).await? {
+            (true, true) => drop(self.submit(permitted, None).await?),
+            (true, false) => {
+                let message = "Somebody else holds the talking piece.";
+                let rejection = Rejection::new(Refusal::Conflict, "not_your_piece", message);
+                return Err(HallError::Rejected(Box::new(rejection)).into());
+            }
+            (false, _) => return Err(no_gathering()),
+        }
+        self.gathering_entry(id, None).await
+    }
+
+    /// Ends a gathering: its harvest is asked for at once; ended again, it closes without one.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn end_gathering(
+        &self,
+        id: &StreamId,
+        by: Actor,
+    ) -> Result<GatheringEntry, AccessError> {
+        let permitted = self.permit(id, ClientCommand::CloseGathering { by }).await?;
+        self.submit(permitted, None).await?;
+        self.gathering_entry(id, None).await
+    }
+}
+
+/// Stands for the session that asks, where another one's name would stand.
+const NESTED: &str = "";
+
+fn no_gathering() -> AccessError {
+    let message = "No gathering is going on here.";
+    let rejection = Rejection::new(Refusal::Conflict, "no_gathering", message);
+    HallError::Rejected(Box::new(rejection)).into()
+}
+
+fn not_found() -> AccessError {
+    let message = "There is no gathering with this id. `GET /gatherings` lists them.";
+    let rejection = Rejection::new(Refusal::NotFound, "gathering_not_found", message);
+    HallError::Rejected(Box::new(rejection)).into()
+}
+
+fn no_client(client: &str, name: &str) -> AccessError {
+    let message = format!(
+        "{name}: there is no agent {client:?} in the registry. `GET /agents` lists those there are."
+    );
+    let rejection = Rejection::new(Refusal::Invalid, "invalid_gathering", message);
+    HallError::Rejected(Box::new(rejection)).into()
+}
+
+fn comer(who: Who, invite: Invite, member: &NewMember) -> Comer {
+    let member = member.clone();
+    Comer {
+        who,
+        invite: Box::new(move |session| {
+            let mut invite = as_member(invite.clone(), &member);
+            if invite.participant.is_empty() {
+                invite.participant = session.name.to_string();
+                invite.address = Some(crate::sessions::address_of(session));
+            }
+            invite
+        }),
+    }
+}
+
+fn as_member(mut invite: Invite, member: &NewMember) -> Invite {
+    invite.number = Some(member.number);
+    invite.part = Some(member.part);
+    invite.profile.nickname = Some(member.name.clone()).filter(|name| *name != invite.participant);
+    invite
+}
+
+/// An id made of a name: its letters and digits, or its number where none can stand in an id.
+fn slug(member: &NewMember) -> ParticipantId {
+    let kept: String = member
+        .name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .collect();
+    let parts: Vec<&str> = kept.split('-').filter(|part| !part.is_empty()).collect();
+    match parts.is_empty() {
+        true => ParticipantId::new(format!("member-{}", member.number)),
+        false => ParticipantId::new(parts.join("-")),
+    }
+}

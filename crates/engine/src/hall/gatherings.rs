@@ -1,0 +1,118 @@
+//! What a gathering's members are told of the world when it begins: what goes on here, and what
+//! earlier conversations have to do with its opening question.
+
+use std::collections::BTreeSet;
+
+use moothall_kernel::search::Query;
+use moothall_kernel::search::tokens::words;
+use moothall_kernel::time::{Millis, Timestamp};
+use moothall_kernel::view::Viewer;
+
+use crate::access::Caller;
+use crate::hall::Hall;
+use crate::ports::{Hit, ListFilter, Listed};
+
+/// Words of the opening question that are searched for, the longest first.
+const KEYWORDS_MAX: usize = 6;
+/// A word shorter than this says too little to search for it.
+const KEYWORD_CHARS_MIN: usize = 4;
+/// Most lines about earlier conversations.
+const SIGNALS_MAX: usize = 5;
+/// Longest of them, in characters.
+const SIGNAL_CHARS_MAX: usize = 200;
+/// What counts as lately.
+const LATELY: Millis = Millis::from_secs(24 * 3600);
+
+impl Hall {
+    /// What goes on here, as far as the caller reaches: one line for each thing, in counts and not
+    /// in content.
+    pub(crate) async fn pulse(&self, caller: &Caller) -> Vec<String> {
+        let mut lines = Vec::new();
+        let filter = ListFilter { archived: Some(false), ..ListFilter::default() };
+        if let Ok(page) = self.list(filter).await {
+            let since = self.now() - LATELY;
+            let within: Vec<&Listed> =
+                page.streams.iter().filter(|one| caller.reach.includes(&one.stream)).collect();
+            let lately = within.iter().filter(|one| one.last_ts >= since).count();
+            lines.push(format!("conversations: {}, {lately} used within a day", within.len()));
+        }
+        if let Ok(sessions) = self.sessions() {
+            let seen = sessions.list(false);
+            let seen = seen.iter().filter(|status| self.sees(caller, status)).count();
+            lines.push(format!("sessions that live: {seen}"));
+        }
+        let registry = self.registry();
+        let agents: Vec<&str> = registry.iter().map(|spec| spec.client.as_str()).collect();
+        if !agents.is_empty() {
+            lines.push(format!("agents that can be asked: {}", agents.join(", ")));
+        }
+        lines
+    }
+
+    /// What was said before that has words in common with a question: those messages that have
+    /// most of them, the newest first, as far as the caller reaches.
+    pub(crate) async fn signals(&self, caller: &Caller, question: &str) -> Vec<String> {
+        let mut found: Vec<(usize, Hit)> = Vec::new();
+        for keyword in keywords(question) {
+            let Ok(query) = Query::parse(&keyword) else { continue };
+            let hits = self.search_within(&caller.reach, query, &Viewer::Guest, SIGNALS_MAX, None);
+            for hit in hits.await.map(|hits| hits.hits).unwrap_or_default() {
+                let same = |(_, known): &&mut (usize, Hit)| {
+                    known.stream == hit.stream && known.recorded.seq == hit.recorded.seq
+                };
+                match found.iter_mut().find(same) {
+                    Some((count, _)) => *count += 1,
+                    None => found.push((1, hit)),
+                }
+            }
+        }
+        found.sort_by_key(|(count, hit)| std::cmp::Reverse((*count, hit.recorded.ts)));
+        let mut lines = Vec::new();
+        for (_, hit) in found.into_iter().take(SIGNALS_MAX) {
+            lines.extend(self.signal(&hit).await);
+        }
+        lines
+    }
+
+    async fn signal(&self, hit: &Hit) -> Option<String> {
+        let title = self.find(&hit.stream).await.ok()?.catalog.title;
+        let body = hit.recorded.event.body()?;
+        let text: String = body.split_whitespace().collect::<Vec<_>>().join(" ");
+        let from = hit.recorded.event.from()?;
+        let line = format!("{} {title:?}, {from}: {text}", day(hit.recorded.ts));
+        Some(if line.chars().count() <= SIGNAL_CHARS_MAX {
+            line
+        } else {
+            line.chars().take(SIGNAL_CHARS_MAX - 1).chain(['…']).collect()
+        })
+    }
+}
+
+fn day(ts: Timestamp) -> String {
+    ts.to_string().chars().take(10).collect()
+}
+
+/// The words of a question that say most: the longest ones, each once.
+fn keywords(question: &str) -> Vec<String> {
+    let all: BTreeSet<String> = words(question)
+        .into_iter()
+        .map(|word| word.text)
+        .filter(|word| word.chars().count() >= KEYWORD_CHARS_MIN)
+        .collect();
+    let mut all: Vec<String> = all.into_iter().collect();
+    all.sort_by_key(|word| std::cmp::Reverse(word.chars().count()));
+    all.truncate(KEYWORDS_MAX);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_words_of_a_question_are_searched_for_once_each() {
+        let question = "What needs attention in the deployment? The deployment of it!";
+        assert_eq!(keywords(question), ["deployment", "attention", "needs", "what"]);
+        assert!(keywords("Who? Me.").is_empty());
+    }
+}

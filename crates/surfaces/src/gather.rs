@@ -1,0 +1,165 @@
+//! What gathering somebody wants, for every surface: strict reading of what is asked.
+
+use moothall_engine::door::{Door, Is, NewGathering, NewMember};
+use moothall_kernel::command::Actor;
+use moothall_kernel::gathering::{GatheringPlan, Hearing};
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::Part;
+use moothall_kernel::time::Millis;
+use serde_json::Value;
+
+use crate::ask::{folder, required, said};
+use crate::error::{ApiError, ApiResult, Code};
+use crate::strict::Inbound;
+use crate::wire::{self, GatheringAnswer, NewGatheringMember, NewPiecePass};
+
+/// What kind of gathering it is where nothing is said.
+const RHYTHM: &str = "gathering";
+/// Beats of a turn where nothing is said.
+const BEATS: u32 = 3;
+/// Seconds from beat to beat where nothing is said.
+const BEAT_SECONDS: f64 = 60.0;
+/// Seconds for a last word where nothing is said.
+const LAST_WORD_SECONDS: f64 = 20.0;
+/// Rounds of inhale, hold and exhale, by name.
+const BREATHS: [(&str, [u32; 3]); 3] =
+    [("minimal", [1, 1, 1]), ("standard", [2, 2, 2]), ("extended", [2, 3, 2])];
+/// Most members.
+const MEMBERS_MAX: usize = 200;
+
+fn invalid(message: impl Into<String>) -> ApiError {
+    ApiError::new(Code::InvalidField, message)
+}
+
+/// Begins the gathering that somebody wants.
+pub async fn begin(door: &Door, by: Actor, new: wire::NewGathering) -> ApiResult<GatheringAnswer> {
+    if !(3..=MEMBERS_MAX).contains(&new.participants.len()) {
+        return Err(no_members());
+    }
+    let mut members = Vec::new();
+    for given in new.participants {
+        members.push(member(given).await?);
+    }
+    let plan = GatheringPlan {
+        rhythm: said(new.rhythm).unwrap_or_else(|| RHYTHM.into()),
+        breath: breath(new.breath.as_ref())?,
+        beats_per_turn: new.beats_per_turn.unwrap_or(BEATS),
+        beat_interval: seconds(
+            "beat_interval_seconds",
+            new.beat_interval_seconds.unwrap_or(BEAT_SECONDS),
+        )?,
+        last_word: seconds(
+            "last_word_seconds",
+            new.last_word_seconds.unwrap_or(LAST_WORD_SECONDS),
+        )?,
+        opening_question: new.opening_question.unwrap_or_default(),
+        hearing: match said(new.delivery).as_deref() {
+            None | Some("live") => Hearing::Live,
+            Some("on_turn") => Hearing::OnTurn,
+            Some(_) => return Err(invalid("'delivery' takes \"live\" or \"on_turn\".")),
+        },
+        pulse: Vec::new(),
+        signals: Vec::new(),
+    };
+    let entry = door.gather(NewGathering { by, title: said(new.title), plan, members }).await?;
+    Ok(GatheringAnswer::from(&entry))
+}
+
+fn no_members() -> ApiError {
+    invalid(
+        "'participants' is a list of three or more, each such as {\"name\": \"Ann\", \"number\": 1, \"role\": \"speaker\", \"kind\": \"human\"}.",
+    )
+}
+
+fn breath(given: Option<&Value>) -> ApiResult<[u32; 3]> {
+    let no_breath = || {
+        let names = BREATHS.map(|(name, _)| format!("\"{name}\"")).join(", ");
+        invalid(format!(
+            "'breath' takes {names}, or three whole numbers from 1 such as [1, 2, 1]: the rounds of inhale, hold and exhale."
+        ))
+    };
+    match given {
+        None | Some(Value::Null) => Ok(BREATHS[1].1),
+        Some(Value::String(word)) => {
+            let named = BREATHS.into_iter().find(|(name, _)| name == word);
+            named.map(|(_, rounds)| rounds).ok_or_else(no_breath)
+        }
+        Some(Value::Array(rounds)) => {
+            let numbers = rounds.iter().map(|round| u32::try_from(round.as_u64()?).ok());
+            let numbers: Option<Vec<u32>> = numbers.collect();
+            numbers.and_then(|numbers| numbers.try_into().ok()).ok_or_else(no_breath)
+        }
+        Some(_) => Err(no_breath()),
+    }
+}
+
+fn seconds(field: &str, given: f64) -> ApiResult<Millis> {
+    if given.is_finite() && (0.0..=1e9).contains(&given) {
+        return Ok(Millis((given * 1000.0) as u64));
+    }
+    Err(invalid(format!("'{field}' takes a number of seconds.")))
+}
+
+async fn member(given: NewGatheringMember) -> ApiResult<NewMember> {
+    let name = required("name", given.name.clone())?;
+    let about = |what: &str| invalid(format!("{name}: {what}"));
+    if given.number == 0 {
+        return Err(about("'number' is a whole number from 1."));
+    }
+    if given.computer.as_deref().is_some_and(|computer| !["", "local"].contains(&computer)) {
+        return Err(about("no other computer is known here: leave 'computer' out."));
+    }
+    let part = match said(given.role.clone()).as_deref() {
+        None | Some("speaker") => Part::Speaker,
+        Some("harvester") => Part::Harvester,
+        Some(_) => return Err(about("'role' takes \"speaker\" or \"harvester\".")),
+    };
+    let is = match given.kind.as_str() {
+        "session" => {
+            let no_session = || about("'session_id' is missing: the session's id or name.");
+            Is::Session(said(given.session_id.clone()).ok_or_else(no_session)?)
+        }
+        "agent" => Is::Agent {
+            client: said(given.client.clone())
+                .ok_or_else(|| about("'client' is missing: an agent of the registry."))?,
+            cwd: folder(given.cwd.as_deref()).await?,
+            args: given.args.clone(),
+            model: said(given.model.clone()),
+        },
+        "human" => Is::Person(said(given.participant_id.clone()).map(ParticipantId::new)),
+        _ => return Err(about("'kind' takes \"session\", \"agent\" or \"human\".")),
+    };
+    let unfit = [
+        ("session_id", given.session_id.is_some(), "session"),
+        ("client", given.client.is_some(), "agent"),
+        ("cwd", given.cwd.is_some(), "agent"),
+        ("args", !given.args.is_empty(), "agent"),
+        ("model", given.model.is_some(), "agent"),
+        ("participant_id", given.participant_id.is_some(), "human"),
+    ];
+    if let Some((field, _, kind)) =
+        unfit.into_iter().find(|(_, is_given, kind)| *is_given && *kind != given.kind)
+    {
+        return Err(about(&format!("'{field}' is for the kind {kind:?}.")));
+    }
+    Ok(NewMember { name: name.clone(), number: given.number, part, is })
+}
+
+impl Inbound for wire::NewGathering {
+    fn missing(field: &str) -> ApiError {
+        if field == "participants" {
+            no_members()
+        } else {
+            invalid(format!("'{field}' is missing."))
+        }
+    }
+
+    fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
+        match field {
+            "participants" | "participants[]" => no_members(),
+            other => invalid(format!("'{other}' {takes}.")),
+        }
+    }
+}
+
+impl Inbound for NewPiecePass {}

@@ -1,0 +1,102 @@
+//! Routes that begin, list and end gatherings, and hand the talking piece on.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use moothall_kernel::ids::StreamId;
+
+use super::App;
+use super::once::once;
+use crate::error::ApiResult;
+use crate::gather::begin;
+use crate::request::{Body, Params, ThreadId, named};
+use crate::wire::{Actor, ErrorBody, GatheringAnswer, GatheringList, NewGathering, NewPiecePass};
+
+/// Lists gatherings, those that are closed too.
+#[utoipa::path(get, path = "/gatherings", operation_id = "list_gatherings", tag = "gatherings",
+    responses((status = 200, body = GatheringList), (status = "4XX", body = ErrorBody)))]
+pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<GatheringList>> {
+    let entries = params.door(&app.entrance).gatherings().await?;
+    Ok(Json(GatheringList { gatherings: entries.iter().map(GatheringAnswer::from).collect() }))
+}
+
+/// Begins a gathering: a thread of its own, in which a talking piece goes round. All who take part
+/// come, those that have to be started too, or nobody does.
+#[utoipa::path(post, path = "/gatherings", operation_id = "begin_gathering", tag = "gatherings", request_body = NewGathering,
+    params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
+    responses((status = 201, body = GatheringAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn open(
+    State(app): State<App>,
+    body: Body,
+) -> ApiResult<(StatusCode, Json<GatheringAnswer>)> {
+    let new: NewGathering = body.read()?;
+    let by = body.asker_named(new.from.as_deref())?;
+    let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
+    let answer = once(&app, key.as_ref(), async {
+        let answer = begin(&door, by, new).await?;
+        Ok((StreamId::new(&answer.id), answer))
+    });
+    Ok((StatusCode::CREATED, answer.await?))
+}
+
+/// One gathering: where it is, who holds the piece, and what came of it.
+#[utoipa::path(get, path = "/gatherings/{id}", operation_id = "read_gathering", tag = "gatherings",
+    params(
+        ("id" = String, Path, description = "The gathering."),
+        ("participant" = Option<String>, Query, description = "Whose seed message and pulse are wanted: the caller's own, or for operators anybody's."),
+    ),
+    responses((status = 200, body = GatheringAnswer), (status = "4XX", body = ErrorBody)))]
+pub async fn read(
+    State(app): State<App>,
+    ThreadId(id): ThreadId,
+    params: Params,
+) -> ApiResult<Json<GatheringAnswer>> {
+    let you = named(params.get("participant"))?;
+    let entry = params.door(&app.entrance).gathering(&id, you).await?;
+    Ok(Json(GatheringAnswer::from(&entry)))
+}
+
+/// Hands the talking piece on. Whoever holds it can; to a speaker by name, id or number, or to the
+/// next in order.
+#[utoipa::path(post, path = "/gatherings/{id}/pass", operation_id = "pass_piece", tag = "gatherings", request_body = NewPiecePass,
+    params(
+        ("id" = String, Path, description = "The gathering."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+    ),
+    responses((status = 200, body = GatheringAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn pass(
+    State(app): State<App>,
+    ThreadId(id): ThreadId,
+    body: Body,
+) -> ApiResult<Json<GatheringAnswer>> {
+    let NewPiecePass { from, to } = body.read()?;
+    let by = body.asker_named(from.as_deref())?;
+    let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
+    once(&app, key.as_ref(), async {
+        let entry = door.pass_piece(&id, by, to.filter(|to| !to.is_empty())).await?;
+        Ok((id.clone(), GatheringAnswer::from(&entry)))
+    })
+    .await
+}
+
+/// Ends a gathering: nothing more is spoken, and its harvest is asked for. Ended again while that
+/// is written, it closes without one.
+#[utoipa::path(post, path = "/gatherings/{id}/end", operation_id = "end_gathering", tag = "gatherings", request_body = Option<Actor>,
+    params(
+        ("id" = String, Path, description = "The gathering."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+    ),
+    responses((status = 200, body = GatheringAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn end(
+    State(app): State<App>,
+    ThreadId(id): ThreadId,
+    body: Body,
+) -> ApiResult<Json<GatheringAnswer>> {
+    let by = body.asker()?;
+    let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
+    once(&app, key.as_ref(), async {
+        let entry = door.end_gathering(&id, by).await?;
+        Ok((id.clone(), GatheringAnswer::from(&entry)))
+    })
+    .await
+}
