@@ -7,7 +7,7 @@ use crate::decide::Decider;
 use crate::model::command::{Actor, Post, Refusal, Rejection};
 use crate::model::event::{Cause, Event, Guard, Recorded, SuppressedBecause, TurnKind, Why};
 use crate::model::gathering::{
-    Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, Phase, PieceTenure,
+    Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, PieceTenure,
 };
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, Part, Participant};
@@ -332,12 +332,7 @@ impl Decider<'_> {
         let order = order.into_iter().map(|(_, id)| id).collect();
         self.emit(Event::Gathering(GatheringEvent::RoundOpened { phase, round, order }));
         let rounds = gathering.plan.rounds(phase);
-        self.notice(
-            "phase",
-            format!("{} {round}/{rounds}. {}", phase.as_str(), phase.rule()),
-            None,
-            None,
-        );
+        self.notice("phase", format!("{phase} {round}/{rounds}. {}", phase.rule()), None, None);
         true
     }
 
@@ -416,7 +411,7 @@ fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
         let own = if participant.id == *you { " (you)" } else { "" };
         let _ = writeln!(out, "{number}. {}{own}: {part}", participant.name());
     }
-    let _ = writeln!(out, "Now: {}. {}", gathering.phase.as_str(), gathering.phase.rule());
+    let _ = writeln!(out, "Now: {}. {}", gathering.phase, gathering.phase.rule());
     out.push_str(
         "To hand the piece on, end with a line of its own: \"I pass\" or \"I pass to NAME\".\n",
     );
@@ -449,9 +444,7 @@ fn asked(gathering: &Gathering, turn: &Turn, events: &[Recorded]) -> String {
     let pulse = events.iter().rev().filter(|recorded| is_said(&recorded.event)).take(3).count();
     format!(
         "[Beat {beats}/{}] {}, round {}; {pulse} recent contributions. Is your thread still alive? Go on, turn, or pass.\n",
-        gathering.plan.beats_per_turn,
-        gathering.phase.as_str(),
-        gathering.round
+        gathering.plan.beats_per_turn, gathering.phase, gathering.round
     )
 }
 
@@ -466,7 +459,7 @@ fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {
     if !(1..=BEATS_MAX).contains(&plan.beats_per_turn) {
         return invalid(format!("`beats_per_turn` takes 1 to {BEATS_MAX}."));
     }
-    if Phase::ALL.iter().any(|phase| !(1..=BEATS_MAX).contains(&plan.rounds(*phase))) {
+    if plan.breath.iter().any(|rounds| !(1..=BEATS_MAX).contains(rounds)) {
         return invalid(format!("Each phase of `breath` takes 1 to {BEATS_MAX} rounds."));
     }
     if plan.beat_interval.0 < 1000 || plan.last_word.0 < 1000 {

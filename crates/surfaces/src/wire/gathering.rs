@@ -3,8 +3,6 @@
 use moothall_kernel::gathering::{GatheringEvent, GatheringPlan};
 use serde_json::{Value, json};
 
-use super::labels::{hearing_word, let_go_word};
-
 /// `{"event": …}` and what belongs to it.
 pub(super) fn content(step: &GatheringEvent) -> Value {
     match step {
@@ -12,7 +10,7 @@ pub(super) fn content(step: &GatheringEvent) -> Value {
             json!({"event": "opened", "by": by, "plan": plan_as_json(plan)})
         }
         GatheringEvent::RoundOpened { phase, round, order } => {
-            json!({"event": "round_opened", "phase": phase.as_str(), "rule": phase.rule(), "round": round, "order": order})
+            json!({"event": "round_opened", "phase": phase.to_string(), "rule": phase.rule(), "round": round, "order": order})
         }
         GatheringEvent::PieceGiven { holder, note } => {
             json!({"event": "piece_given", "holder": holder, "note": note})
@@ -20,7 +18,7 @@ pub(super) fn content(step: &GatheringEvent) -> Value {
         GatheringEvent::Beat { number } => json!({"event": "beat", "number": number}),
         GatheringEvent::LastWordAsked => json!({"event": "last_word_asked"}),
         GatheringEvent::PieceReleased { holder, because, next, note } => {
-            json!({"event": "piece_released", "holder": holder, "because": let_go_word(*because), "next": next, "note": note})
+            json!({"event": "piece_released", "holder": holder, "because": because.to_string(), "next": next, "note": note})
         }
         GatheringEvent::HarvestAsked { harvester } => {
             json!({"event": "harvest_asked", "harvester": harvester})
@@ -37,6 +35,6 @@ fn plan_as_json(plan: &GatheringPlan) -> Value {
         "beat_interval_seconds": plan.beat_interval.as_secs_f64(),
         "last_word_seconds": plan.last_word.as_secs_f64(),
         "opening_question": plan.opening_question,
-        "delivery": hearing_word(plan.hearing),
+        "delivery": plan.hearing.to_string(),
     })
 }
