@@ -11,6 +11,7 @@ use moothall_engine::agent::Agent;
 use moothall_engine::registry::AgentSpec;
 use moothall_engine::run_once::RunOnce;
 use moothall_kernel::participant::Profile;
+use strum::VariantArray;
 
 use crate::command::{CommandSpec, Stdin};
 use crate::llm::{Llm, LlmSpec, Provider};
@@ -58,7 +59,7 @@ pub fn discover(variable: impl Fn(&str) -> Option<String>, bridge_url: &str) -> 
     let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
     let path = set("PATH").unwrap_or_default();
     let models = MODELS.iter().filter_map(|model| model.offer(&set));
-    let programs = Vendor::ALL.into_iter().filter_map(|vendor| offer(vendor, &path, bridge_url));
+    let programs = Vendor::VARIANTS.iter().filter_map(|&vendor| offer(vendor, &path, bridge_url));
     models.chain(programs).collect()
 }
 
@@ -85,9 +86,7 @@ impl Model {
         let (variable, spec) = self.spec(set)?;
         let summary = format!(
             "Asks the model {} ({}) for each turn; offered because {variable} is set. Configure [agents.{}] to choose another.",
-            self.model,
-            self.provider.as_str(),
-            self.client
+            self.model, self.provider, self.client
         );
         Some(offered(self.client, self.model, summary, Arc::new(RunOnce::new(Llm::new(spec)))))
     }

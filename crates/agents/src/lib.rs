@@ -27,6 +27,7 @@ use std::sync::Arc;
 use moothall_engine::registry::AgentSpec;
 use moothall_engine::run_once::RunOnce;
 use moothall_kernel::participant::Profile;
+use strum::VariantArray;
 
 pub use config::{AgentConfig, ConfigFault, ProfileConfig, ReachKey};
 pub use discover::discover;
@@ -34,17 +35,17 @@ use script::Demo;
 
 /// The agents that are there without any configuration, in the order in which they are invited.
 pub fn built_in() -> Vec<AgentSpec> {
-    Demo::ALL.into_iter().map(demo).collect()
+    Demo::VARIANTS.iter().copied().map(demo).collect()
 }
 
 fn demo(demo: Demo) -> AgentSpec {
     let profile = Profile {
-        client: Some(demo.client().to_owned()),
+        client: Some(demo.to_string()),
         model: Some("demo".to_owned()),
         ..Profile::default()
     };
     AgentSpec {
-        client: demo.client().to_owned(),
+        client: demo.to_string(),
         summary: demo.summary().to_owned(),
         profile,
         origin: "built-in",

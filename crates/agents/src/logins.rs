@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use strum::VariantArray;
+
 use crate::terminal::Vendor;
 
 /// What one known program is handed on beside what every program inherits.
@@ -91,7 +93,7 @@ impl Login {
 
     /// All known programs that have a login.
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        Vendor::ALL.into_iter().filter_map(|vendor| vendor.table().launch.login)
+        Vendor::VARIANTS.iter().filter_map(|vendor| vendor.table().launch.login)
     }
 
     /// What of an environment is handed on to it. Nothing of the server's own is ever among it.

@@ -6,6 +6,7 @@
 
 /// A slip that the simulator has to notice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(strum::EnumString, strum::VariantArray)]
 pub enum Bug {
     /// A request is answered when it is decided, before it is appended.
     AcknowledgeBeforeCommit,
@@ -77,52 +78,6 @@ pub enum Bug {
     AnyTagAccepted,
     /// An answer is pressed without a look at the dialog.
     AnswerPressedBlindly,
-}
-
-impl Bug {
-    /// All of them.
-    pub const ALL: [Bug; 35] = [
-        Bug::AcknowledgeBeforeCommit,
-        Bug::PublishBeforeCommit,
-        Bug::NoAttemptFencing,
-        Bug::LostWakeUp,
-        Bug::CauseCoveredTwice,
-        Bug::GuardNotRestored,
-        Bug::AudienceLeak,
-        Bug::TimeGoesBackwards,
-        Bug::DuplicateClaim,
-        Bug::NoEpochFencing,
-        Bug::RetryRunsTwice,
-        Bug::DowntimeForgotten,
-        Bug::RetryLostWhenFull,
-        Bug::FencedWriterGoesOn,
-        Bug::ChargedTwice,
-        Bug::ChargeNotGivenBack,
-        Bug::AnswersSwapped,
-        Bug::CancelForgotten,
-        Bug::ArchiveLeavesTurns,
-        Bug::SnapshotForgets,
-        Bug::SilenceIsConsent,
-        Bug::CommandClaimLapses,
-        Bug::CooldownDrops,
-        Bug::CancelledIsAskedAgain,
-        Bug::PatienceForgotten,
-        Bug::LateAnswerChargedToNewest,
-        Bug::ReaderGetsTurns,
-        Bug::ReactsTwice,
-        Bug::ReplyAddressesNobody,
-        Bug::AskForcesNobody,
-        Bug::TypedBeforeKept,
-        Bug::TypedAgain,
-        Bug::ScreenIsProof,
-        Bug::AnyTagAccepted,
-        Bug::AnswerPressedBlindly,
-    ];
-
-    /// The one of this name, as it is written here.
-    pub fn named(name: &str) -> Option<Bug> {
-        Bug::ALL.into_iter().find(|bug| format!("{bug:?}") == name)
-    }
 }
 
 #[cfg(feature = "planted-bugs")]

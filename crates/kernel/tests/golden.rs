@@ -61,12 +61,8 @@ fn decoded(line: &Value) -> Recorded {
 
 /// What a state is, in words that no later version has reason to say otherwise.
 fn in_words(state: &Conversation) -> String {
-    let mut lines = vec![format!(
-        "{} under {}, head {}",
-        state.name(),
-        state.policy().name.as_str(),
-        state.head()
-    )];
+    let mut lines =
+        vec![format!("{} under {}, head {}", state.name(), state.policy().name, state.head())];
     let flags = [
         (state.is_archived(), "archived"),
         (state.is_paused(), "paused"),

@@ -24,6 +24,7 @@ use moothall_kernel::{
     preview::{Draft, Forecast},
 };
 use proptest::prelude::*;
+use strum::VariantArray;
 
 const AGENTS: [&str; 4] = ["ann", "bob", "cy", "dee"];
 
@@ -50,7 +51,7 @@ enum Move {
 }
 
 fn policies() -> impl Strategy<Value = Policy> {
-    let names = prop::sample::select(PolicyName::ALL.to_vec());
+    let names = prop::sample::select(PolicyName::VARIANTS.to_vec());
     (names, 0..4_u32, 1..4_u32, 0..4_u64, 1..6_u32, prop::option::of(0..3_u32)).prop_map(
         |(name, cap, depth, cooldown, exchanges, volunteers)| Policy {
             max_agent_turns_per_message: cap,

@@ -18,7 +18,7 @@ pub use self::about::{
 pub use self::access::{Invitation, Join, KeyOf, NewInvitation, NewToken, Token, TokenId};
 pub use self::export::{Export, ExportFormat};
 pub use self::global::{ColorChoice, Global, command};
-pub use self::spending::{Budget, BudgetCommand, BudgetRaise, Usage, UsageBy};
+pub use self::spending::{Budget, BudgetCommand, BudgetRaise, Usage};
 pub use self::terminals::{
     End, Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions,
 };

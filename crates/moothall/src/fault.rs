@@ -3,91 +3,48 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use strum::VariantArray;
+
 /// Exit codes by kind. Scripts rely on them, so the numbers never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
+#[repr(u8)]
 pub enum Exit {
     /// Anything without a kind of its own.
-    Failure,
+    Failure = 1,
     /// The command line itself.
-    Usage,
+    Usage = 2,
     /// `--wait`: nobody will answer.
-    Unanswered,
+    Unanswered = 3,
     /// `--wait`: all who were asked had nothing to say.
-    Passed,
+    Passed = 4,
     /// `--wait`: an agent failed.
-    AgentFailed,
+    AgentFailed = 5,
     /// `--wait`: an agent waits for a permission.
-    Asked,
+    #[strum(serialize = "permission_asked")]
+    Asked = 6,
     /// No server answers, or its address is taken.
-    Unavailable,
-    /// The disk failed or is full.
-    Io,
+    Unavailable = 69,
+    /// The disk.
+    Io = 74,
     /// It would work later.
-    TryLater,
-    /// What was asked for is not allowed.
-    Denied,
-    /// The configuration is wrong.
-    Config,
-    /// It was not done within `--timeout`.
-    TimedOut,
-    /// A person stopped it with Ctrl-C.
-    Interrupted,
+    TryLater = 75,
+    /// Not allowed.
+    Denied = 77,
+    /// The configuration.
+    Config = 78,
+    /// `--timeout`.
+    #[strum(serialize = "timeout")]
+    TimedOut = 124,
+    /// Ctrl-C.
+    Interrupted = 130,
 }
 
 impl Exit {
-    /// All kinds, in the order of their numbers.
-    const ALL: [Exit; 13] = [
-        Exit::Failure,
-        Exit::Usage,
-        Exit::Unanswered,
-        Exit::Passed,
-        Exit::AgentFailed,
-        Exit::Asked,
-        Exit::Unavailable,
-        Exit::Io,
-        Exit::TryLater,
-        Exit::Denied,
-        Exit::Config,
-        Exit::TimedOut,
-        Exit::Interrupted,
-    ];
-
     /// The number the shell sees.
     pub const fn code(self) -> u8 {
-        match self {
-            Exit::Failure => 1,
-            Exit::Usage => 2,
-            Exit::Unanswered => 3,
-            Exit::Passed => 4,
-            Exit::AgentFailed => 5,
-            Exit::Asked => 6,
-            Exit::Unavailable => 69,
-            Exit::Io => 74,
-            Exit::TryLater => 75,
-            Exit::Denied => 77,
-            Exit::Config => 78,
-            Exit::TimedOut => 124,
-            Exit::Interrupted => 130,
-        }
-    }
-
-    /// A stable word for programs, where the server gave none.
-    const fn word(self) -> &'static str {
-        match self {
-            Exit::Failure => "failure",
-            Exit::Usage => "usage",
-            Exit::Unanswered => "unanswered",
-            Exit::Passed => "passed",
-            Exit::AgentFailed => "agent_failed",
-            Exit::Asked => "permission_asked",
-            Exit::Unavailable => "unavailable",
-            Exit::Io => "io",
-            Exit::TryLater => "try_later",
-            Exit::Denied => "denied",
-            Exit::Config => "config",
-            Exit::TimedOut => "timeout",
-            Exit::Interrupted => "interrupted",
-        }
+        self as u8
     }
 
     const fn meaning(self) -> &'static str {
@@ -116,8 +73,9 @@ impl Exit {
 
     /// The table that `--help` shows.
     pub fn table() -> String {
-        let rows = Exit::ALL.map(|exit| format!("  {:>3}  {}\n", exit.code(), exit.meaning()));
-        format!("Exit codes:\n    0  it worked\n{}", rows.concat())
+        let row = |exit: &Exit| format!("  {:>3}  {}\n", exit.code(), exit.meaning());
+        let rows: String = Exit::VARIANTS.iter().map(row).collect();
+        format!("Exit codes:\n    0  it worked\n{rows}")
     }
 }
 
@@ -176,7 +134,7 @@ impl Fault {
 
     /// For programs: what `--json` prints on standard error.
     pub fn json(&self) -> serde_json::Value {
-        let code = self.code.as_deref().unwrap_or(self.exit.word());
+        let code = self.code.as_deref().unwrap_or(self.exit.into());
         serde_json::json!({"error": {"code": code, "message": self.what, "why": self.why, "try": self.forward, "exit": self.exit.code()}})
     }
 

@@ -277,6 +277,7 @@ fn the_kernel_is_pure() {
         "serde",
         "serde_json",
         "jiff",
+        "strum",
         "unicode-normalization",
         "unicode-security",
         "unicode-segmentation",

@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use moothall_engine::access::{
-    AuditAction, AuditEntry, Audited, InsertOutcome, Principal, Principals, Scopes, Token,
-    TokenHash, TokenId, TokenKind, reach_of,
+    AuditEntry, Audited, InsertOutcome, Principal, Principals, Scopes, Token, TokenHash, TokenId,
+    TokenKind, reach_of,
 };
 use moothall_engine::ports::LogError;
 use moothall_kernel::ids::ParticipantId;
@@ -18,16 +18,9 @@ use crate::rows::{counter, int};
 const COLUMNS: &str = "t.id, t.kind, t.hash, t.principal, p.kind, t.scopes, t.threads, t.label, t.parent, t.created_at, t.expires_at,
     t.last_used_at, t.revoked_at FROM tokens t JOIN principals p ON p.id = t.principal";
 
-const fn kind_word(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Human => "human",
-        Kind::Agent => "agent",
-    }
-}
-
 /// What is not known for a person is an agent, who may do less.
 fn kind_of(word: &str) -> Kind {
-    if word == kind_word(Kind::Human) { Kind::Human } else { Kind::Agent }
+    word.parse().unwrap_or(Kind::Agent)
 }
 
 /// Keeps a token, and its principal where that is new.
@@ -40,7 +33,7 @@ pub(crate) fn add(
     let sql = "INSERT INTO principals (id, kind, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
     conn.prepare_cached(sql)?.execute(params![
         id.as_str(),
-        kind_word(*kind),
+        kind.to_string(),
         token.created_at.millis()
     ])?;
     if principal(conn, id)?.is_some_and(|known| known.kind != *kind) {
@@ -63,7 +56,7 @@ fn insert(conn: &Connection, token: &Token) -> Result<(), Refusal> {
         .map(|streams| streams.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "));
     let values = params![
         token.id.as_str(),
-        token.kind.word(),
+        token.kind.to_string(),
         token.hash.as_bytes(),
         token.principal.id.as_str(),
         token.scopes.words(),
@@ -133,7 +126,7 @@ pub(crate) fn record(conn: &Connection, entry: &AuditEntry) -> Result<(), Refusa
     let sql = "INSERT INTO audit (at, deed, principal, token, about, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let values = params![
         entry.at.millis(),
-        entry.deed.word(),
+        entry.deed.to_string(),
         entry.by.as_ref().map(ParticipantId::as_str),
         entry.token.as_ref().map(TokenId::as_str),
         entry.about.as_ref().map(TokenId::as_str),
@@ -178,7 +171,7 @@ fn read_token(row: &Row<'_>) -> rusqlite::Result<Token> {
 }
 
 fn token_kind(word: &str) -> rusqlite::Result<TokenKind> {
-    TokenKind::parse(word).ok_or_else(|| rusqlite::Error::InvalidColumnName("tokens.kind".into()))
+    word.parse().map_err(|_| rusqlite::Error::InvalidColumnName("tokens.kind".into()))
 }
 
 /// The principal of this id.
@@ -207,8 +200,11 @@ pub(crate) fn audit(
 
 fn read_audited(row: &Row<'_>) -> rusqlite::Result<Audited> {
     let name = |place: usize| row.get::<_, Option<String>>(place);
-    let deed = AuditAction::parse(row.get_ref(2)?.as_str()?)
-        .ok_or_else(|| rusqlite::Error::InvalidColumnName("audit.deed".into()))?;
+    let deed = row
+        .get_ref(2)?
+        .as_str()?
+        .parse()
+        .map_err(|_| rusqlite::Error::InvalidColumnName("audit.deed".into()))?;
     let entry = AuditEntry {
         at: Timestamp::from_millis(row.get(1)?),
         deed,

@@ -14,25 +14,20 @@ use crate::json::{JsonFault, JsonFaultKind};
 use crate::wire::{ErrorBody, ErrorDetail};
 
 macro_rules! codes {
-    ($($name:ident = $status:literal $word:literal $meaning:literal;)*) => {
-        /// What the server itself refuses. The rules of conversations add their own words.
+    ($($name:ident = $status:literal $meaning:literal;)*) => {
+        /// What the server itself refuses, by status. The rules of conversations add their own
+        /// words.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[derive(strum::IntoStaticStr, strum::VariantArray)]
+        #[strum(serialize_all = "snake_case")]
         pub enum Code {
             $(#[doc = $meaning] $name,)*
         }
 
         impl Code {
-            /// All of them, by status.
-            pub const ALL: &'static [Code] = &[$(Code::$name,)*];
-
-            /// The HTTP status that it is answered with.
+            /// Its status.
             pub const fn status(self) -> u16 {
                 match self { $(Code::$name => $status,)* }
-            }
-
-            /// The word that clients compare, which never changes.
-            pub const fn word(self) -> &'static str {
-                match self { $(Code::$name => $word,)* }
             }
 
             /// What it means and what to do.
@@ -44,69 +39,69 @@ macro_rules! codes {
 }
 
 codes! {
-    MalformedJson = 400 "malformed_json" "The body is not JSON in UTF-8, or there is none.";
-    DuplicateKey = 400 "duplicate_key" "An object in the body names a key twice, so programs would read it differently.";
-    TooDeep = 400 "too_deep" "The body nests deeper than 32.";
-    BadNumber = 400 "bad_number" "A number in the body is beyond ±(2⁵³−1) or is negative zero, so programs would read it differently.";
-    MissingFrom = 400 "missing_from" "The body has no `from`.";
-    MissingContent = 400 "missing_content" "The message has no `content`.";
-    UnknownType = 400 "unknown_type" "`types` names a type of events that there is not; the message lists those there are.";
-    MissingState = 400 "missing_state" "The presence has no `state`.";
-    BadIdempotencyKey = 400 "bad_idempotency_key" "`Idempotency-Key` takes 1 to 255 visible ASCII characters, once.";
-    BadHost = 400 "bad_host" "The request has no `Host` header, or several.";
-    TlsRequired = 400 "tls_required" "This server speaks TLS: write `https://` in its address. Plain HTTP is for programs on its own computer.";
-    Unauthenticated = 401 "unauthenticated" "There is no credential, or one that is worth nothing: unknown, mistyped, expired, revoked, or of a session that has ended. Send `Authorization: Bearer <token>`, or sign in.";
-    Forbidden = 403 "forbidden" "The credential, or having none, does not allow this; the message says what does.";
-    WrongOrigin = 403 "wrong_origin" "The request comes from a web page that this server does not trust.";
-    OtherUser = 403 "other_user" "You are another user of this computer than the one who runs this server. They can let every user in with `other_users = true` in `[server]`, or use `--mode token` and give you a token.";
-    ReservedSender = 403 "reserved_sender" "`from` names the server itself.";
-    SessionRequired = 403 "session_required" "Only a session can do this: the request has to bring the token of its environment.";
-    WrongSpeaker = 403 "wrong_speaker" "`from` names somebody else than the one who asks.";
-    NotFound = 404 "not_found" "There is nothing at this path.";
-    ThreadNotFound = 404 "thread_not_found" "There is no thread with this id.";
-    UnknownEvent = 404 "unknown_event" "There is no event with this id in the thread.";
-    UnknownTurn = 404 "unknown_turn" "There is no turn with this id.";
-    UnknownToken = 404 "unknown_token" "There is no token with this id; `GET /tokens` lists them.";
-    SessionNotFound = 404 "session_not_found" "There is no session with this id or name.";
-    LinkNotFound = 404 "link_not_found" "There is no link with this id, or it is closed.";
-    MethodNotAllowed = 405 "method_not_allowed" "The path exists, but not for this method; `Allow` lists those it takes.";
-    RequestTimeout = 408 "request_timeout" "The body did not arrive within 30 seconds.";
-    TokenShown = 409 "token_shown" "This request has made its token already, and a token is shown once. Revoke that one and make another.";
-    PrincipalTaken = 409 "principal_taken" "The principal is known as a person where an agent is named, or the other way round; or it is, or was, the name of a session.";
-    ThreadReadOnly = 409 "thread_read_only" "A newer version of Moothall wrote to the thread; it can be read here, not written.";
-    SessionEnded = 409 "session_ended" "The session is over; nothing can be sent to it.";
-    SessionConflict = 409 "session_conflict" "The session, or another one, is in the way of this; the message says how.";
-    ThreadDeleted = 410 "thread_deleted" "The thread was deleted, with everything that was said in it. Backups that were made before still hold it.";
-    TooLarge = 413 "too_large" "The body is larger than 1 MiB.";
-    WrongContentType = 415 "wrong_content_type" "The `Content-Type` header is not `application/json`.";
-    WrongPosition = 416 "wrong_position" "`Last-Event-ID` or `after` is not a position of this thread.";
-    WrongHost = 421 "wrong_host" "The `Host` header names another server.";
-    UnknownField = 422 "unknown_field" "The body has a key that means nothing here.";
-    InvalidField = 422 "invalid_field" "A value in the body is of the wrong kind or outside its range.";
-    InvalidParameter = 422 "invalid_parameter" "A parameter of the query is of the wrong kind or outside its range.";
-    InvalidQuery = 422 "invalid_query" "The search is not understood, or names a thread that does not exist.";
-    InvalidToken = 422 "invalid_token" "The token that is asked for cannot be.";
-    InvalidParticipant = 422 "invalid_participant" "A participant's id is not 1 to 64 of `A-Z a-z 0-9 . _ : -`, or is reserved.";
-    InvalidPolicy = 422 "invalid_policy" "The policy, or one of its settings, is not understood.";
-    InvalidControl = 422 "invalid_control" "The content of the control is not understood.";
-    InvalidSession = 422 "invalid_session" "The session or link that is asked for makes no sense; the message says why.";
-    ServerField = 422 "server_field" "The body gives something that only the server may say: `id`, `ts`, `seq`, `via`, `meta.turn`.";
-    NothingToErase = 422 "nothing_to_erase" "The event has no words of its own; only messages, answers in words, and what was kept of an agent, can be erased.";
-    ServerType = 422 "server_type" "Events of this type are the server's; clients cannot post them.";
-    UnknownReplyTo = 422 "unknown_reply_to" "`meta.reply_to` names nothing in this thread that can be replied to.";
-    KeyReused = 422 "idempotency_key_reused" "The `Idempotency-Key` was used for another request.";
-    RateLimited = 429 "rate_limited" "More was asked for than one principal, thread or address may have in this time. Nothing was decided; try again after `Retry-After` seconds.";
-    TooManyStreams = 429 "too_many_streams" "The principal has as many streams open as one may have; close one first. `GET /events/stream` tells of all threads at once.";
-    TooManyConnections = 429 "too_many_connections" "Too many connections come from this address; use those there are, or close some.";
-    Internal = 500 "internal" "The server made a mistake; its log says more.";
-    IoError = 500 "io_error" "The disk could not be read. Nothing is lost by asking again; `moothall doctor` and the system's log say more.";
-    Damaged = 500 "damaged" "What is stored is damaged; `moothall doctor` says more.";
-    NoTerminals = 501 "no_terminals" "This server has no terminals; `moothall doctor` says why.";
-    TerminalFailed = 502 "terminal_failed" "The terminal, or the program in it, did not do what it was told.";
-    Overloaded = 503 "overloaded" "Too much is waiting. Nothing was decided; try again after `Retry-After` seconds.";
-    NoSeats = 503 "no_seats" "Every connection that the server can hold is taken, and what is kept back is for operators. Try again after `Retry-After` seconds.";
-    ShuttingDown = 503 "shutting_down" "The server is going down. Nothing was decided; try again after `Retry-After` seconds.";
-    DiskFull = 507 "disk_full" "The disk is full. Nothing was decided; reads go on.";
+    MalformedJson = 400 "The body is not JSON in UTF-8, or there is none.";
+    DuplicateKey = 400 "An object in the body names a key twice, so programs would read it differently.";
+    TooDeep = 400 "The body nests deeper than 32.";
+    BadNumber = 400 "A number in the body is beyond ±(2⁵³−1) or is negative zero, so programs would read it differently.";
+    MissingFrom = 400 "The body has no `from`.";
+    MissingContent = 400 "The message has no `content`.";
+    UnknownType = 400 "`types` names a type of events that there is not; the message lists those there are.";
+    MissingState = 400 "The presence has no `state`.";
+    BadIdempotencyKey = 400 "`Idempotency-Key` takes 1 to 255 visible ASCII characters, once.";
+    BadHost = 400 "The request has no `Host` header, or several.";
+    TlsRequired = 400 "This server speaks TLS: write `https://` in its address. Plain HTTP is for programs on its own computer.";
+    Unauthenticated = 401 "There is no credential, or one that is worth nothing: unknown, mistyped, expired, revoked, or of a session that has ended. Send `Authorization: Bearer <token>`, or sign in.";
+    Forbidden = 403 "The credential, or having none, does not allow this; the message says what does.";
+    WrongOrigin = 403 "The request comes from a web page that this server does not trust.";
+    OtherUser = 403 "You are another user of this computer than the one who runs this server. They can let every user in with `other_users = true` in `[server]`, or use `--mode token` and give you a token.";
+    ReservedSender = 403 "`from` names the server itself.";
+    SessionRequired = 403 "Only a session can do this: the request has to bring the token of its environment.";
+    WrongSpeaker = 403 "`from` names somebody else than the one who asks.";
+    NotFound = 404 "There is nothing at this path.";
+    ThreadNotFound = 404 "There is no thread with this id.";
+    UnknownEvent = 404 "There is no event with this id in the thread.";
+    UnknownTurn = 404 "There is no turn with this id.";
+    UnknownToken = 404 "There is no token with this id; `GET /tokens` lists them.";
+    SessionNotFound = 404 "There is no session with this id or name.";
+    LinkNotFound = 404 "There is no link with this id, or it is closed.";
+    MethodNotAllowed = 405 "The path exists, but not for this method; `Allow` lists those it takes.";
+    RequestTimeout = 408 "The body did not arrive within 30 seconds.";
+    TokenShown = 409 "This request has made its token already, and a token is shown once. Revoke that one and make another.";
+    PrincipalTaken = 409 "The principal is known as a person where an agent is named, or the other way round; or it is, or was, the name of a session.";
+    ThreadReadOnly = 409 "A newer version of Moothall wrote to the thread; it can be read here, not written.";
+    SessionEnded = 409 "The session is over; nothing can be sent to it.";
+    SessionConflict = 409 "The session, or another one, is in the way of this; the message says how.";
+    ThreadDeleted = 410 "The thread was deleted, with everything that was said in it. Backups that were made before still hold it.";
+    TooLarge = 413 "The body is larger than 1 MiB.";
+    WrongContentType = 415 "The `Content-Type` header is not `application/json`.";
+    WrongPosition = 416 "`Last-Event-ID` or `after` is not a position of this thread.";
+    WrongHost = 421 "The `Host` header names another server.";
+    UnknownField = 422 "The body has a key that means nothing here.";
+    InvalidField = 422 "A value in the body is of the wrong kind or outside its range.";
+    InvalidParameter = 422 "A parameter of the query is of the wrong kind or outside its range.";
+    InvalidQuery = 422 "The search is not understood, or names a thread that does not exist.";
+    InvalidToken = 422 "The token that is asked for cannot be.";
+    InvalidParticipant = 422 "A participant's id is not 1 to 64 of `A-Z a-z 0-9 . _ : -`, or is reserved.";
+    InvalidPolicy = 422 "The policy, or one of its settings, is not understood.";
+    InvalidControl = 422 "The content of the control is not understood.";
+    InvalidSession = 422 "The session or link that is asked for makes no sense; the message says why.";
+    ServerField = 422 "The body gives something that only the server may say: `id`, `ts`, `seq`, `via`, `meta.turn`.";
+    NothingToErase = 422 "The event has no words of its own; only messages, answers in words, and what was kept of an agent, can be erased.";
+    ServerType = 422 "Events of this type are the server's; clients cannot post them.";
+    UnknownReplyTo = 422 "`meta.reply_to` names nothing in this thread that can be replied to.";
+    IdempotencyKeyReused = 422 "The `Idempotency-Key` was used for another request.";
+    RateLimited = 429 "More was asked for than one principal, thread or address may have in this time. Nothing was decided; try again after `Retry-After` seconds.";
+    TooManyStreams = 429 "The principal has as many streams open as one may have; close one first. `GET /events/stream` tells of all threads at once.";
+    TooManyConnections = 429 "Too many connections come from this address; use those there are, or close some.";
+    Internal = 500 "The server made a mistake; its log says more.";
+    IoError = 500 "The disk could not be read. Nothing is lost by asking again; `moothall doctor` and the system's log say more.";
+    Damaged = 500 "What is stored is damaged; `moothall doctor` says more.";
+    NoTerminals = 501 "This server has no terminals; `moothall doctor` says why.";
+    TerminalFailed = 502 "The terminal, or the program in it, did not do what it was told.";
+    Overloaded = 503 "Too much is waiting. Nothing was decided; try again after `Retry-After` seconds.";
+    NoSeats = 503 "Every connection that the server can hold is taken, and what is kept back is for operators. Try again after `Retry-After` seconds.";
+    ShuttingDown = 503 "The server is going down. Nothing was decided; try again after `Retry-After` seconds.";
+    DiskFull = 507 "The disk is full. Nothing was decided; reads go on.";
 }
 
 /// A request that failed.
@@ -140,7 +135,7 @@ pub type ApiResult<T> = Result<T, ApiError>;
 impl ApiError {
     /// One of the table, in the words of this occasion.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Self::with_status(code.status(), code.word(), message.into())
+        Self::with_status(code.status(), code.into(), message.into())
     }
 
     fn with_status(status: u16, code: &str, message: String) -> Self {
@@ -237,7 +232,7 @@ impl ApiError {
             HallError::Rejected(rejection) => Self::of_rejection(&rejection),
             HallError::NotFound(id) => return Self::no_thread(id.as_str()),
             HallError::Deleted(id) => return Self::plain(Code::ThreadDeleted).in_thread(&id),
-            HallError::KeyReused => Self::plain(Code::KeyReused),
+            HallError::KeyReused => Self::plain(Code::IdempotencyKeyReused),
             HallError::Overloaded => Self::plain(Code::Overloaded),
             HallError::DiskFull => Self::plain(Code::DiskFull),
             HallError::ReadOnly { .. } => Self::new(Code::ThreadReadOnly, text),

@@ -6,7 +6,7 @@ use moothall_kernel::event::{Cause, Event, Outcome, Posted, Recorded};
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
 
-use crate::wire::{TurnEntry, WireFault, outcome_word, turn_id, why_not_word, why_word};
+use crate::wire::{TurnEntry, WireFault, turn_id};
 
 /// An entry, and every human message that it goes back to: what waits for its turn may be asked
 /// about more. The newest is the entry's own.
@@ -67,7 +67,7 @@ impl Explained {
             Event::TurnGranted { turn, participant, why, may_pass, cause, .. } => {
                 let mut entry = self.entry(participant.to_string(), cause, recorded);
                 entry.id = Some(turn_id(&self.stream, *turn));
-                entry.why = Some(why_word(*why).into());
+                entry.why = Some(why.to_string());
                 entry.may_pass = *may_pass;
                 entry.attempt = 1;
                 self.open.insert(*turn, self.entries.len());
@@ -75,7 +75,7 @@ impl Explained {
             }
             Event::Skipped { participant, why_not, cause, detail } => {
                 let mut entry = self.entry(participant.to_string(), cause, recorded);
-                entry.why_not = Some(why_not_word(*why_not).into());
+                entry.why_not = Some(why_not.to_string());
                 entry.detail.clone_from(detail);
                 self.list_entry(entry);
             }
@@ -83,7 +83,7 @@ impl Explained {
                 self.widen(*turn, cause);
                 self.change(*turn, |entry| {
                     entry.cause = cause.into();
-                    entry.why = Some(why_word(*why).into());
+                    entry.why = Some(why.to_string());
                     entry.may_pass = *may_pass;
                 });
             }
@@ -128,7 +128,7 @@ impl Explained {
         };
         self.change(*turn, |entry| {
             entry.attempt = *attempt;
-            entry.outcome = Some(outcome_word(*outcome).into());
+            entry.outcome = Some(outcome.to_string());
             entry.why_not = (*outcome == Outcome::Passed).then(|| "passed".into());
             entry.fault = fault.as_ref().map(WireFault::from);
             entry.usage = Some(usage.into());

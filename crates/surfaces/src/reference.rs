@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use strum::VariantArray;
+
 use crate::error::{Code, RULE_CODES};
 use crate::mcp::tools_page;
 
@@ -15,8 +17,9 @@ pub fn errors_page() -> String {
          This page is made from the code; `MOOTHALL_BLESS=1 cargo test -p moothall-surfaces` writes it again.\n\n\
          ## Of the server\n\n| status | code | meaning |\n|---|---|---|\n",
     );
-    for code in Code::ALL {
-        let _ = writeln!(page, "| {} | `{}` | {} |", code.status(), code.word(), code.meaning());
+    for code in Code::VARIANTS {
+        let _ =
+            writeln!(page, "| {} | `{}` | {} |", code.status(), <&str>::from(code), code.meaning());
     }
     page.push_str(
         "\n## Of the rules of a conversation\n\n| status | code | meaning |\n|---|---|---|\n",

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use moothall_testkit::sim::{self, Bug, Report, Stats, known_seed};
+use strum::VariantArray;
 
 const USAGE: &str =
     "usage: moothall-testkit SEED [BUG] | --runs N [--from SEED] | --planted | --planted-search";
@@ -25,8 +26,8 @@ fn main() -> ExitCode {
             _ => usage(),
         },
         [seed] => number(seed).map_or_else(usage, |seed| one(seed, None)),
-        [seed, bug] => match (number(seed), Bug::named(bug)) {
-            (Some(seed), Some(bug)) => one(seed, Some(bug)),
+        [seed, bug] => match (number(seed), bug.parse()) {
+            (Some(seed), Ok(bug)) => one(seed, Some(bug)),
             _ => usage(),
         },
         _ => usage(),
@@ -110,7 +111,7 @@ fn planted(seeds: impl Fn(Bug) -> std::ops::Range<u64>) -> ExitCode {
         return ExitCode::from(2);
     }
     let mut missed = 0;
-    for bug in Bug::ALL {
+    for &bug in Bug::VARIANTS {
         let caught = seeds(bug).find_map(|seed| {
             sim::run(seed, Some(bug), false).objection.map(|objection| (seed, objection))
         });

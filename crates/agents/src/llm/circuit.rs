@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use super::errors::ProviderError;
-use super::provider::Target;
+use super::provider::{Provider, Target};
 
 /// Turns that failed in a row, after which it is left alone.
 pub(super) const STRIKES_MAX: u32 = 5;
@@ -42,7 +42,7 @@ static CIRCUITS: LazyLock<Mutex<HashMap<Endpoint, Weak<Circuit>>>> = LazyLock::n
 /// What has a circuit of its own.
 #[derive(PartialEq, Eq, Hash)]
 struct Endpoint {
-    provider: &'static str,
+    provider: Provider,
     address: String,
     model: String,
     api_key: Option<String>,
@@ -52,7 +52,7 @@ impl Circuit {
     /// The circuit of whatever is asked.
     pub(super) fn of(target: &Target) -> Arc<Self> {
         let asked = Endpoint {
-            provider: target.provider.as_str(),
+            provider: target.provider,
             address: target.address().to_owned(),
             model: target.model.clone(),
             api_key: target.api_key.clone(),

@@ -15,7 +15,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use super::backoff;
-use super::provider::Target;
+use super::provider::{Provider, Target};
 
 const QUOTE_BYTES_MAX: usize = 300;
 
@@ -47,7 +47,7 @@ impl ProviderError {
         Self::new("provider_unavailable", message, Again::Soon, true)
     }
 
-    pub(super) fn cut(who: &str) -> Self {
+    pub(super) fn cut(who: Provider) -> Self {
         Self::new(
             "provider_cut",
             format!("{who} broke off in the middle of its answer."),
@@ -67,7 +67,7 @@ impl ProviderError {
 
     /// What an error of the library means.
     pub(super) fn of(error: &Error, target: &Target) -> Self {
-        let who = target.provider.as_str();
+        let who = target.provider;
         match error {
             Error::HttpError { status, body, headers, .. } => {
                 refused(*status, body, headers, target)
@@ -87,7 +87,10 @@ impl ProviderError {
         }
     }
 
-    fn of_transport(error: &(dyn std::error::Error + Send + Sync + 'static), who: &str) -> Self {
+    fn of_transport(
+        error: &(dyn std::error::Error + Send + Sync + 'static),
+        who: Provider,
+    ) -> Self {
         if error.is::<StreamTimeout>() {
             // Half the turn's time is gone: there is none for another such wait.
             let silent = Self::unavailable(format!("{who} was silent for too long."));
@@ -116,7 +119,7 @@ fn cause(error: &reqwest::Error) -> String {
 
 /// A status other than success.
 fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target) -> ProviderError {
-    let (who, code) = (target.provider.as_str(), status.as_u16());
+    let (who, code) = (target.provider, status.as_u16());
     let again = wait_of(headers).map_or(Again::Soon, Again::After);
     match code {
         401 | 403 => ProviderError::useless(
@@ -168,7 +171,7 @@ fn wait_of(headers: &HeaderMap) -> Option<Duration> {
 
 /// An error inside a stream.
 fn told(body: &Value, target: &Target) -> ProviderError {
-    let who = target.provider.as_str();
+    let who = target.provider;
     let kinds = ["/error/type", "/error/status", "/error/code", "/type", "/status", "/code"];
     let kind: String = kinds
         .iter()
@@ -227,7 +230,6 @@ fn quote(body: &Value, target: &Target) -> String {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::llm::Provider;
     use serde_json::json;
 
     fn target() -> Target {

@@ -215,7 +215,7 @@ impl Work for Llm {
         {
             Ok(result) => result,
             Err(_) => {
-                let who = self.spec.provider.as_str();
+                let who = self.spec.provider;
                 Err(Fault::new(
                     "timeout",
                     format!("{who} gave no whole answer within {} s.", job.limit.as_secs_f64()),

@@ -8,7 +8,9 @@ use serde::Deserialize;
 
 /// The protocol by which a provider's models are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[derive(strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Provider {
     /// OpenAI, and every server that is compatible with its chat completions.
     Openai,
@@ -24,17 +26,6 @@ pub enum Provider {
 }
 
 impl Provider {
-    /// Its name in the configuration and in messages for people.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Provider::Openai => "openai",
-            Provider::OpenaiResponses => "openai_responses",
-            Provider::Anthropic => "anthropic",
-            Provider::Gemini => "gemini",
-            Provider::Ollama => "ollama",
-        }
-    }
-
     /// Where it is when no base URL is set.
     pub const fn default_base_url(self) -> &'static str {
         match self {

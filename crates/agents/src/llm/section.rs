@@ -38,7 +38,7 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
 
 fn describe(config: &AgentConfig) -> String {
     let model = config.model.as_deref().or(config.profile.model.as_deref()).unwrap_or_default();
-    let provider = config.provider.map_or("", |provider| provider.as_str());
+    let provider = config.provider.map_or("", Into::into);
     format!("Asks the model {model} ({provider}) for each turn.")
 }
 

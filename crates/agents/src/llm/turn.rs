@@ -14,6 +14,7 @@ use moothall_kernel::text::{clean, cut, for_terminal};
 use super::errors::{Again, ProviderError};
 use super::guard::{Broken, guarded};
 use super::history::{Memory, Room};
+use super::provider::Provider;
 use super::summary::Plan;
 use super::watch::{Seen, Watch};
 use super::{ANSWER_BYTES_MAX, Llm, SILENCE_MAX, backoff, history};
@@ -116,8 +117,8 @@ impl<'a> Turn<'a> {
         seen.usage(call.asked_bytes, self.llm.spec.max_tokens)
     }
 
-    fn who(&self) -> &'static str {
-        self.llm.spec.provider.as_str()
+    fn who(&self) -> Provider {
+        self.llm.spec.provider
     }
 
     /// Asks until there is an answer.

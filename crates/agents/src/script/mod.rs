@@ -21,8 +21,10 @@ use moothall_kernel::pass::PASS;
 pub use lines::{Line, ScriptSpec};
 use room::Room;
 
-/// The built-in demo agents.
+/// The built-in demo agents, in the order in which they are invited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(strum::Display, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Demo {
     /// Takes a message apart; volunteers for numbers and questions.
     Analyst,
@@ -33,18 +35,6 @@ pub enum Demo {
 }
 
 impl Demo {
-    /// All of them, in the order in which they are invited.
-    pub const ALL: [Demo; 3] = [Demo::Analyst, Demo::Writer, Demo::Critic];
-
-    /// Its name in the registry.
-    pub const fn client(self) -> &'static str {
-        match self {
-            Demo::Analyst => "analyst",
-            Demo::Writer => "writer",
-            Demo::Critic => "critic",
-        }
-    }
-
     /// One sentence for people.
     pub const fn summary(self) -> &'static str {
         match self {

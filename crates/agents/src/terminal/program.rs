@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use async_trait::async_trait;
 use moothall_engine::sessions::{HostFault, Launch, Reports, SessionId};
 use moothall_kernel::time::Millis;
+use strum::VariantArray;
 
 use super::Vendor;
 use crate::command::Environment;
@@ -87,7 +88,7 @@ impl Program {
 
     /// The programs that are known without any configuration, by client name.
     pub fn known() -> BTreeMap<String, Self> {
-        let named = Vendor::ALL.into_iter().filter_map(|vendor| Some((vendor.name()?, vendor)));
+        let named = Vendor::VARIANTS.iter().filter_map(|&vendor| Some((vendor.name()?, vendor)));
         named
             .map(|(client, vendor)| (client.to_owned(), Self { vendor, ..Self::new([client]) }))
             .collect()

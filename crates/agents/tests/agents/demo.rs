@@ -3,20 +3,21 @@
 use moothall_agents::script::Demo;
 use moothall_kernel::event::{Recorded, Why};
 use moothall_kernel::pass::{PASS, is_pass};
+use strum::VariantArray;
 
 use crate::common::{job, post, reply};
 
 fn forced(demo: Demo, window: &[Recorded]) -> String {
-    demo.answer(&job(demo.client(), Why::Forced, window))
+    demo.answer(&job(demo.into(), Why::Forced, window))
 }
 
 fn polled(demo: Demo, window: &[Recorded]) -> String {
-    demo.answer(&job(demo.client(), Why::Polled, window))
+    demo.answer(&job(demo.into(), Why::Polled, window))
 }
 
 /// A polled turn about the first message, while later ones are visible already.
 fn polled_about_first(demo: Demo, window: &[Recorded]) -> String {
-    let mut job = job(demo.client(), Why::Polled, window);
+    let mut job = job(demo.into(), Why::Polled, window);
     job.trigger = window[0].clone();
     demo.answer(&job)
 }
@@ -35,7 +36,7 @@ fn the_analyst_takes_a_message_apart() {
 #[test]
 fn a_plain_remark_is_passed_by_all() {
     let said = [post(1, "user", "Nice weather today.")];
-    for demo in Demo::ALL {
+    for &demo in Demo::VARIANTS {
         assert_eq!(polled(demo, &said), PASS, "{demo:?}");
     }
 }
@@ -53,7 +54,7 @@ fn whoever_is_addressed_answers_whatever_was_said() {
         "1e999 -- $ % ...",
     ] {
         let said = [post(1, "user", words)];
-        for demo in Demo::ALL {
+        for &demo in Demo::VARIANTS {
             let answer = forced(demo, &said);
             assert!(!answer.trim().is_empty() && !is_pass(&answer), "{demo:?} to {words:?}");
             assert_eq!(answer, forced(demo, &said), "the same turn gets the same answer");
@@ -128,7 +129,7 @@ fn the_analyst_answers_a_question_of_another_agent_once() {
 fn quoting_somebody_names_nobody() {
     let asked = post(1, "user", "@writer draft this: ask @boss and @critic about “@everyone”?");
     let claim = reply(2, "bob", "Ask @boss.", &asked);
-    for demo in Demo::ALL {
+    for &demo in Demo::VARIANTS {
         let answer = polled_about_first(demo, &[asked.clone(), claim.clone()])
             .replace("One objection, @bob:", "");
         assert!(!answer.contains('@'), "{answer}");

@@ -9,8 +9,7 @@ use moothall_agents::terminal::screen::Screen;
 use moothall_engine::sessions::{HookNews, PaneState, View};
 use moothall_kernel::text::for_terminal;
 use moothall_testkit::fuzz;
-
-const VENDORS: [Vendor; 4] = [Vendor::Claude, Vendor::Codex, Vendor::Gemini, Vendor::Other];
+use strum::VariantArray;
 
 fn corpus(folder: &str) -> Vec<Vec<u8>> {
     fuzz::corpus(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder))
@@ -51,7 +50,7 @@ fn fuzzed_screens_are_read_as_something_that_holds_together() {
     fuzz::texts("screens", &corpus("agents/screens"), &words, |text| {
         let screen =
             Screen { lines: text.lines().map(str::to_owned).collect(), command: "node".to_owned() };
-        for vendor in VENDORS {
+        for &vendor in Vendor::VARIANTS {
             let view = screen.read(vendor);
             holds_together(&view);
             assert!(

@@ -13,6 +13,8 @@ use crate::ports::{AuditAction, AuditEntry, Principal, Scope, Scopes, SessionId,
 
 /// Who may do what without a credential.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(strum::Display)]
+#[strum(serialize_all = "snake_case")]
 pub enum Mode {
     /// Whoever sits at this computer may converse; what has consequences beyond that needs a
     /// credential.
@@ -20,16 +22,6 @@ pub enum Mode {
     Local,
     /// Nobody may do anything without a credential.
     Token,
-}
-
-impl Mode {
-    /// Its word on the wire, which never changes.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Mode::Local => "local",
-            Mode::Token => "token",
-        }
-    }
 }
 
 /// A credential that was checked.
@@ -328,6 +320,8 @@ impl AuditEntry {
 
 #[cfg(test)]
 mod tests {
+    use strum::VariantArray;
+
     use super::*;
 
     fn holder(id: &str, kind: Kind, scopes: Scopes) -> Caller {
@@ -361,7 +355,8 @@ mod tests {
     fn in_token_mode_nobody_may_do_anything_without_a_credential() {
         let anybody = Caller::anonymous(Mode::Token);
         assert!(
-            Scope::ALL.iter().all(|scope| anybody.must(*scope).is_err()) && anybody.is_stranger()
+            Scope::VARIANTS.iter().all(|scope| anybody.must(*scope).is_err())
+                && anybody.is_stranger()
         );
         assert!(!Caller::anonymous(Mode::Local).unseen().is_stranger());
         assert_eq!(anybody.viewer(None), Ok(Viewer::Guest));

@@ -452,7 +452,7 @@ fn describe(token: &Token) -> String {
         .reach
         .only()
         .map_or(String::new(), |threads| format!(", in {} conversations", threads.len()));
-    format!("{} for {}: {}{place}", token.kind.word(), token.principal.id, token.scopes.words())
+    format!("{} for {}: {}{place}", token.kind, token.principal.id, token.scopes.words())
 }
 
 impl AuditEntry {

@@ -12,6 +12,7 @@ use moothall_kernel::budget::{
 };
 use moothall_kernel::time::Timestamp;
 use serde::Deserialize;
+use strum::VariantArray;
 
 /// No decision grants so many turns, so purses with more left are not part of what it is told.
 const FAR: u64 = 512;
@@ -221,7 +222,7 @@ impl Book {
     fn tell_of(&mut self, purses: &[Purse], now: Timestamp) {
         let limits = self.budgets.limits;
         let is_near = |purse: &Purse, standing: &Standing| {
-            Measure::ALL.into_iter().any(|measure| {
+            Measure::VARIANTS.iter().any(|&measure| {
                 standing.left(limits.of(purse), measure, now).is_some_and(|left| left <= FAR)
             })
         };

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use moothall_kernel::Conversation;
 use moothall_kernel::budget::Charge;
-use moothall_kernel::event::{Event, Outcome, Recorded, WhyNot};
+use moothall_kernel::event::{Event, Recorded, WhyNot};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Runtime;
 
@@ -158,7 +158,7 @@ impl Metrics {
         if result.is_ok() {
             self.events.fetch_add(events as u64, Ordering::Relaxed);
         }
-        self.appends.count(result.map_or_else(word_of, |()| "ok"));
+        self.appends.count(result.map_or_else(Into::into, |()| "ok"));
         self.append_time.observe(took);
     }
 
@@ -191,22 +191,11 @@ impl Metrics {
                 continue;
             };
             let runtime = runtime_of(state, participant);
-            let outcome = outcome_word(*outcome);
+            let outcome = <&str>::from(*outcome);
             self.turns.count((runtime.clone(), outcome));
             let fault = fault.as_ref().map_or("", |fault| fault.code.as_str());
             tracing::info!(target: "moothall::turn", thread = %stream, turn = turn.0, attempt, %runtime, outcome, fault, ms = usage.ms, "turn ended");
         }
-    }
-}
-
-fn word_of(error: &AppendError) -> &'static str {
-    match error {
-        AppendError::Conflict { .. } => "conflict",
-        AppendError::Fenced { .. } => "fenced",
-        AppendError::Claimed(_) => "claimed",
-        AppendError::Full => "full",
-        AppendError::Overloaded => "overloaded",
-        AppendError::Fatal(_) => "fatal",
     }
 }
 
@@ -215,16 +204,6 @@ fn runtime_of(state: &Conversation, participant: &ParticipantId) -> Runtime {
     state
         .participant(participant)
         .map_or(Runtime::new("gone"), |participant| participant.facts.runtime.clone())
-}
-
-const fn outcome_word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Spoke => "spoke",
-        Outcome::Passed => "passed",
-        Outcome::Failed => "failed",
-        Outcome::Expired => "expired",
-        Outcome::Cancelled => "cancelled",
-    }
 }
 
 /// One conversation's part in the open turns. It is taken back when the conversation is let go.

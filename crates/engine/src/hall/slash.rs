@@ -283,7 +283,7 @@ fn roles(options: &[(String, String)]) -> Option<Vec<String>> {
 }
 
 fn policy_named(name: &str) -> Result<PolicyName, HallError> {
-    PolicyName::parse(name).ok_or_else(|| bad_command(&format!("The policies are {}.", policies())))
+    name.parse().map_err(|_| bad_command(&format!("The policies are {}.", policies())))
 }
 
 /// Asks back, or says that there is nobody of this name.
@@ -313,7 +313,7 @@ fn nobody(name: &str) -> HallError {
 
 /// The policies that people choose, as words of a sentence.
 fn policies() -> String {
-    let names: Vec<_> = PolicyName::chosen().map(PolicyName::as_str).collect();
+    let names: Vec<_> = PolicyName::chosen().map(<&str>::from).collect();
     let (last, others) = names.split_last().unwrap_or((&"", &[]));
     format!("{} and {last}", others.join(", "))
 }

@@ -8,6 +8,7 @@ use moothall_kernel::budget::{DAY, Measure, Purse, Raise, Standing, start_of};
 use moothall_kernel::decide::check_raise;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Millis;
+use strum::VariantArray;
 
 use crate::access::{AuditAction, AuditEntry, Caller};
 use crate::answers::HallError;
@@ -90,7 +91,7 @@ impl Hall {
             let (spent, until) = standing.spent(measure, now);
             Some(BudgetState { purse: purse.clone(), measure, limit, spent, until })
         };
-        Measure::ALL.into_iter().filter_map(state).collect()
+        Measure::VARIANTS.iter().copied().filter_map(state).collect()
     }
 
     /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over

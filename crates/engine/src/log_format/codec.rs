@@ -4,6 +4,7 @@
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
 use moothall_kernel::time::Timestamp;
+use strum::VariantNames;
 
 /// The envelope of an event, without its body.
 pub fn envelope(event: &Event) -> String {
@@ -56,7 +57,7 @@ pub fn decode(seq: Seq, ts: Timestamp, envelope: &str, body: Option<String>) -> 
         Err(fault) => fault,
     };
     match kind_of(envelope) {
-        Some(kind) if !Event::KINDS.contains(&kind.as_str()) => Decoded::Newer(kind),
+        Some(kind) if !Event::VARIANTS.contains(&kind.as_str()) => Decoded::Newer(kind),
         Some(kind) => Decoded::Damaged(format!("it does not read as {kind:?}: {fault}")),
         None => Decoded::Damaged(format!("it is no event: {fault}")),
     }
@@ -111,7 +112,7 @@ mod tests {
             serde_json::from_str::<Event>(r#""levitated""#).map_err(|error| error.to_string());
         let named: Vec<_> =
             refused.unwrap_err().split('`').skip(3).step_by(2).map(str::to_owned).collect();
-        assert_eq!(named, Event::KINDS);
+        assert_eq!(named, Event::VARIANTS);
     }
 
     /// The events that version 0.1.0 wrote, and a few that nobody did.
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn fuzzed_envelopes_are_events_that_stay_the_same_or_say_what_they_are() {
-        fuzz::texts("events", &corpus(), &Event::KINDS, |text| {
+        fuzz::texts("events", &corpus(), Event::VARIANTS, |text| {
             let decode = |envelope: &str, body: Option<&str>| {
                 decode(Seq(7), Timestamp::from_millis(1), envelope, body.map(str::to_owned))
             };
@@ -146,7 +147,9 @@ mod tests {
                     let again = decode(&envelope(&recorded.event), recorded.event.body());
                     assert_eq!(again, Decoded::Event(recorded), "what is written is what was read");
                 }
-                Decoded::Newer(kind) => assert!(!Event::KINDS.contains(&kind.as_str()), "{kind}"),
+                Decoded::Newer(kind) => {
+                    assert!(!Event::VARIANTS.contains(&kind.as_str()), "{kind}")
+                }
                 Decoded::Damaged(why) => assert!(!why.is_empty()),
             }
         });

@@ -1,5 +1,7 @@
 //! The numbers that stand for states.
 
+use strum::VariantArray;
+
 use crate::ports::DeliveryState;
 
 /// A delivery's state as it is stored; those below 4 are still owed, which an index relies on.
@@ -17,14 +19,5 @@ pub const fn code_of(state: DeliveryState) -> i64 {
 
 /// The state that a stored number stands for.
 pub fn state_of(code: i64) -> Option<DeliveryState> {
-    let all = [
-        DeliveryState::Pending,
-        DeliveryState::Sending,
-        DeliveryState::Sent,
-        DeliveryState::Accepted,
-        DeliveryState::Done,
-        DeliveryState::Failed,
-        DeliveryState::Unknown,
-    ];
-    all.into_iter().find(|state| code_of(*state) == code)
+    DeliveryState::VARIANTS.iter().copied().find(|state| code_of(*state) == code)
 }

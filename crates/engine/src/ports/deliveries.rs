@@ -10,7 +10,9 @@ use super::error::LogError;
 
 /// How far a delivery has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(strum::Display, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum DeliveryState {
     /// Written with its event; nothing was sent yet.
     Pending,

@@ -6,6 +6,8 @@ use super::claims::Claim;
 
 /// Why nothing was appended. The log is as it was.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum AppendError {
     /// The stream has another head.
     #[error("stream {stream} is at {head}, not where the writer thought")]

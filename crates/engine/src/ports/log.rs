@@ -103,7 +103,7 @@ impl Catalog {
         Self {
             kind: CONVERSATION.to_owned(),
             title: state.name().to_owned(),
-            policy: state.policy().name.as_str().to_owned(),
+            policy: state.policy().name.to_string(),
             created_at: state.created_at(),
             next_wake: duties.wake_at,
             has_duties: !duties.run.is_empty() || !duties.start.is_empty(),

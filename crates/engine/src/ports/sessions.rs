@@ -35,7 +35,9 @@ pub struct UnixUser {
 
 /// Who started a session's program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Origin {
     /// This server, with hooks of its own.
     Started,

@@ -13,6 +13,8 @@ use crate::ports::{Session, SessionId, Starter};
 
 /// What a session is doing now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(strum::Display)]
+#[strum(serialize_all = "snake_case")]
 pub enum Doing {
     /// Its program draws its first screen.
     Starting,
@@ -121,6 +123,8 @@ pub struct Message {
 
 /// What became of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(strum::Display)]
+#[strum(serialize_all = "snake_case")]
 pub enum LinkState {
     /// There was none between them, and it was made.
     Created,

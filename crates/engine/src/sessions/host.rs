@@ -60,6 +60,8 @@ pub struct View {
 
 /// What a program in a pane is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(strum::Display)]
+#[strum(serialize_all = "snake_case")]
 pub enum PaneState {
     /// It draws its first screen.
     Starting,

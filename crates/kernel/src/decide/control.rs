@@ -538,7 +538,7 @@ fn name_fault(key: &str, name: &str, fault: NameFault) -> Rejection {
 
 /// The no to whoever chooses rules under which, without a gathering, nobody would ever answer.
 pub fn needs_gathering() -> Rejection {
-    let names: Vec<_> = PolicyName::chosen().map(PolicyName::as_str).collect();
+    let names: Vec<_> = PolicyName::chosen().map(<&str>::from).collect();
     let message = format!(
         "Without a gathering nobody would ever answer under this policy. Choose {}.",
         names.join(", ")

@@ -1,7 +1,7 @@
 //! Whether a gathering can be held as it is planned, and by those who are to take part.
 
 use crate::model::command::{Refusal, Rejection};
-use crate::model::gathering::{GatheringPlan, Phase};
+use crate::model::gathering::GatheringPlan;
 use crate::model::participant::Part;
 use crate::model::time::Millis;
 use crate::text::names;
@@ -38,7 +38,7 @@ pub fn check_plan(plan: &GatheringPlan) -> Result<(), Rejection> {
     if !(1..=BEATS_MAX).contains(&plan.beats_per_turn) {
         return invalid(format!("`beats_per_turn` takes 1 to {BEATS_MAX}."));
     }
-    if Phase::ALL.iter().any(|phase| !(1..=BEATS_MAX).contains(&plan.rounds(*phase))) {
+    if plan.breath.iter().any(|rounds| !(1..=BEATS_MAX).contains(rounds)) {
         return invalid(format!("Each phase of `breath` takes 1 to {BEATS_MAX} rounds."));
     }
     let times =

@@ -9,6 +9,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use crate::model::ids::ParticipantId;
 use crate::model::time::{Millis, Timestamp};
@@ -34,13 +35,17 @@ pub enum Purse {
 
 /// What a budget counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(strum::Display, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Measure {
     /// Turns in an hour.
     Turns,
     /// Turns in an hour that no person set off.
+    #[strum(serialize = "unattended_turns")]
     Unattended,
     /// Money in a day, in millionths of the currency.
+    #[strum(serialize = "cost_micros")]
     Money,
 }
 
@@ -53,11 +58,6 @@ pub struct Limit {
     pub unattended: Option<u64>,
     /// Millionths of the currency a day.
     pub micros: Option<u64>,
-}
-
-impl Measure {
-    /// All of them.
-    pub const ALL: [Measure; 3] = [Measure::Turns, Measure::Unattended, Measure::Money];
 }
 
 impl Limit {
@@ -248,8 +248,9 @@ impl Standing {
         attended: bool,
         now: Timestamp,
     ) -> Option<(Measure, u64, Timestamp)> {
-        let mut counted = Measure::ALL
-            .into_iter()
+        let mut counted = Measure::VARIANTS
+            .iter()
+            .copied()
             .filter(|measure| !(attended && *measure == Measure::Unattended));
         counted.find_map(|measure| {
             let (spent, until) = self.spent(measure, now);

@@ -246,7 +246,9 @@ pub enum Change {
 
 /// Why a participant got a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Why {
     /// Somebody named it.
     Forced,
@@ -270,7 +272,9 @@ pub enum Why {
 
 /// What a turn is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum TurnKind {
     /// To say something.
     #[default]
@@ -281,7 +285,9 @@ pub enum TurnKind {
 
 /// Why an agent stayed silent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum WhyNot {
     /// It had nothing to say.
     Passed,
@@ -307,7 +313,9 @@ pub enum WhyNot {
 
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display, strum::IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Outcome {
     /// It said something, or listened.
     Spoke,
@@ -350,7 +358,9 @@ fn is_zero(n: &u64) -> bool {
 
 /// Why text stayed in the trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum SuppressedBecause {
     /// Its turn, or that attempt of it, was over.
     Late,
@@ -375,7 +385,9 @@ pub enum SuppressedBecause {
 
 /// Everything that can happen in a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(strum::IntoStaticStr, strum::VariantNames)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Event {
     /// The conversation began.
     Created {
@@ -422,6 +434,7 @@ pub enum Event {
     Posted(Posted),
     /// A client kept something of its own kind here.
     #[serde(rename = "foreign")]
+    #[strum(serialize = "foreign")]
     Custom {
         /// The participant who sent it.
         from: ParticipantId,
@@ -586,6 +599,7 @@ pub enum Event {
     },
     /// Text that was not shown. Nothing an agent wrote is thrown away.
     #[serde(rename = "kept")]
+    #[strum(serialize = "kept")]
     Suppressed {
         /// The participant who wrote the words.
         participant: ParticipantId,
@@ -605,6 +619,7 @@ pub enum Event {
     /// Words that were refused and are not kept: so many of this participant's were already that
     /// more are only counted.
     #[serde(rename = "unkept")]
+    #[strum(serialize = "unkept")]
     Discarded {
         /// The participant who wrote them.
         participant: ParticipantId,
@@ -732,6 +747,7 @@ pub enum Event {
     },
     /// A guard holds the floor until a person goes on.
     #[serde(rename = "held")]
+    #[strum(serialize = "held")]
     GuardTripped {
         /// The guard that tripped.
         guard: Guard,
@@ -750,6 +766,7 @@ pub enum Event {
     },
     /// Time stood still; open deadlines and beats moved by so much.
     #[serde(rename = "resumed")]
+    #[strum(serialize = "resumed")]
     ClockShifted {
         /// How long, in milliseconds.
         downtime: Millis,
@@ -797,7 +814,9 @@ pub enum Event {
 
 /// The guards that can hold a floor. (Rulings 16 and 18.)
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Guard {
     /// Too many agent contributions since a human said something.
     Exchanges,
@@ -865,90 +884,9 @@ impl Posted {
 }
 
 impl Event {
-    /// Every kind there is. An event of another kind was written by a newer version.
-    pub const KINDS: [&'static str; 38] = [
-        "created",
-        "renamed",
-        "archived",
-        "unarchived",
-        "deleted",
-        "controlled",
-        "posted",
-        "foreign",
-        "noticed",
-        "taken",
-        "round_opened",
-        "reaction_opened",
-        "round_closed",
-        "round_reopened",
-        "skipped",
-        "turn_granted",
-        "turn_released",
-        "turn_widened",
-        "turn_started",
-        "turn_lost",
-        "turn_ended",
-        "kept",
-        "unkept",
-        "permission_requested",
-        "permission_answered",
-        "permission_expired",
-        "permission_withdrawn",
-        "question_asked",
-        "start_requested",
-        "start_settled",
-        "stopped",
-        "held",
-        "budget_spent",
-        "resumed",
-        "facts_changed",
-        "redacted",
-        "summarised",
-        "gathering",
-    ];
-
     /// Its stable kind, as the store files it.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Event::Created { .. } => "created",
-            Event::Renamed { .. } => "renamed",
-            Event::Archived { .. } => "archived",
-            Event::Unarchived { .. } => "unarchived",
-            Event::Deleted { .. } => "deleted",
-            Event::Controlled { .. } => "controlled",
-            Event::Posted(_) => "posted",
-            Event::Custom { .. } => "foreign",
-            Event::Noticed { .. } => "noticed",
-            Event::Taken { .. } => "taken",
-            Event::RoundOpened { .. } => "round_opened",
-            Event::ReactionOpened { .. } => "reaction_opened",
-            Event::RoundClosed => "round_closed",
-            Event::RoundReopened { .. } => "round_reopened",
-            Event::Skipped { .. } => "skipped",
-            Event::TurnGranted { .. } => "turn_granted",
-            Event::TurnWidened { .. } => "turn_widened",
-            Event::TurnReleased { .. } => "turn_released",
-            Event::TurnStarted { .. } => "turn_started",
-            Event::TurnLost { .. } => "turn_lost",
-            Event::TurnEnded { .. } => "turn_ended",
-            Event::Suppressed { .. } => "kept",
-            Event::Discarded { .. } => "unkept",
-            Event::PermissionRequested { .. } => "permission_requested",
-            Event::PermissionAnswered { .. } => "permission_answered",
-            Event::PermissionExpired { .. } => "permission_expired",
-            Event::PermissionWithdrawn { .. } => "permission_withdrawn",
-            Event::QuestionAsked { .. } => "question_asked",
-            Event::StartRequested { .. } => "start_requested",
-            Event::StartSettled { .. } => "start_settled",
-            Event::Stopped { .. } => "stopped",
-            Event::GuardTripped { .. } => "held",
-            Event::BudgetSpent { .. } => "budget_spent",
-            Event::ClockShifted { .. } => "resumed",
-            Event::FactsChanged { .. } => "facts_changed",
-            Event::Redacted { .. } => "redacted",
-            Event::Summarised { .. } => "summarised",
-            Event::Gathering(_) => "gathering",
-        }
+        self.into()
     }
 
     /// Who may see it.

@@ -2,6 +2,7 @@
 //! `policy::talking_piece`.
 
 use serde::{Deserialize, Serialize};
+use strum::VariantArray;
 
 use crate::model::ids::{EventId, ParticipantId};
 use crate::model::participant::{Kind, Part};
@@ -13,7 +14,9 @@ pub const MEMBER_KEY: &str = "gathering-of:";
 
 /// When listeners hear what the holder says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Hearing {
     /// At once, each contribution as a turn for listening.
     #[default]
@@ -24,7 +27,9 @@ pub enum Hearing {
 
 /// The three phases of a breath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Phase {
     /// Each speaks independently.
     Inhale,
@@ -35,18 +40,6 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// The three, in order.
-    pub const ALL: [Phase; 3] = [Phase::Inhale, Phase::Hold, Phase::Exhale];
-
-    /// Its name.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Phase::Inhale => "inhale",
-            Phase::Hold => "hold",
-            Phase::Exhale => "exhale",
-        }
-    }
-
     /// What it asks of the speakers, in one sentence. (Ruling 32.)
     pub const fn rule(self) -> &'static str {
         match self {
@@ -66,7 +59,7 @@ impl Phase {
 
     /// The phase after it.
     pub fn next(self) -> Option<Phase> {
-        Phase::ALL.get(self.index() + 1).copied()
+        Phase::VARIANTS.get(self.index() + 1).copied()
     }
 }
 
@@ -120,7 +113,9 @@ impl GatheringPlan {
 
 /// Why the holder let go of the piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum LetGo {
     /// It passed.
     Passed,

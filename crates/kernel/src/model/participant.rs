@@ -8,7 +8,9 @@ use crate::model::time::Timestamp;
 
 /// What a participant is. People hold controls; agents take turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display, strum::EnumString)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Kind {
     /// A person: `user`, an invited profile with `client: "human"`, or a human principal.
     Human,
@@ -17,14 +19,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word for it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Kind::Human => "human",
-            Kind::Agent => "agent",
-        }
-    }
-
     /// The facts of a client as they hold for a participant of this kind: what a person can does
     /// not depend on any client.
     pub(crate) fn facts(self, facts: &AgentFacts) -> AgentFacts {
@@ -81,7 +75,9 @@ impl Profile {
 
 /// The part a participant plays in a gathering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Part {
     /// Holds the piece once in each round.
     Speaker,

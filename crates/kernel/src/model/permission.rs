@@ -36,7 +36,9 @@ pub struct PermissionOption {
 
 /// What an answer comes to. The words are those of the Agent Client Protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum OptionKind {
     /// Do it this time.
     AllowOnce,
@@ -48,19 +50,6 @@ pub enum OptionKind {
     RejectAlways,
     /// Neither is known: it is answered by its own words alone.
     Other,
-}
-
-impl OptionKind {
-    /// Its word on the wire.
-    pub const fn word(self) -> &'static str {
-        match self {
-            OptionKind::AllowOnce => "allow_once",
-            OptionKind::AllowAlways => "allow_always",
-            OptionKind::RejectOnce => "reject_once",
-            OptionKind::RejectAlways => "reject_always",
-            OptionKind::Other => "other",
-        }
-    }
 }
 
 impl PermissionOption {
@@ -169,7 +158,9 @@ fn words(text: &str) -> String {
 
 /// Why nobody needs to answer a question any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Withdrawn {
     /// It is not asked any more: it was answered where it was asked, or given up.
     Gone,
@@ -528,14 +519,14 @@ mod tests {
         let stored = r#"["allow", "deny", "Yes, proceed (y)", {"id": "1", "label": "Yes", "kind": "allow_once"}]"#;
         let options: Vec<PermissionOption> = serde_json::from_str(stored).unwrap();
         let kinds: Vec<_> =
-            options.iter().map(|option| (option.id.as_str(), option.kind.word())).collect();
+            options.iter().map(|option| (option.id.as_str(), option.kind)).collect();
         assert_eq!(
             kinds,
             [
-                ("allow", "allow_once"),
-                ("deny", "reject_once"),
-                ("Yes, proceed (y)", "other"),
-                ("1", "allow_once")
+                ("allow", OptionKind::AllowOnce),
+                ("deny", OptionKind::RejectOnce),
+                ("Yes, proceed (y)", OptionKind::Other),
+                ("1", OptionKind::AllowOnce)
             ]
         );
     }

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::VariantArray;
 
 use crate::model::abilities::SHORTEST_LIMIT;
 use crate::model::fold::PATIENCE_UNSAID;
@@ -12,9 +13,12 @@ use crate::model::time::Millis;
 /// it.
 pub(crate) const COOLDOWN_MAX: Millis = Millis::from_secs(60);
 
-/// The floor policies. What each of them decides stands in `policy/`.
+/// The floor policies, in the order in which help texts list them. What each of them decides stands
+/// in `policy/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum PolicyName {
     /// Those addressed must answer, the others may.
     Hybrid,
@@ -29,15 +33,6 @@ pub enum PolicyName {
 }
 
 impl PolicyName {
-    /// All names, in the order in which help texts list them.
-    pub const ALL: [PolicyName; 5] = [
-        PolicyName::Hybrid,
-        PolicyName::MentionOnly,
-        PolicyName::RoundRobin,
-        PolicyName::Open,
-        PolicyName::TalkingPiece,
-    ];
-
     /// What a conversation has about whose policy nothing is said.
     pub const PLAIN: PolicyName = PolicyName::MentionOnly;
     /// What a group of agents has.
@@ -49,23 +44,7 @@ impl PolicyName {
 
     /// Those that people choose for a conversation that goes on; a gathering brings its own.
     pub fn chosen() -> impl Iterator<Item = PolicyName> {
-        Self::ALL.into_iter().filter(|name| *name != PolicyName::TalkingPiece)
-    }
-
-    /// The name as the wire and the configuration write it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            PolicyName::Hybrid => "hybrid",
-            PolicyName::MentionOnly => "mention_only",
-            PolicyName::RoundRobin => "round_robin",
-            PolicyName::Open => "open",
-            PolicyName::TalkingPiece => "talking_piece",
-        }
-    }
-
-    /// The policy of that name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|policy| policy.as_str() == name)
+        Self::VARIANTS.iter().copied().filter(|name| *name != PolicyName::TalkingPiece)
     }
 }
 
@@ -155,9 +134,10 @@ impl Policy {
         match key {
             "name" | "reply_strategy" => {
                 let names = || {
-                    fault(&format!("one of {}", PolicyName::ALL.map(PolicyName::as_str).join(", ")))
+                    let names = PolicyName::VARIANTS.iter().map(<&str>::from);
+                    fault(&format!("one of {}", names.collect::<Vec<_>>().join(", ")))
                 };
-                self.name = value.as_str().and_then(PolicyName::parse).ok_or_else(names)?;
+                self.name = value.as_str().and_then(|name| name.parse().ok()).ok_or_else(names)?;
             }
             "max_agent_turns_per_message" => {
                 self.max_agent_turns_per_message = whole(value, 0, 100).map_err(|e| fault(&e))?
@@ -261,7 +241,7 @@ impl Policy {
     /// The policy object as the wire and the configuration show it.
     pub fn to_json(&self) -> Value {
         serde_json::json!({
-            "name": self.name.as_str(),
+            "name": self.name.to_string(),
             "max_agent_turns_per_message": self.max_agent_turns_per_message,
             "agent_reply_timeout": self.agent_reply_timeout.map(Millis::as_secs_f64),
             "cooldown_seconds": self.cooldown.as_secs_f64(),

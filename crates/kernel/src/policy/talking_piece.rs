@@ -509,7 +509,7 @@ impl Decider<'_> {
             .map_or(String::new(), |left| format!("; {left} turns left in this hour"));
         format!(
             "{} round {}/{}: {} had the piece, {} still to come; {open} open questions to people; {here} of {} are here{left}",
-            gathering.phase.as_str(),
+            gathering.phase,
             gathering.round,
             gathering.plan.rounds(gathering.phase),
             names(&spoken),

@@ -221,7 +221,7 @@ fn system(state: &Conversation, turn: &Turn) -> String {
 }
 
 fn introduction(participant: &Participant, you: &ParticipantId) -> String {
-    let kind = participant.kind.as_str();
+    let kind = participant.kind;
     let roles = participant.profile.roles().join(", ");
     let roles = if roles.is_empty() { String::new() } else { format!(", {roles}") };
     let you = if participant.id == *you { ", you" } else { "" };

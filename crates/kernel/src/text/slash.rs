@@ -342,11 +342,8 @@ mod tests {
     #[test]
     fn the_help_names_every_policy_that_people_choose() {
         let sentence = COMMANDS.iter().find(|command| command.name == "/policy").unwrap().does;
-        let named = |name: &crate::model::settings::PolicyName| sentence.contains(name.as_str());
-        assert!(
-            crate::model::settings::PolicyName::chosen().all(|name| named(&name)),
-            "{sentence}"
-        );
+        let mut names = crate::model::settings::PolicyName::chosen();
+        assert!(names.all(|name| sentence.contains(<&str>::from(name))), "{sentence}");
     }
 
     #[test]

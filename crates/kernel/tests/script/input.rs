@@ -51,7 +51,7 @@ use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile, Runtime};
 use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdrawn};
-use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::Draft;
 use moothall_kernel::start::{StartOutcome, StartRequest};
 use moothall_kernel::time::Millis;
@@ -290,8 +290,7 @@ fn late(
 }
 
 fn open(player: &mut Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
-    let name =
-        rest.first().and_then(|name| PolicyName::parse(name)).ok_or("open needs a policy")?;
+    let name = rest.first().and_then(|name| name.parse().ok()).ok_or("open needs a policy")?;
     let policy = Policy::named(name)
         .patched(&settings(&rest[1..])?)
         .map_err(|fault| format!("{}: {}", fault.key, fault.expected))?;

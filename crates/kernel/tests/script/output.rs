@@ -19,7 +19,7 @@ pub fn word(value: &impl Serialize) -> String {
 
 pub fn line(state: &Conversation, event: &Event) -> Option<String> {
     Some(match event {
-        Event::Created { policy, .. } => format!("created {}", policy.name.as_str()),
+        Event::Created { policy, .. } => format!("created {}", policy.name),
         Event::Renamed { name, .. } => format!("renamed {name}"),
         Event::Archived { by } => format!("archived by {by}"),
         Event::Unarchived { by } => format!("unarchived by {by}"),
@@ -185,7 +185,7 @@ fn change(change: &Change) -> String {
         Change::Discussion { on, .. } => format!("discussion {on}"),
         Change::InvitedAuto { on } => format!("invited_auto {on}"),
         Change::Prodded { targets } => format!("prodded {}", names(targets)),
-        Change::PolicySet { policy, .. } => format!("policy {}", policy.name.as_str()),
+        Change::PolicySet { policy, .. } => format!("policy {}", policy.name),
         Change::GuardLifted => "released".into(),
         Change::Bound { target } => format!("bound {target}"),
         Change::Unbound { target } => format!("unbound {target}"),
@@ -200,7 +200,7 @@ fn gathering(state: &Conversation, step: &GatheringEvent) -> String {
     match step {
         GatheringEvent::Opened { .. } => "gathering opened".into(),
         GatheringEvent::RoundOpened { phase, round, order } => {
-            format!("{} {round}: {}", phase.as_str(), names(order))
+            format!("{phase} {round}: {}", names(order))
         }
         GatheringEvent::PieceGiven { holder, note } => {
             format!(

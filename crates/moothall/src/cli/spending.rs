@@ -30,10 +30,13 @@ pub struct Usage {
 
 /// What there is a sum for each of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub enum UsageBy {
     /// For each agent, the dearest first
     Agent,
     /// For each conversation, the dearest first
+    #[strum(serialize = "thread")]
     Conversation,
     /// For each day, the newest first
     Day,

@@ -87,10 +87,7 @@ fn answer(answers: &mut impl BufRead, question: &str) -> Result<String, Fault> {
 /// The file: what was chosen, and what was found as comments, because it is there without a line as
 /// well.
 fn written(choices: &Choices, found: &[AgentSpec], tmux: Option<&str>) -> String {
-    let mode = match choices.mode {
-        Mode::Local => "local",
-        Mode::Token => "token",
-    };
+    let mode = moothall_engine::access::Mode::from(choices.mode);
     let mut text = format!(
         "# Moothall's configuration. Every key has a default; moothall.example.toml describes them all.\n\n[server]\nbind = {:?}\nmode = \"{mode}\"\n",
         choices.bind

@@ -5,18 +5,14 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::show::cost;
-use crate::cli::{Budget, BudgetCommand, BudgetRaise as Raise, Usage, UsageBy};
+use crate::cli::{Budget, BudgetCommand, BudgetRaise as Raise, Usage};
 use crate::client::segment;
 use crate::fault::Fault;
 use crate::paint::{Printer, Style, note};
 use crate::threads;
 
 pub async fn usage(context: &Context, args: &Usage) -> Result<(), Fault> {
-    let by = args.by.map(|by| match by {
-        UsageBy::Agent => "agent",
-        UsageBy::Conversation => "thread",
-        UsageBy::Day => "day",
-    });
+    let by = args.by.map(<&str>::from);
     let thread = resolved(context, args.conversation.as_deref()).await?;
     let asked = [
         ("by", by),

@@ -20,7 +20,7 @@ use crate::request::{Body, KeptRef, ThreadId, addressee};
 use crate::strict::Inbound;
 use crate::wire::{
     CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, ForecastEntry, NewCommand,
-    Preview, Published, TurnEntry, why_not_word, why_word,
+    Preview, Published, TurnEntry,
 };
 
 /// Says who would answer a draft, and why. Decides nothing.
@@ -44,8 +44,8 @@ pub async fn preview(
         .map_err(|error| ApiError::at_door(error, &stream))?;
     let entry = |forecast: moothall_kernel::preview::Forecast| ForecastEntry {
         participant: forecast.participant.to_string(),
-        why: forecast.verdict.ok().map(|why| why_word(why).to_owned()),
-        why_not: forecast.verdict.err().map(|why_not| why_not_word(why_not).to_owned()),
+        why: forecast.verdict.ok().map(|why| why.to_string()),
+        why_not: forecast.verdict.err().map(|why_not| why_not.to_string()),
     };
     Ok(Json(Preview { forecast: forecast.into_iter().map(entry).collect() }))
 }

@@ -3,6 +3,7 @@
 
 use moothall_engine::access::Scope;
 use serde_json::json;
+use strum::VariantArray;
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use utoipa::openapi::schema::{
     AdditionalProperties, ArrayItems, KnownFormat, SchemaFormat, SchemaType, Type,
@@ -122,7 +123,7 @@ fn body_name(operation: &Operation) -> Option<String> {
 
 /// Says which scopes there are, wherever a body takes some.
 fn name_scopes(api: &mut OpenApi) {
-    let words = || Some(Scope::ALL.iter().map(|scope| json!(scope.word())).collect());
+    let words = || Some(Scope::VARIANTS.iter().map(|scope| json!(scope.to_string())).collect());
     let schemas = api.components.iter_mut().flat_map(|components| &mut components.schemas);
     for (_, schema) in
         schemas.filter(|(name, _)| matches!(name.as_str(), "TokenRequest" | "InvitationRequest"))

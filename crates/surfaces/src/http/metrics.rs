@@ -7,13 +7,11 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use moothall_engine::meters::{Counted, HistogramSnapshot};
-use moothall_engine::ports::DeliveryState;
 
 use super::App;
 use crate::error::ApiResult;
 use crate::meters::Meters;
 use crate::request::Params;
-use crate::wire::measure_word;
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -86,10 +84,8 @@ impl Page {
             "What waits: requests for their conversation, appends for the disk.",
             queues,
         );
-        let deliveries = counted
-            .deliveries
-            .iter()
-            .map(|(state, count)| (format!("state=\"{}\"", delivery_word(*state)), *count));
+        let deliveries =
+            counted.deliveries.iter().map(|(state, count)| (format!("state=\"{state}\""), *count));
         self.many(
             "moothall_deliveries",
             "gauge",
@@ -120,10 +116,7 @@ impl Page {
         );
         let left = counted.budgets.iter();
         let left = left.map(|state| {
-            (
-                format!("measure=\"{}\"", measure_word(state.measure)),
-                state.limit.saturating_sub(state.spent),
-            )
+            (format!("measure=\"{}\"", state.measure), state.limit.saturating_sub(state.spent))
         });
         self.many(
             "moothall_budget_left",
@@ -209,17 +202,5 @@ impl Page {
             "{name}_bucket{{le=\"+Inf\"}} {0}\n{name}_sum {1}\n{name}_count {0}",
             spread.count, spread.sum
         );
-    }
-}
-
-const fn delivery_word(state: DeliveryState) -> &'static str {
-    match state {
-        DeliveryState::Pending => "pending",
-        DeliveryState::Sending => "sending",
-        DeliveryState::Sent => "sent",
-        DeliveryState::Accepted => "accepted",
-        DeliveryState::Done => "done",
-        DeliveryState::Failed => "failed",
-        DeliveryState::Unknown => "unknown",
     }
 }

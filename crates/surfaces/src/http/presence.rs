@@ -104,7 +104,11 @@ impl<T: Clone> Keyed<T> {
             .iter()
             .find(|(key, _)| key.principal == given.principal && key.key == given.key)?;
         let same = key.fingerprint == given.fingerprint;
-        Some(if same { Ok(answer.clone()) } else { Err(ApiError::plain(Code::KeyReused)) })
+        Some(if same {
+            Ok(answer.clone())
+        } else {
+            Err(ApiError::plain(Code::IdempotencyKeyReused))
+        })
     }
 
     /// Keeps an answer for its key.

@@ -66,6 +66,6 @@ fn requirements(need: Need) -> Vec<SecurityRequirement> {
 fn credential(scope: Option<Scope>) -> Vec<SecurityRequirement> {
     [BEARER, COOKIE]
         .into_iter()
-        .map(|scheme| SecurityRequirement::new(scheme, scope.map(Scope::word)))
+        .map(|scheme| SecurityRequirement::new(scheme, scope.map(<&str>::from)))
         .collect()
 }

@@ -74,7 +74,7 @@ pub async fn create(State(app): State<App>, body: Body) -> ApiResult<Json<Thread
     let answer = door.begin(name.unwrap_or_default(), policy, by, idempotency).await?;
     let created = answer.event.ok_or_else(|| ApiError::plain(Code::Internal))?;
     let Event::Created { name, policy, .. } = &created.event else {
-        return Err(ApiError::plain(Code::KeyReused));
+        return Err(ApiError::plain(Code::IdempotencyKeyReused));
     };
     Ok(Json(ThreadCreated {
         id: answer.stream.to_string(),

@@ -10,6 +10,7 @@ use moothall_engine::access::{
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
+use strum::VariantArray;
 
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
@@ -99,20 +100,17 @@ fn invalid(message: impl Into<String>) -> ApiError {
 }
 
 fn kind_of(kind: Option<&str>) -> ApiResult<Kind> {
-    match kind {
-        Some("agent") => Ok(Kind::Agent),
-        Some("human") | None => Ok(Kind::Human),
-        Some(_) => Err(invalid("'kind' is \"human\" or \"agent\".")),
-    }
+    let refused = |_| invalid("'kind' is \"human\" or \"agent\".");
+    kind.map_or(Ok(Kind::Human), |kind| kind.parse().map_err(refused))
 }
 
 /// The scopes that are asked for.
 pub(super) fn scopes_of(words: &[String]) -> ApiResult<Scopes> {
-    let known = || Scope::ALL.iter().map(|scope| scope.word()).collect::<Vec<_>>().join(", ");
+    let known = || Scope::VARIANTS.iter().map(<&str>::from).collect::<Vec<_>>().join(", ");
     let scope = |word: &String| {
         let shown: String = word.chars().take(40).collect();
-        Scope::parse(word)
-            .ok_or_else(|| invalid(format!("There is no scope {shown:?}; there are {}.", known())))
+        word.parse::<Scope>()
+            .map_err(|_| invalid(format!("There is no scope {shown:?}; there are {}.", known())))
     };
     words.iter().map(scope).collect()
 }

@@ -14,9 +14,9 @@ pub use tools::page as tools_page;
 
 /// Each tool by its name, with what it does.
 pub fn actions_of_tools() -> Vec<(&'static str, Action)> {
-    let mut all: Vec<_> = Tool::ALL
-        .into_iter()
-        .flat_map(|tool| [false, true].map(|session| (tool.name(), tool.action(session))))
+    let mut all: Vec<_> = Tool::VARIANTS
+        .iter()
+        .flat_map(|tool| [false, true].map(|session| (tool.into(), tool.action(session))))
         .collect();
     all.dedup();
     all
@@ -42,6 +42,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use strum::VariantArray;
 
 use self::tools::Tool;
 use crate::error::{ApiError, ApiResult, Code, Refused};
@@ -183,7 +184,9 @@ impl ServerHandler for Calls {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(Tool::ALL.iter().map(|tool| tool.described()).collect()))
+        Ok(ListToolsResult::with_all_items(
+            Tool::VARIANTS.iter().map(|tool| tool.described()).collect(),
+        ))
     }
 
     async fn call_tool(
@@ -191,8 +194,8 @@ impl ServerHandler for Calls {
         call: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let Some(tool) = Tool::named(&call.name) else {
-            let names: Vec<_> = Tool::ALL.iter().map(|tool| tool.name()).collect();
+        let Ok(tool) = call.name.parse::<Tool>() else {
+            let names: Vec<_> = Tool::VARIANTS.iter().map(<&str>::from).collect();
             let shown: String = call.name.chars().take(64).collect();
             return Err(ErrorData::invalid_params(
                 format!("There is no tool {shown:?}; there are {}.", names.join(", ")),

@@ -5,11 +5,14 @@ use std::fmt::Write as _;
 use moothall_engine::door::Action;
 use rmcp::model::{Tool as Described, ToolAnnotations};
 use serde_json::{Map, Value, json};
+use strum::VariantArray;
 
 use crate::wire::arguments::{self, Argument};
 
-/// A tool that clients of MCP can call.
+/// A tool. They are listed in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Tool {
     SendMessage,
     GetSessionData,
@@ -44,49 +47,6 @@ enum ToolEffect {
 }
 
 impl Tool {
-    /// All of them, in the order in which they are listed.
-    pub const ALL: [Tool; 14] = [
-        Tool::SendMessage,
-        Tool::GetSessionData,
-        Tool::ListSessions,
-        Tool::StartSession,
-        Tool::EndSession,
-        Tool::Invite,
-        Tool::ListThreads,
-        Tool::ReadThread,
-        Tool::WaitForMessage,
-        Tool::CreateThread,
-        Tool::LinkSessions,
-        Tool::ListLinks,
-        Tool::LeaveLink,
-        Tool::Search,
-    ];
-
-    /// The tool of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|tool| tool.name() == name)
-    }
-
-    /// The name by which clients call it.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Tool::SendMessage => "send_message",
-            Tool::GetSessionData => "get_session_data",
-            Tool::ListSessions => "list_sessions",
-            Tool::StartSession => "start_session",
-            Tool::EndSession => "end_session",
-            Tool::Invite => "invite",
-            Tool::ListThreads => "list_threads",
-            Tool::ReadThread => "read_thread",
-            Tool::WaitForMessage => "wait_for_message",
-            Tool::CreateThread => "create_thread",
-            Tool::LinkSessions => "link_sessions",
-            Tool::ListLinks => "list_links",
-            Tool::LeaveLink => "leave_link",
-            Tool::Search => "search",
-        }
-    }
-
     const fn title(self) -> &'static str {
         match self {
             Tool::SendMessage => "Send a message",
@@ -270,7 +230,7 @@ impl Tool {
                 hints.read_only(false).destructive(true).idempotent(true).open_world(false)
             }
         };
-        Described::new(self.name(), self.description(), self.schema())
+        Described::new(<&str>::from(self), self.description(), self.schema())
             .with_title(self.title())
             .with_annotations(hints)
     }
@@ -279,7 +239,7 @@ impl Tool {
 /// A page about all of them, below an introduction.
 pub fn page(introduction: &str) -> String {
     let mut page = introduction.to_owned();
-    for tool in Tool::ALL {
+    for &tool in Tool::VARIANTS {
         let does = match tool.does() {
             ToolEffect::Reads => "It only reads.",
             ToolEffect::Adds => "It adds something and ends nothing.",
@@ -292,7 +252,7 @@ pub fn page(introduction: &str) -> String {
         let _ = write!(
             page,
             "\n## `{}`\n\n{} {does}\n\n| argument | type | needed | meaning |\n|---|---|---|---|\n",
-            tool.name(),
+            <&str>::from(tool),
             tool.description()
         );
         for Argument { name, kind, required, means } in tool.takes() {

@@ -6,8 +6,6 @@ use moothall_kernel::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::labels::kind_word;
-
 /// Body of `POST /session`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -47,12 +45,11 @@ impl WhoAmI {
     pub fn of(mode: Mode, caller: &Caller) -> Self {
         let proof = caller.proof.as_deref();
         Self {
-            mode: mode.word().into(),
-            principal: caller.principal().map(|own| PrincipalRef {
-                id: own.id.to_string(),
-                kind: kind_word(own.kind).into(),
-            }),
-            scopes: caller.scopes.iter().map(|scope| scope.word().to_owned()).collect(),
+            mode: mode.to_string(),
+            principal: caller
+                .principal()
+                .map(|own| PrincipalRef { id: own.id.to_string(), kind: own.kind.to_string() }),
+            scopes: caller.scopes.iter().map(|scope| scope.to_string()).collect(),
             threads: caller
                 .reach
                 .only()
@@ -180,12 +177,12 @@ impl TokenEntry {
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
         Self {
             id: token.id.to_string(),
-            kind: token.kind.word().into(),
+            kind: token.kind.to_string(),
             principal: PrincipalRef {
                 id: token.principal.id.to_string(),
-                kind: kind_word(token.principal.kind).into(),
+                kind: token.principal.kind.to_string(),
             },
-            scopes: token.scopes.iter().map(|scope| scope.word().to_owned()).collect(),
+            scopes: token.scopes.iter().map(|scope| scope.to_string()).collect(),
             threads: token
                 .reach
                 .only()
@@ -252,7 +249,7 @@ impl AuditRow {
         Self {
             number: audited.number,
             at: entry.at.to_string(),
-            deed: entry.deed.word().into(),
+            deed: entry.deed.to_string(),
             by: entry.by.as_ref().map(ToString::to_string),
             token: entry.token.as_ref().map(ToString::to_string),
             about: entry.about.as_ref().map(ToString::to_string),

@@ -1,9 +1,8 @@
 //! The envelope in which every event travels.
 
 use moothall_kernel::budget::{Measure, Spent};
-use moothall_kernel::event::{Cause, Event, Posted, Recorded, To};
+use moothall_kernel::event::{Cause, Event, Guard, Posted, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::permission::Withdrawn;
 use moothall_kernel::start::StartOutcome;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,9 +10,9 @@ use utoipa::ToSchema;
 
 use super::control::changes_as_content;
 use super::gathering;
-use super::labels::{guard_sentence, guard_word, measure_word, purse_words};
 use super::session::OptionEntry;
 use super::turn::{TurnEvent, WireFault, texts, turn_id};
+use super::usage::purse_words;
 
 /// An event as clients see it. Order comes from `seq` alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -260,7 +259,7 @@ fn face(stream: &StreamId, event: &Event) -> Face {
             Face::new(spent_content(spent, currency, about)).with(Meta::replying(Some(cause)))
         }
         Event::GuardTripped { guard } => Face::new(
-            json!({"code": "held", "guard": guard_word(*guard), "text": guard_sentence(*guard)}),
+            json!({"code": "held", "guard": guard.to_string(), "text": guard_sentence(*guard)}),
         ),
         Event::ClockShifted { downtime } => Face::new(
             json!({"code": "resumed", "text": "The server was away; open deadlines moved by as long.", "seconds": downtime.as_secs_f64()}),
@@ -337,7 +336,7 @@ fn spent_content(spent: &Spent, currency: &str, about: &ParticipantId) -> Value 
         spent.until
     );
     let mut content = json!({
-        "code": "over_budget", "text": text, "about": about, "budget": budget, "measure": measure_word(spent.measure),
+        "code": "over_budget", "text": text, "about": about, "budget": budget, "measure": spent.measure.to_string(),
         "limit": spent.limit, "until": spent.until.to_string(),
     });
     if let Some(whose) = whose {
@@ -355,11 +354,17 @@ fn turn_content(stream: &StreamId, event: &Event) -> Value {
         .unwrap_or_default()
 }
 
-const fn withdrawn_word(because: Withdrawn) -> &'static str {
-    match because {
-        Withdrawn::Gone => "gone",
-        Withdrawn::Replaced => "replaced",
-        Withdrawn::NotGiven => "not_given",
+/// What a guard's hold means, for people.
+const fn guard_sentence(guard: Guard) -> &'static str {
+    match guard {
+        Guard::Exchanges => {
+            "Agents have exchanged as many messages as they may without a human. Say something, or resume, to go on."
+        }
+        Guard::Pair => {
+            "Two agents answered each other too often within a minute. Say something, or resume, to go on."
+        }
+        Guard::Repeat => "The same words came again and again. Say something, or resume, to go on.",
+        Guard::Stopped => "A person stopped the gathering. Resume to go on.",
     }
 }
 
@@ -438,7 +443,7 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
             json!({"event": "expired", "permission": permission})
         }
         Event::PermissionWithdrawn { permission, because } => {
-            json!({"event": "withdrawn", "permission": permission, "because": withdrawn_word(*because)})
+            json!({"event": "withdrawn", "permission": permission, "because": because.to_string()})
         }
         _ => Value::Null,
     }

@@ -1,14 +1,11 @@
 //! Gatherings as clients send and get them, and the content of events of type `gathering`.
 
 use moothall_engine::door::GatheringEntry;
-use moothall_kernel::gathering::{Gathering, GatheringEvent, GatheringPlan, Member, Phase};
+use moothall_kernel::gathering::{Gathering, GatheringEvent, GatheringPlan, Member};
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::participant::Part;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-
-use super::labels::{hearing_word, kind_word, let_go_word};
 
 /// `{"event": …}` and what belongs to it.
 pub(super) fn content(step: &GatheringEvent) -> Value {
@@ -18,7 +15,7 @@ pub(super) fn content(step: &GatheringEvent) -> Value {
             json!({"event": "opened", "by": by, "plan": plan_as_json(plan), "participants": participants})
         }
         GatheringEvent::RoundOpened { phase, round, order } => {
-            json!({"event": "round_opened", "phase": phase.as_str(), "rule": phase.rule(), "round": round, "order": order})
+            json!({"event": "round_opened", "phase": phase.to_string(), "rule": phase.rule(), "round": round, "order": order})
         }
         GatheringEvent::PieceGiven { holder, note } => {
             json!({"event": "piece_given", "holder": holder, "note": note})
@@ -27,7 +24,7 @@ pub(super) fn content(step: &GatheringEvent) -> Value {
         GatheringEvent::Beat { number, .. } => json!({"event": "beat", "number": number}),
         GatheringEvent::LastWordAsked => json!({"event": "last_word_asked"}),
         GatheringEvent::PieceReleased { holder, because, next, note } => {
-            json!({"event": "piece_released", "holder": holder, "because": let_go_word(*because), "next": next, "note": note})
+            json!({"event": "piece_released", "holder": holder, "because": because.to_string(), "next": next, "note": note})
         }
         GatheringEvent::HarvestAsked { harvester, because, until } => {
             json!({"event": "harvest_asked", "harvester": harvester, "because": because, "until": until.map(|until| until.to_string())})
@@ -47,7 +44,7 @@ fn plan_as_json(plan: &GatheringPlan) -> Value {
         "beat_interval_seconds": plan.beat_interval.as_secs_f64(),
         "last_word_seconds": plan.last_word.as_secs_f64(),
         "opening_question": plan.opening_question,
-        "delivery": hearing_word(plan.hearing),
+        "delivery": plan.hearing.to_string(),
     })
 }
 
@@ -256,17 +253,10 @@ impl From<&Member> for GatheringMember {
         Self {
             name: member.name.clone(),
             number: member.number,
-            role: part_word(member.part).into(),
-            kind: kind_word(member.kind).into(),
+            role: member.part.to_string(),
+            kind: member.kind.to_string(),
             participant_id: member.id.to_string(),
         }
-    }
-}
-
-const fn part_word(part: Part) -> &'static str {
-    match part {
-        Part::Speaker => "speaker",
-        Part::Harvester => "harvester",
     }
 }
 
@@ -296,8 +286,8 @@ impl From<&GatheringEntry> for GatheringAnswer {
             beats_per_turn: plan.beats_per_turn,
             beat_interval_seconds: plan.beat_interval.as_secs_f64(),
             last_word_seconds: plan.last_word.as_secs_f64(),
-            delivery: hearing_word(plan.hearing).into(),
-            phase: Some(phase.map_or("close", Phase::as_str).into()),
+            delivery: plan.hearing.to_string(),
+            phase: Some(phase.map_or_else(|| "close".into(), |phase| phase.to_string())),
             rule: phase.map(|phase| phase.rule().into()),
             round: gathering.round,
             rounds: plan.rounds(gathering.phase),

@@ -4,8 +4,6 @@ use moothall_engine::sessions::{Link, LinkState, Member};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::labels::link_state_word;
-
 /// Body of `POST /links`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -112,6 +110,6 @@ impl LinkEntry {
 impl LinkAnswer {
     /// What became of a link.
     pub fn of(link: LinkEntry, state: LinkState) -> Self {
-        Self { link_state: link_state_word(state).into(), link }
+        Self { link_state: state.to_string(), link }
     }
 }

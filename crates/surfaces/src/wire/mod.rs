@@ -2,7 +2,6 @@
 //! by hand from the kernel's words. The command line reads them too. Lengths of time are seconds,
 //! times are RFC 3339 in UTC.
 
-mod labels;
 mod envelope;
 mod types;
 mod control;
@@ -43,8 +42,6 @@ pub use gathering::{
     GatheringAnswer, GatheringList, GatheringMember, Harvest, NewGathering, NewGatheringMember,
     NewPiecePass, PieceHolder,
 };
-pub(crate) use labels::measure_word;
-pub use labels::{guard_sentence, kind_word, outcome_word, why_not_word, why_word};
 pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMember};
 pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPass, NewPresence, NewThread, Pass};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::envelope::Envelope;
-use super::labels::{doing_word, link_state_word, origin_word, pane_state_word};
 
 /// Body of `POST /sessions`: a program to start, or with `adopt` one that runs already.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -139,10 +138,10 @@ impl From<&Status> for SessionEntry {
             id: session.id.to_string(),
             name: session.name.to_string(),
             client: session.client.clone(),
-            state: doing_word(status.doing).into(),
+            state: status.doing.to_string(),
             waiting: status.waiting,
             cwd: session.cwd.display().to_string(),
-            origin: origin_word(session.origin).into(),
+            origin: session.origin.to_string(),
             run_as: session.run_as.as_ref().map(|user| user.name.clone()),
             computer: Some(session.computer.clone()).filter(|computer| !computer.is_empty()),
             native: session.native.clone(),
@@ -223,7 +222,7 @@ impl OptionEntry {
         let entry = |option: &PermissionOption| Self {
             id: option.id.clone(),
             label: option.label.clone(),
-            kind: option.kind.word().to_owned(),
+            kind: option.kind.to_string(),
             takes_text: option.takes_text,
         };
         options.iter().map(entry).collect()
@@ -235,7 +234,7 @@ impl ScreenAnswer {
     pub fn of(session: &StreamId, view: View) -> Self {
         Self {
             session: session.to_string(),
-            state: pane_state_word(view.state).into(),
+            state: view.state.to_string(),
             text: view.text,
             composer: view.composer,
             dialog: view.dialog.map(|dialog| DialogEntry {
@@ -338,7 +337,7 @@ impl MessageSent {
     pub fn of(sent: &Sent, event: Option<EventId>) -> Self {
         Self {
             link_id: sent.link.as_ref().map(ToString::to_string),
-            link_state: link_state_word(sent.state).into(),
+            link_state: sent.state.to_string(),
             delivered_to: sent.delivered_to.iter().map(ToString::to_string).collect(),
             thread: sent.stream.to_string(),
             event: event.map(|event| event.to_string()),

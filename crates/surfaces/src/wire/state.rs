@@ -10,7 +10,6 @@ use utoipa::ToSchema;
 
 use super::control::WireProfile;
 use super::envelope::CauseRef;
-use super::labels::{guard_word, kind_word, why_word};
 use super::turn::turn_id;
 
 /// Answer of `GET /threads/{id}/state`.
@@ -190,7 +189,7 @@ impl ThreadState {
         Self {
             paused: conversation.is_paused(),
             archived: conversation.is_archived(),
-            held: conversation.held().map(|guard| guard_word(guard).into()),
+            held: conversation.held().map(|guard| guard.to_string()),
             muted: conversation.muted().map(ToString::to_string).collect(),
             discussion: DiscussionState {
                 on: discussion.on,
@@ -226,7 +225,7 @@ impl InvitedEntry {
             profile: WireProfile::of(&participant.profile, participant.address.as_ref()),
             invited_by: participant.invited_by.to_string(),
             invited_at: participant.invited_at.to_string(),
-            kind: kind_word(participant.kind).into(),
+            kind: participant.kind.to_string(),
             runtime: agent.then(|| participant.facts.runtime.to_string()),
             known: !agent || participant.facts.known,
             color: order,
@@ -239,7 +238,7 @@ impl OpenTurn {
         Self {
             id: turn_id(conversation.stream(), turn.no),
             participant: turn.participant.to_string(),
-            why: why_word(turn.why).into(),
+            why: turn.why.to_string(),
             cause: (&turn.cause).into(),
             may_pass: turn.may_pass,
             attempt: turn.attempt,

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::envelope::CauseRef;
-use super::labels::{kept_word, outcome_word, turn_kind_word, why_not_word, why_word};
 
 /// The public id of a turn: `<thread>.<number>`.
 pub fn turn_id(stream: &StreamId, turn: TurnNo) -> String {
@@ -233,16 +232,16 @@ impl TurnEvent {
             } => TurnEvent::Granted {
                 turn: id(turn),
                 participant: participant.to_string(),
-                why: why_word(*why).into(),
-                kind: turn_kind_word(*kind).into(),
+                why: why.to_string(),
+                kind: kind.to_string(),
                 may_pass: *may_pass,
                 cause: cause.into(),
                 expires: expires.to_string(),
             },
             Event::TurnWidened { turn, why, kind, may_pass, cause } => TurnEvent::Widened {
                 turn: id(turn),
-                why: why_word(*why).into(),
-                kind: turn_kind_word(*kind).into(),
+                why: why.to_string(),
+                kind: kind.to_string(),
                 may_pass: *may_pass,
                 cause: cause.into(),
             },
@@ -264,7 +263,7 @@ impl TurnEvent {
                     turn: id(turn),
                     participant: participant.to_string(),
                     attempt: *attempt,
-                    outcome: outcome_word(*outcome).into(),
+                    outcome: outcome.to_string(),
                     fault: fault.as_ref().map(WireFault::from),
                     usage: usage.into(),
                 }
@@ -278,14 +277,14 @@ impl TurnEvent {
         Some(match event {
             Event::Skipped { participant, why_not, cause, detail } => TurnEvent::Skipped {
                 participant: participant.to_string(),
-                why_not: why_not_word(*why_not).into(),
+                why_not: why_not.to_string(),
                 cause: cause.into(),
                 detail: detail.clone(),
             },
             Event::Suppressed { participant, turn, because, body, .. } => TurnEvent::Kept {
                 participant: participant.to_string(),
                 turn: turn.as_ref().map(id),
-                because: kept_word(*because).into(),
+                because: because.to_string(),
                 text: body.clone(),
             },
             Event::Discarded { participant, count, bytes, until } => TurnEvent::Unkept {
@@ -363,8 +362,8 @@ impl TurnContext {
         Self {
             turn: turn_id(stream, context.turn),
             participant: context.participant.to_string(),
-            why: why_word(context.why).into(),
-            kind: turn_kind_word(context.kind).into(),
+            why: context.why.to_string(),
+            kind: context.kind.to_string(),
             may_pass: context.may_pass,
             cause: (&context.cause).into(),
             deadline: context.deadline.to_string(),

@@ -2,10 +2,9 @@
 
 use moothall_engine::budgets::BudgetState;
 use moothall_engine::ports::Used;
+use moothall_kernel::budget::Purse;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use super::labels::{measure_word, purse_words};
 
 /// Answer of `GET /usage`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -113,13 +112,23 @@ impl UsageRow {
     }
 }
 
+/// Whose budget it is: the kind, and the name where there are several.
+pub(super) fn purse_words(purse: &Purse) -> (&'static str, Option<&str>) {
+    match purse {
+        Purse::Hall => ("hall", None),
+        Purse::Conversation => ("conversation", None),
+        Purse::Agent(agent) => ("agent", Some(agent.as_str())),
+        Purse::Principal(by) => ("principal", Some(by.as_str())),
+    }
+}
+
 impl From<&BudgetState> for BudgetEntry {
     fn from(state: &BudgetState) -> Self {
         let (budget, whose) = purse_words(&state.purse);
         Self {
             budget: budget.into(),
             whose: whose.map(Into::into),
-            measure: measure_word(state.measure).into(),
+            measure: state.measure.to_string(),
             limit: state.limit,
             spent: state.spent,
             until: state.until.to_string(),

@@ -81,7 +81,7 @@ async fn roles(server: &Server, session: String) -> Vec<Role> {
     let other =
         server.as_operator(Method::POST, "/threads", json!({"name": "other"})).await.1["id"]
             .clone();
-    let words = |scopes: &[Scope]| scopes.iter().map(|scope| scope.word()).collect::<Vec<_>>();
+    let words = |scopes: &[Scope]| scopes.iter().map(<&str>::from).collect::<Vec<_>>();
     let writer = Scopes::of(&[Scope::ThreadsRead, Scope::ThreadsWrite, Scope::TurnsControl]);
     let (_, reading) =
         token(server, json!({"principal": "rita", "scopes": ["threads:read"]})).await;
@@ -313,7 +313,7 @@ async fn play_matrix(mode: Mode) {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} mode:\n{}", mode.word(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{mode} mode:\n{}", wrong.join("\n"));
 }
 
 async fn play(
@@ -403,7 +403,7 @@ async fn play_tools(mode: Mode) {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} mode:\n{}", mode.word(), wrong.join("\n"));
+    assert!(wrong.is_empty(), "{mode} mode:\n{}", wrong.join("\n"));
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use moothall_engine::door::Need;
 use moothall_surfaces::error::{Code, RULE_CODES};
 use moothall_surfaces::{ROUTES, openapi, reference};
 use serde_json::{Value, json};
+use strum::VariantArray;
 
 use crate::server::Server;
 
@@ -71,7 +72,7 @@ fn every_code_of_the_rules_is_listed_and_no_other() {
     let listed: BTreeSet<&str> = RULE_CODES
         .iter()
         .map(|(_, word, _)| *word)
-        .chain(Code::ALL.iter().map(|code| code.word()))
+        .chain(Code::VARIANTS.iter().map(<&str>::from))
         .collect();
     for tail in text.split("Rejection::new(").skip(1) {
         let second = tail.split_once(',').unwrap().1.trim_start();

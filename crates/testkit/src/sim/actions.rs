@@ -5,6 +5,7 @@ use moothall_kernel::event::{Cause, Event, To};
 use moothall_kernel::ids::{ParticipantId, Seq, TurnNo};
 use moothall_kernel::policy::PolicyName;
 use serde_json::{Value, json};
+use strum::VariantArray;
 
 use super::check::Objection;
 use super::check::promises::promise;
@@ -246,9 +247,7 @@ impl World {
             6 => ("max_exchanges_without_human", json!(n + 1)),
             _ => (
                 "reply_strategy",
-                json!(
-                    PolicyName::ALL[self.rng.below(PolicyName::ALL.len() as u64) as usize].as_str()
-                ),
+                json!(self.rng.pick(PolicyName::VARIANTS).map(ToString::to_string)),
             ),
         };
         [(key.to_owned(), value)].into_iter().collect()

@@ -8,6 +8,7 @@ use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::{AgentFacts, OnLost, Part, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
+use strum::VariantArray;
 
 use super::check::promises::promise;
 use super::check::prompts::FORGED;
@@ -47,7 +48,8 @@ pub(crate) fn person(rng: &mut Rng) -> Actor {
 
 /// A policy with settings that matter.
 pub(crate) fn policy(rng: &mut Rng) -> Policy {
-    let name = PolicyName::ALL[rng.weighted(&PolicyName::ALL.map(|name| promise(name).weight))];
+    let weights: Vec<_> = PolicyName::VARIANTS.iter().map(|name| promise(*name).weight).collect();
+    let name = PolicyName::VARIANTS[rng.weighted(&weights)];
     let mut policy = Policy::named(name);
     policy.max_agent_turns_per_message = [0, 1, 2, 3, 3, 5][rng.below(6) as usize];
     policy.agent_reply_timeout = rng.chance(30).then(|| Millis::from_secs(rng.between(1, 120)));

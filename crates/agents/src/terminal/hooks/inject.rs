@@ -227,6 +227,8 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
+    use strum::VariantArray;
+
     const SESSION: &str = "01980000-0000-7000-8000-000000000001";
     const SECRET: &str = "CANARY-0123456789";
 
@@ -254,7 +256,7 @@ mod tests {
 
     #[test]
     fn every_program_knows_where_it_belongs_and_no_argument_tells_the_secret() {
-        for vendor in Vendor::ALL {
+        for &vendor in Vendor::VARIANTS {
             let (folder, launch_command) = launch_command(vendor);
             let own = folder.path().join("spool").join(SESSION);
             assert_eq!(launch_command.env["MOOTHALL_SESSION"], SESSION);

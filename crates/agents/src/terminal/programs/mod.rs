@@ -12,6 +12,7 @@ use std::io;
 use moothall_engine::sessions::{HookNews, Permit, Reports};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use strum::VariantArray;
 
 use super::hooks::{Fitting, LaunchCommand};
 use super::screen::Seen;
@@ -20,6 +21,7 @@ use crate::logins::Login;
 
 /// Whose program it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::VariantArray)]
 #[serde(rename_all = "snake_case")]
 pub enum Vendor {
     /// Anthropic, whose program is Claude Code.
@@ -114,12 +116,13 @@ pub(crate) struct Decides {
 }
 
 impl Vendor {
-    /// All vendors, and that of other programs last.
-    pub const ALL: [Vendor; 4] = [Vendor::Claude, Vendor::Codex, Vendor::Gemini, Vendor::Other];
-
     /// The vendor of a program's name, as `moothall hook` is called with it.
     pub fn of(program: &str) -> Self {
-        Self::ALL.into_iter().find(|vendor| vendor.name() == Some(program)).unwrap_or_default()
+        Self::VARIANTS
+            .iter()
+            .copied()
+            .find(|vendor| vendor.name() == Some(program))
+            .unwrap_or_default()
     }
 
     /// What its program is called, where it is known.

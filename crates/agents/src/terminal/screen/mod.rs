@@ -180,7 +180,7 @@ mod tests {
             ("Modify with external editor", "other"),
             ("SQLite", "other"),
         ] {
-            assert_eq!(kind_of(label).word(), kind, "{label}");
+            assert_eq!(kind_of(label).to_string(), kind, "{label}");
         }
     }
 }

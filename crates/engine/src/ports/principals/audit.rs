@@ -6,42 +6,27 @@ use moothall_kernel::time::Timestamp;
 
 use super::TokenId;
 
-macro_rules! deeds {
-    ($($name:ident = $word:literal $meaning:literal;)*) => {
-        /// What kind of deed is recorded.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum AuditAction {
-            $(#[doc = $meaning] $name,)*
-        }
-
-        impl AuditAction {
-            /// Every kind, in the order in which they stand here.
-            pub const ALL: &'static [AuditAction] = &[$(AuditAction::$name,)*];
-
-            /// Its word in the store and on the wire, which never changes.
-            pub const fn word(self) -> &'static str {
-                match self { $(AuditAction::$name => $word,)* }
-            }
-        }
-    };
-}
-
-deeds! {
-    SignedIn = "signed_in" "A browser signed in.";
-    SignedOut = "signed_out" "A browser signed out.";
-    TokenCreated = "token_created" "A token was made.";
-    TokenRevoked = "token_revoked" "A token was revoked.";
-    Invited = "invited" "An invitation was made.";
-    Accepted = "accepted" "An invitation was turned into a token.";
-    BudgetRaised = "budget_raised" "A budget that is not one conversation's was raised.";
-    Denied = "denied" "A request was refused for want of a credential or of what it allows.";
-}
-
-impl AuditAction {
-    /// The kind that has this word; nothing where none has.
-    pub fn parse(word: &str) -> Option<AuditAction> {
-        Self::ALL.iter().copied().find(|deed| deed.word() == word)
-    }
+/// What is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(strum::Display, strum::EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum AuditAction {
+    /// A browser signed in.
+    SignedIn,
+    /// A browser signed out.
+    SignedOut,
+    /// A token was made.
+    TokenCreated,
+    /// A token was revoked.
+    TokenRevoked,
+    /// An invitation was made.
+    Invited,
+    /// An invitation was turned into a token.
+    Accepted,
+    /// A budget that is not one conversation's was raised.
+    BudgetRaised,
+    /// A request was refused for want of a credential or of what it allows.
+    Denied,
 }
 
 /// Something to be recorded.

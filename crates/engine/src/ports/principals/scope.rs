@@ -2,49 +2,42 @@
 
 use std::fmt;
 
-macro_rules! scopes {
-    ($($name:ident = $word:literal $meaning:literal;)*) => {
-        /// One thing that a credential may allow.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Scope {
-            $(#[doc = $meaning] $name,)*
-        }
+use strum::VariantArray;
 
-        impl Scope {
-            /// All of them, the harmless first.
-            pub const ALL: &'static [Scope] = &[$(Scope::$name,)*];
-
-            /// Its word in the store and on the wire, which never changes.
-            pub const fn word(self) -> &'static str {
-                match self { $(Scope::$name => $word,)* }
-            }
-
-            /// What it allows, for people.
-            pub const fn meaning(self) -> &'static str {
-                match self { $(Scope::$name => $meaning,)* }
-            }
-        }
-    };
-}
-
-scopes! {
-    ThreadsRead = "threads:read" "Read conversations, listen to them and search them.";
-    ThreadsWrite = "threads:write" "Begin conversations, speak in them, rename them.";
-    ThreadsAdmin = "threads:admin" "See the trace, archive, erase words.";
-    ParticipantsInvite = "participants:invite" "Invite participants and take them out.";
-    TurnsControl = "turns:control" "Stop, pause, mute, go on; change the rules of a conversation.";
-    AgentsRun = "agents:run" "Make an agent take a turn without a message.";
-    SessionsDrive = "sessions:drive" "Start, prompt, link and end terminal sessions.";
-    PermissionsAnswer = "permissions:answer" "Answer what agents ask permission for.";
-    ServerAdmin = "server:admin" "Everything: tokens, the audit record, speaking as others.";
+/// One thing that a credential may allow, the harmless first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(strum::Display, strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+pub enum Scope {
+    /// Read conversations, listen to them and search them.
+    #[strum(serialize = "threads:read")]
+    ThreadsRead,
+    /// Begin conversations, speak in them, rename them.
+    #[strum(serialize = "threads:write")]
+    ThreadsWrite,
+    /// See the trace, archive, erase words.
+    #[strum(serialize = "threads:admin")]
+    ThreadsAdmin,
+    /// Invite participants and take them out.
+    #[strum(serialize = "participants:invite")]
+    ParticipantsInvite,
+    /// Stop, pause, mute, go on; change the rules of a conversation.
+    #[strum(serialize = "turns:control")]
+    TurnsControl,
+    /// Make an agent take a turn without a message.
+    #[strum(serialize = "agents:run")]
+    AgentsRun,
+    /// Start, prompt, link and end terminal sessions.
+    #[strum(serialize = "sessions:drive")]
+    SessionsDrive,
+    /// Answer what agents ask permission for.
+    #[strum(serialize = "permissions:answer")]
+    PermissionsAnswer,
+    /// Everything: tokens, the audit record, speaking as others.
+    #[strum(serialize = "server:admin")]
+    ServerAdmin,
 }
 
 impl Scope {
-    /// The scope that has this word; nothing where none has.
-    pub fn parse(word: &str) -> Option<Scope> {
-        Self::ALL.iter().copied().find(|scope| scope.word() == word)
-    }
-
     const fn bit(self) -> u16 {
         1 << self as u16
     }
@@ -56,12 +49,6 @@ impl Scope {
     }
 }
 
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
 /// A set of scopes.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Scopes(u16);
@@ -69,8 +56,8 @@ pub struct Scopes(u16);
 impl Scopes {
     /// The set without any scope.
     pub const NONE: Scopes = Scopes(0);
-    /// The set of all scopes.
-    pub const ALL: Scopes = Scopes((1 << Scope::ALL.len()) - 1);
+    /// All of them.
+    pub const ALL: Scopes = Scopes((1 << Scope::VARIANTS.len()) - 1);
 
     /// The set of just these scopes.
     pub const fn of(scopes: &[Scope]) -> Scopes {
@@ -89,17 +76,17 @@ impl Scopes {
 
     /// Those that were named, in the order of the list.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
-        Scope::ALL.iter().copied().filter(move |scope| self.0 & scope.bit() != 0)
+        Scope::VARIANTS.iter().copied().filter(move |scope| self.0 & scope.bit() != 0)
     }
 
     /// The words, with spaces between them, as they are stored.
     pub fn words(self) -> String {
-        self.iter().map(Scope::word).collect::<Vec<_>>().join(" ")
+        self.iter().map(<&str>::from).collect::<Vec<_>>().join(" ")
     }
 
     /// Reads stored words; those that only a newer version knows allow nothing here.
     pub fn parse(words: &str) -> Scopes {
-        words.split_whitespace().filter_map(Scope::parse).collect()
+        words.split_whitespace().filter_map(|word| word.parse().ok()).collect()
     }
 }
 
@@ -121,19 +108,19 @@ mod tests {
 
     #[test]
     fn words_read_back_and_unknown_ones_allow_nothing() {
-        for scope in Scope::ALL {
-            assert_eq!(Scope::parse(scope.word()), Some(*scope));
+        for scope in Scope::VARIANTS {
+            assert_eq!(scope.to_string().parse(), Ok(*scope));
         }
         assert_eq!(Scopes::parse(&Scopes::ALL.words()), Scopes::ALL);
         assert_eq!(Scopes::parse("threads:read files:write"), Scopes::of(&[Scope::ThreadsRead]));
-        assert_eq!(Scope::parse("Threads:read"), None);
+        assert!("Threads:read".parse::<Scope>().is_err());
     }
 
     #[test]
     fn the_administrator_may_do_everything_and_others_what_they_were_given() {
         let (admin, reader) =
             (Scopes::of(&[Scope::ServerAdmin]), Scopes::of(&[Scope::ThreadsRead]));
-        for scope in Scope::ALL {
+        for scope in Scope::VARIANTS {
             assert!(admin.has(*scope));
             assert_eq!(reader.has(*scope), *scope == Scope::ThreadsRead);
             assert!(!Scopes::NONE.has(*scope));

@@ -11,6 +11,7 @@ use std::fmt::Write;
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
+use strum::VariantArray;
 
 use super::{Principal, Scopes};
 use crate::access::reach::Reach;
@@ -22,6 +23,8 @@ const CHECK_CHARS: usize = 8;
 
 /// What kind of credential it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(strum::Display, strum::EnumString, strum::VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum TokenKind {
     /// The start-up credential: of one run of the server, never stored.
     Startup,
@@ -30,21 +33,13 @@ pub enum TokenKind {
     /// For an agent, which acts as itself.
     Agent,
     /// A browser that signed in with another credential.
+    #[strum(serialize = "session")]
     SignIn,
     /// An invitation that turns into a token once.
     Invitation,
 }
 
 impl TokenKind {
-    /// Every kind of credential.
-    pub const ALL: [TokenKind; 5] = [
-        TokenKind::Startup,
-        TokenKind::Personal,
-        TokenKind::Agent,
-        TokenKind::SignIn,
-        TokenKind::Invitation,
-    ];
-
     /// What its credentials begin with.
     pub const fn prefix(self) -> &'static str {
         match self {
@@ -56,28 +51,12 @@ impl TokenKind {
         }
     }
 
-    /// Its word in the store and on the wire, which never changes.
-    pub const fn word(self) -> &'static str {
-        match self {
-            TokenKind::Startup => "startup",
-            TokenKind::Personal => "personal",
-            TokenKind::Agent => "agent",
-            TokenKind::SignIn => "session",
-            TokenKind::Invitation => "invitation",
-        }
-    }
-
     /// What the tokens of a principal are.
     pub const fn of(principal: Kind) -> TokenKind {
         match principal {
             Kind::Human => TokenKind::Personal,
             Kind::Agent => TokenKind::Agent,
         }
-    }
-
-    /// The kind that has this word; nothing where none has.
-    pub fn parse(word: &str) -> Option<TokenKind> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 }
 
@@ -100,7 +79,7 @@ impl Secret {
 
     /// Reads what somebody presents; nothing where it cannot be a credential of ours.
     pub fn parse(text: &str) -> Option<Secret> {
-        let kind = TokenKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
+        let kind = *TokenKind::VARIANTS.iter().find(|kind| text.starts_with(kind.prefix()))?;
         let length = kind.prefix().len() + 2 * SECRET_BYTES + CHECK_CHARS;
         let plain = text.len() == length
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
@@ -257,13 +236,13 @@ mod tests {
 
     #[test]
     fn a_credential_reads_back_and_shows_itself_to_nobody() {
-        for kind in TokenKind::ALL {
+        for &kind in TokenKind::VARIANTS {
             let secret = Secret::fresh(kind).unwrap();
             assert!(secret.reveal().starts_with(kind.prefix()));
             assert_eq!(Secret::parse(secret.reveal()), Some(secret.clone()));
             let shown = format!("{secret:?}");
             assert_eq!(shown, format!("{}…", kind.prefix()));
-            assert_eq!(TokenKind::parse(kind.word()), Some(kind));
+            assert_eq!(kind.to_string().parse(), Ok(kind));
         }
         assert_ne!(
             Secret::fresh(TokenKind::Agent).unwrap().hash(),

@@ -229,7 +229,7 @@ fn spending() -> Spending {
         },
         told: vec![Spent {
             purse: Purse::Conversation,
-            measure: Measure::ALL[0],
+            measure: Measure::Turns,
             limit: 3,
             until: at(4),
         }],

@@ -4,6 +4,8 @@
 
 use std::fmt::Write;
 
+use strum::VariantArray;
+
 use crate::model::event::Why;
 use crate::model::gathering::{Gathering, GatheringEvent, Hearing, Member, Phase};
 use crate::model::ids::ParticipantId;
@@ -25,7 +27,7 @@ fn called(gathering: &Gathering, state: &Conversation, id: &ParticipantId) -> St
 
 /// `--- Phase: HOLD (round 1/2) ---` and what the phase asks.
 pub(super) fn phase_line(phase: Phase, round: u32, rounds: u32) -> String {
-    let name = phase.as_str().to_uppercase();
+    let name = phase.to_string().to_uppercase();
     format!("--- Phase: {name} (round {round}/{rounds}) ---\n{}", phase.rule())
 }
 
@@ -73,8 +75,8 @@ pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<
         out,
         "Breath: inhale {inhale}, hold {hold}, exhale {exhale} rounds. In a round the talking piece goes once around the speakers."
     );
-    for phase in Phase::ALL {
-        let _ = writeln!(out, "- {}: {}", phase.as_str(), phase.rule());
+    for phase in Phase::VARIANTS {
+        let _ = writeln!(out, "- {phase}: {}", phase.rule());
     }
     let _ = writeln!(
         out,
@@ -101,7 +103,7 @@ pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<
     let now = if gathering.harvesting.is_some() {
         "Now: close.".to_owned()
     } else {
-        format!("Now: {}. {}", gathering.phase.as_str(), gathering.phase.rule())
+        format!("Now: {}. {}", gathering.phase, gathering.phase.rule())
     };
     let _ = writeln!(out, "{now}");
     Some(out)

@@ -100,7 +100,7 @@ impl Query {
         };
         let value = part.text.trim();
         if value.is_empty() {
-            return Err(QueryFault::EmptyFilter(filter.key()));
+            return Err(QueryFault::EmptyFilter(filter.into()));
         }
         match filter {
             Filter::From => self.from.push(value.to_owned()),
@@ -168,6 +168,8 @@ fn joined(mut marks: Vec<Range<usize>>) -> Vec<Range<usize>> {
 }
 
 #[derive(Clone, Copy)]
+#[derive(strum::EnumString, strum::IntoStaticStr)]
+#[strum(serialize_all = "snake_case", ascii_case_insensitive)]
 enum Filter {
     From,
     In,
@@ -176,24 +178,11 @@ enum Filter {
 }
 
 impl Filter {
-    const ALL: [Filter; 4] = [Filter::From, Filter::In, Filter::After, Filter::Before];
-
-    const fn key(self) -> &'static str {
-        match self {
-            Filter::From => "from",
-            Filter::In => "in",
-            Filter::After => "after",
-            Filter::Before => "before",
-        }
-    }
-
     /// The filter that a word begins with, and what follows its colon. Other words may hold colons,
     /// as addresses do.
     fn split(word: &str) -> Option<(Filter, &str)> {
         let (key, value) = word.split_once(':')?;
-        let filter =
-            Filter::ALL.into_iter().find(|filter| filter.key().eq_ignore_ascii_case(key))?;
-        Some((filter, value))
+        Some((key.parse().ok()?, value))
     }
 }
 
@@ -205,7 +194,7 @@ fn time(filter: Filter, value: &str) -> Result<Timestamp, QueryFault> {
             .enumerate()
             .all(|(at, b)| if at == 4 || at == 7 { b == b'-' } else { b.is_ascii_digit() });
     let read = if is_day { format!("{value}T00:00:00Z").parse() } else { value.parse() };
-    read.map_err(|_| QueryFault::NoTime(filter.key(), value.chars().take(40).collect()))
+    read.map_err(|_| QueryFault::NoTime(filter.into(), value.chars().take(40).collect()))
 }
 
 /// A word, a phrase, or a filter with its value.

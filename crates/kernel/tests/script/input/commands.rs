@@ -27,10 +27,10 @@ pub(super) fn control(verb: &str, rest: &[&str]) -> Result<Option<Control>, Stri
             }
         }
         "rules" => Control::PolicyNamed(
-            rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which rules?")?,
+            rest.first().and_then(|name| name.parse().ok()).ok_or("which rules?")?,
         ),
         "policy" => Control::Policy(Policy::named(
-            rest.first().and_then(|name| PolicyName::parse(name)).ok_or("which policy?")?,
+            rest.first().and_then(|name| name.parse().ok()).ok_or("which policy?")?,
         )),
         _ => return Ok(None),
     }))

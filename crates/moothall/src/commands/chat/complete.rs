@@ -119,7 +119,7 @@ impl Book {
             words.extend(starting(&self.clients, begun));
         }
         if usage.name == "/policy" {
-            let known: Vec<_> = PolicyName::chosen().map(|name| name.as_str().to_owned()).collect();
+            let known: Vec<_> = PolicyName::chosen().map(|name| name.to_string()).collect();
             words.extend(starting(&known, begun));
         }
         words.sort();

@@ -23,7 +23,7 @@ pub async fn examine(client: &str, spec: &LlmSpec, ping: bool) -> Finding {
         .and_then(|url| Some(format!("{}{}", url.host_str()?, port_of(&url))))
         .unwrap_or_else(|| "?".to_owned());
     let key = if spec.api_key.is_some() { "with a key" } else { "without a key" };
-    let about = format!("{client}: {} of {}, {key}, at {at}", spec.model, spec.provider.as_str());
+    let about = format!("{client}: {} of {}, {key}, at {at}", spec.model, spec.provider);
     if !ping {
         return Finding::new(CHECK, Verdict::Ok, about);
     }

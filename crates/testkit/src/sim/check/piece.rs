@@ -32,7 +32,7 @@ impl Checker for Piece {
 
     fn step(&mut self, room: &Room, _state: &moothall_kernel::Conversation) -> Verdict {
         if room.gathering && !room.promise().circle {
-            return Err(format!("a gathering goes on under {}", room.policy.name.as_str()));
+            return Err(format!("a gathering goes on under {}", room.policy.name));
         }
         Ok(())
     }
