@@ -13,7 +13,7 @@ use moothall_engine::ports::{Delivery, Session};
 use moothall_engine::sessions::{Comer, Convening, SessionError, Who, session_of};
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
-use moothall_kernel::gathering::GatheringPlan;
+use moothall_kernel::gathering::{GatheringPlan, MEMBER_KEY};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::time::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -158,6 +158,9 @@ impl Sessions {
                 }
             };
             controls.push(Control::Invite(invite(&session)));
+            if gathering.is_some() {
+                controls.push(Control::Bind(format!("{MEMBER_KEY}{}", session.id)));
+            }
             sessions.push(session);
         }
         controls.extend(others.into_iter().map(Control::Invite));

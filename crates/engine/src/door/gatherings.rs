@@ -16,7 +16,7 @@ use super::sessions::check_args;
 use super::{Action, Door};
 use crate::access::{AccessError, Denied, Scope};
 use crate::answers::HallError;
-use crate::sessions::{Comer, Convening, NewSession, Who};
+use crate::sessions::{Comer, Convening, NewSession, Session, SessionDirectory, Who};
 
 /// What the keys begin with by which gatherings are found.
 pub const GATHERING_KEY: &str = "gathering";
@@ -162,27 +162,26 @@ impl Door {
                 let id = self.session(Action::SendMessage, word).await?.session.id;
                 self.check_free(id.as_str(), &member.name).await?;
                 let invite = self.hall.sessions()?.invite(&id)?;
-                brought.claims.push(format!("{MEMBER_KEY}{id}"));
-                brought.comers.push(comer(Who::Living(id), invite, member));
+                brought.comers.push(self.comer(Who::Living(id), invite, member));
             }
             Is::Agent { client, cwd, args, model } => {
                 let facts = self.registry().get(client).map(|spec| spec.facts());
                 let Some(facts) = facts else { return Err(no_client(client, &member.name)) };
-                if facts.abilities.lives_in_session {
+                if self.runs_in_terminal(client, &facts) {
+                    // Programs of all makes take their model so.
+                    let model_args = model.iter().flat_map(|model| ["--model", model.as_str()]);
+                    let args = args.iter().map(String::as_str).chain(model_args);
                     let new = NewSession {
                         client: client.clone(),
                         cwd: cwd.clone(),
-                        args: args.clone(),
+                        args: args.map(str::to_owned).collect(),
                         name: None,
                         by: by.clone(),
                         session: self.caller.session().cloned(),
                     };
                     let who = Who::Started(self.may_start(new)?);
-                    let model = model.clone().or_else(|| Some(client.clone()));
-                    let profile =
-                        Profile { client: Some(client.clone()), model, ..Profile::default() };
-                    let invite = Invite::new("", profile, facts);
-                    brought.comers.push(comer(who, invite, member));
+                    let invite = Invite::new("", named(client, model.as_ref()), facts);
+                    brought.comers.push(self.comer(who, invite, member));
                 } else {
                     self.may_run(&facts)?;
                     brought.others.push(self.agent(client, model.clone(), facts, member).await?);
@@ -198,6 +197,24 @@ impl Door {
             }
         }
         Ok(())
+    }
+
+    /// Whether a client of the registry is started in a terminal: those that can be are.
+    fn runs_in_terminal(&self, client: &str, facts: &AgentFacts) -> bool {
+        let programs = self.hall.sessions().map(SessionDirectory::programs).unwrap_or_default();
+        facts.abilities.lives_in_session || programs.iter().any(|(name, _)| name == client)
+    }
+
+    /// A session that comes; its own invitation is known once it is there.
+    fn comer(&self, who: Who, invite: Invite, member: &NewMember) -> Comer {
+        let (hall, member) = (self.hall.clone(), member.clone());
+        let known = move |session: &Session| hall.sessions().ok()?.invite(&session.id).ok();
+        Comer {
+            who,
+            invite: Box::new(move |session| {
+                as_member(known(session).unwrap_or_else(|| invite.clone()), &member)
+            }),
+        }
     }
 
     /// A program that the caller may have started for a gathering.
@@ -231,8 +248,7 @@ impl Door {
         member: &NewMember,
     ) -> Result<Invite, AccessError> {
         let id = slug(member);
-        let model = model.or_else(|| Some(client.to_owned()));
-        let profile = Profile { client: Some(client.to_owned()), model, ..Profile::default() };
+        let profile = named(client, model.as_ref());
         let mut invite = as_member(Invite::new(id.as_str(), profile, facts), member);
         invite.principal = self.hall.known_as(&id).await?;
         Ok(invite)
@@ -432,19 +448,10 @@ fn no_client(client: &str, name: &str) -> AccessError {
     HallError::Rejected(Box::new(rejection)).into()
 }
 
-fn comer(who: Who, invite: Invite, member: &NewMember) -> Comer {
-    let member = member.clone();
-    Comer {
-        who,
-        invite: Box::new(move |session| {
-            let mut invite = as_member(invite.clone(), &member);
-            if invite.participant.is_empty() {
-                invite.participant = session.name.to_string();
-                invite.address = Some(crate::sessions::address_of(session));
-            }
-            invite
-        }),
-    }
+/// What is said of an agent of the registry.
+fn named(client: &str, model: Option<&String>) -> Profile {
+    let model = model.cloned().or_else(|| Some(client.to_owned()));
+    Profile { client: Some(client.to_owned()), model, ..Profile::default() }
 }
 
 fn as_member(mut invite: Invite, member: &NewMember) -> Invite {

@@ -43,7 +43,18 @@ impl House {
 
     /// Serves. No program may hear of `CI`, which Gemini CLI takes for the absence of a person.
     pub fn serve(&self) -> Server<'_> {
-        self.home.serve_with("127.0.0.1:0", &[("PATH", &programs::path()), ("CI", "true")])
+        self.serve_on("127.0.0.1:0")
+    }
+
+    fn serve_on(&self, bind: &str) -> Server<'_> {
+        self.home.serve_with(bind, &[("PATH", &programs::path()), ("CI", "true")])
+    }
+
+    /// kill -9, and the same again on the same port. The programs go on meanwhile.
+    pub fn crash_and_restart<'a>(&'a self, server: Server<'a>) -> Server<'a> {
+        let address = server.address().to_string();
+        server.kill();
+        self.serve_on(&address)
     }
 
     /// The model of one program.

@@ -19,4 +19,5 @@ mod logins;
 mod reports;
 mod hosted;
 mod linked;
+mod gathered;
 mod driven;

@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use moothall_kernel::ids::StreamId;
 
 use super::App;
@@ -24,19 +23,16 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Gath
 /// come, those that have to be started too, or nobody does.
 #[utoipa::path(post, path = "/gatherings", operation_id = "begin_gathering", tag = "gatherings", request_body = NewGathering,
     params(("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer.")),
-    responses((status = 201, body = GatheringAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
-pub async fn open(
-    State(app): State<App>,
-    body: Body,
-) -> ApiResult<(StatusCode, Json<GatheringAnswer>)> {
+    responses((status = 200, body = GatheringAnswer), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn open(State(app): State<App>, body: Body) -> ApiResult<Json<GatheringAnswer>> {
     let new: NewGathering = body.read()?;
     let by = body.asker_named(new.from.as_deref())?;
     let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
-    let answer = once(&app, key.as_ref(), async {
+    once(&app, key.as_ref(), async {
         let answer = begin(&door, by, new).await?;
         Ok((StreamId::new(&answer.id), answer))
-    });
-    Ok((StatusCode::CREATED, answer.await?))
+    })
+    .await
 }
 
 /// One gathering: where it is, who holds the piece, and what came of it.

@@ -118,7 +118,8 @@ pub struct NewGatheringMember {
     /// For an agent that is started: more arguments for its program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// For an agent: the model it is called with; the registry's where it is missing.
+    /// For an agent: the model it is called with, which a program in a terminal is given as
+    /// `--model`; its own where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The computer it is on; only this one is known yet: missing, or `local`.

@@ -1,0 +1,149 @@
+//! A gathering of a person, two real programs in their terminals, and a model that harvests.
+
+use moothall_testkit::model_server::{Gate, ModelServer, Reply};
+use serde_json::{Value, json};
+
+use crate::harness::{Server, comes_about};
+use crate::house::House;
+
+/// What the harvester writes.
+const HARVEST: &str = "## What emerged\nA river and a mountain.";
+
+/// How each phase asks the holder to speak, which stands in no other prompt.
+const PHASES: [(&str, &str); 3] = [
+    ("inhale", "speak. Speak independently"),
+    ("hold", "speak. Let differences"),
+    ("exhale", "speak. Converge"),
+];
+
+/// A house whose programs speak once in each phase and pass; `gated` is what claude says first.
+async fn furnished(harvester: &ModelServer, gate: &Gate) -> House {
+    let house = House::new().await;
+    house.home.configure(&format!(
+        "[agents.scribe]\nruntime = \"llm\"\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{}\"\n",
+        harvester.url()
+    ));
+    harvester.always("m", Reply::text(HARVEST));
+    for client in ["claude", "codex"] {
+        for (phase, asked) in PHASES {
+            let words = Reply::text(&format!("{client} in the {phase}\n\nI pass"));
+            let first = client == "claude" && phase == "inhale";
+            house.model(client).when(asked, if first { words.gated(gate) } else { words });
+        }
+        house.model(client).when("Listen: take this in", Reply::text("I heard it."));
+    }
+    house
+}
+
+async fn begin(server: &Server<'_>) -> String {
+    let cwd = server.home().path().join("work");
+    let speaker = |name: &str, number: u32, client: &str| json!({"name": name, "number": number, "kind": "agent", "client": client, "cwd": cwd});
+    let begun = server
+        .accepted(
+            "/gatherings",
+            json!({
+                "rhythm": "daily", "opening_question": "What do we see?", "breath": "minimal",
+                "beats_per_turn": 3, "beat_interval_seconds": 3600,
+                "participants": [
+                    {"name": "Mo", "number": 1, "kind": "human"},
+                    speaker("Ann", 2, "claude"),
+                    speaker("Bob", 3, "codex"),
+                    {"name": "Hal", "number": 4, "role": "harvester", "kind": "agent", "client": "scribe"},
+                ],
+            }),
+        )
+        .await;
+    begun["id"].as_str().unwrap().to_owned()
+}
+
+/// What was said, by name.
+async fn said(server: &Server<'_>, id: &str) -> Vec<(String, String)> {
+    let gathering = server.get(&format!("/gatherings/{id}")).await;
+    let name = |from: &Value| {
+        let members = gathering["participants"].as_array().unwrap();
+        let member = members.iter().find(|member| member["participant_id"] == *from).unwrap();
+        member["name"].as_str().unwrap().to_owned()
+    };
+    let events = server.events(id).await;
+    let messages = events.iter().filter(|event| event["type"] == "message");
+    messages
+        .map(|event| (name(&event["from"]), event["content"].as_str().unwrap().to_owned()))
+        .collect()
+}
+
+/// Waits until somebody holds the piece in a phase; gives how the gathering is then.
+async fn held(server: &Server<'_>, id: &str, phase: &str, holder: &str) -> Value {
+    let path = format!("/gatherings/{id}");
+    let holds = async || {
+        let gathering = server.get(&path).await;
+        gathering["phase"] == phase && gathering["holder"]["name"] == holder
+    };
+    if !comes_about(holds).await {
+        let found = server.get(&path).await;
+        panic!("{holder} never holds the piece in the {phase}: {found:#}");
+    }
+    server.get(&path).await
+}
+
+/// One breath of one round each. The server dies while claude speaks, and again right after the
+/// second phase began.
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn a_person_two_programs_and_a_model_gather_through_two_crashes() {
+    let (harvester, gate) = (ModelServer::start().await.unwrap(), Gate::default());
+    let house = furnished(&harvester, &gate).await;
+    let server = house.serve();
+    let id = begin(&server).await;
+    held(&server, &id, "inhale", "Mo").await;
+    server.say(&id, "Mo in the inhale\nI pass").await;
+    let before = held(&server, &id, "inhale", "Ann").await;
+    let asked = async || {
+        let requests = house.model("claude").requests();
+        requests.iter().any(|request| request.newest.contains(PHASES[0].1))
+    };
+    assert!(comes_about(asked).await, "claude was never asked to speak");
+    let server = house.crash_and_restart(server);
+    let after = held(&server, &id, "inhale", "Ann").await;
+    for what in ["beat", "round", "order", "last_word"] {
+        assert_eq!(after[what], before[what], "{what} is as it was before the crash");
+    }
+    gate.open(1000);
+    held(&server, &id, "hold", "Mo").await;
+    let server = house.crash_and_restart(server);
+    held(&server, &id, "hold", "Mo").await;
+    server.say(&id, "Mo in the hold\nI pass").await;
+    held(&server, &id, "exhale", "Mo").await;
+    server.say(&id, "Mo in the exhale\nI pass").await;
+    let closed = async || server.get(&format!("/gatherings/{id}")).await["status"] == "closed";
+    assert!(comes_about(closed).await, "{:#}", server.get(&format!("/gatherings/{id}")).await);
+    let mut expected = Vec::new();
+    for (phase, _) in PHASES {
+        expected.push(("Mo".to_owned(), format!("Mo in the {phase}\nI pass")));
+        expected.push(("Ann".to_owned(), format!("claude in the {phase}\n\nI pass")));
+        expected.push(("Bob".to_owned(), format!("codex in the {phase}\n\nI pass")));
+    }
+    expected.push(("Hal".to_owned(), HARVEST.to_owned()));
+    assert_eq!(said(&server, &id).await, expected, "each once in each phase, in order");
+    let gathering = server.get(&format!("/gatherings/{id}")).await;
+    assert_eq!(gathering["harvest"]["text"], HARVEST);
+    let seeds: Vec<bool> = ["claude", "codex"]
+        .iter()
+        .map(|client| {
+            let requests = house.model(client).requests();
+            let seeded = |name: &str| {
+                requests.iter().any(|request| {
+                    request.newest.contains(&format!("You are {name} ("))
+                        && request.newest.contains("Opening question: What do we see?")
+                })
+            };
+            seeded(if *client == "claude" { "Ann" } else { "Bob" })
+        })
+        .collect();
+    assert_eq!(seeds, [true, true], "each was told who it is");
+    let heard = house.model("codex").requests();
+    let framed = "Ann (2):\n\nclaude in the inhale";
+    assert!(
+        heard.iter().any(|request| request.newest.contains(framed)),
+        "{framed:?} was not heard"
+    );
+}
