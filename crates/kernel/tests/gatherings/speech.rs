@@ -1,0 +1,154 @@
+//! What hands the piece on and what does not: generated speech, labelled by the grammar that makes it.
+
+use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
+use moothall_kernel::event::{Event, Usage};
+use moothall_kernel::gathering::{GatheringEvent, Hearing};
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::{Part, Runtime};
+
+use super::{Chance, Table};
+
+/// What a contribution does with the piece, as the grammar below labels it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Passes {
+    No,
+    Next,
+    To(&'static str),
+}
+
+/// Speech that mentions passing and passes nothing.
+const SPEECH: [&str; 30] = [
+    "When I pass to production it breaks.",
+    "I pass to production",
+    "I pass to the next point",
+    "I pass on this one",
+    "I pass the salt",
+    "I pass judgement on nobody.",
+    "I passed to Bob yesterday",
+    "I will pass to Bob once the tests are green",
+    "Should I pass to Bob?",
+    "If I pass to Bob, Ann has to wait",
+    "I pass to Bob and Ann",
+    "I pass to Bob, who knows more",
+    "We pass to Bob",
+    "He said: I pass to Bob",
+    "\"I pass to Bob\"",
+    "'I pass.'",
+    "`I pass to Bob`",
+    "> I pass to Bob",
+    ">> passing to Ann",
+    "    I pass to Bob",
+    "\tI pass",
+    "- I pass to Bob",
+    "1. I pass",
+    "passing to staging",
+    "Passing to Bob was a mistake",
+    "The compiler says: passing to `Bob` moves it.",
+    "pass",
+    "passing",
+    "Bob said \"I pass the piece\".",
+    "I pass to Robert",
+];
+
+/// Every form of a directive, with what it does.
+const DIRECTIVES: [(&str, Passes); 18] = [
+    ("I pass", Passes::Next),
+    ("I pass.", Passes::Next),
+    ("i pass!", Passes::Next),
+    ("I pass the piece", Passes::Next),
+    ("I pass the piece.", Passes::Next),
+    ("  I pass the piece  ", Passes::Next),
+    ("I pass to Bob", Passes::To("bob")),
+    ("I pass to bob.", Passes::To("bob")),
+    ("I PASS TO BOB", Passes::To("bob")),
+    ("I pass to @bob", Passes::To("bob")),
+    ("I pass to Cyd (3)", Passes::To("cyd")),
+    ("I pass to 3", Passes::To("cyd")),
+    ("I pass the piece to Cyd.", Passes::To("cyd")),
+    ("passing to Cyd", Passes::To("cyd")),
+    ("Passing to Bob.", Passes::To("bob")),
+    // Nobody gets it whom the words name: it goes on in order, with a note.
+    ("I pass to Hal", Passes::Next),
+    ("I pass to Ann", Passes::Next),
+    ("passing to Hal.", Passes::Next),
+];
+
+/// A contribution, and what it does: the last directive counts that stands in the open.
+fn transcript(chance: &mut Chance) -> (String, Passes) {
+    let (mut lines, mut passes) = (Vec::new(), Passes::No);
+    for _ in 0..=chance.below(6) {
+        match chance.below(10) {
+            0 | 1 => {
+                let (line, does) = &DIRECTIVES[chance.below(DIRECTIVES.len() as u64) as usize];
+                lines.push((*line).to_owned());
+                passes = does.clone();
+            }
+            2 => {
+                let fence = chance.pick(&["```", "~~~", "````"]);
+                lines.push(format!("{fence}{}", chance.pick(&["", "text", "rust"])));
+                for _ in 0..=chance.below(2) {
+                    let quoted = &DIRECTIVES[chance.below(DIRECTIVES.len() as u64) as usize].0;
+                    lines.push((*quoted).to_owned());
+                }
+                lines.push(fence.to_owned());
+            }
+            3 => lines.push(String::new()),
+            _ => lines.push(chance.pick(&SPEECH).to_owned()),
+        }
+    }
+    (lines.join(chance.pick(&["\n", "\r\n"])), passes)
+}
+
+#[test]
+fn early_pass_is_detected_and_mentions_of_passing_are_not() {
+    let mut table = Table::new();
+    for (number, id) in ["ann", "bob", "cyd"].into_iter().enumerate() {
+        table.invite(id, number as u32 + 1, Part::Speaker, Some(Runtime::TERMINAL));
+    }
+    table.invite("hal", 4, Part::Harvester, Some(Runtime::LLM));
+    table.gather([2, 2, 2], 3, Hearing::OnTurn);
+    let ann = ParticipantId::new("ann");
+    let (turn, attempt) = table.start_of(&ann).unwrap();
+    let mut chance = Chance(13);
+    let mut counts = [0; 3];
+    for _ in 0..10_000 {
+        let (words, label) = transcript(&mut chance);
+        let mut played = table.clone();
+        let result = Ok(words.clone());
+        let usage = Usage::default();
+        let events = played.command(EngineCommand::Finished { turn, attempt, result, usage });
+        let found = events.iter().find_map(|recorded| match &recorded.event {
+            Event::Gathering(GatheringEvent::PieceReleased { next, .. }) => Some(next.clone()),
+            _ => None,
+        });
+        let expected = match label {
+            Passes::No => None,
+            Passes::Next => Some(None),
+            Passes::To(id) => Some(Some(ParticipantId::new(id))),
+        };
+        // Blank words are a pass of the turn.
+        let blank = words.trim().is_empty();
+        assert!(blank || found == expected, "{words:?}: {found:?} in place of {expected:?}");
+        counts[usize::from(expected.is_some()) + usize::from(expected.flatten().is_some())] += 1;
+    }
+    assert!(counts.iter().all(|count| *count > 1000), "{counts:?}");
+}
+
+#[test]
+fn each_directive_form_passes_the_piece_alone_and_after_speech() {
+    let mut table = Table::new();
+    for (number, id) in ["ann", "bob", "cyd"].into_iter().enumerate() {
+        table.invite(id, number as u32 + 1, Part::Speaker, None);
+    }
+    table.invite("hal", 4, Part::Harvester, None);
+    table.gather([1, 1, 1], 3, Hearing::OnTurn);
+    for (line, does) in DIRECTIVES {
+        for words in [line.to_owned(), format!("A thought.\n\n{line}\n")] {
+            let mut played = table.clone();
+            played.command(ClientCommand::Post(Post::new(Actor::named("ann"), words.clone())));
+            let holder = played.holder().unwrap();
+            let expected = if let Passes::To(id) = &does { id } else { "bob" };
+            assert_eq!(holder.as_str(), expected, "{words:?}");
+        }
+    }
+}
