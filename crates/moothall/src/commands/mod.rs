@@ -4,6 +4,7 @@ mod agents;
 mod announce;
 mod backup;
 mod chat;
+mod circle;
 mod complete;
 mod configuration;
 mod doctor;
