@@ -10,6 +10,7 @@ mod configuration;
 mod doctor;
 mod events;
 mod export;
+mod gather;
 pub mod help;
 pub mod hook;
 mod init;
@@ -119,6 +120,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Interrupt(args) => session::interrupt(&context, &args).await,
         Command::End(args) => session::end(&context, &args).await,
         Command::Link(args) => link::run(&context, &args).await,
+        Command::Gather(action) => gather::run(&context, &action).await,
         Command::Permit(args) => permit::run(&context, &args).await,
         Command::Serve(_)
         | Command::Doctor(_)
