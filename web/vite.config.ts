@@ -9,6 +9,7 @@ const routes = [
   '/healthz',
   '/agents',
   '/threads',
+  '/gatherings',
   '/turns',
   '/sessions',
   '/links',

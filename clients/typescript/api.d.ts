@@ -100,6 +100,84 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/gatherings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists gatherings, those that are closed too. */
+        get: operations["list_gatherings"];
+        put?: never;
+        /**
+         * Begins a gathering: a thread of its own, in which a talking piece goes round. All who take part
+         *     come, those that have to be started too, or nobody does.
+         */
+        post: operations["begin_gathering"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/gatherings/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One gathering: where it is, who holds the piece, and what came of it. */
+        get: operations["read_gathering"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/gatherings/{id}/end": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ends a gathering: nothing more is spoken, and its harvest is asked for. Ended again while that
+         *     is written, it closes without one.
+         */
+        post: operations["end_gathering"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/gatherings/{id}/pass": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Hands the talking piece on. Whoever holds it can; to a speaker by name, id or number, or to the
+         *     next in order.
+         */
+        post: operations["pass_piece"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -1188,6 +1266,118 @@ export interface components {
             /** @description Why it would not. */
             why_not?: string | null;
         };
+        /** @description A gathering, as it is now or was at its end. */
+        GatheringAnswer: {
+            /**
+             * Format: int32
+             * @description Beats of the hold so far.
+             */
+            beat: number;
+            /**
+             * Format: double
+             * @description Seconds from beat to beat.
+             */
+            beat_interval_seconds: number;
+            /**
+             * Format: int32
+             * @description How many beats a hold has.
+             */
+            beats: number;
+            /**
+             * Format: int32
+             * @description Beats for which a speaker may hold the piece.
+             */
+            beats_per_turn: number;
+            /** @description Rounds of inhale, hold and exhale. */
+            breath: number[];
+            /** @description Why it is closed: `done`, `too_few` speakers were left, or a person `ended` it. */
+            closed_because?: string | null;
+            /** @description `live` or `on_turn`. */
+            delivery: string;
+            harvest?: components["schemas"]["Harvest"] | null;
+            holder?: components["schemas"]["PieceHolder"] | null;
+            /** @description Its id, which is that of its thread. */
+            id: string;
+            /** @description Whether the holder was asked for a last word. */
+            last_word: boolean;
+            /**
+             * Format: double
+             * @description Seconds for a last word.
+             */
+            last_word_seconds: number;
+            /**
+             * @description When the next beat comes, or the time for the last word ends; none while that stands still:
+             *     before the holder begins, while a permission is open, and in a pause.
+             */
+            next_beat_at?: string | null;
+            /** @description The question it began with. */
+            opening_question: string;
+            /** @description The ids of those who will still hold the piece in this round, in order. */
+            order: string[];
+            /** @description Everybody who takes part, by number. */
+            participants: components["schemas"]["GatheringMember"][];
+            /**
+             * @description `inhale`, `hold`, `exhale`, or `close` while the harvest is written and after; none while
+             *     it is seeded.
+             */
+            phase?: string | null;
+            /** @description What went on at the last beat, for the holder that was asked for. */
+            pulse?: string | null;
+            /** @description What kind of gathering it is. */
+            rhythm: string;
+            /**
+             * Format: int32
+             * @description The round of the phase, from 1; 0 before the first.
+             */
+            round: number;
+            /**
+             * Format: int32
+             * @description How many rounds the phase has.
+             */
+            rounds: number;
+            /** @description What the phase asks of the speakers, in one sentence. */
+            rule?: string | null;
+            /** @description The seed message of the participant that was asked for. */
+            seed?: string | null;
+            /** @description Since when they hold it. */
+            since?: string | null;
+            /** @description `seeding`, while those who take part are brought; `active`; or `closed`. */
+            status: string;
+            /** @description A person stopped it; it goes on when somebody resumes. */
+            stopped: boolean;
+            /** @description Its thread. */
+            thread: string;
+            /** @description The title of its thread. */
+            title: string;
+        };
+        /** @description Answer of `GET /gatherings`. */
+        GatheringList: {
+            /** @description The newest 100, the newest first. */
+            gatherings: components["schemas"]["GatheringAnswer"][];
+        };
+        /** @description Somebody who takes part in a gathering. */
+        GatheringMember: {
+            /** @description `human` or `agent`. */
+            kind: string;
+            /** @description The name that people read. */
+            name: string;
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            number: number;
+            /** @description The id under which it speaks in the thread. */
+            participant_id: string;
+            /** @description `speaker` or `harvester`. */
+            role: string;
+        };
+        /** @description What came of a gathering. */
+        Harvest: {
+            /** @description The id of the message with it. */
+            event: string;
+            /** @description What the harvester wrote, as Markdown; empty where it was erased. */
+            text: string;
+        };
         /** @description Answer of `GET /healthz`. */
         Health: {
             /** @description Conversations held in memory. */
@@ -1408,6 +1598,85 @@ export interface components {
              */
             type?: string | null;
         };
+        /** @description Body of `POST /gatherings`. */
+        NewGathering: {
+            /**
+             * Format: double
+             * @description Seconds from beat to beat: 1 to 86,400, 60 where it is missing.
+             */
+            beat_interval_seconds?: number | null;
+            /**
+             * Format: int32
+             * @description Beats for which a speaker may hold the piece: 1 to 100, 3 where it is missing.
+             */
+            beats_per_turn?: number | null;
+            /**
+             * @description Rounds of inhale, hold and exhale: `minimal` (1-1-1), `standard` (2-2-2), `extended`
+             *     (2-3-2), or three numbers from 1; `standard` where it is missing.
+             */
+            breath?: Record<string, never> | null;
+            /**
+             * @description When agents with a memory of their own hear what others say: `live`, at once, which costs a
+             *     turn for each contribution and listener; or `on_turn`, together with the piece. `live` where
+             *     it is missing.
+             */
+            delivery?: string | null;
+            /** @description Who begins it; `user` where it is missing, and the session itself where its token says so. */
+            from?: string | null;
+            /**
+             * Format: double
+             * @description Seconds for a last word after the last beat: 1 to 86,400, 20 where it is missing.
+             */
+            last_word_seconds?: number | null;
+            /** @description The question it begins with. */
+            opening_question?: string | null;
+            /** @description Who takes part: two speakers or more, and one harvester. */
+            participants: components["schemas"]["NewGatheringMember"][];
+            /**
+             * @description What kind of gathering it is, for example `daily`: 1 to 64 characters; `gathering` where it
+             *     is missing. Harvests of one rhythm make a trail.
+             */
+            rhythm?: string | null;
+            /** @description The title of its thread; made from the rhythm where it is missing. */
+            title?: string | null;
+        };
+        /** @description Somebody who shall take part in a gathering. */
+        NewGatheringMember: {
+            /** @description For an agent that is started: more arguments for its program. */
+            args?: string[];
+            /** @description For `agent`: its name in the registry. */
+            client?: string | null;
+            /** @description The computer it is on; only this one is known yet: missing, or `local`. */
+            computer?: string | null;
+            /**
+             * @description For an agent that is started: the folder it works in, as a whole path; its own where it is
+             *     missing.
+             */
+            cwd?: string | null;
+            /**
+             * @description `session`, one that lives; `agent`, one of the registry, started for the occasion where it
+             *     lives in a terminal; or `human`. Required.
+             */
+            kind: string;
+            /** @description For an agent: the model it is called with; the registry's where it is missing. */
+            model?: string | null;
+            /** @description The name that the others read. Required. */
+            name: string;
+            /**
+             * Format: int32
+             * @description Its number, from 1: speakers hold the piece in the order of their numbers. Required.
+             */
+            number: number;
+            /**
+             * @description For a person: the id that they speak under. The first person without one is whoever begins
+             *     the gathering, or `user` where that is an agent; the others get one made of their names.
+             */
+            participant_id?: string | null;
+            /** @description `speaker`, or `harvester`, who listens and writes the harvest; `speaker` where it is missing. */
+            role?: string | null;
+            /** @description For `session`: its id, the beginning of its id, or its name. */
+            session_id?: string | null;
+        };
         /** @description Body of `POST /links`. */
         NewLink: {
             /** @description Who asks; `user` where it is missing, and the session itself where its token says so. */
@@ -1451,6 +1720,13 @@ export interface components {
             reply_to?: string | null;
             /** @description Words of your own, each of 1 to 64 characters. */
             tags?: string[] | null;
+        };
+        /** @description Body of `POST /gatherings/{id}/pass`. */
+        NewPiecePass: {
+            /** @description Who holds the piece and hands it on; `user` where it is missing. */
+            from?: string | null;
+            /** @description To whom: a name, an id or a number; the next in order where it is missing. */
+            to?: string | null;
         };
         /** @description Body of `POST /threads/{id}/presence`. */
         NewPresence: {
@@ -1557,6 +1833,18 @@ export interface components {
             /** @description Always `true`: an answer that is refused is an error. */
             answered: boolean;
             event?: components["schemas"]["Envelope"] | null;
+        };
+        /** @description Who holds the talking piece. */
+        PieceHolder: {
+            /** @description The name that people read. */
+            name: string;
+            /**
+             * Format: int32
+             * @description Its number.
+             */
+            number: number;
+            /** @description The id under which it speaks in the thread. */
+            participant_id: string;
         };
         /** @description Answer of `GET /ping`. */
         Ping: {
@@ -2629,6 +2917,229 @@ export interface operations {
                 };
                 content: {
                     "text/event-stream": string;
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_gatherings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `GET /gatherings`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatheringList"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    begin_gathering: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewGathering"];
+            };
+        };
+        responses: {
+            /** @description A gathering, as it is now or was at its end. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatheringAnswer"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_gathering: {
+        parameters: {
+            query?: {
+                /** @description Whose seed message and pulse are wanted: the caller's own, or for operators anybody's. */
+                participant?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The gathering. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A gathering, as it is now or was at its end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatheringAnswer"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    end_gathering: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The gathering. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Actor"] | null;
+            };
+        };
+        responses: {
+            /** @description A gathering, as it is now or was at its end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatheringAnswer"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    pass_piece: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The gathering. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPiecePass"];
+            };
+        };
+        responses: {
+            /** @description A gathering, as it is now or was at its end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GatheringAnswer"];
                 };
             };
             /** @description Refused: `error.code` says why, and `error.message` what to do. */

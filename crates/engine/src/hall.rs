@@ -175,6 +175,11 @@ impl Hall {
         self.inner.create(name, policy, by, idempotency).await
     }
 
+    /// The hall for somebody who does not keep it open.
+    pub fn weak(&self) -> WeakHall {
+        WeakHall::of(&self.inner)
+    }
+
     /// Submits a command; the answer comes when its events are committed and synced.
     ///
     /// # Errors

@@ -56,4 +56,4 @@ pub use hall::presences::Attendees;
 pub use hall::{budgets, context, erase, marks, meters, presence, residents, search};
 pub use memory::MemoryLog;
 pub use runtime::{agent, pauses, places, registry, run_once, turn};
-pub use stream::effects::came_from;
+pub use stream::effects::{TRAIL, came_from};

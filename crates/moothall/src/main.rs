@@ -3,6 +3,7 @@
 
 mod fault;
 mod in_session;
+mod trail;
 mod cli;
 mod config;
 mod accounts;

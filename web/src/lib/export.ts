@@ -1,6 +1,7 @@
 /** A conversation as a file. */
 
 import { marked, type Token, type Tokens } from 'marked';
+import { isQuiet, type Gathering } from './gathering';
 import { describe } from './lines';
 import { doubt } from './standing-for';
 import { fullTime } from './time';
@@ -85,7 +86,7 @@ function escapeBody(body: string): string {
 
 function entry(event: Envelope, nameOf: (id: string) => string): string | null {
   if (event.type === 'message' && typeof event.content === 'string') return message(event, event.content, nameOf);
-  if (event.type === 'turn' || event.type === 'permission') return null;
+  if (event.type === 'turn' || event.type === 'permission' || isQuiet(event)) return null;
   return `- ${escapeName(describe([event], nameOf).text)} (${fullTime(event.ts)})\n`;
 }
 
@@ -99,6 +100,13 @@ function message(event: Envelope, words: string, nameOf: (id: string) => string)
 export function asMarkdown(title: string, events: readonly Envelope[], nameOf: (id: string) => string): string {
   const entries = events.map((event) => entry(event, nameOf)).filter((text) => text !== null);
   return [`# ${escapeName(title)}\n`, ...entries].join('\n');
+}
+
+/** The harvest of a gathering with what it came from: the question, and who sat in the circle. */
+export function harvestAsMarkdown({ title, opening_question, participants, harvest }: Gathering): string {
+  const members = participants.map(({ name, number, role }) => `- ${escapeName(name)} (${number}), ${role}\n`).join('');
+  const head = `# ${escapeName(title)}\n\n${escapeBody(opening_question)}\n\n${members}`;
+  return `${head}\n## Harvest\n\n${escapeBody(harvest?.text ?? '')}\n`;
 }
 
 /** A file name made from a title. */

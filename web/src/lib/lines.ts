@@ -1,6 +1,8 @@
 /** One line of words for what is not a message: controls, notices, and what the server keeps. */
 
 import { spentOf, spentSentence, timeOf } from './budgets';
+import { stepOf } from './gathering';
+import { stepSentence } from './gathering-words';
 import { cost } from './time';
 import { count, KEPT, policyTitle } from './words';
 import type { Envelope } from './types';
@@ -160,6 +162,11 @@ function turnLine(event: Envelope, names: Names): Line {
   };
 }
 
+function gatheringLine(events: readonly Envelope[], names: Names): Line {
+  const steps = events.map(stepOf).filter((step) => step !== null);
+  return line(steps.map((step) => stepSentence(step, names)).join(' '));
+}
+
 /** One line for an event, or for several of one author. */
 export function describe(events: readonly Envelope[], names: Names, currency = 'USD'): Line {
   const event = events[0];
@@ -170,6 +177,8 @@ export function describe(events: readonly Envelope[], names: Names, currency = '
       return noticeLine(event);
     case 'turn':
       return turnLine(event, names);
+    case 'gathering':
+      return gatheringLine(events, names);
     case 'control':
     case 'thread.created':
     case 'thread.renamed':

@@ -4,6 +4,7 @@
  * It explains what happened and decides nothing: who may speak is the server's business.
  */
 
+import { isQuiet, stepOf } from './gathering';
 import { dayKey } from './time';
 import { Permissions, type Permission } from './permissions';
 import { isOfPerson } from './standing-for';
@@ -165,7 +166,8 @@ export class Timeline {
     const before = this.rows.at(-1);
     const joins =
       before?.kind === 'line' && isArranging(before.event) && isArranging(event) && before.event.from === event.from;
-    if (joins && Date.parse(event.ts) - Date.parse(before.event.ts) < GROUP_MS) {
+    const isSoon = joins && Date.parse(event.ts) - Date.parse(before.event.ts) < GROUP_MS;
+    if (before?.kind === 'line' && (isSoon || isHandOver(before.event, event))) {
       this.rows[this.rows.length - 1] = { ...before, events: [...before.events, event] };
     } else {
       this.rows.push({ kind: 'line', key: this.#keys(event), event, events: [event] });
@@ -331,11 +333,18 @@ function isArranging(event: Envelope): boolean {
   return event.type === 'control' || event.type.startsWith('thread.');
 }
 
+/** Whoever lets go of the piece, and whoever has it then, are told of together. */
+function isHandOver(before: Envelope, event: Envelope): boolean {
+  return stepOf(before)?.event === 'piece_released' && stepOf(event)?.event === 'piece_given';
+}
+
 /** Events with nothing to say to people. */
 function isHidden(event: Envelope): boolean {
-  if (event.type === 'presence') return true;
+  if (event.type === 'presence' || isQuiet(event)) return true;
   // A guard that holds the floor is told twice: by the guard itself, and in words for readers who know no guards.
   const content = event.content as { code?: string; guard?: string } | null;
   if (event.type === 'notice' && content?.code === 'held' && !content.guard) return true;
+  // So is each round of a gathering.
+  if (event.type === 'notice' && content?.code === 'phase') return true;
   return event.type === 'control' && (event.content === null || typeof event.content !== 'object');
 }

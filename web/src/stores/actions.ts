@@ -1,6 +1,7 @@
 /** What people do to a conversation. Each says so where it fails. */
 
 import { ApiError, post } from '../lib/client';
+import type { Gathering } from '../lib/gathering';
 import type { Accepted } from '../lib/types';
 import { ME } from '../lib/words';
 import type { Room } from './room.svelte';
@@ -65,6 +66,26 @@ export function stop(room: Room): Promise<boolean> {
     ui.say('Everything was stopped');
     room.askStateSoon();
   });
+}
+
+/** Hands the talking piece on: to somebody who has not had it in this round, or else to the next in order. */
+export function passPiece(room: Room, to?: string): Promise<boolean> {
+  return ui.attempt('Passing the piece', async () => {
+    try {
+      room.circle.learn(await post<Gathering>(`/gatherings/${room.id}/pass`, { from: ME, to }));
+    } catch (error) {
+      // The clock, or another page of the same person, was faster.
+      if (!(error instanceof ApiError) || error.code !== 'not_your_piece') throw error;
+      ui.tell('You do not have the piece any more.');
+    }
+    room.circle.askSoon();
+  });
+}
+
+/** Ends a gathering: it goes to its harvest at once, or closes without one while that is written. */
+export async function endGathering(room: Room): Promise<void> {
+  room.circle.learn(await post<Gathering>(`/gatherings/${room.id}/end`, { from: ME }));
+  room.askStateSoon();
 }
 
 /** Stops one turn. One that just ended needs no stopping. */

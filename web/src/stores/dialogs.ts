@@ -23,6 +23,7 @@ export const ROOM_DIALOGS = {
   raise: () => import('../views/panel/RaiseDialog.svelte'),
   rules: () => import('../views/panel/RulesDialog.svelte'),
   delete: () => import('../views/shell/DeleteDialog.svelte'),
+  'end-gathering': () => import('../views/gathering/EndGatheringDialog.svelte'),
   rename: () => import('../views/shell/RenameDialog.svelte'),
   unlink: () => import('../views/sessions/CloseLinkDialog.svelte'),
 } satisfies Record<string, View<{ room: Room }>>;

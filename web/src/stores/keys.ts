@@ -113,7 +113,7 @@ export class Keys {
       return;
     }
     const room = rooms.current;
-    if (ui.dialog || !room || !isBusy(room.state)) return;
+    if (ui.dialog || !room || !(isBusy(room.state) || (room.circle.isOpen && !room.circle.now?.stopped))) return;
     if (!ui.toasts.some((toast) => toast.id === this.#warning)) {
       this.#warning = ui.tell('Press Esc again to stop everything.');
       return;

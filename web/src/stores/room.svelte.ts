@@ -29,6 +29,7 @@ import { ME, SERVER } from '../lib/words';
 import { hall } from './hall.svelte';
 import { outboxes, type Outbox } from './outbox.svelte';
 import { reads } from './reads.svelte';
+import { Circle } from './circle.svelte';
 import { Spending } from './spending.svelte';
 import { ui } from './ui.svelte';
 
@@ -74,6 +75,8 @@ export class Room {
   progress = new SvelteMap<string, string>();
   outbox: Outbox;
   spending: Spending;
+  /** Its gathering, where it is one. */
+  circle: Circle;
 
   /** What waits for an answer although its event lies before what is loaded. */
   #earlier = $state.raw<Permission[]>([]);
@@ -94,6 +97,7 @@ export class Room {
     this.outbox.arrived = (event) => this.#answered(event);
     this.outbox.ran = () => this.askStateSoon();
     this.spending = new Spending(id);
+    this.circle = new Circle(id);
     this.#timeline = this.#newTimeline();
   }
 
@@ -302,6 +306,7 @@ export class Room {
     [this.first, this.last, this.head] = [0, 0, 0];
     [this.presence, this.writing, this.progress].forEach((all) => all.clear());
     this.spending.end();
+    this.circle.end();
     this.#rebuild(false);
   }
 
@@ -320,6 +325,7 @@ export class Room {
       // What ran when the line was lost may be over; a stream begins with what still runs.
       this.writing.clear();
       this.spending.loadSoon();
+      this.circle.catchUp();
       this.askStateSoon();
       void this.#askPresence();
     }
@@ -348,6 +354,7 @@ export class Room {
   async #restart(): Promise<void> {
     this.#events = [];
     this.head = 0;
+    this.circle.end();
     this.phase = 'loading';
     await this.open(null);
   }
@@ -400,6 +407,7 @@ export class Room {
     if (event.type === 'turn') this.#turnEnded(event);
     if (event.type === 'permission') this.#asked(event.content as PermissionEvent);
     if (isAboutBudgets(event)) this.spending.loadSoon();
+    this.circle.take(event);
     if (event.type === 'thread.renamed') this.name = String(event.content);
     if (event.type === 'message') {
       if (event.meta?.turn) this.#end(event.meta.turn);
@@ -506,6 +514,7 @@ export class Room {
     this.state = answer.state;
     this.name = answer.name;
     this.#noteHead(answer.head);
+    if (this.state.policy.name === 'talking_piece') this.circle.open();
     await this.#askEarlier();
   }
 

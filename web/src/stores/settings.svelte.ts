@@ -8,9 +8,10 @@ interface Saved {
   theme: Theme;
   stream: boolean;
   panel: boolean;
+  ring: boolean;
 }
 
-const DEFAULTS: Saved = { theme: 'system', stream: true, panel: true };
+const DEFAULTS: Saved = { theme: 'system', stream: true, panel: true, ring: true };
 
 class Settings {
   #saved = $state<Saved>({ ...DEFAULTS, ...load<globalThis.Partial<Saved>>('settings', {}) });
@@ -47,6 +48,14 @@ class Settings {
   }
   set panel(panel: boolean) {
     this.#change({ panel });
+  }
+
+  /** Whether the ring of a gathering is open. */
+  get ring(): boolean {
+    return this.#saved.ring;
+  }
+  set ring(ring: boolean) {
+    this.#change({ ring });
   }
 
   #change(change: globalThis.Partial<Saved>): void {

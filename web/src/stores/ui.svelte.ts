@@ -18,6 +18,7 @@ export type Dialog =
   | 'link'
   | 'confirm'
   | 'unlink'
+  | 'end-gathering'
   | null;
 export type Drawer = 'list' | 'panel' | null;
 

@@ -28,6 +28,10 @@ from .error_body import ErrorBody
 from .error_detail import ErrorDetail
 from .event_page import EventPage
 from .forecast_entry import ForecastEntry
+from .gathering_answer import GatheringAnswer
+from .gathering_list import GatheringList
+from .gathering_member import GatheringMember
+from .harvest import Harvest
 from .health import Health
 from .invitation_accepted import InvitationAccepted
 from .invitation_code import InvitationCode
@@ -46,10 +50,14 @@ from .meta import Meta
 from .new_answer import NewAnswer
 from .new_command import NewCommand
 from .new_event import NewEvent
+from .new_gathering import NewGathering
+from .new_gathering_breath_type_0 import NewGatheringBreathType0
+from .new_gathering_member import NewGatheringMember
 from .new_link import NewLink
 from .new_link_member import NewLinkMember
 from .new_message import NewMessage
 from .new_meta import NewMeta
+from .new_piece_pass import NewPiecePass
 from .new_presence import NewPresence
 from .new_presence_details_type_0 import NewPresenceDetailsType0
 from .new_read_mark import NewReadMark
@@ -59,6 +67,7 @@ from .open_turn import OpenTurn
 from .option_entry import OptionEntry
 from .participants_state import ParticipantsState
 from .permission_answered import PermissionAnswered
+from .piece_holder import PieceHolder
 from .ping import Ping
 from .presence_accepted import PresenceAccepted
 from .presence_entry import PresenceEntry
@@ -173,6 +182,10 @@ __all__ = (
     "ErrorDetail",
     "EventPage",
     "ForecastEntry",
+    "GatheringAnswer",
+    "GatheringList",
+    "GatheringMember",
+    "Harvest",
     "Health",
     "InvitationAccepted",
     "InvitationCode",
@@ -191,10 +204,14 @@ __all__ = (
     "NewAnswer",
     "NewCommand",
     "NewEvent",
+    "NewGathering",
+    "NewGatheringBreathType0",
+    "NewGatheringMember",
     "NewLink",
     "NewLinkMember",
     "NewMessage",
     "NewMeta",
+    "NewPiecePass",
     "NewPresence",
     "NewPresenceDetailsType0",
     "NewReadMark",
@@ -204,6 +221,7 @@ __all__ = (
     "OptionEntry",
     "ParticipantsState",
     "PermissionAnswered",
+    "PieceHolder",
     "Ping",
     "PresenceAccepted",
     "PresenceEntry",

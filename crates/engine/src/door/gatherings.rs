@@ -9,6 +9,7 @@ use moothall_kernel::gatherings::{check_circle, check_plan};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile};
 use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::view::Viewer;
 use uuid::Uuid;
 
 use super::sessions::check_args;
@@ -254,20 +255,21 @@ impl Door {
         if self.caller.is_agent() { ParticipantId::user() } else { by.id.clone() }
     }
 
+    async fn gathering_of(&self, session: &str) -> Result<Option<StreamId>, HallError> {
+        let namespace = MEMBER_KEY.trim_end_matches(':');
+        let claim = self.hall.inner.store.log.claim(namespace, session, self.hall.now()).await?;
+        Ok(claim.map(|claim| claim.stream))
+    }
+
     /// Nobody is in two gatherings at a time.
     async fn check_free(&self, session: &str, name: &str) -> Result<(), AccessError> {
-        let namespace = MEMBER_KEY.trim_end_matches(':');
-        let log = &self.hall.inner.store.log;
-        let claim =
-            log.claim(namespace, session, self.hall.now()).await.map_err(HallError::from)?;
-        let Some(claim) = claim else { return Ok(()) };
+        let Some(other) = self.gathering_of(session).await? else { return Ok(()) };
         let message = if name == NESTED {
             format!(
-                "Cannot start a gathering from within a gathering: this session takes part in {}.",
-                claim.stream
+                "Cannot start a gathering from within a gathering: this session takes part in {other}."
             )
         } else {
-            format!("{name} takes part in the gathering {} already.", claim.stream)
+            format!("{name} takes part in the gathering {other} already.")
         };
         let rejection = Rejection::new(Refusal::Conflict, "nested_gathering", message);
         Err(HallError::Rejected(Box::new(rejection)).into())
@@ -292,6 +294,33 @@ impl Door {
             }
         }
         Ok(entries)
+    }
+
+    /// The gathering in which the session that asks takes part.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn own_gathering(&self) -> Result<Option<StreamId>, AccessError> {
+        match self.caller.session() {
+            Some(own) => Ok(self.gathering_of(own.as_str()).await?),
+            None => Ok(None),
+        }
+    }
+
+    /// The same as [`Door::gathering`], for whoever asks as the participant that they are.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn own_view_of_gathering(
+        &self,
+        id: &StreamId,
+    ) -> Result<GatheringEntry, AccessError> {
+        self.enter(Action::ReadGathering, id)?;
+        let you = match self.own_sight(id).await? {
+            Viewer::Participant(you) => Some(you),
+            Viewer::Operator | Viewer::Guest => None,
+        };
+        self.gathering_entry(id, you).await
     }
 
     /// One gathering, for a participant who is the caller, or whom the caller may look after.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use moothall_kernel::event::{Change, Event, Posted, Recorded};
+use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{StreamId, TurnNo};
 use moothall_kernel::view::{Viewer, visible};
 
@@ -10,6 +11,8 @@ use crate::ports::{Claim, ClaimChange, NewDelivery};
 
 /// What the targets begin with that are told what is said. Other keys are only held.
 const CHAT: &str = "chat:";
+/// What the targets begin with that are the trails of rhythms, to which harvests are added.
+pub const TRAIL: &str = "trail";
 
 /// What an append carries beside its events.
 #[derive(Debug, Default, PartialEq)]
@@ -57,6 +60,15 @@ pub(crate) fn effects<'a>(
             }
             Event::Posted(posted) if visible(&recorded.event, &Viewer::Guest) => {
                 deliver(&targets, posted, recorded, &mut effects)
+            }
+            Event::Gathering(GatheringEvent::Harvested { rhythm, .. }) => {
+                effects.deliveries.push(NewDelivery {
+                    target: format!("{TRAIL}:{rhythm}"),
+                    turn: None,
+                    attempt: 0,
+                    through_seq: recorded.seq,
+                    command: None,
+                });
             }
             _ => {}
         }

@@ -10,7 +10,7 @@ use crate::model::event::{Cause, Guard, Posted, Recorded, To};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use crate::model::participant::{Kind, Participant};
+use crate::model::participant::{Kind, Part, Participant};
 use crate::model::permission::{OpenQuestion, Settled, Settlement};
 use crate::model::refused::Refusals;
 use crate::model::said::Said;
@@ -415,14 +415,29 @@ impl Conversation {
         self.guards.held
     }
 
-    /// How much waits here for a person: what agents ask permission for, and a guard that holds the
-    /// floor.
+    /// How much waits here for a person: what agents ask permission for, a guard that holds the
+    /// floor, and the talking piece in a person's hand.
     pub fn waits_for_people(&self) -> usize {
         let asked: usize = self.open_turns().map(|turn| turn.permissions.len()).sum();
         asked
             + self.starts_asked().count()
             + self.questions_asked().count()
             + usize::from(self.held().is_some())
+            + usize::from(self.awaits_person_in_gathering())
+    }
+
+    /// Whether a gathering waits for a person's words: who holds the piece, or harvests.
+    fn awaits_person_in_gathering(&self) -> bool {
+        let Some(gathering) = self.gathering().filter(|_| self.held().is_none()) else {
+            return false;
+        };
+        let harvester = || gathering.members.iter().find(|member| member.part == Part::Harvester);
+        let awaited = match (&gathering.tenure, &gathering.harvesting) {
+            (Some(tenure), _) => Some(&tenure.holder),
+            (None, Some(_)) => harvester().map(|member| &member.id),
+            (None, None) => None,
+        };
+        awaited.is_some_and(|id| self.is_human(id))
     }
 
     /// The gathering going on, if any.

@@ -140,7 +140,8 @@ impl Decider<'_> {
                 "No gathering is going on here.",
             ));
         };
-        if gathering.harvesting.is_some() || self.state.is_paused() {
+        let nobody_may = self.state.is_paused() || self.state.is_archived();
+        if gathering.harvesting.is_some() || nobody_may {
             self.end_gathering("ended");
             return Ok(());
         }

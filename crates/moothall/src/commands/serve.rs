@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use moothall_engine::TRAIL;
 use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::places::Places;
@@ -38,6 +39,7 @@ use crate::paint::{Printer, note};
 use crate::place::{Settled, settle};
 use crate::reach::Reach;
 use crate::terminals::Terminals;
+use crate::trail::Trails;
 use reload::House;
 
 /// How long open work may take when the server is told to stop.
@@ -78,6 +80,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     let terminals = Terminals::open(&settled.data, &here(address), &settled.config)?;
     let sessions = sessions_of(&settled.config, terminals.as_ref());
     let hall = open_hall(store.clone(), registry, &settled.config, &sessions).await?;
+    carry_harvests(&hall, &settled.config).await?;
     let host = terminals.as_ref().map(Terminals::programs);
     let ears = terminals.map(|terminals| terminals.listen(sessions.clone()));
     let reach = Reach::of(address, &settled.config.server, tls.as_ref());
@@ -368,6 +371,14 @@ async fn open_hall(
         Fault::new(exit, "cannot open the conversations")
             .because(error)
             .try_this("see `moothall doctor`")
+    })
+}
+
+/// Has harvests carried to their trails.
+async fn carry_harvests(hall: &Hall, config: &Config) -> Result<(), Fault> {
+    let trails = Trails { hall: hall.weak(), folder: config.server.trails.clone() };
+    hall.register_courier(TRAIL, Arc::new(trails)).await.map_err(|error| {
+        Fault::new(Exit::Failure, "cannot read what is owed to trails").because(error)
     })
 }
 

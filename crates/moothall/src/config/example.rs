@@ -63,6 +63,11 @@ const SERVER: &[Entry] = &[
         "90",
         "After how many days without an event an archived conversation is deleted for good. Unset: never, which is the default.",
     ),
+    (
+        "trails",
+        "\"/home/me/gatherings\"",
+        "The folder to which the harvest of each gathering is appended too, to the file of its rhythm. Unset: they stand in their conversations alone.",
+    ),
 ];
 
 const LIMITS: &[Entry] = &[

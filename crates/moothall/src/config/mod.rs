@@ -93,6 +93,9 @@ pub struct ServerConfig {
     /// After how many days without an event archived conversations are deleted; never where it is
     /// unset.
     pub retention_days: Option<NonZeroU32>,
+    /// The folder to which the harvests of gatherings are written too, a file for each rhythm;
+    /// nowhere else where it is unset.
+    pub trails: Option<PathBuf>,
     /// `[server.tls]`: the certificate; without one the server speaks no TLS.
     pub tls: Option<TlsConfig>,
 }

@@ -181,6 +181,7 @@ fn a_type_is_asked_for_its_keys() {
         "allowed_hosts",
         "allowed_origins",
         "retention_days",
+        "trails",
         "tls",
     ];
     assert_eq!(keys_of::<ServerConfig>(), keys);

@@ -9,6 +9,7 @@ mod tools;
 mod sessions;
 mod threads;
 mod links;
+mod gatherings;
 
 pub use tools::page as tools_page;
 
@@ -51,10 +52,11 @@ use crate::json;
 use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
 use crate::strict::{self, Inbound};
 use crate::wire::arguments::{
-    CreateThread, EndSession, GetSessionData, Invite, LeaveLink, LinkSessions, ListLinks,
-    ListSessions, ListThreads, ReadThread, Search, SendMessage, StartSession, WaitForMessage,
+    CreateThread, EndSession, GatheringStatus, GetSessionData, Invite, LeaveLink, LinkSessions,
+    ListLinks, ListSessions, ListThreads, PassPiece, ReadThread, Search, SendMessage,
+    StartGathering, StartSession, WaitForMessage,
 };
-use crate::wire::{ErrorBody, McpMessage, NewSession};
+use crate::wire::{ErrorBody, McpMessage, NewGathering, NewSession};
 
 /// The path at which clients of MCP reach their tools.
 pub const PATH: &str = "/mcp";
@@ -259,6 +261,15 @@ impl Calls {
             Tool::ListLinks => links::list(&door, strict::read(&arguments)?).await.and_then(value),
             Tool::LeaveLink => links::leave(&door, &rates, strict::read(&arguments)?).await,
             Tool::Search => threads::search(&door, strict::read(&arguments)?).await.and_then(value),
+            Tool::StartGathering => {
+                gatherings::start(&door, strict::read(&arguments)?).await.and_then(value)
+            }
+            Tool::GatheringStatus => {
+                gatherings::status(&door, strict::read(&arguments)?).await.and_then(value)
+            }
+            Tool::PassPiece => {
+                gatherings::pass(&door, strict::read(&arguments)?).await.and_then(value)
+            }
         }
     }
 }
@@ -276,6 +287,18 @@ impl Inbound for LinkSessions {}
 impl Inbound for ListLinks {}
 impl Inbound for LeaveLink {}
 impl Inbound for Search {}
+impl Inbound for GatheringStatus {}
+impl Inbound for PassPiece {}
+
+impl Inbound for StartGathering {
+    fn missing(field: &str) -> ApiError {
+        NewGathering::missing(field)
+    }
+
+    fn wrong(object: &str, field: &str, takes: &str) -> ApiError {
+        NewGathering::wrong(object, field, takes)
+    }
+}
 
 impl Inbound for StartSession {
     fn wrong(object: &str, field: &str, takes: &str) -> ApiError {

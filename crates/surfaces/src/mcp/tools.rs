@@ -28,6 +28,9 @@ pub enum Tool {
     ListLinks,
     LeaveLink,
     Search,
+    StartGathering,
+    GatheringStatus,
+    PassPiece,
 }
 
 /// What a call does, for MCP's annotations and the write rate. What the caller may do is
@@ -63,6 +66,9 @@ impl Tool {
             Tool::ListLinks => "List links",
             Tool::LeaveLink => "Leave a link",
             Tool::Search => "Search all threads",
+            Tool::StartGathering => "Begin a gathering",
+            Tool::GatheringStatus => "Look how a gathering is",
+            Tool::PassPiece => "Hand the talking piece on",
         }
     }
 
@@ -122,6 +128,19 @@ impl Tool {
                 "Finds messages in all threads, the newest first. All words must be there; \"quoted\" ones side by side. from: and in: take \
                  ids and names, after: and before: days or times."
             }
+            Tool::StartGathering => {
+                "Convenes people, sessions and agents in a gathering: a talking piece goes round through inhale, hold and exhale, only its holder \
+                 speaks, and a silent harvester writes what came of it. Answers with the gathering as gathering_status shows it. Not from within \
+                 one. You are in it only if you name yourself."
+            }
+            Tool::GatheringStatus => {
+                "Phase and round of a gathering, who holds the piece, the beat, who is still to come, and the harvest once it is there; your own \
+                 seed message and pulse too."
+            }
+            Tool::PassPiece => {
+                "Hands the talking piece on while you hold it, to somebody in particular or to the next. A line of its own such as \"I pass\" at \
+                 the end of what you say does the same."
+            }
         }
     }
 
@@ -140,6 +159,9 @@ impl Tool {
             Tool::LinkSessions => Action::MakeLink,
             Tool::ListLinks => Action::ListLinks,
             Tool::Search => Action::Search,
+            Tool::StartGathering => Action::StartGathering,
+            Tool::GatheringStatus => Action::ReadGathering,
+            Tool::PassPiece => Action::Pass,
         }
     }
 
@@ -156,10 +178,11 @@ impl Tool {
             | Tool::ReadThread
             | Tool::WaitForMessage
             | Tool::ListLinks
+            | Tool::GatheringStatus
             | Tool::Search => ToolEffect::Reads,
             Tool::Invite | Tool::CreateThread | Tool::LinkSessions => ToolEffect::Adds,
-            Tool::SendMessage => ToolEffect::Acts,
-            Tool::StartSession => ToolEffect::Starts,
+            Tool::SendMessage | Tool::PassPiece => ToolEffect::Acts,
+            Tool::StartSession | Tool::StartGathering => ToolEffect::Starts,
             Tool::EndSession | Tool::LeaveLink => ToolEffect::Ends,
         }
     }
@@ -181,18 +204,21 @@ impl Tool {
             Tool::ListLinks => arguments::ListLinks::DESCRIBED,
             Tool::LeaveLink => arguments::LeaveLink::DESCRIBED,
             Tool::Search => arguments::Search::DESCRIBED,
+            Tool::StartGathering => arguments::StartGathering::DESCRIBED,
+            Tool::GatheringStatus => arguments::GatheringStatus::DESCRIBED,
+            Tool::PassPiece => arguments::PassPiece::DESCRIBED,
         }
     }
 
     fn schema(self) -> Map<String, Value> {
         let takes = self.takes();
-        let property = |Argument { name, kind, means, .. }: &Argument| {
+        let property = |Argument { name, kind, means, items, .. }: &Argument| {
             let mut property = Map::from_iter([
                 ("type".to_owned(), json!(kind)),
                 ("description".to_owned(), json!(means)),
             ]);
             match *kind {
-                "array" => drop(property.insert("items".into(), json!({"type": "string"}))),
+                "array" => drop(property.insert("items".into(), items())),
                 "integer" => drop(property.insert("minimum".into(), json!(0))),
                 _ => {}
             }
@@ -255,7 +281,7 @@ pub fn page(introduction: &str) -> String {
             <&str>::from(tool),
             tool.description()
         );
-        for Argument { name, kind, required, means } in tool.takes() {
+        for Argument { name, kind, required, means, .. } in tool.takes() {
             let _ = writeln!(
                 page,
                 "| `{name}` | {kind} | {} | {} |",

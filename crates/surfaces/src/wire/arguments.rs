@@ -2,9 +2,13 @@
 //! model reads about each of its fields.
 
 use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::PartialSchema;
+
+use super::NewGatheringMember;
 
 /// An argument of a tool, as it is described.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Argument {
     /// Its name in the arguments of a call.
     pub name: &'static str,
@@ -14,12 +18,15 @@ pub struct Argument {
     pub required: bool,
     /// What it means, for a client's model.
     pub means: &'static str,
+    /// The schema of its items, for a list.
+    pub items: fn() -> Value,
 }
 
 /// What a field may hold, as it is described.
 trait Kind {
     const KIND: &'static str;
     const REQUIRED: bool = false;
+    const ITEMS: fn() -> Value = text_schema;
 }
 
 impl Kind for String {
@@ -48,6 +55,22 @@ impl Kind for Option<Vec<String>> {
     const KIND: &'static str = "array";
 }
 
+impl Kind for Vec<NewGatheringMember> {
+    const KIND: &'static str = "array";
+    const REQUIRED: bool = true;
+    const ITEMS: fn() -> Value = member_schema;
+}
+
+/// What a member of a gathering is described as.
+fn member_schema() -> Value {
+    serde_json::to_value(NewGatheringMember::schema()).unwrap_or_default()
+}
+
+/// A text.
+fn text_schema() -> Value {
+    json!({"type": "string"})
+}
+
 /// A tool's arguments as a type, and their descriptions made of it, so that the two cannot differ.
 macro_rules! arguments {
     ($(#[doc = $doc:literal])* $name:ident { $($field:ident: $kind:ty = $means:expr,)* }) => {
@@ -65,6 +88,7 @@ macro_rules! arguments {
                 kind: <$kind as Kind>::KIND,
                 required: <$kind as Kind>::REQUIRED,
                 means: $means,
+                items: <$kind as Kind>::ITEMS,
             },)*];
         }
     };
@@ -207,5 +231,40 @@ arguments! {
     Search {
         query: String = "E.g. `deploy \"on friday\" from:ann in:\"Launch plan\" after:2026-01-31`.",
         limit: Option<u64> = "1 to 100; 20 where it is missing.",
+    }
+}
+
+const GATHERING: &str =
+    "The gathering: its id, or its exact title. The one that you take part in where it is missing.";
+
+arguments! {
+    /// Arguments of `start_gathering`.
+    StartGathering {
+        participants: Vec<NewGatheringMember> = "Who takes part: two speakers or more and one harvester, each with a number of its own. `kind` says who: `session` with `session_id`, `agent` with `client` (a program is started for it), or `human`.",
+        opening_question: Option<String> = "The question it begins with.",
+        rhythm: Option<String> = "What kind of gathering it is, e.g. `daily`; harvests of one rhythm make a trail.",
+        breath: Option<String> = "Rounds of inhale, hold and exhale: `minimal` (1-1-1), `standard` (2-2-2, where it is missing), `extended` (2-3-2), or numbers such as `1,2,1`.",
+        beats_per_turn: Option<u64> = "Beats for which a speaker may hold the piece; 3 where it is missing.",
+        beat_interval_seconds: Option<u64> = "Seconds from beat to beat; 60 where it is missing.",
+        last_word_seconds: Option<u64> = "Seconds for a last word; 20 where it is missing.",
+        delivery: Option<String> = "`live` (where it is missing): everybody hears each contribution at once; `on_turn`: together with the piece, which costs fewer turns.",
+        title: Option<String> = "The title of its thread.",
+        from: Option<String> = FROM,
+    }
+}
+
+arguments! {
+    /// Arguments of `gathering_status`.
+    GatheringStatus {
+        gathering: Option<String> = GATHERING,
+    }
+}
+
+arguments! {
+    /// Arguments of `pass_piece`.
+    PassPiece {
+        gathering: Option<String> = GATHERING,
+        to: Option<String> = "To whom: a name, an id or a number; the next in order where it is missing.",
+        from: Option<String> = FROM,
     }
 }

@@ -360,6 +360,7 @@ fn arguments(tool: &str, place: ActsOn, thread: &str, role: &Role, target: Targe
         }
         ("send_message" | "read_thread", _) => json!({"thread": thread}),
         ("wait_for_message", _) => json!({"thread": thread, "seconds": 0}),
+        ("gathering_status" | "pass_piece", _) => json!({"gathering": thread}),
         ("create_thread", _) => json!({"name": "x"}),
         ("search", _) => json!({"query": "x"}),
         _ => json!({}),

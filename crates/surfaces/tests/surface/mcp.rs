@@ -108,6 +108,9 @@ async fn tools_describe_themselves() {
         "list_links",
         "leave_link",
         "search",
+        "start_gathering",
+        "gathering_status",
+        "pass_piece",
     ];
     assert_eq!(names, expected);
     for tool in tools {

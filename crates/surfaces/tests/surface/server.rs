@@ -20,7 +20,7 @@ use moothall_kernel::participant::{Profile, Runtime};
 use moothall_kernel::permission::{PermissionOption, Question};
 use moothall_kernel::policy::Policy;
 use moothall_surfaces::wire::EventTypes;
-use moothall_surfaces::{HttpOptions, serve};
+use moothall_surfaces::{HttpOptions, Limits, serve};
 use moothall_terminals::{SessionParts, Sessions, SessionsConfig};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde_json::{Value, json};
@@ -210,7 +210,11 @@ impl Server {
             SessionsConfig { folders: vec![folder.to_owned()], ..SessionsConfig::default() };
         let clients = [("demo".to_owned(), demo)].into();
         let sessions = SessionParts { host: stage.clone(), config, clients };
-        (Self::with_parts(mode, Some(sessions), |options| options).await, stage)
+        // A session that calls every tool at once is not what is tried with it.
+        let limits = Limits { writes_burst: 200, ..Limits::default() };
+        let server =
+            Self::with_parts(mode, Some(sessions), |options| HttpOptions { limits, ..options });
+        (server.await, stage)
     }
 
     async fn open(mode: Mode, host: Option<Arc<dyn SessionHost>>) -> Self {

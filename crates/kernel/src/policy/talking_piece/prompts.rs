@@ -19,10 +19,8 @@ pub(super) fn numbered(name: &str, number: u32) -> String {
 
 fn called(gathering: &Gathering, state: &Conversation, id: &ParticipantId) -> String {
     let member = gathering.members.iter().find(|member| member.id == *id);
-    member.map_or_else(
-        || state.name_of(id).to_owned(),
-        |member| numbered(&member.name, member.number),
-    )
+    let name = state.name_of(id);
+    member.map_or_else(|| name.to_owned(), |member| numbered(name, member.number))
 }
 
 /// `--- Phase: HOLD (round 1/2) ---` and what the phase asks.

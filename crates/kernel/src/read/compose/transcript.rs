@@ -95,9 +95,11 @@ impl Teller<'_> {
 
     /// Whose words they are, with the number of a member of a gathering.
     fn named(&self, id: &ParticipantId) -> Cow<'_, str> {
-        let members = self.state.newest_gathering().map_or(&[][..], |gathering| &gathering.members);
+        let gathers = self.state.rules().gathers;
+        let gathering = self.state.newest_gathering().filter(|_| gathers);
+        let members = gathering.map_or(&[][..], |gathering| &gathering.members);
         match members.iter().find(|member| member.id == *id) {
-            Some(member) => format!("{} ({})", member.name, member.number).into(),
+            Some(member) => format!("{} ({})", label(self.state, id), member.number).into(),
             None => label(self.state, id).to_owned().into(),
         }
     }
@@ -151,9 +153,10 @@ fn replies_to(posted: &Posted) -> Option<Seq> {
     posted.reply_to.as_ref().map(|cause| cause.seq)
 }
 
-/// `User` for `user`, otherwise nickname or id.
+/// `User` for `user` who has no name in a circle, otherwise nickname or id.
 pub(super) fn label<'a>(state: &'a Conversation, id: &'a ParticipantId) -> &'a str {
-    if id.as_str() == ParticipantId::USER { "User" } else { state.name_of(id) }
+    let nameless = id.as_str() == ParticipantId::USER && state.participant(id).is_none();
+    if nameless { "User" } else { state.name_of(id) }
 }
 
 #[cfg(test)]

@@ -32,7 +32,10 @@ pub(crate) fn check(
             let own = marks::first(line)
                 .and_then(|mark| marks.get(mark))
                 .is_some_and(|origin| origin.author == *you);
-            let labelled = [']', ','].iter().any(|end| line.starts_with(&format!("[{name}{end} ")));
+            let labelled = ["]", ",", " ("].iter().any(|end| {
+                let line = line.strip_prefix('[').and_then(|line| line.strip_prefix(name));
+                line.is_some_and(|line| line.starts_with(end))
+            });
             if own != labelled && marks::first(line).is_some() {
                 return Err(format!("{you}, called {name}, reads {line:?}"));
             }

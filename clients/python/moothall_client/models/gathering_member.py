@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+T = TypeVar("T", bound="GatheringMember")
+
+
+@_attrs_define
+class GatheringMember:
+    """Somebody who takes part in a gathering.
+
+    Attributes:
+        kind (str): `human` or `agent`.
+        name (str): The name that people read.
+        number (int): Its number.
+        participant_id (str): The id under which it speaks in the thread.
+        role (str): `speaker` or `harvester`.
+    """
+
+    kind: str
+    name: str
+    number: int
+    participant_id: str
+    role: str
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        kind = self.kind
+
+        name = self.name
+
+        number = self.number
+
+        participant_id = self.participant_id
+
+        role = self.role
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "kind": kind,
+                "name": name,
+                "number": number,
+                "participant_id": participant_id,
+                "role": role,
+            }
+        )
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        kind = d.pop("kind")
+
+        name = d.pop("name")
+
+        number = d.pop("number")
+
+        participant_id = d.pop("participant_id")
+
+        role = d.pop("role")
+
+        gathering_member = cls(
+            kind=kind,
+            name=name,
+            number=number,
+            participant_id=participant_id,
+            role=role,
+        )
+
+        gathering_member.additional_properties = d
+        return gathering_member
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

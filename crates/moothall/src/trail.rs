@@ -1,0 +1,177 @@
+//! The trail of a rhythm: one Markdown file to which the harvest of each of its gatherings is
+//! appended, once.
+
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use moothall_engine::hall::HallError;
+use moothall_engine::outbox::{Courier, Outcome};
+use moothall_engine::ports::Delivery;
+use moothall_engine::residents::{ResidentHall, WeakHall};
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::gathering::{Gathering, GatheringEvent, Member};
+use moothall_kernel::ids::{EventId, Seq};
+use moothall_kernel::participant::Part;
+
+/// Carries harvests to their trails, where the operator wants these.
+pub struct Trails {
+    /// Where what is carried is read.
+    pub hall: WeakHall,
+    /// The folder of the trails; none are kept where it is unset.
+    pub folder: Option<PathBuf>,
+}
+
+#[async_trait]
+impl Courier for Trails {
+    /// What stands in a file is found there, so that it is not appended twice.
+    fn repeats(&self) -> bool {
+        true
+    }
+
+    async fn carry(&self, delivery: &Delivery) -> Outcome {
+        let Some(folder) = self.folder.clone() else {
+            return Outcome::Done("no trail is kept".into());
+        };
+        let Some(hall) = self.hall.enter() else {
+            return Outcome::Later("the server stops".into());
+        };
+        let (rhythm, entry) = match entry(&hall, delivery).await {
+            Ok(Some(entry)) => entry,
+            Ok(None) => return Outcome::Done("the harvest is gone".into()),
+            Err(HallError::NotFound(_) | HallError::Deleted(_)) => {
+                return Outcome::Done("the gathering is deleted".into());
+            }
+            Err(error) => return Outcome::Later(error.to_string()),
+        };
+        let path = folder.join(file_name(&rhythm));
+        let mark = mark(delivery);
+        let written =
+            tokio::task::spawn_blocking(move || append_once(&path, &mark, &entry).map(|()| path));
+        match written.await {
+            Ok(Ok(path)) => Outcome::Done(format!("it stands in {}", path.display())),
+            Ok(Err(error)) => Outcome::Later(format!("cannot write to the trail: {error}")),
+            Err(error) => Outcome::Later(error.to_string()),
+        }
+    }
+}
+
+/// The rhythm, and what is to stand in its trail.
+async fn entry(
+    hall: &ResidentHall,
+    delivery: &Delivery,
+) -> Result<Option<(String, String)>, HallError> {
+    let Some(harvested) = event(hall, delivery, delivery.through_seq).await? else {
+        return Ok(None);
+    };
+    let Event::Gathering(GatheringEvent::Harvested { message, rhythm, .. }) = &harvested.event
+    else {
+        return Ok(None);
+    };
+    let Some(text) = text(hall, delivery, *message).await? else { return Ok(None) };
+    let state = hall.view(&delivery.stream, |state| {
+        state.newest_gathering().cloned().map(|gathering| (state.name().to_owned(), gathering))
+    });
+    let Some((title, gathering)) = state.await? else { return Ok(None) };
+    let entry = section(&mark(delivery), &harvested, &title, &gathering, &text);
+    Ok(Some((rhythm.clone(), entry)))
+}
+
+async fn text(
+    hall: &ResidentHall,
+    delivery: &Delivery,
+    at: EventId,
+) -> Result<Option<String>, HallError> {
+    let said = event(hall, delivery, at.seq()).await?;
+    let text = said.and_then(|said| said.event.body().map(str::to_owned));
+    Ok(text.filter(|text| !text.is_empty()))
+}
+
+async fn event(
+    hall: &ResidentHall,
+    delivery: &Delivery,
+    at: Seq,
+) -> Result<Option<Recorded>, HallError> {
+    let before = Seq(at.0.saturating_sub(1));
+    let page = hall.read(&delivery.stream, before, Some(1)).await?;
+    Ok(page.events.into_iter().find(|recorded| recorded.seq == at))
+}
+
+/// By this line a harvest is found in its trail.
+fn mark(delivery: &Delivery) -> String {
+    format!("<!-- gathering {} {} -->", delivery.stream, delivery.through_seq)
+}
+
+fn section(
+    mark: &str,
+    harvested: &Recorded,
+    title: &str,
+    gathering: &Gathering,
+    text: &str,
+) -> String {
+    let day: String = harvested.ts.to_string().chars().take(10).collect();
+    let named = |part: Part| {
+        let members = gathering.members.iter().filter(move |member| member.part == part);
+        let names = members.map(|Member { name, number, .. }| format!("{name} ({number})"));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let mut out = format!("\n# {day} {title}\n{mark}\n\n");
+    let _ =
+        writeln!(out, "Speakers: {}. Harvester: {}.", named(Part::Speaker), named(Part::Harvester));
+    if !gathering.plan.opening_question.is_empty() {
+        let _ = writeln!(out, "Opening question: {}", gathering.plan.opening_question);
+    }
+    let _ = writeln!(out, "\n{}", text.trim());
+    out
+}
+
+/// The file of a rhythm: its name, with nothing in it that means something to a file system.
+fn file_name(rhythm: &str) -> String {
+    let safe = |c: char| if c.is_alphanumeric() || "-_ ".contains(c) { c } else { '-' };
+    format!("{}.md", rhythm.trim().chars().map(safe).collect::<String>())
+}
+
+fn append_once(path: &Path, mark: &str, entry: &str) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    match fs::read_to_string(path) {
+        Ok(there) if there.contains(mark) => return Ok(()),
+        Ok(_) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let mut file = OpenOptions::new().create(true).append(true).open(path)?;
+    file.write_all(entry.as_bytes())?;
+    file.sync_data()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_harvest_stands_in_its_trail_once_and_beside_earlier_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trails").join(file_name("daily"));
+        for (mark, entry) in [("<1>", "<1> one\n"), ("<1>", "<1> one\n"), ("<2>", "<2> two\n")] {
+            append_once(&path, mark, entry).unwrap();
+        }
+        assert_eq!(fs::read_to_string(path).unwrap(), "<1> one\n<2> two\n");
+    }
+
+    #[test]
+    fn no_rhythm_leads_out_of_the_folder() {
+        for (rhythm, file) in [
+            ("daily", "daily.md"),
+            ("../x", "---x.md"),
+            (".hidden", "-hidden.md"),
+            ("wöchentlich 2", "wöchentlich 2.md"),
+            ("a\\b:c", "a-b-c.md"),
+        ] {
+            assert_eq!(file_name(rhythm), file);
+        }
+    }
+}

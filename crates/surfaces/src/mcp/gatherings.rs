@@ -1,0 +1,77 @@
+//! The MCP tools about gatherings: what each takes, and what it answers.
+
+use moothall_engine::door::{Action, Door};
+use moothall_kernel::ids::StreamId;
+use serde_json::{Value, json};
+
+use super::sessions::actor;
+use super::threads::thread;
+use crate::ask::said;
+use crate::error::{ApiError, ApiResult, Code};
+use crate::gather;
+use crate::wire::arguments::{GatheringStatus, PassPiece, StartGathering};
+use crate::wire::{GatheringAnswer, NewGathering};
+
+/// Begins a gathering.
+pub async fn start(door: &Door, asked: StartGathering) -> ApiResult<GatheringAnswer> {
+    let by = actor(door, asked.from.as_deref())?;
+    let new = NewGathering {
+        from: None,
+        title: asked.title,
+        rhythm: asked.rhythm,
+        opening_question: asked.opening_question,
+        breath: said(asked.breath).map(|breath| rounds(&breath)),
+        beats_per_turn: asked.beats_per_turn.map(|beats| u32::try_from(beats).unwrap_or(u32::MAX)),
+        beat_interval_seconds: asked.beat_interval_seconds.map(|seconds| seconds as f64),
+        last_word_seconds: asked.last_word_seconds.map(|seconds| seconds as f64),
+        delivery: asked.delivery,
+        participants: asked.participants,
+    };
+    gather::begin(door, by, new).await
+}
+
+/// `1,2,1` as the three numbers that it means; any other word as it is.
+fn rounds(breath: &str) -> Value {
+    let numbers: Option<Vec<u64>> =
+        breath.split([',', '-']).map(|number| number.trim().parse().ok()).collect();
+    numbers.map_or_else(|| json!(breath), |numbers| json!(numbers))
+}
+
+/// How a gathering is, with what is private to the participant who asks.
+pub async fn status(door: &Door, asked: GatheringStatus) -> ApiResult<GatheringAnswer> {
+    let id = meant(door, Action::ReadGathering, asked.gathering).await?;
+    Ok(GatheringAnswer::from(&door.own_view_of_gathering(&id).await?))
+}
+
+/// Hands the piece on.
+pub async fn pass(door: &Door, asked: PassPiece) -> ApiResult<GatheringAnswer> {
+    let id = meant(door, Action::Pass, asked.gathering).await?;
+    let by = actor(door, asked.from.as_deref())?;
+    Ok(GatheringAnswer::from(&door.pass_piece(&id, by, said(asked.to)).await?))
+}
+
+/// The gathering that is named, or the one in which the session that asks takes part.
+async fn meant(door: &Door, action: Action, named: Option<String>) -> ApiResult<StreamId> {
+    if let Some(word) = said(named) {
+        return thread(door, action, &word).await;
+    }
+    door.own_gathering().await?.ok_or_else(|| {
+        ApiError::new(
+            Code::InvalidField,
+            "'gathering' is missing: its id or exact title. You take part in none yourself.",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_breath_is_a_name_or_three_numbers() {
+        assert_eq!(rounds("1,2, 1"), json!([1, 2, 1]));
+        assert_eq!(rounds("2-3-2"), json!([2, 3, 2]));
+        assert_eq!(rounds("extended"), json!("extended"));
+        assert_eq!(rounds("1,x"), json!("1,x"));
+    }
+}
