@@ -251,7 +251,7 @@ impl Circle {
     /// What an event says that was just heard, as people read it.
     pub fn words(&self, step: &Step) -> String {
         match step {
-            Step::Opened { by, plan, participants } => opened(by, plan, participants),
+            Step::Opened { by, plan, participants } => opened(&self.named(by), plan, participants),
             Step::RoundOpened { phase, rule, round } => {
                 let name = phase.to_string().to_uppercase();
                 let rounds = match self.plan.breath[*phase as usize] {
@@ -369,7 +369,13 @@ impl Circle {
 
     /// Why somebody's words are not heard now, where a gathering keeps them out.
     pub fn refusal(&self, fault: &Fault) -> Option<String> {
-        if fault.code.as_deref() != Some("not_your_piece") {
+        // Whoever types a pass without having the piece has no turn either.
+        let is_about_it = match fault.code.as_deref() {
+            Some("not_your_piece") => true,
+            Some("no_open_turn") => self.hold.is_some() || self.harvests.is_some(),
+            _ => false,
+        };
+        if !is_about_it {
             return None;
         }
         let who = match (&self.hold, &self.harvests) {

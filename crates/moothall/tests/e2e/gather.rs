@@ -123,7 +123,7 @@ async fn a_gathering_is_begun_by_a_file_passed_on_ended_and_harvested() {
 
     let read = server.ok(&["tail", "-", "--no-follow"]);
     for words in [
-        "· ann began a gathering (daily): Ann (1), Bob (2); Hal (3) writes the harvest.",
+        "· Ann (1) began a gathering (daily): Ann (1), Bob (2); Hal (3) writes the harvest.",
         "· --- Phase: INHALE (round 1/1) ---",
         "Speak independently",
         "· The piece is now with Bob (2).",
@@ -179,8 +179,11 @@ async fn whoever_waits_gets_the_harvest() {
 fn a_chat_says_whose_turn_it_is_and_hands_the_piece_on() {
     let home = Home::new();
     let server = planned(&home);
+    // By whoever is at this computer.
+    let plan = PLAN.replace("from = \"ann\"\n", "");
+    fs::write(home.path().join("daily.toml"), plan).unwrap();
     begun(&server);
-    let heard = chat(&server, &["--as", "ann"], "one word\n/pass Bob\n");
+    let heard = chat(&server, &[], "one word\n/pass Bob\n");
     assert!(heard.status.success(), "{}", stderr(&heard));
     let text = String::from_utf8(heard.stdout).unwrap();
     let call = "! You have the piece, beat 0 of 3, one every 3600 s: say what you see; /pass or /pass NAME hands it on.\n";
@@ -188,10 +191,11 @@ fn a_chat_says_whose_turn_it_is_and_hands_the_piece_on() {
     assert!(text.contains("] Ann: one word\n"), "{text}");
     assert!(text.contains("· The piece is now with Bob (2).\n"), "{text}");
 
-    let heard = chat(&server, &["--as", "ann"], "one more\n");
+    let heard = chat(&server, &[], "one more\n/pass\n");
     assert_eq!(heard.status.code(), Some(1), "it was refused");
     let told = stderr(&heard);
     assert!(told.contains("Bob (2) has the piece: nobody else is heard now"), "{told}");
+    assert!(told.contains("no_open_turn"), "a pass is refused as well: {told}");
 
     let heard = chat(&server, &["--as", "bob"], "/pass\n");
     let text = String::from_utf8(heard.stdout).unwrap();

@@ -47,7 +47,7 @@ fn steps_are_read_as_sentences() {
     let step = circle.hear(&opened_event()).unwrap();
     assert_eq!(
         circle.words(&step),
-        "user began a gathering (daily): Ann (1), Bob (2); Hal (3) writes the harvest.\nWhat now?"
+        "Ann (1) began a gathering (daily): Ann (1), Bob (2); Hal (3) writes the harvest.\nWhat now?"
     );
     let rows = [
         (
@@ -152,5 +152,8 @@ fn a_refusal_says_who_is_heard_instead() {
         circle.refusal(&refused).as_deref(),
         Some("Bob (2) has the piece: nobody else is heard now")
     );
+    let no_turn = Fault::new(Exit::Failure, "no").coded("no_open_turn");
+    assert_eq!(circle.refusal(&no_turn), circle.refusal(&refused));
+    assert_eq!(Circle::default().refusal(&no_turn), None, "it says enough where nobody gathers");
     assert_eq!(circle.refusal(&Fault::new(Exit::Failure, "no").coded("thread_paused")), None);
 }
