@@ -3,6 +3,7 @@
 mod about;
 mod access;
 mod export;
+mod gather;
 mod global;
 mod spending;
 mod terminals;
@@ -17,6 +18,11 @@ pub use self::about::{
 };
 pub use self::access::{Invitation, Join, KeyOf, NewInvitation, NewToken, Token, TokenId};
 pub use self::export::{Export, ExportFormat};
+#[cfg(test)]
+pub use self::gather::Members;
+pub use self::gather::{
+    Gather, GatherEnd, GatherPass, GatherStart, Is as MemberIs, Member as GatherMember,
+};
 pub use self::global::{ColorChoice, Global, command};
 pub use self::spending::{Budget, BudgetCommand, BudgetRaise, Usage};
 pub use self::terminals::{
@@ -262,6 +268,14 @@ pub enum Command {
         ("moothall link close 0198c0de", "ids may be shortened"),
     ]))]
     Link(Link),
+    /// Hold a gathering: a talking piece goes round, and a harvest is written
+    #[command(subcommand, after_help = examples(&[
+        ("moothall gather start --file daily.toml", "begin one by a plan that is kept"),
+        ("moothall gather show -", "where it is, and who has the piece"),
+        ("moothall gather pass - Ann", "hand the piece on"),
+        ("moothall gather end -", "nothing more is spoken, and the harvest is written"),
+    ]))]
+    Gather(Gather),
     /// Answer what an agent asks permission for
     #[command(after_help = examples(&[
         ("moothall permit -", "what is asked in the conversation used last"),

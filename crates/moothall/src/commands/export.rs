@@ -3,6 +3,7 @@
 use moothall_surfaces::wire::Envelope;
 
 use super::Context;
+use super::circle::is_repeated;
 use super::events::{self, Wanted};
 use super::markdown::Transcript;
 use crate::cli::{Export, ExportFormat};
@@ -18,6 +19,7 @@ pub async fn run(context: &Context, args: &Export) -> Result<(), Fault> {
     let state = threads::state(&context.client, &thread).await?;
     let mut transcript = Transcript::new(Faces::of(&state));
     let print = |envelope: &Envelope, transcript: &mut Transcript| match args.format {
+        ExportFormat::Markdown if !context.printer.json && is_repeated(envelope) => Ok(()),
         ExportFormat::Markdown if !context.printer.json => {
             context.printer.line(&transcript.entry(envelope))
         }

@@ -5,6 +5,7 @@ use moothall_kernel::ids::EventId;
 use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::Envelope;
 
+use super::circle::Circle;
 use super::show::{doubt, explain, words_of};
 use crate::clock::day_and_time;
 use crate::threads::Faces;
@@ -15,16 +16,19 @@ const FENCE_MIN: usize = 3;
 /// Writes events one after the other.
 pub struct Transcript {
     faces: Faces,
+    /// The gathering that is held there, as far as it was written.
+    circle: Circle,
 }
 
 impl Transcript {
     /// With the names that people have now.
     pub fn new(faces: Faces) -> Self {
-        Self { faces }
+        Self { faces, circle: Circle::default() }
     }
 
     /// An event as a part of a page, without the last line break.
-    pub fn entry(&self, envelope: &Envelope) -> String {
+    pub fn entry(&mut self, envelope: &Envelope) -> String {
+        self.circle.hear(envelope);
         match envelope.kind.as_str() {
             "thread.created" => self.title(envelope),
             "message" => self.message(envelope),
@@ -33,7 +37,7 @@ impl Transcript {
                     "{} by {}: {}",
                     envelope.kind,
                     self.faces.name(&envelope.from),
-                    explain(envelope)
+                    explain(envelope, &self.circle)
                 );
                 format!("- {} · {} · {}\n", envelope.seq, time(envelope), inert(&what))
             }

@@ -4,11 +4,13 @@ mod agents;
 mod announce;
 mod backup;
 mod chat;
+mod circle;
 mod complete;
 mod configuration;
 mod doctor;
 mod events;
 mod export;
+mod gather;
 pub mod help;
 pub mod hook;
 mod init;
@@ -118,6 +120,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Interrupt(args) => session::interrupt(&context, &args).await,
         Command::End(args) => session::end(&context, &args).await,
         Command::Link(args) => link::run(&context, &args).await,
+        Command::Gather(action) => gather::run(&context, &action).await,
         Command::Permit(args) => permit::run(&context, &args).await,
         Command::Serve(_)
         | Command::Doctor(_)

@@ -7,6 +7,7 @@ use moothall_surfaces::wire::{Envelope, TurnEvent, WireUsage};
 use serde_json::Value;
 
 use super::Context;
+use super::circle::{self, Circle};
 use super::permit::told;
 use super::said::control;
 use crate::client::Client;
@@ -23,12 +24,14 @@ pub struct View<'a> {
     context: &'a Context,
     thread: &'a str,
     faces: Faces,
+    /// The gathering that is held there, once one is heard of.
+    circle: Circle,
 }
 
 impl<'a> View<'a> {
     /// A view of a conversation with these faces.
     pub fn new(context: &'a Context, thread: &'a str, faces: Faces) -> Self {
-        Self { context, thread, faces }
+        Self { context, thread, faces, circle: Circle::default() }
     }
 
     /// Prints an event: an object on a line, or as people read it.
@@ -42,6 +45,10 @@ impl<'a> View<'a> {
         if envelope.kind == "control" {
             self.look_again(&self.context.client).await;
         }
+        if envelope.kind == "gathering" {
+            self.gather(&self.context.client).await;
+            self.circle.hear(envelope);
+        }
         self.context.printer.line(&self.row(envelope))
     }
 
@@ -50,6 +57,16 @@ impl<'a> View<'a> {
     async fn look_again(&mut self, client: &Client) {
         if let Ok(state) = threads::state(client, self.thread).await {
             self.faces = Faces::of(&state);
+        }
+    }
+
+    /// Events name those who take part by their ids alone. These do when the server cannot be
+    /// asked.
+    async fn gather(&mut self, client: &Client) {
+        if !self.circle.is_known()
+            && let Ok(answer) = circle::ask(client, self.thread).await
+        {
+            self.circle = Circle::earlier(&answer);
         }
     }
 
@@ -68,7 +85,7 @@ impl<'a> View<'a> {
             let waits = envelope.kind == "permission" && envelope.content["event"] == "requested";
             return printer.paint(
                 if waits { Style::Warn } else { Style::Dim },
-                &format!("· {}", explain(envelope)),
+                &format!("· {}", explain(envelope, &self.circle)),
             );
         }
         let text = words_of(envelope);
@@ -123,9 +140,14 @@ pub fn is_conversation(envelope: &Envelope) -> bool {
     matches!(envelope.kind.as_str(), "message" | "notice")
 }
 
+/// The same, and how a gathering goes.
+pub fn is_told(envelope: &Envelope) -> bool {
+    (is_conversation(envelope) && !circle::is_repeated(envelope)) || circle::is_told(envelope)
+}
+
 /// The same, and what agents ask people for.
 pub fn is_read(envelope: &Envelope) -> bool {
-    is_conversation(envelope) || envelope.kind == "permission"
+    is_told(envelope) || envelope.kind == "permission"
 }
 
 /// Every event, whatever its kind.
@@ -138,14 +160,16 @@ pub fn clock(ts: &str) -> String {
     format!("{:<9}", time(ts))
 }
 
-/// An event that is no message, in a few words.
-pub fn explain(envelope: &Envelope) -> String {
+/// An event that is no message, in a few words; a gathering has heard it before.
+pub fn explain(envelope: &Envelope, circle: &Circle) -> String {
     match envelope.kind.as_str() {
         "notice" => text_of(&envelope.content, "text"),
         "control" => control(&envelope.content),
         "permission" => told(envelope).unwrap_or_else(|| envelope.content.to_string()),
         "turn" => serde_json::from_value(envelope.content.clone())
             .map_or_else(|_| envelope.content.to_string(), explain_turn),
+        "gathering" => circle::step(envelope)
+            .map_or_else(|| envelope.content.to_string(), |step| circle.words(&step)),
         kind => format!(
             "{kind} {}",
             if envelope.content.is_null() { String::new() } else { envelope.content.to_string() }

@@ -208,21 +208,35 @@ impl Document {
     /// Unknown keys with a suggestion, and values of the wrong type. Values are never repeated:
     /// they may be secrets.
     pub fn read<T: DeserializeOwned>(&self, section: &str, node: Node<'_>) -> Result<T, Fault> {
-        T::deserialize(ValueDeserializer::from(node)).map_err(|error| {
-            let mut words = error.message().split('`').skip(1).step_by(2);
-            match (error.message().starts_with("unknown field"), words.next(), error.span()) {
-                (true, Some(key), Some(span)) => self.unknown_key(
-                    span,
-                    key,
-                    &format!("in [{section}]"),
-                    &words.collect::<Vec<_>>(),
-                ),
-                _ => self.fault(
-                    error.span(),
-                    &format!("in [{section}], {}", without_values(error.message())),
-                ),
+        T::deserialize(ValueDeserializer::from(node))
+            .map_err(|error| self.misfit(&format!("in [{section}]"), &error))
+    }
+
+    /// Reads all entries into their type.
+    ///
+    /// # Errors
+    /// As of [`Document::read`].
+    pub fn read_whole<T: DeserializeOwned>(&self, entries: Entries<'_>) -> Result<T, Fault> {
+        let entries = entries.into_iter().map(|(key, value)| {
+            let span = key.span();
+            (Spanned::new(span, Cow::Owned(key.into_inner())), value)
+        });
+        let node = Spanned::new(0..0, DeValue::Table(entries.collect()));
+        T::deserialize(ValueDeserializer::from(node)).map_err(|error| self.misfit("", &error))
+    }
+
+    /// A complaint about a value of another type than is wanted, or about a key that nobody knows.
+    fn misfit(&self, place: &str, error: &toml::de::Error) -> Fault {
+        let mut words = error.message().split('`').skip(1).step_by(2);
+        match (error.message().starts_with("unknown field"), words.next(), error.span()) {
+            (true, Some(key), Some(span)) => {
+                self.unknown_key(span, key, place, &words.collect::<Vec<_>>())
             }
-        })
+            _ => {
+                let lead = if place.is_empty() { String::new() } else { format!("{place}, ") };
+                self.fault(error.span(), &format!("{lead}{}", without_values(error.message())))
+            }
+        }
     }
 
     fn variable_fault(&self, span: Range<usize>, fault: FillFault) -> Fault {

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 use toml::de::DeValue;
 
 use crate::fault::{Exit, Fault};
-use document::{Document, Node, names_a_secret};
-pub use document::{Variables, nearest};
+use document::names_a_secret;
+pub use document::{Document, Entries, Node, Variables, nearest};
 pub use restart::{Started, needs_restart};
 
 /// The key of `[agents]` that is no agent.

@@ -31,6 +31,7 @@ mod disk_faults;
 mod hook;
 mod limits;
 mod links;
+mod gather;
 mod on_demand;
 mod typed;
 mod rough;

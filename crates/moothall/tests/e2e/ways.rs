@@ -72,8 +72,22 @@ const ROWS: &[Row] = &[
     Row("link", &["link", "nobody", "nothing"], [Absent, Refused, Refused]),
     Row("link list", &["link", "list"], [Well, Well, Well]),
     Row("link close", &["link", "close", "0198c0de"], [Absent, Refused, Refused]),
+    Row("gather start", GATHER, [Well, Well, Well]),
+    Row("gather list", &["gather", "list"], [Well, Well, Well]),
+    Row("gather show", &["gather", "show", "T"], [Absent, Absent, Absent]),
+    Row("gather pass", &["gather", "pass", "T"], [Absent, Absent, Absent]),
+    Row("gather end", &["gather", "end", "T"], [Absent, Absent, Denied]),
     Row("permit", &["permit", "T"], [Well, Well, Well]),
     Row("mcp", &["mcp"], [Well, Well, Well]),
+];
+
+const GATHER: &[&str] = &[
+    "gather",
+    "start",
+    "--person=Ann",
+    "--person=Bob=bob",
+    "--agent=Hal=critic",
+    "--harvester=Hal",
 ];
 
 /// What talks to no server, or only reads what stands on this computer.

@@ -28,7 +28,7 @@ pub fn own_help() -> String {
 }
 
 /// What stands in arguments for a participant.
-const PARTICIPANT: [&str; 3] = ["<id>", "<agent>", "[id]"];
+const PARTICIPANT: [&str; 4] = ["<id>", "<agent>", "[id]", "[name]"];
 
 /// What can be completed now.
 #[derive(Clone, Debug, Default)]

@@ -4,6 +4,7 @@
 use std::io::Read;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use moothall_surfaces::wire::{
     AgentList, CommandList, Envelope, NewPresence, PresenceAccepted, ThreadStateAnswer,
 };
@@ -21,7 +22,7 @@ use super::room::{Item, Room, Said};
 use super::screen::{self, Live, Raw, Screen};
 use super::stream::Heard;
 use super::width::{clip, width};
-use super::{Line, earlier};
+use super::{Line, earlier, gathering};
 use crate::commands::{Context, permit};
 use crate::config::{environment, usual_state_folder};
 use crate::fault::Fault;
@@ -32,6 +33,8 @@ use crate::threads;
 const ESCAPE_WAIT: Duration = Duration::from_millis(60);
 /// How often to look whether somebody's presence is too old.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
+/// How often the time is shown that is left for a person who has the talking piece.
+const COUNT_EVERY: Duration = Duration::from_secs(1);
 /// How long others are left with the news that something is being written.
 const TYPING_AGAIN: Duration = Duration::from_secs(60);
 /// What the line being written begins with.
@@ -85,7 +88,7 @@ pub async fn run(
     let before = earlier(context, state).await?;
     let commands: CommandList = context.client.get("/commands").await?;
     let agents: AgentList = context.client.get("/agents").await?;
-    let line = Line::open(context, thread, state.head);
+    let line = Line::open(context, state);
     let history = History::at(usual_state_folder(&environment()));
     let mut book =
         Book::new(commands.commands, agents.agents.into_iter().map(|agent| agent.client).collect());
@@ -94,7 +97,7 @@ pub async fn run(
         context,
         thread: thread.to_owned(),
         me,
-        room: Room::new(state),
+        room: Room::new(state, me),
         book,
         editor: Editor::new(history.read()),
         history,
@@ -109,10 +112,14 @@ pub async fn run(
         settled: Vec::new(),
         size: screen::size(),
     };
+    let held = gathering(context, state).await?;
+    held.iter().for_each(|held| chat.room.gathers(held));
     for envelope in &before {
         chat.event(envelope);
     }
-    for item in chat.room.recall(&permit::heard(&context.client, state).await?) {
+    held.iter().for_each(|held| chat.room.stands(held));
+    let asked = chat.room.recall(&permit::heard(&context.client, state).await?);
+    for item in asked.into_iter().chain(chat.room.call()) {
         let rows = chat.brush().item(&item);
         chat.settled.extend(rows);
     }
@@ -159,6 +166,7 @@ impl Chat<'_> {
         let (mut bytes, mut keys) = (typed(), Keys::default());
         loop {
             self.draw();
+            let look = if self.room.is_on() { COUNT_EVERY } else { LOOK_EVERY };
             let pressed = tokio::select! {
                 bytes = bytes.recv() => match bytes {
                     Some(bytes) => keys.push(&bytes),
@@ -179,7 +187,7 @@ impl Chat<'_> {
                 _ = resized.recv() => { self.size = screen::size(); Vec::new() }
                 _ = ended.recv() => return Ok(()),
                 _ = hung_up.recv() => return Ok(()),
-                () = tokio::time::sleep(LOOK_EVERY) => Vec::new(),
+                () = tokio::time::sleep(look) => Vec::new(),
             };
             for key in pressed {
                 match self.press(&key) {
@@ -330,6 +338,7 @@ impl Chat<'_> {
                     let pending = self.pending.remove(place);
                     self.editor.restore(&pending.said.text);
                 }
+                let fault = self.room.refused(fault);
                 self.say(&format!("not done: {}", fault.what), Style::Warn);
             }
         }
@@ -344,6 +353,7 @@ impl Chat<'_> {
                 self.room.update(&state);
                 self.book.update(&state);
             }
+            Heard::Gathering(held) => self.room.stands(&held),
             Heard::Away => self.away = true,
             Heard::Back => {
                 self.away = false;
@@ -417,12 +427,15 @@ impl Chat<'_> {
             1 => " 1 message waits".into(),
             count => format!(" {count} messages wait"),
         };
-        let doing = self.room.doing(self.me, Instant::now());
+        let piece = self.room.piece(Timestamp::now());
+        let doing: Vec<String> =
+            piece.into_iter().chain(self.room.doing(self.me, Instant::now())).collect();
+        let style = if self.room.is_on() { Style::Warn } else { Style::Dim };
         match self.room.still {
             _ if self.away => brush.rule(&format!("reconnecting…{waiting}"), Style::Warn),
             Some(still) => brush.rule(still, Style::Warn),
             None if doing.is_empty() => brush.rule(&self.room.name, Style::Dim),
-            None => brush.rule(&doing.join(" · "), Style::Dim),
+            None => brush.rule(&doing.join(" · "), style),
         }
     }
 

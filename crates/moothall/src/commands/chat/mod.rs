@@ -17,15 +17,16 @@ mod width;
 
 use std::sync::Arc;
 
-use moothall_surfaces::wire::{Envelope, ThreadStateAnswer};
+use moothall_surfaces::wire::{Envelope, GatheringAnswer, ThreadStateAnswer};
 use tokio::sync::{Notify, mpsc};
 
 use self::outbox::{Answer, Outgoing};
 use self::stream::Heard;
 pub use self::width::width;
 use super::Context;
+use super::circle;
 use super::events::{Wanted, last};
-use super::show::is_conversation;
+use super::show::is_told;
 use crate::cli::Chat;
 use crate::fault::Fault;
 use crate::threads;
@@ -55,17 +56,22 @@ fn wants_plain(variable: impl Fn(&str) -> Option<String>) -> bool {
         || variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
 }
 
+/// The gathering that is held in a conversation, where one is.
+async fn gathering(
+    context: &Context,
+    state: &ThreadStateAnswer,
+) -> Result<Option<GatheringAnswer>, Fault> {
+    if !circle::is_one(state) {
+        return Ok(None);
+    }
+    circle::ask(&context.client, &state.thread).await.map(Some)
+}
+
 /// The latest messages up to where a state is.
 async fn earlier(context: &Context, state: &ThreadStateAnswer) -> Result<Vec<Envelope>, Fault> {
-    let mut page = last(
-        &context.client,
-        &state.thread,
-        state.head,
-        EARLIER,
-        Wanted::Conversation,
-        is_conversation,
-    )
-    .await?;
+    let mut page =
+        last(&context.client, &state.thread, state.head, EARLIER, Wanted::Conversation, is_told)
+            .await?;
     // What came since is heard as it is.
     page.events.retain(|envelope| envelope.seq <= state.head);
     Ok(page.events)
@@ -79,21 +85,15 @@ struct Line {
 }
 
 impl Line {
-    fn open(context: &Context, thread: &str, position: u64) -> Self {
+    fn open(context: &Context, state: &ThreadStateAnswer) -> Self {
         let (out, heard) = mpsc::channel(HEARD_MAX);
         let (outgoing, posted) = mpsc::unbounded_channel();
         let (answered, answers) = mpsc::unbounded_channel();
         let back = Arc::new(Notify::new());
-        tokio::spawn(stream::listen(
-            context.client.clone(),
-            thread.to_owned(),
-            position,
-            out,
-            back.clone(),
-        ));
+        tokio::spawn(stream::listen(context.client.clone(), state.clone(), out, back.clone()));
         tokio::spawn(outbox::carry(
             context.client.clone(),
-            thread.to_owned(),
+            state.thread.clone(),
             posted,
             answered,
             back,

@@ -13,10 +13,10 @@ use super::outbox::{Answer, Matter, Outgoing};
 use super::render;
 use super::room::{Item, Room};
 use super::stream::Heard;
-use super::{Line, earlier};
+use super::{Line, earlier, gathering};
 use crate::commands::events::{Wanted, after};
 use crate::commands::say::is_busy;
-use crate::commands::show::is_conversation;
+use crate::commands::show::is_told;
 use crate::commands::{Context, permit};
 use crate::fault::Fault;
 use crate::paint::note;
@@ -48,7 +48,7 @@ pub async fn run(
     me: &str,
     state: &ThreadStateAnswer,
 ) -> Result<(), Fault> {
-    let Line { mut heard, outgoing, mut answers } = Line::open(context, thread, state.head);
+    let Line { mut heard, outgoing, mut answers } = Line::open(context, state);
     let person = std::io::stdin().is_terminal();
     if person {
         note("plain text, one block for each message; /help; Ctrl-D leaves");
@@ -57,7 +57,7 @@ pub async fn run(
         context,
         thread,
         me,
-        room: Room::new(state),
+        room: Room::new(state, me),
         outgoing,
         under_way: 0,
         to: None,
@@ -67,6 +67,8 @@ pub async fn run(
         over: false,
         refused: None,
     };
+    let held = gathering(context, state).await?;
+    held.iter().for_each(|held| plain.room.gathers(held));
     for envelope in &earlier(context, state).await? {
         // A pipe gets what comes; but what was said before can be replied to.
         if person {
@@ -75,7 +77,9 @@ pub async fn run(
             plain.room.hear(envelope);
         }
     }
-    for item in plain.room.recall(&permit::heard(&context.client, state).await?) {
+    held.iter().for_each(|held| plain.room.stands(held));
+    let asked = plain.room.recall(&permit::heard(&context.client, state).await?);
+    for item in asked.into_iter().chain(plain.room.call()) {
         if let Some(block) = render::plain(&item, &plain.room).filter(|_| !context.printer.json) {
             context.printer.line(&block)?;
         }
@@ -185,6 +189,7 @@ impl Plain<'_> {
                 }
             }
             Err(fault) => {
+                let fault = self.room.refused(fault);
                 note(&fault.to_string());
                 self.refused = Some(fault);
             }
@@ -196,6 +201,7 @@ impl Plain<'_> {
         match heard {
             Heard::Event(envelope) => self.show(&envelope)?,
             Heard::State(state) => self.room.update(&state),
+            Heard::Gathering(held) => self.room.stands(&held),
             Heard::Delta(_) | Heard::Presence(_) => {}
             Heard::Away => note("reconnecting…"),
             Heard::Back => note("connected again"),
@@ -210,11 +216,7 @@ impl Plain<'_> {
     fn show(&mut self, envelope: &Envelope) -> Result<(), Fault> {
         let Some(item) = self.room.hear(envelope) else { return Ok(()) };
         if self.context.printer.json {
-            return if is_conversation(envelope) {
-                self.context.printer.object(envelope)
-            } else {
-                Ok(())
-            };
+            return if is_told(envelope) { self.context.printer.object(envelope) } else { Ok(()) };
         }
         if let Item::Message(said) = &item
             && said.from == self.me

@@ -34,6 +34,7 @@ impl Brush<'_> {
         match item {
             Item::Message(said) => self.message(said),
             Item::Status(text) => self.note(text, Style::Dim),
+            Item::Told(text) => self.note(text, Style::Bold),
             Item::Alert(text) => self.note(text, Style::Warn),
         }
     }
@@ -162,6 +163,7 @@ pub fn plain(item: &Item, room: &Room) -> Option<String> {
                 said.fault.as_deref().map_or_else(String::new, |fault| format!("\n{fault}"));
             format!("[{number}] {}{reply}{to}: {}{fault}", room.faces.name(&said.from), said.text)
         }
+        Item::Told(text) => format!("· {text}"),
         Item::Alert(text) => format!("! {text}"),
         Item::Status(_) => return None,
     };

@@ -3,15 +3,18 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use moothall_kernel::ids::ParticipantId;
 use moothall_surfaces::wire::{
-    DeltaSignal, Envelope, PresenceUpdate, ThreadStateAnswer, TurnEvent,
+    DeltaSignal, Envelope, GatheringAnswer, PresenceUpdate, ThreadStateAnswer, TurnEvent,
 };
 use serde_json::Value;
 
+use crate::commands::circle::{self, Circle};
 use crate::commands::permit::{self, News, Open};
 use crate::commands::said;
 use crate::commands::show::{doubt, words_of};
+use crate::fault::Fault;
 use crate::threads::Faces;
 
 /// Messages whose numbers are known, to reply to.
@@ -26,6 +29,8 @@ pub enum Item {
     Message(Said),
     /// What happened, in a few words.
     Status(String),
+    /// What everybody was told of how a gathering goes.
+    Told(String),
     /// What a person has to do something about.
     Alert(String),
 }
@@ -68,6 +73,10 @@ struct Turn {
 pub struct Room {
     /// The title of the conversation.
     pub name: String,
+    /// Whose chat this is.
+    me: String,
+    /// The gathering that is held here, where one is.
+    circle: Circle,
     /// How participants are shown.
     pub faces: Faces,
     agents: BTreeSet<String>,
@@ -88,9 +97,9 @@ pub struct Room {
 }
 
 impl Room {
-    /// A conversation, with the turns that are open now.
-    pub fn new(answer: &ThreadStateAnswer) -> Self {
-        let mut room = Self { heard: answer.head, ..Self::default() };
+    /// A conversation as somebody has it, with the turns that are open now.
+    pub fn new(answer: &ThreadStateAnswer, me: &str) -> Self {
+        let mut room = Self { heard: answer.head, me: me.to_owned(), ..Self::default() };
         room.update(answer);
         for turn in &answer.state.turns {
             let open = Turn {
@@ -168,8 +177,11 @@ impl Room {
 
     /// Takes an event; gives what is to be shown of it.
     pub fn hear(&mut self, envelope: &Envelope) -> Option<Item> {
+        let is_news = envelope.seq > self.heard;
         self.heard = self.heard.max(envelope.seq);
         match envelope.kind.as_str() {
+            "gathering" => self.gathering(envelope, is_news),
+            "notice" if circle::is_repeated(envelope) => None,
             "message" => Some(Item::Message(self.message(envelope))),
             "notice" => Some(notice(&envelope.content)),
             "turn" => {
@@ -194,6 +206,50 @@ impl Room {
                 self.faces.name(&envelope.from),
                 words(&envelope.content)
             ))),
+        }
+    }
+
+    fn gathering(&mut self, envelope: &Envelope, is_news: bool) -> Option<Item> {
+        let step = self.circle.hear(envelope)?;
+        let call = self.circle.call(&step, &self.me).filter(|_| is_news);
+        if let Some(call) = call {
+            return Some(Item::Alert(call));
+        }
+        let beat = self.circle.beat_of(&step, &self.me).filter(|_| is_news);
+        let told = || circle::is_told(envelope).then(|| self.circle.words(&step));
+        beat.or_else(told).map(Item::Told)
+    }
+
+    /// Takes how a gathering stands, before what was said in it is shown.
+    pub fn gathers(&mut self, answer: &GatheringAnswer) {
+        self.circle = Circle::earlier(answer);
+    }
+
+    /// Takes how a gathering stands now.
+    pub fn stands(&mut self, answer: &GatheringAnswer) {
+        self.circle = Circle::of(answer);
+    }
+
+    /// What a gathering asks of this person now.
+    pub fn call(&self) -> Option<Item> {
+        self.circle.call_now(&self.me).map(Item::Alert)
+    }
+
+    /// Whether a gathering counts the time of this person.
+    pub fn is_on(&self) -> bool {
+        self.circle.is_on(&self.me)
+    }
+
+    /// Who has the talking piece, in a few words.
+    pub fn piece(&self, now: Timestamp) -> Option<String> {
+        self.circle.standing(&self.me, now)
+    }
+
+    /// The same fault, with what is known here of why.
+    pub fn refused(&self, fault: Fault) -> Fault {
+        match self.circle.refusal(&fault) {
+            Some(what) => Fault { what, ..fault },
+            None => fault,
         }
     }
 
@@ -356,6 +412,13 @@ impl Room {
                 "muted" => self.tell(&participant, "is muted"),
                 _ => None,
             },
+            // Whoever wrote it was told when it was refused.
+            TurnEvent::Kept { participant, because, .. } if because == "no_piece" => {
+                if participant == self.me {
+                    return None;
+                }
+                self.tell(&participant, "wrote without having the piece; it is not shown")
+            }
             TurnEvent::Kept { participant, because, .. } => {
                 self.tell(&participant, &format!("said something that is not shown ({because})"))
             }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
 use moothall_surfaces::wire::{
-    DeltaSignal, Envelope, EventTypes, PresenceUpdate, ThreadStateAnswer,
+    DeltaSignal, Envelope, EventTypes, GatheringAnswer, PresenceUpdate, ThreadStateAnswer,
 };
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
@@ -13,6 +13,7 @@ use tokio::sync::mpsc::Sender;
 
 use super::room::Room;
 use crate::client::{Client, RETRY_MS};
+use crate::commands::circle::{self, Step};
 use crate::fault::{Exit, Fault};
 use crate::sse::Frame;
 use crate::threads;
@@ -28,6 +29,8 @@ pub enum Heard {
     Presence(PresenceUpdate),
     /// What the conversation is like, after something changed that.
     State(Box<ThreadStateAnswer>),
+    /// How its gathering stands, after something changed that.
+    Gathering(Box<GatheringAnswer>),
     /// The server is away.
     Away,
     /// It is back; nothing was missed.
@@ -39,18 +42,19 @@ pub enum Heard {
 /// Nobody listens any more.
 struct Deaf;
 
-/// Listens from after a position until nobody wants to hear more. Rings `back` when a server that
-/// was away is there again.
+/// Listens from after where a conversation is until nobody wants to hear more. Rings `back` when a
+/// server that was away is there again.
 pub async fn listen(
     client: Client,
-    thread: String,
-    position: u64,
+    state: ThreadStateAnswer,
     out: Sender<Heard>,
     back: Arc<Notify>,
 ) {
+    let gathers = circle::is_one(&state);
+    let (thread, position) = (state.thread, state.head);
     let path =
         format!("{}?types={}", threads::path(&thread, "events/stream"), EventTypes::EVERY.list());
-    let mut ear = Ear { path, client, thread, position, out, back };
+    let mut ear = Ear { path, client, thread, position, out, back, gathers };
     while let Ok(Some(frames)) = ear.connect().await {
         if ear.hear(frames).await.is_err() {
             return;
@@ -65,6 +69,8 @@ struct Ear {
     position: u64,
     out: Sender<Heard>,
     back: Arc<Notify>,
+    /// Whether a gathering is held there.
+    gathers: bool,
 }
 
 impl Ear {
@@ -82,6 +88,8 @@ impl Ear {
                     if away {
                         self.back.notify_one();
                         self.say(Heard::Back).await?;
+                        // The time for which the server was away counts for nobody.
+                        self.gathering().await?;
                     }
                     return Ok(Some(frames));
                 }
@@ -140,9 +148,21 @@ impl Ear {
         }
         self.position = envelope.seq;
         let changes = Room::changes_with(&envelope);
+        let opened = matches!(circle::step(&envelope), Some(Step::Opened { .. }));
+        self.gathers |= opened;
         self.say(Heard::Event(Box::new(envelope))).await?;
         if changes && let Ok(state) = threads::state(&self.client, &self.thread).await {
             self.say(Heard::State(Box::new(state))).await?;
+        }
+        if changes || opened { self.gathering().await } else { Ok(()) }
+    }
+
+    /// Says how the gathering stands, where one is held.
+    async fn gathering(&self) -> Result<(), Deaf> {
+        if self.gathers
+            && let Ok(answer) = circle::ask(&self.client, &self.thread).await
+        {
+            self.say(Heard::Gathering(Box::new(answer))).await?;
         }
         Ok(())
     }

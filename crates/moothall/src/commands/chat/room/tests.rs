@@ -207,3 +207,63 @@ fn people_are_seen_typing_for_a_while() {
     assert_eq!(room.doing("user", now), ["ann is typing"]);
     assert_eq!(room.doing("user", now + PRESENCE_TTL), Vec::<String>::new());
 }
+
+fn gathering(seq: u64, content: Value) -> Envelope {
+    event(seq, "gathering", "moothall", content, json!({}))
+}
+
+/// A gathering of the person of the room, and of Bob; the harvest is Hal's.
+fn opened(seq: u64) -> Envelope {
+    let member = |name: &str, number: u32, role: &str, id: &str| json!({"name": name, "number": number, "role": role, "kind": "human", "participant_id": id});
+    let plan = json!({"rhythm": "daily", "breath": [1, 1, 1], "beats_per_turn": 3, "beat_interval_seconds": 60.0,
+        "last_word_seconds": 20.0, "opening_question": "", "delivery": "live"});
+    let participants = [
+        member("Ann", 1, "speaker", "user"),
+        member("Bob", 2, "speaker", "bob"),
+        member("Hal", 3, "harvester", "hal"),
+    ];
+    let content =
+        json!({"event": "opened", "by": "user", "plan": plan, "participants": participants});
+    gathering(seq, content)
+}
+
+fn given(seq: u64, holder: &str) -> Envelope {
+    gathering(seq, json!({"event": "piece_given", "holder": holder, "note": null}))
+}
+
+#[test]
+fn the_piece_calls_whoever_gets_it_and_nobody_else() {
+    let mut room = Room { me: "user".into(), ..room() };
+    room.hear(&opened(1));
+    let call = room.hear(&given(2, "user"));
+    assert!(matches!(&call, Some(Item::Alert(text)) if text.starts_with("You have the piece")));
+    assert!(room.is_on());
+    let beat = |seq| gathering(seq, json!({"event": "beat", "number": 1}));
+    let told = |text: &str| Some(Item::Told(text.into()));
+    assert_eq!(room.hear(&beat(3)), told("Beat 1 of 3: you have the piece."));
+    assert_eq!(room.hear(&given(4, "bob")), told("The piece is now with Bob (2)."));
+    assert_eq!(room.hear(&beat(5)), None, "of the others' beats nothing is said");
+    assert!(!room.is_on());
+    let now = "2026-01-01T00:00:01Z".parse().unwrap();
+    assert_eq!(room.piece(now).as_deref(), Some("Bob (2) has the piece"));
+    let phase =
+        event(6, "notice", "moothall", json!({"code": "phase", "text": "--- Phase"}), json!({}));
+    assert_eq!(room.hear(&phase), None, "its round said so");
+}
+
+#[test]
+fn what_was_before_calls_nobody() {
+    let mut room = Room { me: "user".into(), heard: 9, ..room() };
+    room.hear(&opened(1));
+    let told = Some(Item::Told("The piece is now with Ann (1).".into()));
+    assert_eq!(room.hear(&given(2, "user")), told);
+    assert!(matches!(room.call(), Some(Item::Alert(_))), "it still has it");
+    let kept = |who: &str| {
+        turn(10, json!({"event": "kept", "participant": who, "because": "no_piece", "text": "x"}))
+    };
+    assert_eq!(room.hear(&kept("user")), None, "the refusal said so");
+    assert_eq!(
+        room.hear(&kept("bob")),
+        status("bob wrote without having the piece; it is not shown")
+    );
+}

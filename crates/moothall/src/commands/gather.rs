@@ -1,0 +1,247 @@
+//! `gather`: gatherings with a talking piece: begun, listed, shown, passed on and ended.
+
+mod plan;
+
+use jiff::Timestamp;
+use moothall_surfaces::wire::{Actor, Envelope, GatheringAnswer, GatheringList, NewPiecePass};
+
+use super::Context;
+use super::circle::{self, Circle, Step, ask, numbered, path};
+use super::events::{Follow, Heard, Wanted};
+use super::permit;
+use crate::cli::{Gather, GatherEnd, GatherPass, GatherStart, Thread};
+use crate::clock::time;
+use crate::fault::{Exit, Fault};
+use crate::paint::{Style, note};
+use crate::{last, threads};
+
+/// The role of the one who writes the harvest.
+const HARVESTER: &str = "harvester";
+
+pub async fn run(context: &Context, action: &Gather) -> Result<(), Fault> {
+    match action {
+        Gather::Start(args) => start(context, args).await,
+        Gather::List => list(context).await,
+        Gather::Show(args) => show(context, args).await,
+        Gather::Pass(args) => pass(context, args).await,
+        Gather::End(args) => end(context, args).await,
+    }
+}
+
+async fn start(context: &Context, args: &GatherStart) -> Result<(), Fault> {
+    let new = plan::plan(args)?;
+    let begun: GatheringAnswer = context.client.post("/gatherings", &new).await?;
+    last::remember(&context.client, &begun.id);
+    if context.printer.json {
+        context.printer.object(&begun)?;
+    } else if !args.wait {
+        context.printer.line(&row(context, &begun))?;
+    }
+    note(&format!("Take part in it, or follow it: moothall chat {}", begun.id));
+    if args.wait { wait(context, &begun.id).await } else { Ok(()) }
+}
+
+/// Follows a gathering until it is closed, and prints its harvest.
+async fn wait(context: &Context, id: &str) -> Result<(), Fault> {
+    let mut follow = Follow::new(&context.client, id, 0, Wanted::Conversation);
+    let mut heard = Waited::default();
+    while !heard.is_over {
+        if let Heard::Event(envelope) = follow.next().await? {
+            heard.take(&envelope).iter().for_each(|words| note(words));
+        }
+    }
+    let answer = follow.when_there(async || ask(&context.client, id).await).await?;
+    if context.printer.json {
+        context.printer.object(&answer)?;
+    }
+    let Some(harvest) = &answer.harvest else { return Err(heard.without_harvest(&answer)) };
+    if context.printer.json {
+        return Ok(());
+    }
+    context.printer.line(&context.printer.paint(Style::Plain, harvest.text.trim_end()))
+}
+
+/// What was heard of a gathering that is waited for.
+#[derive(Default)]
+struct Waited {
+    circle: Circle,
+    /// What went wrong last with an agent.
+    failed: Option<String>,
+    is_over: bool,
+}
+
+impl Waited {
+    /// Takes an event; gives what to say about it beside the harvest.
+    fn take(&mut self, envelope: &Envelope) -> Option<String> {
+        if let Some(fault) = &envelope.meta.error {
+            self.failed = Some(fault.message.clone());
+        }
+        // One whose members could not be brought is put aside.
+        self.is_over |= matches!(envelope.kind.as_str(), "thread.archived" | "thread.deleted");
+        let Some(step) = self.circle.hear(envelope) else { return permit::told(envelope) };
+        match step {
+            Step::HarvestAsked { .. } => self.failed = None,
+            Step::Closed { .. } => self.is_over = true,
+            Step::Opened { .. }
+            | Step::RoundOpened { .. }
+            | Step::PieceGiven { .. }
+            | Step::Beat { .. }
+            | Step::LastWordAsked
+            | Step::PieceReleased { .. }
+            | Step::Harvested { .. } => {}
+        }
+        circle::is_told(envelope).then(|| self.circle.words(&step))
+    }
+
+    fn without_harvest(&self, answer: &GatheringAnswer) -> Fault {
+        let what = "the gathering is over, and there is no harvest";
+        let fault = match &self.failed {
+            Some(why) => Fault::new(Exit::AgentFailed, what).because(why),
+            None => {
+                let because = answer.closed_because.as_deref().map(circle::closing);
+                Fault::new(Exit::Unanswered, what).because(because.unwrap_or("it never began"))
+            }
+        };
+        fault.try_this(format!("read what was said: moothall tail {} --no-follow", answer.id))
+    }
+}
+
+async fn list(context: &Context) -> Result<(), Fault> {
+    let list: GatheringList = context.client.get("/gatherings").await?;
+    if context.printer.json {
+        return context.printer.object(&list);
+    }
+    if list.gatherings.is_empty() {
+        note("There is no gathering. Begin one: moothall gather start --help");
+    }
+    list.gatherings.iter().try_for_each(|one| context.printer.line(&row(context, one)))
+}
+
+fn row(context: &Context, answer: &GatheringAnswer) -> String {
+    let printer = &context.printer;
+    let (id, title) =
+        (printer.paint(Style::Plain, &answer.id), printer.paint(Style::Bold, &answer.title));
+    format!("{id}  {title}  {}", printer.paint(Style::Dim, &standing(answer)))
+}
+
+/// Where a gathering is, on one line.
+fn standing(answer: &GatheringAnswer) -> String {
+    if answer.status != "active" {
+        let because = answer
+            .closed_because
+            .as_deref()
+            .map_or(String::new(), |because| format!(": {}", circle::closing(because)));
+        return format!("{}{because}", answer.status);
+    }
+    let holder = answer.holder.as_ref().map_or(String::new(), |holder| {
+        let beat = format!("beat {} of {}", answer.beat, answer.beats);
+        format!("; {} has the piece, {beat}", numbered(&holder.name, holder.number))
+    });
+    let stopped = if answer.stopped { "; stopped by a person" } else { "" };
+    format!("{}{holder}{stopped}", phase(answer))
+}
+
+fn phase(answer: &GatheringAnswer) -> String {
+    match answer.phase.as_deref() {
+        Some("close") | None => {
+            let harvester = answer.participants.iter().find(|member| member.role == HARVESTER);
+            let who = harvester
+                .map_or_else(|| "somebody".into(), |member| numbered(&member.name, member.number));
+            format!("close, {who} writes the harvest")
+        }
+        Some(phase) => format!("{phase}, round {} of {}", answer.round, answer.rounds),
+    }
+}
+
+async fn show(context: &Context, args: &Thread) -> Result<(), Fault> {
+    let id = threads::resolve(&context.client, &args.thread).await?;
+    let answer = ask(&context.client, &id).await?;
+    if context.printer.json {
+        return context.printer.object(&answer);
+    }
+    context.printer.line(&row(context, &answer))?;
+    for (label, words) in details(&answer, Timestamp::now()) {
+        let (label, words) = (
+            context.printer.paint(Style::Dim, &format!("{label:<10}")),
+            context.printer.paint(Style::Plain, &words),
+        );
+        context.printer.line(&format!("{label}  {}", words.replace('\n', "\n            ")))?;
+    }
+    Ok(())
+}
+
+/// What there is to know of a gathering, line by line.
+fn details(answer: &GatheringAnswer, now: Timestamp) -> Vec<(&'static str, String)> {
+    let mut lines = vec![
+        ("question", answer.opening_question.clone()),
+        ("rule", answer.rule.clone().unwrap_or_default()),
+        ("piece", piece(answer, now).unwrap_or_default()),
+    ];
+    let circle = Circle::of(answer);
+    let to_come: Vec<_> = answer.order.iter().map(|id| circle.named(id)).collect();
+    lines.push(("to come", to_come.join(", ")));
+    let members = answer.participants.iter();
+    lines.extend(members.map(|member| {
+        let role = if member.role == HARVESTER { "harvester" } else { "speaker" };
+        let kind = if member.kind == "human" { "a person" } else { "an agent" };
+        let name = numbered(&member.name, member.number);
+        (role, format!("{name}, {kind}, as {}", member.participant_id))
+    }));
+    let harvest = answer.harvest.as_ref();
+    lines.push((
+        "harvest",
+        harvest.map_or_else(String::new, |harvest| match harvest.text.trim_end() {
+            "" => "(erased)".into(),
+            text => text.to_owned(),
+        }),
+    ));
+    lines.retain(|(_, words)| !words.is_empty());
+    lines
+}
+
+/// Who has the piece, since when, and when the next beat comes.
+fn piece(answer: &GatheringAnswer, now: Timestamp) -> Option<String> {
+    let holder = answer.holder.as_ref()?;
+    let since =
+        answer.since.as_ref().map_or(String::new(), |since| format!(" since {}", time(since)));
+    let next = answer.next_beat_at.as_ref().and_then(|at| {
+        let left = circle::seconds_until(at.parse().ok()?, now);
+        let what =
+            if answer.last_word { "the time for a last word ends" } else { "the next one comes" };
+        Some(format!(", {what} at {} (in {left} s)", time(at)))
+    });
+    Some(format!(
+        "{}{since}: beat {} of {}{}",
+        numbered(&holder.name, holder.number),
+        answer.beat,
+        answer.beats,
+        next.unwrap_or_default()
+    ))
+}
+
+async fn pass(context: &Context, args: &GatherPass) -> Result<(), Fault> {
+    let id = threads::resolve(&context.client, &args.thread.thread).await?;
+    let pass = NewPiecePass { from: args.from.clone(), to: args.to.clone() };
+    let answer: GatheringAnswer = context.client.post(&path(&id, "/pass"), &pass).await?;
+    if context.printer.json {
+        return context.printer.object(&answer);
+    }
+    context.printer.line(&row(context, &answer))
+}
+
+async fn end(context: &Context, args: &GatherEnd) -> Result<(), Fault> {
+    let id = threads::resolve(&context.client, &args.thread.thread).await?;
+    let by = Actor { from: args.from.clone() };
+    let answer: GatheringAnswer = context.client.post(&path(&id, "/end"), &by).await?;
+    if context.printer.json {
+        return context.printer.object(&answer);
+    }
+    note(match answer.status.as_str() {
+        "closed" => "The gathering is closed.",
+        _ => "Nothing more is spoken; the harvest is written. End it again to close it without.",
+    });
+    context.printer.line(&row(context, &answer))
+}
+
+#[cfg(test)]
+mod tests;
