@@ -294,8 +294,8 @@ impl Sessions {
         Ok(claim.map_err(log_error)?.map(|claim| claim.stream))
     }
 
-    /// A session that is over leaves its links and its gathering, its home takes no more words, and nobody waits for
-    /// it any more.
+    /// A session that is over leaves its links and its gathering, its home takes no more words, and
+    /// nobody waits for it any more.
     pub(super) async fn leave(&self, session: &Session) -> Result<(), SessionError> {
         let leave = StreamCommand::Leave { at: address_of(session) };
         let gathering = self.gathering_of(&session.id).await?;

@@ -9,6 +9,7 @@ use moothall_kernel::gatherings::{check_circle, check_plan};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile};
 use moothall_kernel::policy::{Policy, PolicyName};
+use moothall_kernel::say::not_your_piece;
 use moothall_kernel::view::Viewer;
 use uuid::Uuid;
 
@@ -401,9 +402,7 @@ impl Door {
         match self.hall.view(id, holds).await? {
             (true, true) => drop(self.submit(permitted, None).await?),
             (true, false) => {
-                let message = "Somebody else holds the talking piece.";
-                let rejection = Rejection::new(Refusal::Conflict, "not_your_piece", message);
-                return Err(HallError::Rejected(Box::new(rejection)).into());
+                return Err(HallError::Rejected(Box::new(not_your_piece())).into());
             }
             (false, _) => return Err(no_gathering()),
         }

@@ -460,7 +460,8 @@ impl Decider<'_> {
             return Ok(());
         }
         let Some(turn) = self.turn_answered(&by.id, reply_to) else {
-            return Err(nothing_to_pass(&by.id));
+            let elsewhere = self.has_no_piece(&by.id);
+            return Err(if elsewhere { not_your_piece() } else { nothing_to_pass(&by.id) });
         };
         self.end_older(&by.id, turn);
         self.ensure_started(turn);
@@ -468,6 +469,11 @@ impl Decider<'_> {
         self.pass_turn(turn, usage);
         Ok(())
     }
+}
+
+/// The no to whoever would hand on what somebody else holds.
+pub fn not_your_piece() -> Rejection {
+    Rejection::new(Refusal::Conflict, "not_your_piece", "Somebody else holds the talking piece.")
 }
 
 fn nothing_to_pass(id: &ParticipantId) -> Rejection {

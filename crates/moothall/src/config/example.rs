@@ -65,7 +65,7 @@ const SERVER: &[Entry] = &[
     ),
     (
         "trails",
-        "\"/home/me/gatherings\"",
+        "\"/srv/gatherings\"",
         "The folder to which the harvest of each gathering is appended too, to the file of its rhythm. Unset: they stand in their conversations alone.",
     ),
 ];

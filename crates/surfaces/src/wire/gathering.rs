@@ -99,7 +99,8 @@ pub struct NewGatheringMember {
     /// Its number, from 1: speakers hold the piece in the order of their numbers. Required.
     #[schema(minimum = 1)]
     pub number: u32,
-    /// `speaker`, or `harvester`, who listens and writes the harvest; `speaker` where it is missing.
+    /// `speaker`, or `harvester`, who listens and writes the harvest; `speaker` where it is
+    /// missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// `session`, one that lives; `agent`, one of the registry, started for the occasion where it
