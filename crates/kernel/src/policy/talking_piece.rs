@@ -60,14 +60,17 @@ impl Conversation {
     }
 
     /// When the next beat, or the end of the last word, is due; not while the holder waits for a
-    /// permission, and not before it begins its turn: that waiting has a limit of its own.
+    /// permission, not before it begins its turn, and not while it is at its last word: its turn
+    /// has limits of its own for that. (Ruling 29.)
     pub(crate) fn next_beat(&self) -> Option<Timestamp> {
         let gathering = self.gathering()?;
         let Some(tenure) = &gathering.tenure else { return gathering.harvest_until };
         let stands = |turn: &Turn| {
+            let speaks = turn.kind == TurnKind::Reply && turn.running.is_some();
             let waits =
-                turn.why == Why::Piece && turn.kind == TurnKind::Reply && turn.running.is_none();
-            turn.participant == tenure.holder && (turn.frozen_since.is_some() || waits)
+                turn.kind == TurnKind::Reply && turn.why == Why::Piece && turn.running.is_none();
+            turn.participant == tenure.holder
+                && (turn.frozen_since.is_some() || waits || (tenure.last_word && speaks))
         };
         (!self.open_turns().any(stands)).then_some(tenure.next_at)
     }
