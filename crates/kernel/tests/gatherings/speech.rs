@@ -1,4 +1,5 @@
-//! What hands the piece on and what does not: generated speech, labelled by the grammar that makes it.
+//! What hands the piece on and what does not: generated speech, labelled by the grammar that makes
+//! it.
 
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::event::{Event, Usage};
