@@ -369,13 +369,7 @@ impl Circle {
 
     /// Why somebody's words are not heard now, where a gathering keeps them out.
     pub fn refusal(&self, fault: &Fault) -> Option<String> {
-        // Whoever types a pass without having the piece has no turn either.
-        let is_about_it = match fault.code.as_deref() {
-            Some("not_your_piece") => true,
-            Some("no_open_turn") => self.hold.is_some() || self.harvests.is_some(),
-            _ => false,
-        };
-        if !is_about_it {
+        if fault.code.as_deref() != Some("not_your_piece") {
             return None;
         }
         let who = match (&self.hold, &self.harvests) {

@@ -152,8 +152,5 @@ fn a_refusal_says_who_is_heard_instead() {
         circle.refusal(&refused).as_deref(),
         Some("Bob (2) has the piece: nobody else is heard now")
     );
-    let no_turn = Fault::new(Exit::Failure, "no").coded("no_open_turn");
-    assert_eq!(circle.refusal(&no_turn), circle.refusal(&refused));
-    assert_eq!(Circle::default().refusal(&no_turn), None, "it says enough where nobody gathers");
     assert_eq!(circle.refusal(&Fault::new(Exit::Failure, "no").coded("thread_paused")), None);
 }
