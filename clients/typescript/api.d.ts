@@ -1371,6 +1371,110 @@ export interface components {
             /** @description `speaker` or `harvester`. */
             role: string;
         };
+        /** @description How a gathering goes. */
+        GatheringRules: {
+            /**
+             * Format: double
+             * @description Seconds from beat to beat.
+             */
+            beat_interval_seconds: number;
+            /**
+             * Format: int32
+             * @description Beats for which a speaker may hold the piece.
+             */
+            beats_per_turn: number;
+            /** @description Rounds of inhale, hold and exhale. */
+            breath: number[];
+            /** @description `live` or `on_turn`. */
+            delivery: string;
+            /**
+             * Format: double
+             * @description Seconds for a last word.
+             */
+            last_word_seconds: number;
+            /** @description The question it begins with. */
+            opening_question: string;
+            /** @description What kind of gathering it is. */
+            rhythm: string;
+        };
+        /** @description The content of an event of type `gathering`; its `event` key says which. */
+        GatheringStep: {
+            /** @description The id of whoever began it. */
+            by: string;
+            /** @enum {string} */
+            event: "opened";
+            /** @description Who takes part, by number. */
+            participants: components["schemas"]["GatheringMember"][];
+            /** @description How it goes. */
+            plan: components["schemas"]["GatheringRules"];
+        } | {
+            /** @enum {string} */
+            event: "round_opened";
+            /** @description The ids of those who will hold the piece, in order. */
+            order: string[];
+            /** @description `inhale`, `hold` or `exhale`. */
+            phase: string;
+            /**
+             * Format: int32
+             * @description Which round of the phase, from 1.
+             */
+            round: number;
+            /** @description What the phase asks of the speakers, in one sentence. */
+            rule: string;
+        } | {
+            /** @enum {string} */
+            event: "piece_given";
+            /** @description The id of whoever has it now. */
+            holder: string;
+            /** @description Why it is not the one who was named, where that is so. */
+            note?: string | null;
+        } | {
+            /** @enum {string} */
+            event: "beat";
+            /**
+             * Format: int32
+             * @description Which beat of the hold, from 1.
+             */
+            number: number;
+        } | {
+            /** @enum {string} */
+            event: "last_word_asked";
+        } | {
+            /**
+             * @description `passed`, `last_word`, `grace` (nothing came in the time for it), `gone` (the holder is
+             *     not there any more), or `stopped` (a person stopped or ended it, or too few are left).
+             */
+            because: string;
+            /** @enum {string} */
+            event: "piece_released";
+            /** @description The id of whoever had it. */
+            holder: string;
+            /** @description The id of whoever was named as the next and can be. */
+            next?: string | null;
+            /** @description What there is to say about a name that cannot. */
+            note?: string | null;
+        } | {
+            /** @description The word with which the gathering will close. */
+            because: string;
+            /** @enum {string} */
+            event: "harvest_asked";
+            /** @description The id of whoever writes it. */
+            harvester: string;
+            /** @description Until when a person is waited for; none for an agent, whose turn has a limit of its own. */
+            until?: string | null;
+        } | {
+            /** @enum {string} */
+            event: "harvested";
+            /** @description The id of whoever wrote it. */
+            harvester: string;
+            /** @description The id of the message with it. */
+            message: string;
+        } | {
+            /** @description `done`, `too_few` or `ended`. */
+            because: string;
+            /** @enum {string} */
+            event: "closed";
+        };
         /** @description What came of a gathering. */
         Harvest: {
             /** @description The id of the message with it. */
@@ -1658,7 +1762,10 @@ export interface components {
              *     lives in a terminal; or `human`. Required.
              */
             kind: string;
-            /** @description For an agent: the model it is called with; the registry's where it is missing. */
+            /**
+             * @description For an agent: the model it is called with, which a program in a terminal is given as
+             *     `--model`; its own where it is missing.
+             */
             model?: string | null;
             /** @description The name that the others read. Required. */
             name: string;
@@ -1672,7 +1779,10 @@ export interface components {
              *     the gathering, or `user` where that is an agent; the others get one made of their names.
              */
             participant_id?: string | null;
-            /** @description `speaker`, or `harvester`, who listens and writes the harvest; `speaker` where it is missing. */
+            /**
+             * @description `speaker`, or `harvester`, who listens and writes the harvest; `speaker` where it is
+             *     missing.
+             */
             role?: string | null;
             /** @description For `session`: its id, the beginning of its id, or its name. */
             session_id?: string | null;
@@ -2994,7 +3104,7 @@ export interface operations {
         };
         responses: {
             /** @description A gathering, as it is now or was at its end. */
-            201: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };

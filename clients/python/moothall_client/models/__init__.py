@@ -31,6 +31,25 @@ from .forecast_entry import ForecastEntry
 from .gathering_answer import GatheringAnswer
 from .gathering_list import GatheringList
 from .gathering_member import GatheringMember
+from .gathering_rules import GatheringRules
+from .gathering_step_type_0 import GatheringStepType0
+from .gathering_step_type_0_event import GatheringStepType0Event
+from .gathering_step_type_1 import GatheringStepType1
+from .gathering_step_type_1_event import GatheringStepType1Event
+from .gathering_step_type_2 import GatheringStepType2
+from .gathering_step_type_2_event import GatheringStepType2Event
+from .gathering_step_type_3 import GatheringStepType3
+from .gathering_step_type_3_event import GatheringStepType3Event
+from .gathering_step_type_4 import GatheringStepType4
+from .gathering_step_type_4_event import GatheringStepType4Event
+from .gathering_step_type_5 import GatheringStepType5
+from .gathering_step_type_5_event import GatheringStepType5Event
+from .gathering_step_type_6 import GatheringStepType6
+from .gathering_step_type_6_event import GatheringStepType6Event
+from .gathering_step_type_7 import GatheringStepType7
+from .gathering_step_type_7_event import GatheringStepType7Event
+from .gathering_step_type_8 import GatheringStepType8
+from .gathering_step_type_8_event import GatheringStepType8Event
 from .harvest import Harvest
 from .health import Health
 from .invitation_accepted import InvitationAccepted
@@ -185,6 +204,25 @@ __all__ = (
     "GatheringAnswer",
     "GatheringList",
     "GatheringMember",
+    "GatheringRules",
+    "GatheringStepType0",
+    "GatheringStepType0Event",
+    "GatheringStepType1",
+    "GatheringStepType1Event",
+    "GatheringStepType2",
+    "GatheringStepType2Event",
+    "GatheringStepType3",
+    "GatheringStepType3Event",
+    "GatheringStepType4",
+    "GatheringStepType4Event",
+    "GatheringStepType5",
+    "GatheringStepType5Event",
+    "GatheringStepType6",
+    "GatheringStepType6Event",
+    "GatheringStepType7",
+    "GatheringStepType7Event",
+    "GatheringStepType8",
+    "GatheringStepType8Event",
     "Harvest",
     "Health",
     "InvitationAccepted",

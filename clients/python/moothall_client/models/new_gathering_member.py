@@ -25,7 +25,8 @@ class NewGatheringMember:
         cwd (None | str | Unset): For an agent that is started: the folder it works in, as a whole path; its own where
             it is
             missing.
-        model (None | str | Unset): For an agent: the model it is called with; the registry's where it is missing.
+        model (None | str | Unset): For an agent: the model it is called with, which a program in a terminal is given as
+            `--model`; its own where it is missing.
         participant_id (None | str | Unset): For a person: the id that they speak under. The first person without one is
             whoever begins
             the gathering, or `user` where that is an agent; the others get one made of their names.

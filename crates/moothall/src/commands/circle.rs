@@ -1,95 +1,21 @@
 //! Gatherings in words: what their events say, for every command that shows events. Pure.
 
 use jiff::{SignedDuration, Timestamp};
-use moothall_kernel::gathering::{LetGo, Phase};
 use moothall_kernel::policy::PolicyName;
 use moothall_surfaces::wire::{
-    Envelope, GatheringAnswer, GatheringMember, PieceHolder, ThreadStateAnswer,
+    Envelope, GatheringAnswer, GatheringMember, GatheringRules, GatheringStep, PieceHolder,
+    ThreadStateAnswer,
 };
 use serde::Deserialize;
 
 use crate::client::{Client, segment};
 use crate::fault::Fault;
 
-/// What an event of a gathering says.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-pub enum Step {
-    /// It began.
-    Opened {
-        /// The id of whoever began it.
-        by: String,
-        /// How it goes.
-        plan: Plan,
-        /// Who takes part, by number.
-        participants: Vec<GatheringMember>,
-    },
-    /// A round began.
-    RoundOpened {
-        /// The phase in which it is.
-        phase: Phase,
-        /// What the phase asks of the speakers.
-        rule: String,
-        /// Which round of the phase, from 1.
-        round: u32,
-    },
-    /// Somebody got the piece.
-    PieceGiven {
-        /// The id of whoever has it now.
-        holder: String,
-        /// Why it is not the one who was named.
-        note: Option<String>,
-    },
-    /// The holder's time went on.
-    Beat {
-        /// Which beat of the hold, from 1.
-        number: u32,
-    },
-    /// The holder's time is over but for a last word.
-    LastWordAsked,
-    /// The holder let go.
-    PieceReleased {
-        /// The id of whoever had it.
-        holder: String,
-        /// What ended the time with it.
-        because: LetGo,
-    },
-    /// Nothing more is spoken.
-    HarvestAsked {
-        /// The id of whoever writes the harvest.
-        harvester: String,
-    },
-    /// The harvest is there.
-    Harvested {
-        /// The id of whoever wrote it.
-        harvester: String,
-    },
-    /// It is over.
-    Closed {
-        /// `done`, `too_few` or `ended`.
-        because: String,
-    },
-}
-
-/// How a gathering goes, as far as it is told.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-pub struct Plan {
-    /// What kind of gathering it is.
-    rhythm: String,
-    /// The question it begins with.
-    opening_question: String,
-    /// Rounds of each phase.
-    breath: [u32; 3],
-    beats_per_turn: u32,
-    beat_interval_seconds: f64,
-    last_word_seconds: f64,
-}
-
 /// A gathering as it is followed: who takes part, how it goes, and who has the piece.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Circle {
     members: Vec<GatheringMember>,
-    plan: Plan,
+    plan: GatheringRules,
     hold: Option<Hold>,
     /// Who writes the harvest, once it is asked for.
     harvests: Option<String>,
@@ -124,22 +50,26 @@ pub fn is_one(state: &ThreadStateAnswer) -> bool {
 }
 
 /// What an event says about a gathering, if it is about one.
-pub fn step(envelope: &Envelope) -> Option<Step> {
-    (envelope.kind == "gathering").then(|| Step::deserialize(&envelope.content).ok()).flatten()
+pub fn step(envelope: &Envelope) -> Option<GatheringStep> {
+    (envelope.kind == "gathering")
+        .then(|| GatheringStep::deserialize(&envelope.content).ok())
+        .flatten()
 }
 
 /// Whether everybody in a conversation is told of an event of its gathering: not of beats, and not
 /// of what the next event says as well.
 pub fn is_told(envelope: &Envelope) -> bool {
     step(envelope).is_some_and(|step| match step {
-        Step::Opened { .. }
-        | Step::RoundOpened { .. }
-        | Step::PieceGiven { .. }
-        | Step::LastWordAsked
-        | Step::HarvestAsked { .. }
-        | Step::Closed { .. } => true,
-        Step::PieceReleased { because, .. } => matches!(because, LetGo::Grace | LetGo::Gone),
-        Step::Beat { .. } | Step::Harvested { .. } => false,
+        GatheringStep::Opened { .. }
+        | GatheringStep::RoundOpened { .. }
+        | GatheringStep::PieceGiven { .. }
+        | GatheringStep::LastWordAsked
+        | GatheringStep::HarvestAsked { .. }
+        | GatheringStep::Closed { .. } => true,
+        GatheringStep::PieceReleased { because, .. } => {
+            ["grace", "gone"].contains(&because.as_str())
+        }
+        GatheringStep::Beat { .. } | GatheringStep::Harvested { .. } => false,
     })
 }
 
@@ -182,13 +112,14 @@ impl Circle {
         let asked = answer.status == "active" && answer.phase.as_deref() == Some("close");
         Self {
             members: answer.participants.clone(),
-            plan: Plan {
+            plan: GatheringRules {
                 rhythm: answer.rhythm.clone(),
                 opening_question: answer.opening_question.clone(),
                 breath: answer.breath,
                 beats_per_turn: answer.beats_per_turn,
                 beat_interval_seconds: answer.beat_interval_seconds,
                 last_word_seconds: answer.last_word_seconds,
+                delivery: answer.delivery.clone(),
             },
             hold,
             harvests: harvester.filter(|_| asked).map(|member| member.participant_id.clone()),
@@ -212,75 +143,85 @@ impl Circle {
     }
 
     /// Takes an event; gives what it says, if it is about a gathering.
-    pub fn hear(&mut self, envelope: &Envelope) -> Option<Step> {
+    pub fn hear(&mut self, envelope: &Envelope) -> Option<GatheringStep> {
         let step = step(envelope)?;
         let after = |seconds: f64| {
             let at: Timestamp = envelope.ts.parse().ok()?;
             at.checked_add(SignedDuration::try_from_secs_f64(seconds).ok()?).ok()
         };
         match &step {
-            Step::Opened { plan, participants, .. } => {
+            GatheringStep::Opened { plan, participants, .. } => {
                 let (plan, members) = (plan.clone(), participants.clone());
                 *self = Self { plan, members, ..Self::default() };
             }
-            Step::PieceGiven { holder, .. } => {
+            GatheringStep::PieceGiven { holder, .. } => {
                 let next_at = after(self.plan.beat_interval_seconds);
                 let holder = holder.clone();
                 self.hold = Some(Hold { holder, beat: 0, last_word: false, next_at });
             }
-            Step::Beat { number } => {
+            GatheringStep::Beat { number } => {
                 let next_at = after(self.plan.beat_interval_seconds);
                 if let Some(hold) = &mut self.hold {
                     (hold.beat, hold.next_at) = (*number, next_at);
                 }
             }
-            Step::LastWordAsked => {
+            GatheringStep::LastWordAsked => {
                 let next_at = after(self.plan.last_word_seconds);
                 if let Some(hold) = &mut self.hold {
                     (hold.last_word, hold.next_at) = (true, next_at);
                 }
             }
-            Step::PieceReleased { .. } => self.hold = None,
-            Step::HarvestAsked { harvester } => self.harvests = Some(harvester.clone()),
-            Step::Closed { .. } => (self.hold, self.harvests) = (None, None),
-            Step::RoundOpened { .. } | Step::Harvested { .. } => {}
+            GatheringStep::PieceReleased { .. } => self.hold = None,
+            GatheringStep::HarvestAsked { harvester, .. } => {
+                self.harvests = Some(harvester.clone())
+            }
+            GatheringStep::Closed { .. } => (self.hold, self.harvests) = (None, None),
+            GatheringStep::RoundOpened { .. } | GatheringStep::Harvested { .. } => {}
         }
         Some(step)
     }
 
     /// What an event says that was just heard, as people read it.
-    pub fn words(&self, step: &Step) -> String {
+    pub fn words(&self, step: &GatheringStep) -> String {
         match step {
-            Step::Opened { by, plan, participants } => opened(&self.named(by), plan, participants),
-            Step::RoundOpened { phase, rule, round } => {
-                let name = phase.to_string().to_uppercase();
-                let rounds = match self.plan.breath[*phase as usize] {
+            GatheringStep::Opened { by, plan, participants } => {
+                opened(&self.named(by), plan, participants)
+            }
+            GatheringStep::RoundOpened { phase, rule, round, .. } => {
+                let name = phase.to_uppercase();
+                let rounds = match self.rounds_of(phase) {
                     0 => String::new(),
                     rounds => format!("/{rounds}"),
                 };
                 format!("--- Phase: {name} (round {round}{rounds}) ---\n{rule}")
             }
-            Step::PieceGiven { holder, note } => {
+            GatheringStep::PieceGiven { holder, note } => {
                 let note = note.as_ref().map_or(String::new(), |note| format!(" {note}"));
                 format!("The piece is now with {}.{note}", self.named(holder))
             }
-            Step::Beat { number } => format!("beat {number} of {}", self.of_holder()),
-            Step::LastWordAsked => format!("A last word is asked of {}.", self.of_holder()),
-            Step::PieceReleased { holder, because } => {
+            GatheringStep::Beat { number } => format!("beat {number} of {}", self.of_holder()),
+            GatheringStep::LastWordAsked => {
+                format!("A last word is asked of {}.", self.of_holder())
+            }
+            GatheringStep::PieceReleased { holder, because, .. } => {
                 let holder = self.named(holder);
-                match because {
-                    LetGo::Passed => format!("{holder} hands the piece on."),
-                    LetGo::LastWord => format!("{holder} has said a last word."),
-                    LetGo::Grace => format!("{holder} said no last word in time."),
-                    LetGo::Gone => format!("{holder} had the piece and is gone."),
-                    LetGo::Stopped => format!("{holder} has the piece no more."),
+                match because.as_str() {
+                    "passed" => format!("{holder} hands the piece on."),
+                    "last_word" => format!("{holder} has said a last word."),
+                    "grace" => format!("{holder} said no last word in time."),
+                    "gone" => format!("{holder} had the piece and is gone."),
+                    _ => format!("{holder} has the piece no more."),
                 }
             }
-            Step::HarvestAsked { harvester } => {
+            GatheringStep::HarvestAsked { harvester, .. } => {
                 format!("--- Phase: CLOSE ---\n{} writes the harvest.", self.named(harvester))
             }
-            Step::Harvested { harvester } => format!("The harvest is {}'s.", self.named(harvester)),
-            Step::Closed { because } => format!("The gathering is closed: {}.", closing(because)),
+            GatheringStep::Harvested { harvester, .. } => {
+                format!("The harvest is {}'s.", self.named(harvester))
+            }
+            GatheringStep::Closed { because } => {
+                format!("The gathering is closed: {}.", closing(because))
+            }
         }
     }
 
@@ -289,23 +230,25 @@ impl Circle {
     }
 
     /// What somebody has to do after an event, where it is theirs to do something.
-    pub fn call(&self, step: &Step, me: &str) -> Option<String> {
+    pub fn call(&self, step: &GatheringStep, me: &str) -> Option<String> {
         let has_piece = self.hold.as_ref().is_some_and(|hold| hold.holder == me);
         match step {
-            Step::PieceGiven { .. } if has_piece => Some(self.turn_began()),
-            Step::LastWordAsked if has_piece => {
+            GatheringStep::PieceGiven { .. } if has_piece => Some(self.turn_began()),
+            GatheringStep::LastWordAsked if has_piece => {
                 Some("Your turn is up. What would you like to say last?".into())
             }
-            Step::HarvestAsked { harvester } if harvester == me => Some(HARVEST.into()),
-            Step::Opened { .. }
-            | Step::RoundOpened { .. }
-            | Step::PieceGiven { .. }
-            | Step::Beat { .. }
-            | Step::LastWordAsked
-            | Step::PieceReleased { .. }
-            | Step::HarvestAsked { .. }
-            | Step::Harvested { .. }
-            | Step::Closed { .. } => None,
+            GatheringStep::HarvestAsked { harvester, .. } if harvester == me => {
+                Some(HARVEST.into())
+            }
+            GatheringStep::Opened { .. }
+            | GatheringStep::RoundOpened { .. }
+            | GatheringStep::PieceGiven { .. }
+            | GatheringStep::Beat { .. }
+            | GatheringStep::LastWordAsked
+            | GatheringStep::PieceReleased { .. }
+            | GatheringStep::HarvestAsked { .. }
+            | GatheringStep::Harvested { .. }
+            | GatheringStep::Closed { .. } => None,
         }
     }
 
@@ -316,9 +259,9 @@ impl Circle {
         }
         let hold = self.hold.as_ref().filter(|hold| hold.holder == me)?;
         let step = if hold.last_word {
-            Step::LastWordAsked
+            GatheringStep::LastWordAsked
         } else {
-            Step::PieceGiven { holder: hold.holder.clone(), note: None }
+            GatheringStep::PieceGiven { holder: hold.holder.clone(), note: None }
         };
         self.call(&step, me)
     }
@@ -332,8 +275,8 @@ impl Circle {
     }
 
     /// What the one who has the piece hears of a beat, and nobody else.
-    pub fn beat_of(&self, step: &Step, me: &str) -> Option<String> {
-        let Step::Beat { number } = step else { return None };
+    pub fn beat_of(&self, step: &GatheringStep, me: &str) -> Option<String> {
+        let GatheringStep::Beat { number } = step else { return None };
         let mine = self.hold.as_ref().is_some_and(|hold| hold.holder == me);
         let last = *number >= self.plan.beats_per_turn;
         (mine && !last)
@@ -367,6 +310,16 @@ impl Circle {
         })
     }
 
+    /// How many rounds a phase has.
+    fn rounds_of(&self, phase: &str) -> u32 {
+        let [inhale, hold, exhale] = self.plan.breath;
+        match phase {
+            "inhale" => inhale,
+            "hold" => hold,
+            _ => exhale,
+        }
+    }
+
     /// Why somebody's words are not heard now, where a gathering keeps them out.
     pub fn refusal(&self, fault: &Fault) -> Option<String> {
         if fault.code.as_deref() != Some("not_your_piece") {
@@ -384,7 +337,7 @@ impl Circle {
 const HARVEST: &str =
     "You write the harvest: what you say next is kept as what came of this gathering.";
 
-fn opened(by: &str, plan: &Plan, participants: &[GatheringMember]) -> String {
+fn opened(by: &str, plan: &GatheringRules, participants: &[GatheringMember]) -> String {
     let with = |role: &str| {
         let members = participants.iter().filter(|member| member.role == role);
         let names: Vec<_> = members.map(|member| numbered(&member.name, member.number)).collect();

@@ -3,10 +3,12 @@
 mod plan;
 
 use jiff::Timestamp;
-use moothall_surfaces::wire::{Actor, Envelope, GatheringAnswer, GatheringList, NewPiecePass};
+use moothall_surfaces::wire::{
+    Actor, Envelope, GatheringAnswer, GatheringList, GatheringStep, NewPiecePass,
+};
 
 use super::Context;
-use super::circle::{self, Circle, Step, ask, numbered, path};
+use super::circle::{self, Circle, ask, numbered, path};
 use super::events::{Follow, Heard, Wanted};
 use super::permit;
 use crate::cli::{Gather, GatherEnd, GatherPass, GatherStart, Thread};
@@ -80,15 +82,15 @@ impl Waited {
         self.is_over |= matches!(envelope.kind.as_str(), "thread.archived" | "thread.deleted");
         let Some(step) = self.circle.hear(envelope) else { return permit::told(envelope) };
         match step {
-            Step::HarvestAsked { .. } => self.failed = None,
-            Step::Closed { .. } => self.is_over = true,
-            Step::Opened { .. }
-            | Step::RoundOpened { .. }
-            | Step::PieceGiven { .. }
-            | Step::Beat { .. }
-            | Step::LastWordAsked
-            | Step::PieceReleased { .. }
-            | Step::Harvested { .. } => {}
+            GatheringStep::HarvestAsked { .. } => self.failed = None,
+            GatheringStep::Closed { .. } => self.is_over = true,
+            GatheringStep::Opened { .. }
+            | GatheringStep::RoundOpened { .. }
+            | GatheringStep::PieceGiven { .. }
+            | GatheringStep::Beat { .. }
+            | GatheringStep::LastWordAsked
+            | GatheringStep::PieceReleased { .. }
+            | GatheringStep::Harvested { .. } => {}
         }
         circle::is_told(envelope).then(|| self.circle.words(&step))
     }

@@ -58,8 +58,8 @@ use crate::sse::frames::Frames;
 use crate::tls::Tls;
 use crate::ui;
 use crate::wire::{
-    Bell, DeltaSignal, Envelope, ErrorBody, PresenceAccepted, PresenceUpdate, ProgressSignal,
-    TurnEvent,
+    Bell, DeltaSignal, Envelope, ErrorBody, GatheringStep, PresenceAccepted, PresenceUpdate,
+    ProgressSignal, TurnEvent,
 };
 
 /// Where a server listens when nobody says otherwise.
@@ -214,6 +214,7 @@ fn api_router() -> OpenApiRouter<App> {
         components(schemas(
             Envelope,
             TurnEvent,
+            GatheringStep,
             ErrorBody,
             Bell,
             PresenceUpdate,

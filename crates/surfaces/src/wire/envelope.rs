@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::control::changes_as_content;
-use super::gathering;
+use super::gathering_step::GatheringStep;
 use super::session::OptionEntry;
 use super::turn::{TurnEvent, WireFault, texts, turn_id};
 use super::usage::purse_words;
@@ -275,7 +275,7 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         | Event::StartSettled { .. } => Face::new(permission(stream, event)),
         Event::PermissionAnswered { .. } => Face::new(permission(stream, event))
             .with(Meta { redacted: event.is_erased(), ..Meta::default() }),
-        Event::Gathering(step) => Face::new(gathering::content(step)),
+        Event::Gathering(step) => Face::new(json!(GatheringStep::from(step))),
         Event::TurnGranted { participant, cause, .. } => Face::new(turn_content(stream, event))
             .only_to(participant)
             .with(Meta::replying(Some(cause))),

@@ -1,52 +1,11 @@
-//! Gatherings as clients send and get them, and the content of events of type `gathering`.
+//! Gatherings as clients send and get them.
 
 use moothall_engine::door::GatheringEntry;
-use moothall_kernel::gathering::{Gathering, GatheringEvent, GatheringPlan, Member};
+use moothall_kernel::gathering::{Gathering, Member};
 use moothall_kernel::ids::ParticipantId;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use utoipa::ToSchema;
-
-/// `{"event": …}` and what belongs to it.
-pub(super) fn content(step: &GatheringEvent) -> Value {
-    match step {
-        GatheringEvent::Opened { plan, by, members, .. } => {
-            let participants: Vec<_> = members.iter().map(GatheringMember::from).collect();
-            json!({"event": "opened", "by": by, "plan": plan_as_json(plan), "participants": participants})
-        }
-        GatheringEvent::RoundOpened { phase, round, order } => {
-            json!({"event": "round_opened", "phase": phase.to_string(), "rule": phase.rule(), "round": round, "order": order})
-        }
-        GatheringEvent::PieceGiven { holder, note } => {
-            json!({"event": "piece_given", "holder": holder, "note": note})
-        }
-        // What went on at a beat is for the holder alone.
-        GatheringEvent::Beat { number, .. } => json!({"event": "beat", "number": number}),
-        GatheringEvent::LastWordAsked => json!({"event": "last_word_asked"}),
-        GatheringEvent::PieceReleased { holder, because, next, note } => {
-            json!({"event": "piece_released", "holder": holder, "because": because.to_string(), "next": next, "note": note})
-        }
-        GatheringEvent::HarvestAsked { harvester, because, until } => {
-            json!({"event": "harvest_asked", "harvester": harvester, "because": because, "until": until.map(|until| until.to_string())})
-        }
-        GatheringEvent::Harvested { harvester, message, .. } => {
-            json!({"event": "harvested", "harvester": harvester, "message": message.to_string()})
-        }
-        GatheringEvent::Closed { because } => json!({"event": "closed", "because": because}),
-    }
-}
-
-fn plan_as_json(plan: &GatheringPlan) -> Value {
-    json!({
-        "rhythm": plan.rhythm,
-        "breath": plan.breath,
-        "beats_per_turn": plan.beats_per_turn,
-        "beat_interval_seconds": plan.beat_interval.as_secs_f64(),
-        "last_word_seconds": plan.last_word.as_secs_f64(),
-        "opening_question": plan.opening_question,
-        "delivery": plan.hearing.to_string(),
-    })
-}
 
 /// Body of `POST /gatherings`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]

@@ -7,6 +7,7 @@ mod types;
 mod control;
 mod turn;
 mod gathering;
+mod gathering_step;
 mod state;
 mod requests;
 mod answers;
@@ -42,6 +43,7 @@ pub use gathering::{
     GatheringAnswer, GatheringList, GatheringMember, Harvest, NewGathering, NewGatheringMember,
     NewPiecePass, PieceHolder,
 };
+pub use gathering_step::{GatheringRules, GatheringStep};
 pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMember};
 pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPass, NewPresence, NewThread, Pass};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};

@@ -36,10 +36,10 @@ def _get_kwargs(
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
 ) -> ErrorBody | GatheringAnswer | None:
-    if response.status_code == 201:
-        response_201 = GatheringAnswer.from_dict(response.json())
+    if response.status_code == 200:
+        response_200 = GatheringAnswer.from_dict(response.json())
 
-        return response_201
+        return response_200
 
     if 400 <= response.status_code <= 499:
         response_4xx = ErrorBody.from_dict(response.json())

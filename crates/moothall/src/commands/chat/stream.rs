@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
 use moothall_surfaces::wire::{
-    DeltaSignal, Envelope, EventTypes, GatheringAnswer, PresenceUpdate, ThreadStateAnswer,
+    DeltaSignal, Envelope, EventTypes, GatheringAnswer, GatheringStep, PresenceUpdate,
+    ThreadStateAnswer,
 };
 use serde::de::DeserializeOwned;
 use tokio::sync::Notify;
@@ -13,7 +14,7 @@ use tokio::sync::mpsc::Sender;
 
 use super::room::Room;
 use crate::client::{Client, RETRY_MS};
-use crate::commands::circle::{self, Step};
+use crate::commands::circle;
 use crate::fault::{Exit, Fault};
 use crate::sse::Frame;
 use crate::threads;
@@ -148,7 +149,7 @@ impl Ear {
         }
         self.position = envelope.seq;
         let changes = Room::changes_with(&envelope);
-        let opened = matches!(circle::step(&envelope), Some(Step::Opened { .. }));
+        let opened = matches!(circle::step(&envelope), Some(GatheringStep::Opened { .. }));
         self.gathers |= opened;
         self.say(Heard::Event(Box::new(envelope))).await?;
         if changes && let Ok(state) = threads::state(&self.client, &self.thread).await {

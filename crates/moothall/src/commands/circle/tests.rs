@@ -84,7 +84,7 @@ fn steps_are_read_as_sentences() {
     assert!(step_of_another_version().is_none());
 }
 
-fn step_of_another_version() -> Option<Step> {
+fn step_of_another_version() -> Option<GatheringStep> {
     step(&event(1, json!({"event": "sung"})))
 }
 
