@@ -162,13 +162,18 @@ function turnLine(event: Envelope, names: Names): Line {
   };
 }
 
-function gatheringLine(events: readonly Envelope[], names: Names): Line {
+function gatheringLine(events: readonly Envelope[], names: Names, breath: readonly number[]): Line {
   const steps = events.map(stepOf).filter((step) => step !== null);
-  return line(steps.map((step) => stepSentence(step, names)).join(' '));
+  return line(steps.map((step) => stepSentence(step, names, breath)).join(' '));
 }
 
 /** One line for an event, or for several of one author. */
-export function describe(events: readonly Envelope[], names: Names, currency = 'USD'): Line {
+export function describe(
+  events: readonly Envelope[],
+  names: Names,
+  currency = 'USD',
+  breath: readonly number[] = [],
+): Line {
   const event = events[0];
   if (!event) return line('');
   const who = names(event.from);
@@ -178,7 +183,7 @@ export function describe(events: readonly Envelope[], names: Names, currency = '
     case 'turn':
       return turnLine(event, names);
     case 'gathering':
-      return gatheringLine(events, names);
+      return gatheringLine(events, names, breath);
     case 'control':
     case 'thread.created':
     case 'thread.renamed':
