@@ -1,11 +1,11 @@
 /** A conversation as a file. */
 
 import { marked, type Token, type Tokens } from 'marked';
-import { isQuiet, type Gathering } from './gathering';
+import { isQuiet, stepOf } from './gathering';
 import { describe } from './lines';
 import { doubt } from './standing-for';
 import { fullTime } from './time';
-import type { Envelope } from './types';
+import type { Envelope, Gathering } from './types';
 
 export function asJsonl(events: readonly Envelope[]): string {
   return events.map((event) => `${JSON.stringify(event)}\n`).join('');
@@ -84,10 +84,10 @@ function escapeBody(body: string): string {
   return joined(marked.lexer(body)).trimEnd();
 }
 
-function entry(event: Envelope, nameOf: (id: string) => string): string | null {
+function entry(event: Envelope, nameOf: (id: string) => string, breath: readonly number[]): string | null {
   if (event.type === 'message' && typeof event.content === 'string') return message(event, event.content, nameOf);
   if (event.type === 'turn' || event.type === 'permission' || isQuiet(event)) return null;
-  return `- ${escapeName(describe([event], nameOf).text)} (${fullTime(event.ts)})\n`;
+  return `- ${escapeName(describe([event], nameOf, undefined, breath).text)} (${fullTime(event.ts)})\n`;
 }
 
 function message(event: Envelope, words: string, nameOf: (id: string) => string): string {
@@ -98,14 +98,18 @@ function message(event: Envelope, words: string, nameOf: (id: string) => string)
 }
 
 export function asMarkdown(title: string, events: readonly Envelope[], nameOf: (id: string) => string): string {
-  const entries = events.map((event) => entry(event, nameOf)).filter((text) => text !== null);
+  const opened = events.map(stepOf).findLast((step) => step?.event === 'opened');
+  const entries = events
+    .map((event) => entry(event, nameOf, opened?.plan.breath ?? []))
+    .filter((text) => text !== null);
   return [`# ${escapeName(title)}\n`, ...entries].join('\n');
 }
 
 /** The harvest of a gathering with what it came from: the question, and who sat in the circle. */
 export function harvestAsMarkdown({ title, opening_question, participants, harvest }: Gathering): string {
   const members = participants.map(({ name, number, role }) => `- ${escapeName(name)} (${number}), ${role}\n`).join('');
-  const head = `# ${escapeName(title)}\n\n${escapeBody(opening_question)}\n\n${members}`;
+  const question = opening_question === '' ? '' : `${escapeBody(opening_question)}\n\n`;
+  const head = `# ${escapeName(title)}\n\n${question}${members}`;
   return `${head}\n## Harvest\n\n${escapeBody(harvest?.text ?? '')}\n`;
 }
 

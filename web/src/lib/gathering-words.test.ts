@@ -1,21 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { asMarkdown, harvestAsMarkdown } from './export';
-import type { Gathering, GatheringEvent, GatheringMember } from './gathering';
 import { pieceSentence, roleWords, standWords, stepSentence, together, whyClosed } from './gathering-words';
 import { describe as line } from './lines';
 import { Timeline } from './timeline';
-import type { Envelope } from './types';
+import type { Envelope, Gathering, GatheringEvent, GatheringMember } from './types';
 import { ME } from './words';
 
 const names = (id: string) => (id === ME ? 'You' : id[0]!.toUpperCase() + id.slice(1));
-const say = (step: GatheringEvent) => stepSentence(step, names);
+const say = (step: GatheringEvent) => stepSentence(step, names, [1, 2, 1]);
 const given = (holder: string): GatheringEvent => ({
   event: 'piece_given',
   holder,
-  name: names(holder),
-  number: 2,
   note: 'Zed is muted; the piece goes on in order.',
-  next_beat_at: null,
 });
 const released = (
   holder: string,
@@ -24,7 +20,14 @@ const released = (
   note: string | null = null,
 ): GatheringEvent => ({ event: 'piece_released', holder, because, next, note });
 
-const member = (id: string, number: number, role: GatheringMember['role'] = 'speaker'): GatheringMember => ({
+const asked = (harvester: string): GatheringEvent => ({
+  event: 'harvest_asked',
+  harvester,
+  because: 'done',
+  until: null,
+});
+
+const member = (id: string, number: number, role = 'speaker'): GatheringMember => ({
   participant_id: id,
   name: names(id),
   number,
@@ -56,13 +59,15 @@ describe('each step of a gathering', () => {
       opening_question: 'What now?',
       delivery: 'live' as const,
     };
-    expect(say({ event: 'opened', by: 'ann', plan })).toBe(
-      'Ann opened a gathering: “What now?” (rounds of inhale 1, hold 2, exhale 1; 3 beats of 60 seconds for each turn)',
+    const { participants } = gathering;
+    expect(say({ event: 'opened', by: 'ann', plan, participants: participants.slice(2) })).toBe(
+      'Ann opened a gathering of Cy (3) and Dee (4): “What now?” (rounds of inhale 1, hold 2, exhale 1; 3 beats of 60 seconds for each turn)',
     );
-    const round = { event: 'round_opened', phase: 'hold', rule: 'Question.', round: 1, rounds: 2, order: [] } as const;
-    expect(say({ ...round, order: [] })).toBe('Hold, round 1 of 2. Question.');
-    expect(say(given('bo'))).toBe('The piece is with Bo (2).');
-    expect(say({ event: 'harvest_asked', harvester: 'hal' })).toBe('Hal is asked for the harvest.');
+    const round: GatheringEvent = { event: 'round_opened', phase: 'hold', rule: 'Question.', round: 1, order: [] };
+    expect(say(round)).toBe('Hold, round 1 of 2. Question.');
+    expect(stepSentence(round, names)).toBe('Hold, round 1. Question.');
+    expect(say(given('bo'))).toBe('The piece is with Bo.');
+    expect(say(asked('hal'))).toBe('Hal is asked for the harvest.');
     expect(say({ event: 'harvested', harvester: 'hal', message: 'e1' })).toBe('Hal brought in the harvest.');
     expect(say({ event: 'closed', because: 'too_few' })).toBe('The gathering is closed: too few speakers were left.');
     expect(say({ event: 'closed', because: 'rain' })).toBe('The gathering is closed: rain.');
@@ -78,7 +83,7 @@ describe('each step of a gathering', () => {
     expect(say(released('bo', 'grace'))).toBe('The time of Bo was over.');
     expect(say(released('bo', 'last_word'))).toBe('Bo said a last word.');
     expect(say(released('bo', 'gone'))).toBe('Bo is gone; the piece goes on.');
-    expect(say(released('bo', 'stopped'))).toBe('Bo laid the piece down.');
+    expect(say(released('bo', 'stopped'))).toBe('The time of Bo with the piece was cut short.');
   });
 
   it('speaks to whoever reads it', () => {
@@ -86,7 +91,7 @@ describe('each step of a gathering', () => {
     expect(say(released(ME, 'passed', 'cy'))).toBe('You passed the piece to Cy.');
     expect(say(released('cy', 'passed', ME))).toBe('Cy passed the piece to you.');
     expect(say(released(ME, 'grace'))).toBe('Your time was over.');
-    expect(say({ event: 'harvest_asked', harvester: ME })).toBe('You are asked for the harvest.');
+    expect(say(asked(ME))).toBe('You are asked for the harvest.');
   });
 });
 
@@ -99,8 +104,8 @@ describe('in the list of messages', () => {
   const events = [
     event('gathering', released('ann', 'passed')),
     event('gathering', given('bo')),
-    event('gathering', { event: 'beat', number: 1, beats: 3, next_beat_at: null }),
-    event('gathering', { event: 'last_word_asked', until: null }),
+    event('gathering', { event: 'beat', number: 1 }),
+    event('gathering', { event: 'last_word_asked' }),
     event('notice', { code: 'phase', text: 'hold 1/2. Question.' }),
   ];
 
@@ -108,15 +113,13 @@ describe('in the list of messages', () => {
     const timeline = new Timeline();
     timeline.append(events);
     const rows = timeline.rows.filter((row) => row.kind === 'line');
-    expect(rows.map((row) => line(row.events, names).text)).toEqual([
-      'Ann passed the piece. The piece is with Bo (2).',
-    ]);
+    expect(rows.map((row) => line(row.events, names).text)).toEqual(['Ann passed the piece. The piece is with Bo.']);
   });
 
   it('a file tells no beats', () => {
     const file = asMarkdown('Council', events, names);
     expect(file).toContain('Ann passed the piece');
-    expect(file).not.toContain('eat 1 of 3');
+    expect(file).not.toContain('eat 1');
   });
 });
 
@@ -133,7 +136,7 @@ describe('whoever has not the piece', () => {
     expect(whyClosed({ ...gathering, order: [], phase: 'exhale', round: 2 }, 'bo')).toContain('This is the last round');
     expect(whyClosed(gathering, 'hal')).toContain('As the harvester, you speak when the others have spoken.');
     expect(whyClosed(gathering, 'eve')).toContain('Only members of the gathering speak here until it is closed.');
-    expect(whyClosed({ ...gathering, status: 'seeding', holder: null }, 'bo')).toBe(
+    expect(whyClosed({ ...gathering, status: 'seeding', phase: null, participants: [], holder: null }, 'bo')).toBe(
       'The gathering is about to begin. Words wait until it has begun.',
     );
   });
@@ -146,6 +149,7 @@ describe('whoever has not the piece', () => {
     expect(whyClosed(closing, 'hal')).toBeNull();
     expect(whyClosed({ ...closing, status: 'closed' }, 'eve')).toBeNull();
     expect(pieceSentence({ ...closing, status: 'closed', closed_because: 'ended' })).toBe('The gathering was ended.');
+    expect(pieceSentence({ ...closing, status: 'closed', participants: [] })).toBe('The gathering did not come about.');
   });
 });
 
@@ -153,7 +157,8 @@ describe('words about seats', () => {
   it('are few', () => {
     expect(standWords({ kind: 'waits', place: 0 })).toBe('is next');
     expect(standWords({ kind: 'waits', place: 2 })).toBe('comes after 2 more');
-    expect(roleWords(member('hal', 5, 'harvester'))).toBe('harvester, outside the speaking order, person');
+    expect(roleWords({ isHarvester: true, isPerson: true })).toBe('harvester, outside the speaking order, person');
+    expect(roleWords({ isHarvester: false, isPerson: false })).toBe('agent');
     expect(together(['a'])).toBe('a');
     expect(together(['a', 'b', 'c'])).toBe('a, b and c');
   });

@@ -1,10 +1,15 @@
 /** What happens in a gathering, in words for people. */
 
-import { stepOf, type Gathering, type GatheringEvent, type Phase, type Seat, type Stand } from './gathering';
-import type { Envelope } from './types';
+import { roundsOf, stepOf, type Seat, type Stand } from './gathering';
+import type { Envelope, Gathering, GatheringEvent, GatheringMember, GatheringPhase } from './types';
 import { count, ME } from './words';
 
-export const PHASES: Record<Phase, string> = { inhale: 'Inhale', hold: 'Hold', exhale: 'Exhale', close: 'Close' };
+export const PHASES: Record<GatheringPhase, string> = {
+  inhale: 'Inhale',
+  hold: 'Hold',
+  exhale: 'Exhale',
+  close: 'Close',
+};
 
 export const CLOSED: Record<string, string> = {
   done: 'The gathering is closed.',
@@ -21,6 +26,10 @@ function about(id: string, names: Names, yours: string, theirs: (name: string) =
   return id === ME ? yours : theirs(names(id));
 }
 
+function numbered({ name, number }: Pick<GatheringMember, 'name' | 'number'>): string {
+  return `${name} (${number})`;
+}
+
 /** “a, b and c” */
 export function together(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
@@ -35,7 +44,8 @@ const LET_GO: Record<string, [string, (name: string) => string]> = {
   last_word: ['You said a last word.', (name) => `${name} said a last word.`],
   grace: ['Your time was over.', (name) => `The time of ${name} was over.`],
   gone: ['You are gone; the piece goes on.', (name) => `${name} is gone; the piece goes on.`],
-  stopped: ['You laid the piece down.', (name) => `${name} laid the piece down.`],
+  // By a person, or because nothing more is spoken before the harvest.
+  stopped: ['Your time with the piece was cut short.', (name) => `The time of ${name} with the piece was cut short.`],
 };
 
 function released(step: Extract<GatheringEvent, { event: 'piece_released' }>, names: Names): string {
@@ -51,34 +61,34 @@ function released(step: Extract<GatheringEvent, { event: 'piece_released' }>, na
   return noted(about(holder, names, yours, theirs), note);
 }
 
-function opened({ by, plan }: Extract<GatheringEvent, { event: 'opened' }>, names: Names): string {
+function opened(step: Extract<GatheringEvent, { event: 'opened' }>, names: Names): string {
+  const { by, plan, participants } = step;
   const [inhale, hold, exhale] = plan.breath;
   const rounds = `rounds of inhale ${inhale}, hold ${hold}, exhale ${exhale}`;
   const beats = `${count(plan.beats_per_turn, 'beat')} of ${count(plan.beat_interval_seconds, 'second')} for each turn`;
-  return `${names(by)} opened a gathering: “${plan.opening_question}” (${rounds}; ${beats})`;
+  const speakers = participants.filter((member) => member.role === 'speaker');
+  const circle = together(speakers.map((member) => numbered(member)));
+  const question = plan.opening_question === '' ? '' : `: “${plan.opening_question}”`;
+  return `${names(by)} opened a gathering of ${circle}${question} (${rounds}; ${beats})`;
 }
 
-/** Which round it is of which phase. */
-export function roundWords(phase: Phase, round: number, rounds: number): string {
-  return phase === 'close' || round === 0 ? PHASES[phase] : `${PHASES[phase]}, round ${round} of ${rounds}`;
+/** Which round it is of which phase; `rounds` is 0 where that is not known. */
+export function roundWords(phase: GatheringPhase, round: number, rounds: number): string {
+  if (phase === 'close' || round === 0) return PHASES[phase];
+  return rounds === 0 ? `${PHASES[phase]}, round ${round}` : `${PHASES[phase]}, round ${round} of ${rounds}`;
 }
 
-/** A sentence for one event of a gathering. */
-export function stepSentence(step: GatheringEvent, names: Names): string {
+/** A sentence for one event of a gathering. How many rounds there are stands in its plan. */
+export function stepSentence(step: GatheringEvent, names: Names, breath: readonly number[] = []): string {
   switch (step.event) {
     case 'opened':
       return opened(step, names);
     case 'round_opened':
-      return noted(`${roundWords(step.phase, step.round, step.rounds)}.`, step.rule);
+      return `${roundWords(step.phase, step.round, roundsOf(breath, step.phase))}. ${step.rule}`;
     case 'piece_given':
-      return about(
-        step.holder,
-        names,
-        'The piece is with you.',
-        () => `The piece is with ${step.name} (${step.number}).`,
-      );
+      return about(step.holder, names, 'The piece is with you.', (name) => `The piece is with ${name}.`);
     case 'beat':
-      return `Beat ${step.number} of ${step.beats}.`;
+      return `Beat ${step.number}.`;
     case 'last_word_asked':
       return 'The last word was asked for.';
     case 'piece_released':
@@ -101,9 +111,9 @@ export function stepSentence(step: GatheringEvent, names: Names): string {
 }
 
 /** A sentence for a moment of a gathering: a step of it, or that somebody spoke. */
-export function momentSentence(moment: Envelope, names: Names): string {
+export function momentSentence(moment: Envelope, names: Names, breath: readonly number[] = []): string {
   const step = stepOf(moment);
-  return step ? stepSentence(step, names) : about(moment.from, names, 'You spoke.', (name) => `${name} spoke.`);
+  return step ? stepSentence(step, names, breath) : about(moment.from, names, 'You spoke.', (name) => `${name} spoke.`);
 }
 
 /** How somebody stands to the piece, in a few words. */
@@ -124,13 +134,14 @@ export function standWords(stand: Stand): string {
   }
 }
 
-function numbered({ name, number }: { name: string; number: number }): string {
-  return `${name} (${number})`;
+function closedSentence({ closed_because, participants }: Gathering): string {
+  if (participants.length === 0) return 'The gathering did not come about.';
+  return CLOSED[closed_because ?? 'done'] ?? 'The gathering is closed.';
 }
 
 /** Where the piece is, in one sentence. */
 export function pieceSentence(gathering: Gathering): string {
-  if (gathering.status === 'closed') return CLOSED[gathering.closed_because ?? 'done'] ?? 'The gathering is closed.';
+  if (gathering.status === 'closed') return closedSentence(gathering);
   if (gathering.status === 'seeding') return 'The gathering is about to begin.';
   if (gathering.holder) {
     return gathering.holder.participant_id === ME
@@ -148,6 +159,7 @@ export function pieceSentence(gathering: Gathering): string {
 /** Why somebody cannot write into a gathering now, and when they can; nothing where they can. */
 export function whyClosed(gathering: Gathering, me: string): string | null {
   if (gathering.status === 'closed' || gathering.holder?.participant_id === me) return null;
+  if (gathering.status === 'seeding') return `${pieceSentence(gathering)} Words wait until it has begun.`;
   const own = gathering.participants.find((member) => member.participant_id === me);
   if (own?.role === 'harvester' && gathering.phase === 'close') return null;
   const where = pieceNow(gathering);
@@ -161,9 +173,8 @@ function pieceNow(gathering: Gathering): string {
   return gathering.holder ? `${numbered(gathering.holder)} has the talking piece.` : pieceSentence(gathering);
 }
 
-function whenYours({ order, participants, phase, round, rounds, status }: Gathering, me: string): string {
+function whenYours({ order, participants, phase, round, rounds }: Gathering, me: string): string {
   const place = order.indexOf(me);
-  if (status === 'seeding') return 'Words wait until it has begun.';
   if (place === 0) return 'You will have it next.';
   if (place > 0) {
     const first = order
@@ -176,7 +187,7 @@ function whenYours({ order, participants, phase, round, rounds, status }: Gather
 }
 
 /** What a seat is, besides its name and number. */
-export function roleWords({ role, kind }: Pick<Seat, 'role' | 'kind'>): string {
-  const what = kind === 'human' ? 'person' : (kind ?? '');
-  return [role === 'harvester' ? 'harvester, outside the speaking order' : '', what].filter(Boolean).join(', ');
+export function roleWords({ isHarvester, isPerson }: Pick<Seat, 'isHarvester' | 'isPerson'>): string {
+  const who = isPerson ? 'person' : 'agent';
+  return isHarvester ? `harvester, outside the speaking order, ${who}` : who;
 }

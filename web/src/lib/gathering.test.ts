@@ -4,6 +4,7 @@ import {
   isQuiet,
   leftMs,
   momentsOf,
+  phaseOf,
   placeOf,
   ringAt,
   ringNow,
@@ -11,10 +12,9 @@ import {
   segmentsOf,
   spotAt,
   standOf,
-  type Gathering,
-  type GatheringEvent,
+  type Ring,
 } from './gathering';
-import type { Envelope } from './types';
+import type { Envelope, Gathering, GatheringEvent, GatheringMember } from './types';
 
 let seq = 0;
 beforeEach(() => (seq = 0));
@@ -26,14 +26,18 @@ function event(type: string, from: string, content: unknown, more: Partial<Envel
 }
 const step = (content: GatheringEvent) => event('gathering', 'moothall', content);
 const says = (from: string, text: string) => event('message', from, text);
-const given = (holder: string, number: number) =>
-  step({ event: 'piece_given', holder, name: holder.toUpperCase(), number, note: null, next_beat_at: null });
+const given = (holder: string) => step({ event: 'piece_given', holder, note: null });
 const released = (holder: string, next: string | null = null) =>
   step({ event: 'piece_released', holder, because: 'passed', next, note: null });
+const member = (id: string, number: number, role = 'speaker'): GatheringMember => {
+  return { participant_id: id, name: id, number, role, kind: 'human' };
+};
+const circle = [member('ann', 1), member('bo', 2), member('cy', 3), member('hal', 4, 'harvester')];
 const opened = () =>
   step({
     event: 'opened',
     by: 'user',
+    participants: circle,
     plan: {
       rhythm: 'council',
       breath: [1, 2, 1],
@@ -44,8 +48,8 @@ const opened = () =>
       delivery: 'live',
     },
   });
-const round = (phase: 'inhale' | 'hold', at = 1, rounds = 1) =>
-  step({ event: 'round_opened', phase, rule: `${phase}!`, round: at, rounds, order: ['ann', 'bo', 'cy'] });
+const round = (phase: 'inhale' | 'hold', at = 1) =>
+  step({ event: 'round_opened', phase, rule: `${phase}!`, round: at, order: ['ann', 'bo', 'cy'] });
 
 /** ann speaks twice and passes to cy, who lets a beat go by. */
 function begun(): Envelope[] {
@@ -53,12 +57,12 @@ function begun(): Envelope[] {
     says('user', 'Before it began.'),
     opened(),
     round('inhale'),
-    given('ann', 1),
+    given('ann'),
     says('ann', 'One.'),
     says('ann', 'Two.\n\nI pass to cy'),
     released('ann', 'cy'),
-    given('cy', 3),
-    step({ event: 'beat', number: 1, beats: 3, next_beat_at: null }),
+    given('cy'),
+    step({ event: 'beat', number: 1 }),
   ];
 }
 
@@ -95,7 +99,7 @@ describe('a gathering that is put together from its events', () => {
       says('stranger', 'May I?'),
       says('moothall', 'A notice in words.'),
       event('notice', 'moothall', { code: 'phase' }),
-      step({ event: 'harvest_asked', harvester: 'hal' }),
+      step({ event: 'harvest_asked', harvester: 'hal', because: 'done', until: '2026-05-04T13:00:00Z' }),
       says('hal', 'All of it.'),
       step({ event: 'harvested', harvester: 'hal', message: 'e14' }),
       step({ event: 'closed', because: 'done' }),
@@ -110,6 +114,7 @@ describe('a gathering that is put together from its events', () => {
     const end = ringAt(moments, moments.length);
     expect([end.phase, end.closed, end.holder, end.harvester]).toEqual(['close', true, null, 'hal']);
     expect(ringAt(moments, moments.length - 1).closed).toBe(false);
+    expect(end.harvestUntil).toBe('2026-05-04T13:00:00Z');
   });
 
   it('shows no words that were erased', () => {
@@ -120,12 +125,7 @@ describe('a gathering that is put together from its events', () => {
   });
 
   it('begins anew with each round, and asks for a last word', () => {
-    const moments = momentsOf([
-      ...begun(),
-      step({ event: 'last_word_asked', until: null }),
-      released('cy'),
-      round('hold', 1, 2),
-    ]);
+    const moments = momentsOf([...begun(), step({ event: 'last_word_asked' }), released('cy'), round('hold')]);
     expect(ringAt(moments, 9).lastWord).toBe(true);
     const next = ringAt(moments, 11);
     expect([next.phase, next.round, next.rounds, next.lastWord]).toEqual(['hold', 1, 2, false]);
@@ -142,6 +142,15 @@ describe('a gathering that goes on', () => {
     expect(ringNow({ ...gathering, status: 'closed' }, ring).holder).toBeNull();
   });
 
+  it('has nobody to come where it ended before they came', () => {
+    const moments = momentsOf(begun());
+    expect(ringNow({ ...gathering, phase: 'close', holder: null }, ringAt(moments, moments.length)).order).toEqual([]);
+  });
+
+  it('takes the time before the first phase for its beginning', () => {
+    expect([phaseOf(null), phaseOf('exhale'), phaseOf('close')]).toEqual(['inhale', 'exhale', 'close']);
+  });
+
   it('counts down to the next beat, and not below nothing', () => {
     const now = Date.UTC(2026, 4, 4, 12);
     expect(leftMs(new Date(now + 61_500).toISOString(), now)).toBe(61_500);
@@ -153,33 +162,26 @@ describe('a gathering that goes on', () => {
 });
 
 describe('the circle', () => {
-  const member = (id: string, number: number, role: 'speaker' | 'harvester' = 'speaker') =>
-    ({ participant_id: id, name: id, number, role, kind: 'human' }) as const;
-
-  it('seats everybody by number, and those who left where they sat', () => {
-    const met = new Map([
-      ['bo', { name: 'Bo', number: 2 }],
-      ['ann', { name: 'Ann', number: 1 }],
-    ]);
-    const seats = seatsOf([member('cy', 3), member('ann', 1), member('hal', 4, 'harvester')], { met });
+  it('seats everybody by number, those who left too', () => {
+    const seats = seatsOf([...circle].reverse(), new Set(['ann', 'cy', 'hal', 'user']));
     expect(seats.map((seat) => [seat.name, seat.gone])).toEqual([
       ['ann', false],
-      ['Bo', true],
+      ['bo', true],
       ['cy', false],
       ['hal', false],
     ]);
+    expect(seats.filter((seat) => seat.isHarvester).map((seat) => seat.id)).toEqual(['hal']);
   });
 
   it('says of each how they stand to the piece', () => {
     const ring = ringAt(momentsOf(begun()), 8);
-    const stand = (id: string, role: 'speaker' | 'harvester' = 'speaker', gone = false) =>
-      standOf(ring, { id, role, gone });
+    const stand = (id: string, isHarvester = false, gone = false) => standOf(ring, { id, isHarvester, gone });
     expect(stand('cy')).toEqual({ kind: 'holds' });
     expect(stand('bo')).toEqual({ kind: 'waits', place: 0 });
     expect(stand('ann')).toEqual({ kind: 'had' });
-    expect(stand('hal', 'harvester')).toEqual({ kind: 'listens' });
-    expect(stand('dee', 'speaker', true)).toEqual({ kind: 'gone' });
-    expect(standOf({ ...ring, phase: 'close' }, { id: 'hal', role: 'harvester', gone: false }).kind).toBe('gathers');
+    expect(stand('hal', true)).toEqual({ kind: 'listens' });
+    expect(stand('dee', false, true)).toEqual({ kind: 'gone' });
+    expect(standOf({ ...ring, phase: 'close' }, { id: 'hal', isHarvester: true, gone: false }).kind).toBe('gathers');
   });
 
   it('is a circle: the first at the top, the others with the sun, and two beside each other', () => {
@@ -194,8 +196,10 @@ describe('the circle', () => {
 });
 
 describe('the breath', () => {
-  const told = (ring: Parameters<typeof segmentsOf>[1]) =>
-    segmentsOf([1, 2, 1], ring).map(({ phase, round: at, when }) => `${phase} ${at} ${when}`);
+  const told = (ring: Omit<Parameters<typeof segmentsOf>[0], 'breath' | 'reached'> & { reached?: Ring['reached'] }) =>
+    segmentsOf({ reached: { phase: 'exhale', round: 1 }, ...ring, breath: [1, 2, 1] }).map(
+      ({ phase, round: at, when }) => `${phase} ${at} ${when}`,
+    );
 
   it('marks the round that goes on', () => {
     expect(told({ phase: 'hold', round: 2, closed: false })).toEqual([
@@ -211,6 +215,20 @@ describe('the breath', () => {
     expect(told({ phase: 'inhale', round: 0, closed: false }).every((part) => part.endsWith('coming'))).toBe(true);
     expect(told({ phase: 'close', round: 1, closed: false }).at(-1)).toBe('close 1 now');
     expect(told({ phase: 'close', round: 1, closed: true }).every((part) => part.endsWith('past'))).toBe(true);
+  });
+
+  it('knows what never was, where it ended early', () => {
+    expect(told({ phase: 'close', round: 1, closed: true, reached: { phase: 'hold', round: 1 } })).toEqual([
+      'inhale 1 past',
+      'hold 1 past',
+      'hold 2 never',
+      'exhale 1 never',
+      'close 1 past',
+    ]);
+    expect(told({ phase: 'close', round: 1, closed: false, reached: null }).slice(-2)).toEqual([
+      'exhale 1 never',
+      'close 1 now',
+    ]);
   });
 });
 

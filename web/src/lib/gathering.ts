@@ -3,87 +3,16 @@
  * put together from the events.
  */
 
+import type { Envelope, Gathering, GatheringEvent, GatheringMember, GatheringPhase } from './types';
 import { SERVER } from './words';
-import type { Envelope } from './types';
 
-// What the wire says. These types are written by hand until the description of the interface has them.
+/** Those of a breath come first, as the breath counts them. */
+const PHASES: readonly GatheringPhase[] = ['inhale', 'hold', 'exhale', 'close'];
 
-export type Phase = 'inhale' | 'hold' | 'exhale' | 'close';
-
-export interface GatheringMember {
-  name: string;
-  number: number;
-  role: 'speaker' | 'harvester';
-  kind: 'session' | 'agent' | 'human';
-  participant_id: string;
+/** How many rounds a phase has; none where the breath is not known. */
+export function roundsOf(breath: readonly number[], phase: GatheringPhase): number {
+  return phase === 'close' ? 1 : (breath[PHASES.indexOf(phase)] ?? 0);
 }
-
-export interface GatheringPlan {
-  rhythm: string;
-  /** Rounds of inhale, hold and exhale. */
-  breath: [number, number, number];
-  beats_per_turn: number;
-  beat_interval_seconds: number;
-  last_word_seconds: number;
-  opening_question: string;
-  delivery: 'live' | 'on_turn';
-}
-
-/** Answer of `GET /gatherings/{id}`. */
-export interface Gathering extends GatheringPlan {
-  id: string;
-  thread: string;
-  title: string;
-  status: 'seeding' | 'active' | 'closed';
-  phase: Phase;
-  /** What the phase asks of those who speak, in one sentence. */
-  rule: string | null;
-  /** 0 before the first. */
-  round: number;
-  rounds: number;
-  holder: { name: string; number: number; participant_id: string } | null;
-  since: string | null;
-  beat: number;
-  beats: number;
-  /** The last word was asked for. */
-  last_word: boolean;
-  /** When the next beat comes, or the grace of the last word ends; nothing while it stands still. */
-  next_beat_at: string | null;
-  /** A person stopped it. */
-  stopped: boolean;
-  /** Who will still hold the piece in this round. */
-  order: string[];
-  /** By number. */
-  participants: GatheringMember[];
-  harvest: { text: string; event: string } | null;
-  closed_because: 'done' | 'too_few' | 'ended' | null;
-  /** The micro-pulse of the last beat, for whoever it is asked for. */
-  pulse: string | null;
-  seed: string | null;
-}
-
-export type ReleasedBecause = 'passed' | 'last_word' | 'grace' | 'gone' | 'stopped';
-
-/** The content of events of type `gathering`. */
-export type GatheringEvent =
-  | { event: 'opened'; by: string; plan: GatheringPlan }
-  | { event: 'round_opened'; phase: Phase; rule: string | null; round: number; rounds: number; order: string[] }
-  | {
-      event: 'piece_given';
-      holder: string;
-      name: string;
-      number: number;
-      note: string | null;
-      next_beat_at: string | null;
-    }
-  | { event: 'beat'; number: number; beats: number; next_beat_at: string | null }
-  | { event: 'last_word_asked'; until: string | null }
-  | { event: 'piece_released'; holder: string; because: ReleasedBecause; next: string | null; note: string | null }
-  | { event: 'harvest_asked'; harvester: string }
-  | { event: 'harvested'; harvester: string; message: string }
-  | { event: 'closed'; because: string };
-
-// Here ends what the wire says.
 
 /** What was said in it, by whom. */
 export interface Contribution {
@@ -96,10 +25,15 @@ export interface Contribution {
 
 /** Where the piece is at one moment. */
 export interface Ring {
-  phase: Phase;
+  phase: GatheringPhase;
   rule: string | null;
+  /** Of inhale, hold and exhale. */
+  breath: readonly number[];
+  /** 0 before the first. */
   round: number;
   rounds: number;
+  /** The last round that was opened. */
+  reached: { phase: GatheringPhase; round: number } | null;
   holder: string | null;
   beat: number;
   beats: number;
@@ -107,10 +41,10 @@ export interface Ring {
   order: string[];
   said: Contribution[];
   spoke: Map<string, number>;
-  /** Everybody who had the piece until then: some may be gone since. */
-  met: Map<string, { name: string; number: number }>;
   /** Who was asked for the harvest. */
   harvester: string | null;
+  /** Until when a person is waited for who writes it. */
+  harvestUntil: string | null;
   closed: boolean;
 }
 
@@ -136,12 +70,12 @@ export function momentsOf(events: readonly Envelope[]): Moment[] {
   let open = false;
   return events.filter((event) => {
     const step = stepOf(event);
-    if (step?.event === 'opened') open = true;
+    if (step?.event === 'opened') {
+      open = true;
+      step.participants.forEach((member) => members.add(member.participant_id));
+    }
     if (!open) return false;
     if (step?.event === 'closed') open = false;
-    if (step?.event === 'round_opened') step.order.forEach((id) => members.add(id));
-    if (step?.event === 'piece_given') members.add(step.holder);
-    if (step?.event === 'harvest_asked') members.add(step.harvester);
     return step !== null || (event.type === 'message' && event.from !== SERVER && members.has(event.from));
   });
 }
@@ -150,8 +84,10 @@ function before(): Ring {
   return {
     phase: 'inhale',
     rule: null,
+    breath: [],
     round: 0,
     rounds: 0,
+    reached: null,
     holder: null,
     beat: 0,
     beats: 0,
@@ -159,8 +95,8 @@ function before(): Ring {
     order: [],
     said: [],
     spoke: new Map(),
-    met: new Map(),
     harvester: null,
+    harvestUntil: null,
     closed: false,
   };
 }
@@ -186,7 +122,8 @@ function take(ring: Ring, step: GatheringEvent): void {
   switch (step.event) {
     case 'opened':
       Object.assign(ring, before(), {
-        rounds: step.plan.breath[0],
+        breath: step.plan.breath,
+        rounds: roundsOf(step.plan.breath, 'inhale'),
         beats: step.plan.beats_per_turn,
       });
       break;
@@ -194,7 +131,8 @@ function take(ring: Ring, step: GatheringEvent): void {
       ring.phase = step.phase;
       ring.rule = step.rule;
       ring.round = step.round;
-      ring.rounds = step.rounds;
+      ring.reached = { phase: step.phase, round: step.round };
+      ring.rounds = roundsOf(ring.breath, step.phase);
       ring.order = [...step.order];
       break;
     case 'piece_given':
@@ -202,11 +140,9 @@ function take(ring: Ring, step: GatheringEvent): void {
       ring.beat = 0;
       ring.lastWord = false;
       ring.order = ring.order.filter((id) => id !== step.holder);
-      ring.met.set(step.holder, { name: step.name, number: step.number });
       break;
     case 'beat':
       ring.beat = step.number;
-      ring.beats = step.beats;
       break;
     case 'last_word_asked':
       ring.lastWord = true;
@@ -220,6 +156,7 @@ function take(ring: Ring, step: GatheringEvent): void {
     case 'harvest_asked':
       letGo(ring);
       ring.harvester = step.harvester;
+      ring.harvestUntil = step.until;
       break;
     case 'harvested':
       ring.harvester = step.harvester;
@@ -243,45 +180,51 @@ function letGo(ring: Ring): void {
   ring.order = [];
 }
 
+/** A phase by its word. Before the first there is none, and a newer server may know more than this page. */
+export function phaseOf(word: string | null | undefined): GatheringPhase {
+  return PHASES.find((phase) => phase === word) ?? 'inhale';
+}
+
 /** The ring now: what was said comes from the events, everything else from the server. */
 export function ringNow(gathering: Gathering, past: Ring): Ring {
-  const { phase, rule, round, rounds, holder, beat, beats, last_word: lastWord, order } = gathering;
+  const { round, rounds, beat, beats, breath, last_word: lastWord } = gathering;
+  const phase = phaseOf(gathering.phase);
   const closed = gathering.status === 'closed';
-  const now = { phase, rule, round, rounds, beat, beats, lastWord, order, closed };
-  return { ...past, ...now, holder: closed ? null : (holder?.participant_id ?? null) };
+  const holder = closed ? null : (gathering.holder?.participant_id ?? null);
+  // Where it ended early, the server still knows who would have come.
+  const order = phase === 'close' ? [] : gathering.order;
+  return {
+    ...past,
+    phase,
+    rule: gathering.rule ?? null,
+    breath,
+    round,
+    rounds,
+    holder,
+    beat,
+    beats,
+    lastWord,
+    order,
+    closed,
+  };
 }
 
 export interface Seat {
   id: string;
   name: string;
   number: number;
-  role: GatheringMember['role'];
-  kind: GatheringMember['kind'] | null;
-  /** It had the piece once, and takes no part any more. */
+  isHarvester: boolean;
+  isPerson: boolean;
+  /** It was there when the gathering began, and takes no part any more. */
   gone: boolean;
 }
 
-/** Who sits in the circle, by number; those who left where they sat. */
-export function seatsOf(members: readonly GatheringMember[], ring: Pick<Ring, 'met'>): Seat[] {
-  const here = members.map(({ participant_id: id, name, number, role, kind }): Seat => ({
-    id,
-    name,
-    number,
-    role,
-    kind,
-    gone: false,
-  }));
-  const known = new Set(here.map((seat) => seat.id));
-  const left = [...ring.met].filter(([id]) => !known.has(id));
-  const gone = left.map(([id, { name, number }]): Seat => ({
-    id,
-    name,
-    number,
-    role: 'speaker',
-    kind: null,
-    gone: true,
-  }));
-  return [...here, ...gone].sort((a, b) => a.number - b.number);
+/** Who sits in the circle, by number; those who left where they sat. `here` has whoever is invited. */
+export function seatsOf(members: readonly GatheringMember[], here: ReadonlySet<string>): Seat[] {
+  const seats = members.map(({ participant_id: id, name, number, role, kind }): Seat => {
+    return { id, name, number, isHarvester: role === 'harvester', isPerson: kind === 'human', gone: !here.has(id) };
+  });
+  return seats.sort((a, b) => a.number - b.number);
 }
 
 export type Stand =
@@ -294,34 +237,39 @@ export type Stand =
   | { kind: 'gone' };
 
 /** How somebody stands to the piece. */
-export function standOf(ring: Ring, seat: Pick<Seat, 'id' | 'role' | 'gone'>): Stand {
+export function standOf(ring: Ring, seat: Pick<Seat, 'id' | 'isHarvester' | 'gone'>): Stand {
   if (ring.holder === seat.id) return { kind: 'holds' };
   if (seat.gone) return { kind: 'gone' };
-  if (seat.role === 'harvester') return { kind: ring.phase === 'close' && !ring.closed ? 'gathers' : 'listens' };
+  if (seat.isHarvester) return { kind: ring.phase === 'close' && !ring.closed ? 'gathers' : 'listens' };
   const place = ring.order.indexOf(seat.id);
   if (place >= 0) return { kind: 'waits', place };
   return { kind: ring.phase === 'close' || ring.round === 0 ? 'listens' : 'had' };
 }
 
 export interface Segment {
-  phase: Phase;
+  phase: GatheringPhase;
   round: number;
   rounds: number;
-  when: 'past' | 'now' | 'coming';
+  /** `never`: the gathering ended before it. */
+  when: 'past' | 'now' | 'coming' | 'never';
 }
 
-const BREATH: Phase[] = ['inhale', 'hold', 'exhale'];
-
 /** Each round of each phase, and the close, in order. */
-export function segmentsOf(breath: readonly number[], ring: Pick<Ring, 'phase' | 'round' | 'closed'>): Segment[] {
-  const rounds = BREATH.flatMap((phase, index) =>
-    Array.from({ length: breath[index] ?? 0 }, (_, round) => ({ phase, round: round + 1, rounds: breath[index] ?? 0 })),
-  );
-  const all = [...rounds, { phase: 'close' as const, round: 1, rounds: 1 }];
-  const isNow = (part: { phase: Phase; round: number }) =>
+export function segmentsOf(ring: Pick<Ring, 'phase' | 'breath' | 'round' | 'reached' | 'closed'>): Segment[] {
+  const all = PHASES.flatMap((phase) => {
+    const rounds = roundsOf(ring.breath, phase);
+    return Array.from({ length: rounds }, (_, round) => ({ phase, round: round + 1, rounds }));
+  });
+  const isNow = (part: { phase: GatheringPhase; round: number }) =>
     part.phase === ring.phase && (part.phase === 'close' || part.round === ring.round);
   const at = ring.closed ? all.length : all.findIndex(isNow);
-  return all.map((part, index) => ({ ...part, when: index < at ? 'past' : index === at ? 'now' : 'coming' }));
+  const { reached } = ring;
+  const last = all.findIndex((part) => part.phase === reached?.phase && part.round === reached.round);
+  const isNever = (index: number) => ring.phase === 'close' && index > last && index < all.length - 1;
+  return all.map((part, index) => {
+    const when = isNever(index) ? 'never' : index < at ? 'past' : index === at ? 'now' : 'coming';
+    return { ...part, when };
+  });
 }
 
 /** How far from the middle the seats are, in parts of a hundred of the box. */
@@ -339,8 +287,8 @@ export function placeOf(index: number, count: number): { x: number; y: number } 
 }
 
 /** How long it is until then, in milliseconds and never less than none; nothing where no time is known. */
-export function leftMs(at: string | null, now: number): number | null {
-  const time = at === null ? NaN : Date.parse(at);
+export function leftMs(at: string | null | undefined, now: number): number | null {
+  const time = at ? Date.parse(at) : NaN;
   return Number.isNaN(time) ? null : Math.max(0, time - now);
 }
 

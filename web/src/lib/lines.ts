@@ -4,7 +4,7 @@ import { spentOf, spentSentence, timeOf } from './budgets';
 import { stepOf } from './gathering';
 import { stepSentence } from './gathering-words';
 import { cost } from './time';
-import { count, KEPT, policyTitle } from './words';
+import { count, KEPT, ME, policyTitle } from './words';
 import type { Envelope } from './types';
 
 export interface Line {
@@ -27,9 +27,14 @@ function object(value: unknown): Content {
   return value !== null && typeof value === 'object' ? (value as Content) : {};
 }
 
+/** A name where something is done to somebody. */
+function whom(id: unknown, names: Names): string {
+  return id === ME ? 'you' : names(String(id));
+}
+
 function list(value: unknown, names: Names): string {
   const ids = Array.isArray(value) ? value : object(value)['targets'];
-  return Array.isArray(ids) ? ids.map((id) => names(String(id))).join(', ') : 'nobody';
+  return Array.isArray(ids) ? ids.map((id) => whom(id, names)).join(', ') : 'nobody';
 }
 
 function isOn(value: unknown): boolean {
@@ -38,8 +43,8 @@ function isOn(value: unknown): boolean {
 
 /** A sentence for each change of a control, in the words of the one who made it. */
 const CONTROLS: Record<string, (value: unknown, names: Names, currency: string) => string> = {
-  invite: (value, names) => `invited ${names(String(object(value)['participant_id']))}`,
-  uninvite: (value, names) => `removed ${names(String(object(value)['participant_id']))}`,
+  invite: (value, names) => `invited ${whom(object(value)['participant_id'], names)}`,
+  uninvite: (value, names) => `removed ${whom(object(value)['participant_id'], names)}`,
   mute: (value, names) => `muted ${list(value, names)}`,
   unmute: (value, names) => `unmuted ${list(value, names)}`,
   pause: (value) => (isOn(value) ? 'paused the conversation' : 'resumed the conversation'),
@@ -51,8 +56,8 @@ const CONTROLS: Record<string, (value: unknown, names: Names, currency: string) 
     `set the policy to ${policyTitle(String(typeof value === 'string' ? value : object(value)['name']))}`,
   config: (value) => configured(object(value)),
   budget: (value, _, currency) => `raised the budget${raised(object(value), currency)}`,
-  bind: (value) => (isLink(value) ? 'linked the sessions' : `connected ${target(value)}`),
-  unbind: (value) => (isLink(value) ? 'closed the link' : `disconnected ${target(value)}`),
+  bind: (value) => tied(value)?.bound ?? `connected ${target(value)}`,
+  unbind: (value) => tied(value)?.unbound ?? `disconnected ${target(value)}`,
 };
 
 /** Where words go to and come from outside, by its key: `chat:telegram:-100` is a chat on Telegram. */
@@ -62,9 +67,15 @@ function target(value: unknown): string {
   return typeof value === 'string' && value !== '' ? `“${value}”` : 'something outside';
 }
 
-/** The key of a link says nothing to people. */
-function isLink(value: unknown): boolean {
-  return String(value).startsWith('link:');
+/** These keys say nothing to people. */
+const TIES = [
+  { key: 'link:', bound: 'linked the sessions', unbound: 'closed the link' },
+  { key: 'gathering:', bound: 'made it a gathering', unbound: 'took the gathering off the list' },
+  { key: 'gathering-of:', bound: 'called the members in', unbound: 'let the members go' },
+];
+
+function tied(value: unknown): (typeof TIES)[number] | undefined {
+  return TIES.find(({ key }) => String(value).startsWith(key));
 }
 
 /** Of what concerned several, the value beside their list is only the first of them. */
@@ -123,6 +134,7 @@ function joined(deeds: readonly string[]): string {
   for (const deed of deeds) {
     const last = said.at(-1);
     const name = /^invited (.+)$/.exec(deed)?.[1];
+    if (deed === last) continue;
     if (name && last?.startsWith('invited ')) said[said.length - 1] = `${last}, ${name}`;
     else said.push(deed);
   }
@@ -162,13 +174,18 @@ function turnLine(event: Envelope, names: Names): Line {
   };
 }
 
-function gatheringLine(events: readonly Envelope[], names: Names): Line {
+function gatheringLine(events: readonly Envelope[], names: Names, breath: readonly number[]): Line {
   const steps = events.map(stepOf).filter((step) => step !== null);
-  return line(steps.map((step) => stepSentence(step, names)).join(' '));
+  return line(steps.map((step) => stepSentence(step, names, breath)).join(' '));
 }
 
 /** One line for an event, or for several of one author. */
-export function describe(events: readonly Envelope[], names: Names, currency = 'USD'): Line {
+export function describe(
+  events: readonly Envelope[],
+  names: Names,
+  currency = 'USD',
+  breath: readonly number[] = [],
+): Line {
   const event = events[0];
   if (!event) return line('');
   const who = names(event.from);
@@ -178,7 +195,7 @@ export function describe(events: readonly Envelope[], names: Names, currency = '
     case 'turn':
       return turnLine(event, names);
     case 'gathering':
-      return gatheringLine(events, names);
+      return gatheringLine(events, names, breath);
     case 'control':
     case 'thread.created':
     case 'thread.renamed':

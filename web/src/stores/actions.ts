@@ -1,8 +1,7 @@
 /** What people do to a conversation. Each says so where it fails. */
 
 import { ApiError, post } from '../lib/client';
-import type { Gathering } from '../lib/gathering';
-import type { Accepted } from '../lib/types';
+import type { Accepted, Gathering, NewPiecePass } from '../lib/types';
 import { ME } from '../lib/words';
 import type { Room } from './room.svelte';
 import { ui } from './ui.svelte';
@@ -70,9 +69,10 @@ export function stop(room: Room): Promise<boolean> {
 
 /** Hands the talking piece on: to somebody who has not had it in this round, or else to the next in order. */
 export function passPiece(room: Room, to?: string): Promise<boolean> {
+  const wish: NewPiecePass = { from: ME, to: to ?? null };
   return ui.attempt('Passing the piece', async () => {
     try {
-      room.circle.learn(await post<Gathering>(`/gatherings/${room.id}/pass`, { from: ME, to }));
+      room.circle.learn(await post<Gathering>(`/gatherings/${room.id}/pass`, wish));
     } catch (error) {
       // The clock, or another page of the same person, was faster.
       if (!(error instanceof ApiError) || error.code !== 'not_your_piece') throw error;

@@ -3,8 +3,8 @@
 import { ApiError, get } from '../lib/client';
 import { erases, withoutWords } from '../lib/erased';
 import { eventQuery } from '../lib/events';
-import { momentsOf, ringAt, ringNow, seatsOf, type Gathering } from '../lib/gathering';
-import type { Envelope, EventPage } from '../lib/types';
+import { momentsOf, ringAt, ringNow, seatsOf } from '../lib/gathering';
+import type { Envelope, EventPage, Gathering, Invited } from '../lib/types';
 import { ME } from '../lib/words';
 
 /** A step rarely comes alone. */
@@ -22,6 +22,7 @@ export class Circle {
   at = $state<number | null>(null);
   #events = $state.raw<Envelope[]>([]);
   #thread: string;
+  #invited: () => readonly Invited[];
   #through = 0;
   #opened = false;
   #asked = 0;
@@ -35,7 +36,14 @@ export class Circle {
     if (this.now === null || this.at !== null) return ringAt(this.moments, this.at ?? 0);
     return ringNow(this.now, this.#past);
   });
-  seats = $derived(seatsOf(this.now?.participants ?? [], this.#past));
+  seats = $derived.by(() => {
+    const here = new Set(this.#invited().map((entry) => entry.id));
+    return seatsOf(this.now?.participants ?? [], here);
+  });
+  #names = $derived(new Map(this.now?.participants.map((member) => [member.participant_id, member.name])));
+
+  /** Until when a person is waited for who writes the harvest. */
+  harvestUntil = $derived(this.#past.harvestUntil);
 
   /** Whether only the holder speaks. */
   isOpen = $derived(this.now !== null && this.now.status !== 'closed');
@@ -48,8 +56,14 @@ export class Circle {
       this.now.participants.some((member) => member.role === 'harvester' && member.participant_id === ME),
   );
 
-  constructor(thread: string) {
+  constructor(thread: string, invited: () => readonly Invited[]) {
     this.#thread = thread;
+    this.#invited = invited;
+  }
+
+  /** What a member was called when it began. */
+  nameOf(id: string): string | undefined {
+    return this.#names.get(id);
   }
 
   /** The conversation follows the rules of gatherings. */
@@ -78,7 +92,8 @@ export class Circle {
   learn(gathering: Gathering): void {
     // An answer that is still on its way may be older.
     this.#asked += 1;
-    this.now = gathering;
+    // What is for one member alone stands in no such answer.
+    this.now = { ...gathering, seed: this.now?.seed ?? null };
   }
 
   /** Asks how it stands soon: once, however many events ask for it. */
@@ -101,8 +116,7 @@ export class Circle {
   async #ask(): Promise<void> {
     const mine = ++this.#asked;
     try {
-      const own = this.now?.participants.some((member) => member.participant_id === ME) ? `?participant=${ME}` : '';
-      const gathering = await get<Gathering>(`/gatherings/${this.#thread}${own}`);
+      const gathering = await get<Gathering>(`/gatherings/${this.#thread}?participant=${ME}`);
       if (mine === this.#asked) this.now = gathering;
     } catch (error) {
       // A conversation can follow these rules and be no gathering. Whatever else fails is asked for again with the next step.

@@ -97,7 +97,7 @@ export class Room {
     this.outbox.arrived = (event) => this.#answered(event);
     this.outbox.ran = () => this.askStateSoon();
     this.spending = new Spending(id);
-    this.circle = new Circle(id);
+    this.circle = new Circle(id, () => this.invited);
     this.#timeline = this.#newTimeline();
   }
 
@@ -128,7 +128,7 @@ export class Room {
   nameOf(id: string): string {
     if (id === ME) return 'You';
     if (id === SERVER) return 'Moothall';
-    return this.#byId.get(id)?.profile.nickname ?? id;
+    return this.#byId.get(id)?.profile.nickname ?? this.circle.nameOf(id) ?? id;
   }
 
   event(id: string): Envelope | undefined {

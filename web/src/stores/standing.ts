@@ -2,6 +2,7 @@
 
 import { seconds } from '../lib/time';
 import type { Invited, OpenTurn } from '../lib/types';
+import { ME } from '../lib/words';
 import { halfMinutes, tenths } from './clock.svelte';
 import { hall } from './hall.svelte';
 import type { Room } from './room.svelte';
@@ -60,6 +61,10 @@ export function turnState(room: Room, entry: Invited): Standing {
 }
 
 function present(room: Room, entry: Invited): Standing {
+  if (entry.id === ME) {
+    const typing = room.presence.get(ME)?.state === 'typing';
+    return { word: typing ? 'typing' : 'here', tone: 'idle', turn: null };
+  }
   // What the server runs itself is there whenever it is asked; its turns say the rest.
   if (entry.kind === 'agent' && entry.runtime !== 'remote' && entry.known)
     return { word: 'listening', tone: 'idle', turn: null };

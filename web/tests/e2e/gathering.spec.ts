@@ -1,16 +1,23 @@
-/** A gathering of two people and a harvester: the piece goes round, the composer follows it, and the past can be played again. */
+/** Gatherings of people and agents: the piece goes round, the composer follows it, and the past can be played again. */
 
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from '@playwright/test';
+import type { Gathering, NewGathering } from '../../src/lib/types';
 import type { Server } from '../server';
 import { accessible, box, expect, messagesOf, say, shown, signIn, test } from './fixture';
 
 const NARROW = { width: 390, height: 844 };
 
-/** Ann and Bo speak, an agent of the registry gathers. Beats are so far apart that no test meets one. */
-async function gather(server: Server): Promise<string> {
-  const { id } = await server.post<{ id: string }>('/gatherings', {
-    from: 'user',
+type Members = NewGathering['participants'];
+
+const ANN: Members[number] = { name: 'Ann', number: 1, kind: 'human', participant_id: 'ann' };
+const BO: Members[number] = { name: 'Bo', number: 2, role: 'speaker', kind: 'human', participant_id: 'bo' };
+/** An agent of the registry. */
+const HAL: Members[number] = { name: 'Hal', number: 3, role: 'harvester', kind: 'agent', client: 'planner' };
+
+/** Beats are so far apart that no test meets one, unless it wants to. */
+async function gather(server: Server, participants = [ANN, BO, HAL], more = {}): Promise<string> {
+  const { id } = await server.post<Gathering>('/gatherings', {
     title: 'Council',
     rhythm: 'council',
     opening_question: 'What now?',
@@ -18,11 +25,8 @@ async function gather(server: Server): Promise<string> {
     beats_per_turn: 3,
     beat_interval_seconds: 600,
     last_word_seconds: 60,
-    participants: [
-      { name: 'Ann', number: 1, role: 'speaker', kind: 'human', participant_id: 'ann' },
-      { name: 'Bo', number: 2, role: 'speaker', kind: 'human', participant_id: 'bo' },
-      { name: 'Hal', number: 3, role: 'harvester', kind: 'agent', client: 'planner', participant_id: 'hal' },
-    ],
+    participants,
+    ...more,
   });
   return id;
 }
@@ -58,6 +62,8 @@ test('the piece goes round: a banner, words, a pass, a closed composer, and the 
   await expect(turn(page)).toContainText('beat 0 of 3, next in');
   await expect(turn(page)).toContainText('Inhale, round 1 of 1.');
   await expect(page).toHaveTitle(/^1 needs you · /);
+  await panel(page).getByText('What you are told at the start').click();
+  await expect(panel(page).getByText('You are Ann (1) in this gathering.')).toBeVisible();
   await accessible(page);
 
   // To speak is not to pass.
@@ -75,10 +81,14 @@ test('the piece goes round: a banner, words, a pass, a closed composer, and the 
   await expect(panel(page).getByText('The piece is with Bo (2).')).toBeVisible();
   await expect(seat(page, 'Bo')).toContainText('has the piece');
   await expect(seat(page, 'Hal')).toContainText('harvester, outside the speaking order');
-  await expect(shown(page, 'You passed the piece. The piece is with Bo (2).')).toBeVisible();
+  await expect(shown(page, 'You passed the piece. The piece is with Bo.')).toBeVisible();
   await accessible(page);
 
-  await server.say(id, 'I see a fourth.\n\nI pass', 'bo');
+  // Lists tell of a piece in anybody's hand; this page knows that it is not hers.
+  await server.say(id, 'I see a fourth.', 'bo');
+  await expect(messagesOf(page, 'Bo')).toContainText('I see a fourth.');
+  await expect(page).not.toHaveTitle(/needs? you/);
+  await server.say(id, 'And that is all.\n\nI pass', 'bo');
   await expect(turn(page)).toContainText('Hold, round 1 of 1.');
   await turn(page).getByRole('button', { name: 'Pass to…' }).click();
   await page.getByRole('menuitem', { name: 'Bo' }).click();
@@ -88,8 +98,10 @@ test('the piece goes round: a banner, words, a pass, a closed composer, and the 
   await panel(page).getByRole('button', { name: 'End…' }).click();
   await expect(page.getByRole('dialog')).toContainText('The harvester writes the harvest at once.');
   await page.getByRole('dialog').getByRole('button', { name: 'End it' }).click();
+  await expect(shown(page, 'The time of Bo with the piece was cut short.')).toBeVisible();
   const harvest = page.getByRole('article', { name: 'Harvest' });
   await expect(harvest).toContainText('Revenue grew 8 %');
+  await expect(panel(page).getByText('The gathering was ended.')).toBeVisible();
   await expect(box(page)).toBeVisible();
   await accessible(page);
   const [file] = await Promise.all([
@@ -144,6 +156,67 @@ test('whoever is no member reads along, stops it, and lets it go on', async ({ p
   await expect(page.getByRole('alert')).toContainText('A person stopped the gathering.');
   await page.getByRole('button', { name: 'Go on' }).click();
   await expect(panel(page).getByText('next in')).toBeVisible();
+});
+
+test('whoever sits at this computer says a last word, and the piece goes on to an agent', async ({ page, server }) => {
+  const members: Members = [
+    { name: 'Mia', number: 1, kind: 'human' },
+    { name: 'Ana', number: 2, kind: 'agent', client: 'terse' },
+    HAL,
+  ];
+  const times = { beats_per_turn: 1, beat_interval_seconds: 1, last_word_seconds: 600 };
+  const id = await gather(server, members, times);
+  await signIn(page, server);
+  await page.goto(`${server.url}/t/${id}`);
+  await expect(seat(page, 'Mia')).toContainText('(you)');
+  await expect(turn(page).getByRole('alert')).toHaveText('Your turn is up. What would you like to say last?');
+  await expect(turn(page)).toContainText('beat 1 of 1, last word 9:');
+  await expect(turn(page)).toContainText('Ana (2) still to come');
+  await say(page, 'That is all.');
+  await expect(shown(page, 'You said a last word. The piece is with Ana.')).toBeVisible();
+  await expect(messagesOf(page, 'Ana').first()).toContainText('held the piece');
+  // The next round begins with whoever has the first number.
+  await expect(turn(page)).toContainText('Your turn is up.');
+  await expect(shown(page, /^Hold, round 1 of 1\./)).toBeVisible();
+  await server.post(`/gatherings/${id}/end`, {});
+  await expect(messagesOf(page, 'Hal')).toContainText('wrote the harvest');
+  await expect(panel(page).getByRole('list', { name: 'Phases' })).toContainText('Exhale: 1 round, not held to its end');
+});
+
+test('the harvest is asked of whoever sits at this computer, and closes the gathering', async ({ page, server }) => {
+  const members: Members = [ANN, BO, { name: 'Mia', number: 3, role: 'harvester', kind: 'human' }];
+  // The first person without an id of their own.
+  const id = await gather(server, members);
+  await signIn(page, server);
+  await page.goto(`${server.url}/t/${id}`);
+  await expect(page.getByText('As the harvester, you speak when the others have spoken.')).toBeVisible();
+  for (let round = 0; round < 3; round += 1) {
+    await server.say(id, 'So it is.\n\nI pass', 'ann');
+    await server.say(id, 'It is.\n\nI pass', 'bo');
+  }
+  await expect(turn(page)).toContainText('The harvest is yours to write');
+  await expect(turn(page)).toContainText('waits for it until');
+  await expect(page).toHaveTitle(/^1 needs you · /);
+  await accessible(page);
+  await say(page, '## What emerged\n\nAgreement.');
+  await expect(page.getByRole('article', { name: 'Harvest' })).toContainText('Agreement.');
+  await expect(panel(page).getByText('The gathering is closed.')).toBeVisible();
+  await expect(page).not.toHaveTitle(/needs? you/);
+  await expect(turn(page)).toHaveCount(0);
+  await expect(box(page)).toBeVisible();
+});
+
+test('whoever is removed keeps their place as somebody who is gone', async ({ page, server }) => {
+  const cy: Members[number] = { name: 'Cy', number: 4, kind: 'human', participant_id: 'cy' };
+  const id = await gather(server, [ANN, BO, HAL, cy]);
+  await asAnn(page, server, id);
+  await server.say(id, 'First.\n\nI pass', 'ann');
+  await server.say(id, 'Second.', 'bo');
+  await expect(seat(page, 'Bo')).toContainText('has the piece');
+  await server.control(id, { uninvite: { participant_id: 'bo' } });
+  await expect(shown(page, 'Bo is gone; the piece goes on. The piece is with Cy.')).toBeVisible();
+  await expect(seat(page, 'Bo')).toContainText('is gone');
+  await expect(seat(page, 'Cy')).toContainText('has the piece');
 });
 
 test('a small screen has a list in place of the circle, and whoever hides it finds it hidden', async ({

@@ -394,6 +394,7 @@ impl Door {
         to: Option<String>,
     ) -> Result<GatheringEntry, AccessError> {
         let by = self.speaker_in(id, by).await?;
+        let you = Some(by.id.clone());
         let pass = ClientCommand::Pass { by: by.clone(), to, reply_to: None };
         let permitted = self.permit(id, pass).await?;
         let holds = move |state: &moothall_kernel::Conversation| {
@@ -406,7 +407,7 @@ impl Door {
             }
             (false, _) => return Err(no_gathering()),
         }
-        self.gathering_entry(id, None).await
+        self.gathering_entry(id, you).await
     }
 
     /// Ends a gathering: its harvest is asked for at once; ended again, it closes without one.
@@ -418,9 +419,10 @@ impl Door {
         id: &StreamId,
         by: Actor,
     ) -> Result<GatheringEntry, AccessError> {
+        let you = Some(by.id.clone());
         let permitted = self.permit(id, ClientCommand::CloseGathering { by }).await?;
         self.submit(permitted, None).await?;
-        self.gathering_entry(id, None).await
+        self.gathering_entry(id, you).await
     }
 }
 

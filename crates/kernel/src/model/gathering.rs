@@ -349,6 +349,7 @@ impl Gathering {
             GatheringEvent::HarvestAsked { because, until, .. } => {
                 gathering.harvesting = Some(because.clone());
                 gathering.harvest_until = *until;
+                gathering.order.clear();
             }
             GatheringEvent::Harvested { message, .. } => gathering.harvest = Some(*message),
             GatheringEvent::Closed { because } => {

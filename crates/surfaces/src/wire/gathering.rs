@@ -190,7 +190,7 @@ pub struct GatheringAnswer {
     pub stopped: bool,
     /// The ids of those who will still hold the piece in this round, in order.
     pub order: Vec<String>,
-    /// Everybody who takes part, by number.
+    /// Everybody who took part when it began, by number; those who left too.
     pub participants: Vec<GatheringMember>,
     /// What came of it, once it is there.
     pub harvest: Option<Harvest>,

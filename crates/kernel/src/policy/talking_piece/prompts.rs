@@ -67,7 +67,11 @@ pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<
         let _ = writeln!(out, "You are {name} ({number}) in this gathering.");
     }
     let [inhale, hold, exhale] = plan.breath;
-    let _ = writeln!(out, "Rhythm: {}. Opening question: {}", plan.rhythm, plan.opening_question);
+    let question = match plan.opening_question.trim() {
+        "" => String::new(),
+        question => format!(" Opening question: {question}"),
+    };
+    let _ = writeln!(out, "Rhythm: {}.{question}", plan.rhythm);
     circle(&mut out, &gathering.members, you);
     let _ = writeln!(
         out,
