@@ -1314,7 +1314,7 @@ export interface components {
             opening_question: string;
             /** @description The ids of those who will still hold the piece in this round, in order. */
             order: string[];
-            /** @description Everybody who takes part, by number. */
+            /** @description Everybody who took part when it began, by number; those who left too. */
             participants: components["schemas"]["GatheringMember"][];
             /**
              * @description `inhale`, `hold`, `exhale`, or `close` while the harvest is written and after; none while
@@ -1427,7 +1427,7 @@ export interface components {
             /** @description The id of whoever has it now. */
             holder: string;
             /** @description Why it is not the one who was named, where that is so. */
-            note?: string | null;
+            note: string | null;
         } | {
             /** @enum {string} */
             event: "beat";
@@ -1450,9 +1450,9 @@ export interface components {
             /** @description The id of whoever had it. */
             holder: string;
             /** @description The id of whoever was named as the next and can be. */
-            next?: string | null;
+            next: string | null;
             /** @description What there is to say about a name that cannot. */
-            note?: string | null;
+            note: string | null;
         } | {
             /** @description The word with which the gathering will close. */
             because: string;
@@ -1461,7 +1461,7 @@ export interface components {
             /** @description The id of whoever writes it. */
             harvester: string;
             /** @description Until when a person is waited for; none for an agent, whose turn has a limit of its own. */
-            until?: string | null;
+            until: string | null;
         } | {
             /** @enum {string} */
             event: "harvested";

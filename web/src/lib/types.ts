@@ -89,37 +89,11 @@ export type PermissionEvent =
 /** Those of a breath, and the close. */
 export type GatheringPhase = 'inhale' | 'hold' | 'exhale' | 'close';
 
-export type GatheringPlan = Pick<
-  Gathering,
-  | 'rhythm'
-  | 'breath'
-  | 'beats_per_turn'
-  | 'beat_interval_seconds'
-  | 'last_word_seconds'
-  | 'opening_question'
-  | 'delivery'
->;
-
-export type ReleasedBecause = 'passed' | 'last_word' | 'grace' | 'gone' | 'stopped';
+type Step = Schemas['GatheringStep'];
 
 /** The content of events of type `gathering`. */
 export type GatheringEvent =
-  | { event: 'opened'; by: string; plan: GatheringPlan; participants: GatheringMember[] }
-  | { event: 'round_opened'; phase: GatheringPhase; rule: string; round: number; order: string[] }
-  | { event: 'piece_given'; holder: string; note: string | null }
-  | { event: 'beat'; number: number }
-  | { event: 'last_word_asked' }
-  | { event: 'piece_released'; holder: string; because: ReleasedBecause; next: string | null; note: string | null }
-  | {
-      event: 'harvest_asked';
-      harvester: string;
-      /** With which the gathering will close. */
-      because: string;
-      /** Until when a person is waited for. */
-      until: string | null;
-    }
-  | { event: 'harvested'; harvester: string; message: string }
-  | { event: 'closed'; because: string };
+  Exclude<Step, { event: 'round_opened' }> | (Extract<Step, { event: 'round_opened' }> & { phase: GatheringPhase });
 
 export type PolicyName = 'hybrid' | 'mention_only' | 'round_robin' | 'open' | 'talking_piece';
 

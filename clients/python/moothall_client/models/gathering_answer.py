@@ -33,7 +33,7 @@ class GatheringAnswer:
         last_word_seconds (float): Seconds for a last word.
         opening_question (str): The question it began with.
         order (list[str]): The ids of those who will still hold the piece in this round, in order.
-        participants (list[GatheringMember]): Everybody who takes part, by number.
+        participants (list[GatheringMember]): Everybody who took part when it began, by number; those who left too.
         rhythm (str): What kind of gathering it is.
         round_ (int): The round of the phase, from 1; 0 before the first.
         rounds (int): How many rounds the phase has.

@@ -7,7 +7,6 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.gathering_step_type_2_event import GatheringStepType2Event
-from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="GatheringStepType2")
 
@@ -19,12 +18,12 @@ class GatheringStepType2:
     Attributes:
         event (GatheringStepType2Event):
         holder (str): The id of whoever has it now.
-        note (None | str | Unset): Why it is not the one who was named, where that is so.
+        note (None | str): Why it is not the one who was named, where that is so.
     """
 
     event: GatheringStepType2Event
     holder: str
-    note: None | str | Unset = UNSET
+    note: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -32,11 +31,8 @@ class GatheringStepType2:
 
         holder = self.holder
 
-        note: None | str | Unset
-        if isinstance(self.note, Unset):
-            note = UNSET
-        else:
-            note = self.note
+        note: None | str
+        note = self.note
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -44,10 +40,9 @@ class GatheringStepType2:
             {
                 "event": event,
                 "holder": holder,
+                "note": note,
             }
         )
-        if note is not UNSET:
-            field_dict["note"] = note
 
         return field_dict
 
@@ -58,14 +53,12 @@ class GatheringStepType2:
 
         holder = d.pop("holder")
 
-        def _parse_note(data: object) -> None | str | Unset:
+        def _parse_note(data: object) -> None | str:
             if data is None:
                 return data
-            if isinstance(data, Unset):
-                return data
-            return cast(None | str | Unset, data)
+            return cast(None | str, data)
 
-        note = _parse_note(d.pop("note", UNSET))
+        note = _parse_note(d.pop("note"))
 
         gathering_step_type_2 = cls(
             event=event,

@@ -7,7 +7,6 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.gathering_step_type_5_event import GatheringStepType5Event
-from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="GatheringStepType5")
 
@@ -21,15 +20,15 @@ class GatheringStepType5:
             not there any more), or `stopped` (a person stopped or ended it, or too few are left).
         event (GatheringStepType5Event):
         holder (str): The id of whoever had it.
-        next_ (None | str | Unset): The id of whoever was named as the next and can be.
-        note (None | str | Unset): What there is to say about a name that cannot.
+        next_ (None | str): The id of whoever was named as the next and can be.
+        note (None | str): What there is to say about a name that cannot.
     """
 
     because: str
     event: GatheringStepType5Event
     holder: str
-    next_: None | str | Unset = UNSET
-    note: None | str | Unset = UNSET
+    next_: None | str
+    note: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -39,17 +38,11 @@ class GatheringStepType5:
 
         holder = self.holder
 
-        next_: None | str | Unset
-        if isinstance(self.next_, Unset):
-            next_ = UNSET
-        else:
-            next_ = self.next_
+        next_: None | str
+        next_ = self.next_
 
-        note: None | str | Unset
-        if isinstance(self.note, Unset):
-            note = UNSET
-        else:
-            note = self.note
+        note: None | str
+        note = self.note
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -58,12 +51,10 @@ class GatheringStepType5:
                 "because": because,
                 "event": event,
                 "holder": holder,
+                "next": next_,
+                "note": note,
             }
         )
-        if next_ is not UNSET:
-            field_dict["next"] = next_
-        if note is not UNSET:
-            field_dict["note"] = note
 
         return field_dict
 
@@ -76,23 +67,19 @@ class GatheringStepType5:
 
         holder = d.pop("holder")
 
-        def _parse_next_(data: object) -> None | str | Unset:
+        def _parse_next_(data: object) -> None | str:
             if data is None:
                 return data
-            if isinstance(data, Unset):
-                return data
-            return cast(None | str | Unset, data)
+            return cast(None | str, data)
 
-        next_ = _parse_next_(d.pop("next", UNSET))
+        next_ = _parse_next_(d.pop("next"))
 
-        def _parse_note(data: object) -> None | str | Unset:
+        def _parse_note(data: object) -> None | str:
             if data is None:
                 return data
-            if isinstance(data, Unset):
-                return data
-            return cast(None | str | Unset, data)
+            return cast(None | str, data)
 
-        note = _parse_note(d.pop("note", UNSET))
+        note = _parse_note(d.pop("note"))
 
         gathering_step_type_5 = cls(
             because=because,

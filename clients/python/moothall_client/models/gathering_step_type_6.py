@@ -7,7 +7,6 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.gathering_step_type_6_event import GatheringStepType6Event
-from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="GatheringStepType6")
 
@@ -20,14 +19,13 @@ class GatheringStepType6:
         because (str): The word with which the gathering will close.
         event (GatheringStepType6Event):
         harvester (str): The id of whoever writes it.
-        until (None | str | Unset): Until when a person is waited for; none for an agent, whose turn has a limit of its
-            own.
+        until (None | str): Until when a person is waited for; none for an agent, whose turn has a limit of its own.
     """
 
     because: str
     event: GatheringStepType6Event
     harvester: str
-    until: None | str | Unset = UNSET
+    until: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -37,11 +35,8 @@ class GatheringStepType6:
 
         harvester = self.harvester
 
-        until: None | str | Unset
-        if isinstance(self.until, Unset):
-            until = UNSET
-        else:
-            until = self.until
+        until: None | str
+        until = self.until
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -50,10 +45,9 @@ class GatheringStepType6:
                 "because": because,
                 "event": event,
                 "harvester": harvester,
+                "until": until,
             }
         )
-        if until is not UNSET:
-            field_dict["until"] = until
 
         return field_dict
 
@@ -66,14 +60,12 @@ class GatheringStepType6:
 
         harvester = d.pop("harvester")
 
-        def _parse_until(data: object) -> None | str | Unset:
+        def _parse_until(data: object) -> None | str:
             if data is None:
                 return data
-            if isinstance(data, Unset):
-                return data
-            return cast(None | str | Unset, data)
+            return cast(None | str, data)
 
-        until = _parse_until(d.pop("until", UNSET))
+        until = _parse_until(d.pop("until"))
 
         gathering_step_type_6 = cls(
             because=because,

@@ -54,6 +54,7 @@ pub enum GatheringStep {
         /// The id of whoever has it now.
         holder: String,
         /// Why it is not the one who was named, where that is so.
+        #[schema(required = true)]
         note: Option<String>,
     },
     /// A beat of the hold.
@@ -71,8 +72,10 @@ pub enum GatheringStep {
         /// not there any more), or `stopped` (a person stopped or ended it, or too few are left).
         because: String,
         /// The id of whoever was named as the next and can be.
+        #[schema(required = true)]
         next: Option<String>,
         /// What there is to say about a name that cannot.
+        #[schema(required = true)]
         note: Option<String>,
     },
     /// Nothing more is spoken: the harvest is asked for.
@@ -82,6 +85,7 @@ pub enum GatheringStep {
         /// The word with which the gathering will close.
         because: String,
         /// Until when a person is waited for; none for an agent, whose turn has a limit of its own.
+        #[schema(required = true)]
         until: Option<String>,
     },
     /// The harvest is there.
