@@ -11,6 +11,7 @@ use crate::model::gathering::{Gathering, GatheringEvent, Hearing, Member, Phase}
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, Part};
 use crate::model::state::{Conversation, Turn};
+use crate::text::hang;
 
 /// `Name (2)`.
 pub(super) fn numbered(name: &str, number: u32) -> String {
@@ -67,7 +68,8 @@ pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<
         let _ = writeln!(out, "You are {name} ({number}) in this gathering.");
     }
     let [inhale, hold, exhale] = plan.breath;
-    let _ = writeln!(out, "Rhythm: {}. Opening question: {}", plan.rhythm, plan.opening_question);
+    let (rhythm, question) = (hang(&plan.rhythm), hang(&plan.opening_question));
+    let _ = writeln!(out, "Rhythm: {rhythm}. Opening question: {question}");
     circle(&mut out, &gathering.members, you);
     let _ = writeln!(
         out,
