@@ -177,7 +177,7 @@ async fn start_gathering_brings_sessions_agents_and_people_or_nobody() {
     let left = threads["threads"].as_array().unwrap().iter().find(of_it).unwrap()["id"].clone();
     let (status, refused) =
         server.refuse(left.as_str().unwrap(), json!({"from": "user", "content": "hello"})).await;
-    assert_eq!((status, &refused["code"]), (409, &json!("archived")), "{refused}");
+    assert_eq!((status, &refused["code"]), (409, &json!("thread_archived")), "{refused}");
     for key in ["gathering-of", "gathering"] {
         let now = server.hall.now();
         let claims = server.log.claims(key, now).await.unwrap();

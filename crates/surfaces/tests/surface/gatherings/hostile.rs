@@ -22,6 +22,7 @@ async fn two_members_under_one_id_are_not_made_one() {
         let members = vec![person("Ann", 1), one.clone(), other.clone(), scribe(4)];
         let refused = server.post("/gatherings", plan(members)).await;
         assert_eq!(code(&refused), (422, "invalid_circle"), "{one} {other}: {}", refused.1);
+        assert!(message(&refused).contains("would both speak as"), "{}", refused.1);
     }
     assert_eq!(server.get("/gatherings").await.1["gatherings"], json!([]));
 }
