@@ -1,4 +1,4 @@
-//! Trails: what is left of gatherings in the files of their rhythms, whatever happens to the server.
+//! Trails: what is left of gatherings in the files of their rhythms, though the server dies.
 
 use std::fs;
 
