@@ -13,7 +13,11 @@ async fn two_members_under_one_id_are_not_made_one() {
     let server = Server::start().await;
     let unnamed =
         |name: &str, number: u32| json!({"name": name, "number": number, "kind": "human"});
-    let under = |name: &str, number: u32, id: &str| json!({"name": name, "number": number, "kind": "human", "participant_id": id});
+    let under = |name: &str, number: u32, id: &str| {
+        let mut member = unnamed(name, number);
+        member["participant_id"] = json!(id);
+        member
+    };
     for (one, other) in [
         (under("Bob", 2, "bob"), under("Robert", 3, "bob")),
         (under("Zoe", 2, "kim"), agent("Kim", 3, "quiet")),
