@@ -15,6 +15,7 @@ use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::gathering::{Gathering, GatheringEvent, Member};
 use moothall_kernel::ids::{EventId, Seq};
 use moothall_kernel::participant::Part;
+use moothall_kernel::text::{cut, hang};
 
 /// Carries harvests to their trails, where the operator wants these.
 pub struct Trails {
@@ -99,9 +100,24 @@ async fn event(
     Ok(page.events.into_iter().find(|recorded| recorded.seq == at))
 }
 
-/// By this line a harvest is found in its trail.
+/// What marks begin with.
+const MARK: &str = "<!-- gathering ";
+/// Longest name of a file, without its ending, in bytes: file systems take 255 and less.
+const FILE_BYTES_MAX: usize = 200;
+
+/// By this line a harvest is found in its trail. It is the last one, so that what was written in
+/// part counts for nothing.
 fn mark(delivery: &Delivery) -> String {
-    format!("<!-- gathering {} {} -->", delivery.stream, delivery.through_seq)
+    format!("{MARK}{} {} -->", delivery.stream, delivery.through_seq)
+}
+
+/// A text in which no line passes for a mark: no harvest keeps another one out of its trail.
+fn without_marks(text: &str) -> String {
+    let line = |line: &str| {
+        let stands_in = if line.starts_with(MARK) { "  " } else { "" };
+        format!("{stands_in}{line}")
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn section(
@@ -117,35 +133,45 @@ fn section(
         let names = members.map(|Member { name, number, .. }| format!("{name} ({number})"));
         names.collect::<Vec<_>>().join(", ")
     };
-    let mut out = format!("\n# {day} {title}\n{mark}\n\n");
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut out = format!("\n# {day} {title}\n\n");
     let _ =
         writeln!(out, "Speakers: {}. Harvester: {}.", named(Part::Speaker), named(Part::Harvester));
     if !gathering.plan.opening_question.is_empty() {
-        let _ = writeln!(out, "Opening question: {}", gathering.plan.opening_question);
+        let _ = writeln!(out, "Opening question: {}", hang(&gathering.plan.opening_question));
     }
-    let _ = writeln!(out, "\n{}", text.trim());
+    let _ = writeln!(out, "\n{}\n\n{mark}", without_marks(text.trim()));
     out
 }
 
 /// The file of a rhythm: its name, with nothing in it that means something to a file system.
 fn file_name(rhythm: &str) -> String {
     let safe = |c: char| if c.is_alphanumeric() || "-_ ".contains(c) { c } else { '-' };
-    format!("{}.md", rhythm.trim().chars().map(safe).collect::<String>())
+    let name: String = rhythm.trim().chars().map(safe).collect();
+    format!("{}.md", cut(&name, FILE_BYTES_MAX))
 }
 
 fn append_once(path: &Path, mark: &str, entry: &str) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    match fs::read_to_string(path) {
-        Ok(there) if there.contains(mark) => return Ok(()),
+    // People may have written into it, in whatever encoding.
+    match fs::read(path) {
+        Ok(there) if there.split(|byte| *byte == b'\n').any(|line| line == mark.as_bytes()) => {
+            return Ok(());
+        }
         Ok(_) => {}
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
     let mut file = OpenOptions::new().create(true).append(true).open(path)?;
-    file.write_all(entry.as_bytes())?;
-    file.sync_data()
+    let before = file.metadata()?.len();
+    let written = file.write_all(entry.as_bytes()).and_then(|()| file.sync_data());
+    if written.is_err() {
+        // It is tried again, and what stands there in part would stay.
+        file.set_len(before)?;
+    }
+    written
 }
 
 #[cfg(test)]
@@ -156,10 +182,34 @@ mod tests {
     fn a_harvest_stands_in_its_trail_once_and_beside_earlier_ones() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trails").join(file_name("daily"));
-        for (mark, entry) in [("<1>", "<1> one\n"), ("<1>", "<1> one\n"), ("<2>", "<2> two\n")] {
+        for (mark, entry) in [("<1>", "one\n<1>\n"), ("<1>", "one\n<1>\n"), ("<2>", "two\n<2>\n")] {
             append_once(&path, mark, entry).unwrap();
         }
-        assert_eq!(fs::read_to_string(path).unwrap(), "<1> one\n<2> two\n");
+        assert_eq!(fs::read_to_string(path).unwrap(), "one\n<1>\ntwo\n<2>\n");
+    }
+
+    #[test]
+    fn a_harvest_that_stands_there_in_part_or_in_passing_is_appended() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("daily.md");
+        for there in
+            [&b"# torn in the mid"[..], b"see <1>\n", b" <1>\n", b"<1> and\n", b"\xff\xfe\n"]
+        {
+            fs::write(&path, there).unwrap();
+            append_once(&path, "<1>", "\none\n<1>\n").unwrap();
+            assert_eq!(fs::read(&path).unwrap(), [there, b"\none\n<1>\n"].concat());
+        }
+    }
+
+    #[test]
+    fn no_harvest_passes_for_the_mark_of_another() {
+        let mark = format!("{MARK}a 7 -->");
+        for text in [mark.clone(), format!("x\n{mark}\ny"), format!("x\r\n{mark}\n{mark}")] {
+            let written = without_marks(&text);
+            assert!(!written.split('\n').any(|line| line == mark), "{written}");
+            assert_eq!(written.replace(&format!("  {mark}"), &mark), text);
+        }
+        assert_eq!(without_marks("# What\n<!-- a note -->\n"), "# What\n<!-- a note -->\n");
     }
 
     #[test]
@@ -173,5 +223,6 @@ mod tests {
         ] {
             assert_eq!(file_name(rhythm), file);
         }
+        assert_eq!(file_name(&"𠀀".repeat(64)), format!("{}.md", "𠀀".repeat(50)));
     }
 }

@@ -18,13 +18,15 @@ use crate::model::participant::{Kind, Memory, Part, Participant};
 use crate::model::state::{Conversation, Turn};
 use crate::model::time::{Millis, Timestamp};
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited};
-use crate::text::mentions;
+use crate::text::{self, mentions};
 
 use directive::{Directive, directive, find};
 use prompts::{announcement, introduction, numbered, phase_line, request};
 
 /// How long a person is waited for who is asked for the harvest.
 const HARVEST_MAX: Millis = Millis::from_secs(3600);
+/// What is repeated of a name that nobody has, in bytes.
+const NAME_BYTES_MAX: usize = 80;
 
 pub(crate) static RULES: Rules = Rules {
     nominate: |_, _| Nomination::default(),
@@ -76,6 +78,25 @@ impl Conversation {
     }
 }
 
+/// A second invitation under an id would change the first, and one member would be missing.
+fn check_each_once(controls: &[Control]) -> Result<(), Rejection> {
+    let mut seen: Vec<(&str, &str)> = Vec::new();
+    for control in controls {
+        let Control::Invite(invite) = control else { continue };
+        let id = invite.participant.trim();
+        let name = invite.profile.nickname.as_deref().unwrap_or(id);
+        if let Some((other, _)) = seen.iter().find(|(_, taken)| *taken == id) {
+            let (name, id) = (text::cut(name, NAME_BYTES_MAX), text::cut(id, NAME_BYTES_MAX));
+            let message = format!(
+                "{name:?} and {other:?} would both speak as {id:?}. Give one of them another name or `participant_id`."
+            );
+            return Err(Rejection::new(Refusal::Invalid, "invalid_circle", message));
+        }
+        seen.push((text::cut(name, NAME_BYTES_MAX), id));
+    }
+    Ok(())
+}
+
 impl Decider<'_> {
     pub(crate) fn gather(
         &mut self,
@@ -99,6 +120,7 @@ impl Decider<'_> {
             ));
         }
         check_plan(&plan)?;
+        check_each_once(&controls)?;
         if !controls.is_empty() {
             // The server brings them, on behalf of whoever asked.
             self.control(&Actor::human(by.id.clone()), controls)?;
@@ -290,6 +312,8 @@ impl Decider<'_> {
         name: &str,
     ) -> (Option<ParticipantId>, Option<String>) {
         let Some(named) = find(&self.state.participants, name) else {
+            // Everybody is told, and whoever passes chooses the words.
+            let name = text::cut(name, NAME_BYTES_MAX);
             return (
                 None,
                 Some(format!("Nobody here is called {name:?}; the piece goes on in order.")),

@@ -32,6 +32,7 @@ mod hook;
 mod limits;
 mod links;
 mod gather;
+mod gather_trail;
 mod on_demand;
 mod typed;
 mod rough;

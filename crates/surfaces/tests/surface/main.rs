@@ -13,6 +13,7 @@ mod backwards;
 mod bounds;
 mod described;
 mod floor;
+mod gatherings;
 mod links;
 mod mcp;
 mod permissions;

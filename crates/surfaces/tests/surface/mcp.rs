@@ -9,7 +9,7 @@ use crate::server::{Server, answer, soon};
 mod refusals;
 
 /// One call; with the token of a session, or without.
-async fn rpc(server: &Server, token: Option<&str>, method: &str, params: Value) -> Value {
+pub async fn rpc(server: &Server, token: Option<&str>, method: &str, params: Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
     let request = server
         .client
@@ -45,7 +45,7 @@ async fn meet(server: &Server, session: &str) {
 }
 
 /// Calls a tool that does its work.
-async fn call(server: &Server, token: Option<&str>, tool: &str, arguments: Value) -> Value {
+pub async fn call(server: &Server, token: Option<&str>, tool: &str, arguments: Value) -> Value {
     let said =
         rpc(server, token, "tools/call", json!({"name": tool, "arguments": arguments})).await;
     assert_ne!(said["result"]["isError"], true, "{said}");

@@ -26,6 +26,8 @@ pub struct Stage {
     panes: Mutex<Vec<Seen>>,
     /// How many prompts were sent off.
     sent: watch::Sender<usize>,
+    /// How many programs more can be started, where that is limited.
+    room: Mutex<Option<usize>>,
 }
 
 impl Stage {
@@ -77,6 +79,11 @@ impl Stage {
         self.sent.subscribe().wait_for(|sent| *sent > before).await.unwrap();
         let panes = self.panes();
         panes.iter().flat_map(|seen| seen.taken.iter()).nth(before).unwrap().clone()
+    }
+
+    /// Lets so many programs be started, and no more.
+    pub fn has_room_for(&self, programs: usize) {
+        *self.room.lock().unwrap() = Some(programs);
     }
 
     /// How many programs were started.
@@ -134,6 +141,10 @@ impl SessionHost for Stage {
                 "there is no program {:?}",
                 launch.client
             )));
+        }
+        if let Some(room) = self.room.lock().unwrap().as_mut() {
+            let full = || HostFault::Refused("there is no room for another".into());
+            *room = room.checked_sub(1).ok_or_else(full)?;
         }
         Ok(self.open(Some(launch.clone())))
     }

@@ -11,6 +11,7 @@ use crate::model::gathering::{Gathering, GatheringEvent, Hearing, Member, Phase}
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, Part};
 use crate::model::state::{Conversation, Turn};
+use crate::text::hang;
 
 /// `Name (2)`.
 pub(super) fn numbered(name: &str, number: u32) -> String {
@@ -69,9 +70,9 @@ pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<
     let [inhale, hold, exhale] = plan.breath;
     let question = match plan.opening_question.trim() {
         "" => String::new(),
-        question => format!(" Opening question: {question}"),
+        question => format!(" Opening question: {}", hang(question)),
     };
-    let _ = writeln!(out, "Rhythm: {}.{question}", plan.rhythm);
+    let _ = writeln!(out, "Rhythm: {}.{question}", hang(&plan.rhythm));
     circle(&mut out, &gathering.members, you);
     let _ = writeln!(
         out,
