@@ -15,6 +15,7 @@
 pub mod script;
 pub mod command;
 pub mod llm;
+mod fingerprint;
 mod runtimes;
 pub mod config;
 pub mod discover;

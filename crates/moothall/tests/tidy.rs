@@ -277,6 +277,7 @@ fn the_kernel_is_pure() {
         "serde",
         "serde_json",
         "jiff",
+        "strsim",
         "strum",
         "unicode-normalization",
         "unicode-security",

@@ -114,7 +114,7 @@ impl Terminal {
     /// participant's from now on.
     fn house(&self, job: Job, reporter: Arc<dyn Reporter>) {
         let of = (job.key.stream.clone(), job.participant.clone());
-        if !self.sessions.begin_housing(of.clone()) {
+        if !self.sessions.begin_start_for(of.clone()) {
             return;
         }
         let (sessions, place) = (self.sessions.clone(), self.place.clone());

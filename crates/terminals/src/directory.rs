@@ -344,8 +344,8 @@ impl Sessions {
             run_as,
         };
         match host.start(&launch).await {
-            Ok(pane) => self.settle_in(&mut session, pane).await,
-            Err(fault) => self.never_began(session, fault).await,
+            Ok(pane) => self.register_session(&mut session, pane).await,
+            Err(fault) => self.abort_start(session, fault).await,
         }
     }
 
@@ -439,7 +439,7 @@ impl Sessions {
             key,
         };
         let mut session = self.create_home(draft).await?;
-        self.settle_in(&mut session, pane).await
+        self.register_session(&mut session, pane).await
     }
 
     /// Makes the home and keeps the session, before anything runs.
@@ -487,14 +487,18 @@ impl Sessions {
         Ok(session)
     }
 
-    async fn settle_in(&self, session: &mut Session, pane: Pane) -> Result<Status, SessionError> {
+    async fn register_session(
+        &self,
+        session: &mut Session,
+        pane: Pane,
+    ) -> Result<Status, SessionError> {
         session.pane = Some(pane);
         self.keep(session).await?;
         crash::point("session_started");
         Ok(self.seat(session.clone()).status())
     }
 
-    async fn never_began(
+    async fn abort_start(
         &self,
         mut session: Session,
         fault: HostFault,
@@ -514,7 +518,7 @@ impl Sessions {
     }
 
     /// Notes that a session is being started for a participant; `false` when one is already.
-    pub(super) fn begin_housing(&self, of: (StreamId, ParticipantId)) -> bool {
+    pub(super) fn begin_start_for(&self, of: (StreamId, ParticipantId)) -> bool {
         self.shared.housing.lock().unwrap_or_else(PoisonError::into_inner).insert(of)
     }
 

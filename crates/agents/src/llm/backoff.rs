@@ -4,6 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use moothall_engine::agent::TurnKey;
 
+use crate::fingerprint::fingerprint;
+
 /// Requests for one turn at most.
 pub(super) const TRIES_MAX: u32 = 4;
 
@@ -15,22 +17,19 @@ const LONGEST_MS: u64 = 8_000;
 /// in between, so nothing random is needed.
 pub(super) fn wait(key: &TurnKey, tries: u32) -> Duration {
     let whole = FIRST_MS.saturating_mul(1 << tries.saturating_sub(1).min(16)).min(LONGEST_MS);
-    let place = fingerprint(key, tries) % 1024;
+    let place = place(key, tries) % 1024;
     Duration::from_millis(whole / 2 + whole / 2 * place / 1023)
 }
 
-/// FNV-1a over the turn and the try.
-fn fingerprint(key: &TurnKey, tries: u32) -> u64 {
+/// Where in its range the wait lies: of the turn and the try alone.
+fn place(key: &TurnKey, tries: u32) -> u64 {
     let numbers = [
         key.turn.0.to_le_bytes(),
         u64::from(key.attempt).to_le_bytes(),
         u64::from(tries).to_le_bytes(),
     ];
     let bytes = key.stream.as_str().bytes().chain(numbers.into_iter().flatten());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    hash >> 20
+    fingerprint(bytes) >> 20
 }
 
 /// Longest wait that is believed.

@@ -1,5 +1,7 @@
 //! Reading a text without understanding it: sentences, numbers, key words.
 
+use crate::fingerprint::fingerprint;
+
 /// Words that say little about what a text is about.
 const COMMON: &[&str] = &[
     "about",
@@ -254,11 +256,9 @@ pub(super) fn capitalised(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// A choice that depends on the text alone (FNV-1a).
+/// A choice that depends on the text alone.
 pub(super) fn pick<'a>(text: &str, choices: &[&'a str]) -> &'a str {
-    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
+    let hash = fingerprint(text.bytes());
     let index = usize::try_from(hash % choices.len().max(1) as u64).unwrap_or_default();
     choices.get(index).copied().unwrap_or_default()
 }

@@ -105,7 +105,7 @@ impl ActiveTasks {
     }
 
     /// Takes out what a turn waited with; nothing where another run has its entry now.
-    fn take_up(&self, listed: &Listed) -> Option<Assignment> {
+    fn assign(&self, listed: &Listed) -> Option<Assignment> {
         self.lock()
             .get_mut(&listed.key)
             .filter(|slot| Arc::ptr_eq(&slot.run, &listed.run))?
@@ -216,7 +216,7 @@ async fn seated(
     let waiting = places.wait(&assignment.0.key);
     listed.going.wait_with(listed, assignment);
     let place = waiting.place().await;
-    Some((place, listed.going.take_up(listed)?))
+    Some((place, listed.going.assign(listed)?))
 }
 
 impl<W: Work> Drop for RunOnce<W> {

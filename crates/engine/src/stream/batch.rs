@@ -324,7 +324,7 @@ impl Host {
         self.out.push(Output::Answer { answers });
         if !events.is_empty() {
             self.out.push(Output::Publish { events: events.clone() });
-            self.take_note(&events);
+            self.on_committed(&events);
         }
         self.next_batch(around);
     }

@@ -77,7 +77,7 @@ impl Host {
     /// runtime now.
     fn needs_job(&mut self, run: &Run, around: &Around<'_>) -> bool {
         let hand = match self.runs.get(run.turn) {
-            None => self.take_up(run, around),
+            None => self.start_or_probe(run, around),
             Some(ActiveTurn { phase: Phase::Reattach, hand, .. }) => *hand,
             Some(ActiveTurn { phase: Phase::Running, hand: Some(hand), through, .. }) => {
                 // A turn that waits for its runtime got a cause that the job it has does not show.
@@ -99,7 +99,7 @@ impl Host {
 
     /// What runs a turn here, if it has to be given to it. One that runs elsewhere comes by itself;
     /// one that an earlier process started is asked about first. (Ruling 5.)
-    fn take_up(&mut self, run: &Run, around: &Around<'_>) -> Option<Hand> {
+    fn start_or_probe(&mut self, run: &Run, around: &Around<'_>) -> Option<Hand> {
         let hand = around.agents.hand(self.conversation()?.participant(&run.participant)?);
         match hand {
             None => {

@@ -14,7 +14,7 @@ use crate::runtime::agent::Given;
 impl Host {
     /// What committed events mean for those who are run here: their presence, and answers to their
     /// permissions.
-    pub(super) fn take_note(&mut self, events: &[Recorded]) {
+    pub(super) fn on_committed(&mut self, events: &[Recorded]) {
         let mut states: BTreeMap<ParticipantId, &'static str> = BTreeMap::new();
         for recorded in events {
             match &recorded.event {

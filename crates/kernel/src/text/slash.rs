@@ -305,7 +305,7 @@ fn unknown(name: &str) -> String {
     let shown: String = name.chars().take(40).collect();
     match COMMANDS
         .iter()
-        .map(|usage| (distance(usage.name, &shown), usage))
+        .map(|usage| (strsim::levenshtein(usage.name, &shown), usage))
         .min_by_key(|(distance, _)| *distance)
     {
         Some((near, usage)) if near <= 3 => {
@@ -313,22 +313,6 @@ fn unknown(name: &str) -> String {
         }
         _ => format!("There is no {shown}. /help lists all commands."),
     }
-}
-
-/// Edits between two short words (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let changed = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -65,7 +65,7 @@ impl Asked {
 /// What an event says about permissions.
 #[derive(Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-pub enum News {
+pub enum PermissionEvent {
     /// One is asked for.
     Requested {
         /// The id of the permission.
@@ -123,22 +123,24 @@ pub enum News {
     },
 }
 
-impl News {
+impl PermissionEvent {
     /// Whether it is about this permission.
     pub fn is_about(&self, asked: &Asked) -> bool {
         match self {
-            News::Requested { permission, .. }
-            | News::Answered { permission, .. }
-            | News::Expired { permission }
-            | News::Settled { permission, .. }
-            | News::Withdrawn { permission, .. } => *permission == asked.permission,
+            PermissionEvent::Requested { permission, .. }
+            | PermissionEvent::Answered { permission, .. }
+            | PermissionEvent::Expired { permission }
+            | PermissionEvent::Settled { permission, .. }
+            | PermissionEvent::Withdrawn { permission, .. } => *permission == asked.permission,
         }
     }
 }
 
 /// What an event says about permissions, if it is about one.
-pub fn news(envelope: &Envelope) -> Option<News> {
-    (envelope.kind == "permission").then(|| News::deserialize(&envelope.content).ok()).flatten()
+pub fn news(envelope: &Envelope) -> Option<PermissionEvent> {
+    (envelope.kind == "permission")
+        .then(|| PermissionEvent::deserialize(&envelope.content).ok())
+        .flatten()
 }
 
 /// What an event says about permissions, in words for whoever reads on, with what can be done about
@@ -148,7 +150,7 @@ pub fn told(envelope: &Envelope) -> Option<String> {
     let mut open = Open::default();
     open.take(envelope.seq, &news);
     Some(match &news {
-        News::Requested { participant, action, .. } => {
+        PermissionEvent::Requested { participant, action, .. } => {
             let lines = open
                 .all()
                 .iter()
@@ -160,23 +162,25 @@ pub fn told(envelope: &Envelope) -> Option<String> {
             );
             format!("{participant} asks for permission: {action}{below}\n{how}")
         }
-        News::Answered { by, label, text, .. } => {
+        PermissionEvent::Answered { by, label, text, .. } => {
             format!("{by} answered: {}", said(label, text.as_deref()))
         }
-        News::Expired { .. } => "nobody answered in time: it is not asked any more".to_owned(),
-        News::Settled { participant, name: Some(name), .. } => {
+        PermissionEvent::Expired { .. } => {
+            "nobody answered in time: it is not asked any more".to_owned()
+        }
+        PermissionEvent::Settled { participant, name: Some(name), .. } => {
             format!("what {participant} asked for runs as {name}")
         }
-        News::Settled { participant, why: Some(why), .. } => {
+        PermissionEvent::Settled { participant, why: Some(why), .. } => {
             format!("what {participant} asked for could not be started: {why}")
         }
-        News::Settled { participant, outcome, .. } => {
+        PermissionEvent::Settled { participant, outcome, .. } => {
             format!("what {participant} asked for is not started: {outcome}")
         }
-        News::Withdrawn { because, .. } if because == "not_given" => {
+        PermissionEvent::Withdrawn { because, .. } if because == "not_given" => {
             "something else was asked before the answer got there".to_owned()
         }
-        News::Withdrawn { .. } => {
+        PermissionEvent::Withdrawn { .. } => {
             "it is not asked any more: it was answered at the terminal, or given up".to_owned()
         }
     })
@@ -205,9 +209,9 @@ pub struct Open(Vec<Asked>);
 
 impl Open {
     /// Takes what an event says.
-    pub fn take(&mut self, number: u64, news: &News) {
+    pub fn take(&mut self, number: u64, news: &PermissionEvent) {
         match news {
-            News::Requested {
+            PermissionEvent::Requested {
                 permission,
                 turn,
                 participant,
@@ -227,10 +231,10 @@ impl Open {
                 folder: folder.clone(),
                 look: look.clone(),
             }),
-            News::Answered { permission, .. }
-            | News::Expired { permission }
-            | News::Settled { permission, .. }
-            | News::Withdrawn { permission, .. } => {
+            PermissionEvent::Answered { permission, .. }
+            | PermissionEvent::Expired { permission }
+            | PermissionEvent::Settled { permission, .. }
+            | PermissionEvent::Withdrawn { permission, .. } => {
                 self.0.retain(|asked| asked.permission != *permission);
             }
         }
@@ -303,7 +307,7 @@ pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
     }
     let told = answered.event.as_ref().and_then(news);
     let label = match &told {
-        Some(News::Answered { label, text, .. }) => said(label, text.as_deref()),
+        Some(PermissionEvent::Answered { label, text, .. }) => said(label, text.as_deref()),
         _ => &answer.option,
     };
     note(&format!("{} was told: {label}.", asked.participant));
@@ -418,8 +422,8 @@ fn list(context: &Context, open: &Open) -> Result<(), Fault> {
 mod tests {
     use super::*;
 
-    fn requested(permission: &str) -> News {
-        News::Requested {
+    fn requested(permission: &str) -> PermissionEvent {
+        PermissionEvent::Requested {
             permission: permission.into(),
             turn: Some("t.1".into()),
             participant: "claude-1".into(),
@@ -445,14 +449,17 @@ mod tests {
         assert!(open.one(Some(8)).is_err());
         open.take(
             10,
-            &News::Answered {
+            &PermissionEvent::Answered {
                 permission: "p1".into(),
                 by: "user".into(),
                 label: "deny".into(),
                 text: None,
             },
         );
-        open.take(11, &News::Withdrawn { permission: "p2".into(), because: "gone".into() });
+        open.take(
+            11,
+            &PermissionEvent::Withdrawn { permission: "p2".into(), because: "gone".into() },
+        );
         assert!(open.all().is_empty());
     }
 }

@@ -82,7 +82,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     let hall = open_hall(store.clone(), registry, &settled.config, &sessions).await?;
     carry_harvests(&hall, &settled.config).await?;
     let host = terminals.as_ref().map(Terminals::programs);
-    let ears = terminals.map(|terminals| terminals.listen(sessions.clone()));
+    let listening = terminals.map(|terminals| terminals.listen(sessions.clone()));
     let reach = Reach::of(address, &settled.config.server, tls.as_ref());
     let doors = Doors {
         address,
@@ -124,7 +124,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
             "Stopping: running turns have up to 10 seconds. Ctrl-C again stops at once.",
         );
     }
-    ears.inspect(|ears| ears.abort());
+    listening.inspect(|listening| listening.abort());
     // A log that cannot be written keeps no answer that anybody could wait for.
     let within = if reason.is_none() { DRAIN_WITHIN } else { Millis(0) };
     tokio::select! {

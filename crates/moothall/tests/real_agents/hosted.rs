@@ -44,9 +44,9 @@ async fn idle(host: &TmuxHost, pane: &Pane, client: &str) {
 }
 
 /// The words at the end of the turn that the first prompt begins.
-async fn end_of_turn(ears: &mut Listening) -> Option<String> {
+async fn end_of_turn(listening: &mut Listening) -> Option<String> {
     loop {
-        match ears.news().await {
+        match listening.news().await {
             HookNews::Began => {}
             HookNews::Prompt { text } => assert!(text.contains("tag-one"), "{text}"),
             HookNews::Stopped { text, .. } => return text,
@@ -60,12 +60,12 @@ async fn end_of_turn(ears: &mut Listening) -> Option<String> {
 async fn takes_a_turn(client: &str, args: &[&str]) {
     let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
     let cwd = programs::settle(&home, &models.url());
-    let mut ears = Listening::new(Permit::Undecided);
+    let mut listening = Listening::new(Permit::Undecided);
     let mut known = Program::known();
     known.values_mut().for_each(|program| program.env = programs::variables(&home));
     let folder = home.path().join("terminals");
     let _server = Server(folder.join("tmux.sock"));
-    let host = TmuxHost::new(&folder, known, Arc::new(ears.dress.clone())).unwrap();
+    let host = TmuxHost::new(&folder, known, Arc::new(listening.dress.clone())).unwrap();
     let env = BTreeMap::from([("MOOTHALL_SESSION_TOKEN".to_owned(), TOKEN.to_owned())]);
     let args = args.iter().map(|arg| (*arg).to_owned()).collect();
     let launch = Launch {
@@ -83,7 +83,7 @@ async fn takes_a_turn(client: &str, args: &[&str]) {
     models.when("tag-one", Reply::text("Reply to one."));
     host.paste(&pane, client, "First line\nand tag-one").await.unwrap();
     host.press(&pane, Key::Enter).await.unwrap();
-    let Ok(said) = tokio::time::timeout(PATIENCE, end_of_turn(&mut ears)).await else {
+    let Ok(said) = tokio::time::timeout(PATIENCE, end_of_turn(&mut listening)).await else {
         panic!("no end of the turn:\n{}", host.view(&pane, client).await.unwrap().text);
     };
     assert_eq!(said.as_deref(), Some("Reply to one."));

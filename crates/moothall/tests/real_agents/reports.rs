@@ -12,7 +12,7 @@ const ALL: usize = 1000;
 
 async fn claude(permit: Permit) -> World {
     let mut world = World::of("claude", &[], &["❯"], permit).await;
-    assert_eq!(world.ears.news().await, HookNews::Began);
+    assert_eq!(world.listening.news().await, HookNews::Began);
     world
 }
 
@@ -23,7 +23,7 @@ async fn claude_reports_turns_queued_prompts_interruptions_and_its_end() {
     let gate = Gate::default();
     world.models.when("tag-one", Reply::text("Reply to one.").gated(&gate));
     world.terminal.prompt("First line\nand tag-one");
-    world.ears.prompted("First line\nand tag-one").await;
+    world.listening.prompted("First line\nand tag-one").await;
     world.models.asked_about("tag-one").await;
     // Two more while it is busy: it takes both when it is done, and ends once for both.
     world.models.when("tag-three", Reply::text("Reply to both."));
@@ -33,14 +33,14 @@ async fn claude_reports_turns_queued_prompts_interruptions_and_its_end() {
     world.terminal.prompt("Third tag-three");
     world.terminal.shows(&[queued]);
     gate.open(ALL);
-    assert_eq!(world.ears.stopped().await.as_deref(), Some("Reply to one."));
-    world.ears.prompted("tag-two").await;
-    world.ears.prompted("tag-three").await;
-    assert_eq!(world.ears.stopped().await.as_deref(), Some("Reply to both."));
+    assert_eq!(world.listening.stopped().await.as_deref(), Some("Reply to one."));
+    world.listening.prompted("tag-two").await;
+    world.listening.prompted("tag-three").await;
+    assert_eq!(world.listening.stopped().await.as_deref(), Some("Reply to both."));
     // Interrupted, it reports no end.
     world.models.when("tag-four", Reply::stall(["Begun "]));
     world.terminal.prompt("Fourth tag-four");
-    world.ears.prompted("tag-four").await;
+    world.listening.prompted("tag-four").await;
     world.models.asked_about("tag-four").await;
     world.terminal.key("Escape");
     // Before it has said anything, it puts the prompt back and shows nothing of the interruption.
@@ -48,10 +48,10 @@ async fn claude_reports_turns_queued_prompts_interruptions_and_its_end() {
     world.models.when("tag-five", Reply::text("Reply to five."));
     world.terminal.key("C-u");
     world.terminal.prompt("Fifth tag-five");
-    world.ears.prompted("tag-five").await;
-    assert_eq!(world.ears.stopped().await.as_deref(), Some("Reply to five."));
+    world.listening.prompted("tag-five").await;
+    assert_eq!(world.listening.stopped().await.as_deref(), Some("Reply to five."));
     world.terminal.prompt("/exit");
-    assert_eq!(world.ears.news().await, HookNews::Ended);
+    assert_eq!(world.listening.news().await, HookNews::Ended);
 }
 
 #[tokio::test]
@@ -61,11 +61,11 @@ async fn claude_does_what_is_permitted_by_its_waiting_hook() {
     let input = json!({"command": "touch made-by-claude", "description": "Look around"});
     world.models.when("tag-touch", Reply::tool("Bash", input));
     world.terminal.prompt("Please touch tag-touch");
-    world.ears.prompted("tag-touch").await;
-    let Came::Question(hook) = world.ears.next().await else { panic!("no question") };
+    world.listening.prompted("tag-touch").await;
+    let Came::Question(hook) = world.listening.next().await else { panic!("no question") };
     let HookNews::Asks { action, .. } = hook.news else { panic!("{:?}", hook.news) };
     assert!(action.starts_with("Bash {") && action.contains("touch made-by-claude"), "{action}");
-    assert!(world.ears.stopped().await.is_some());
+    assert!(world.listening.stopped().await.is_some());
     assert!(world.home.path().join("work/made-by-claude").exists());
 }
 
@@ -76,7 +76,7 @@ async fn codex_reports_its_turns_and_not_its_titles() {
     let gate = Gate::default();
     world.models.when("tag-one", Reply::text("Reply to one."));
     world.terminal.prompt("First line\nand tag-one");
-    let news = world.ears.news().await;
+    let news = world.listening.news().await;
     let HookNews::Stopped { text, inputs, .. } = news else { panic!("{news:?}") };
     assert_eq!(text.as_deref(), Some("Reply to one."));
     assert_eq!(inputs.unwrap(), ["First line\nand tag-one"]);
@@ -87,7 +87,7 @@ async fn codex_reports_its_turns_and_not_its_titles() {
     world.models.asked_about("tag-two").await;
     world.terminal.prompt("Third tag-three");
     gate.open(ALL);
-    let news = world.ears.news().await;
+    let news = world.listening.news().await;
     let HookNews::Stopped { text, inputs, .. } = news else { panic!("{news:?}") };
     assert_eq!(text.as_deref(), Some("Reply to three."));
     assert!(inputs.unwrap().iter().any(|input| input.contains("tag-two")));
@@ -99,7 +99,7 @@ async fn codex_reports_its_turns_and_not_its_titles() {
     world.terminal.shows(&["interrupted"]);
     world.models.when("tag-five", Reply::text("Reply to five."));
     world.terminal.prompt("Fifth tag-five");
-    assert_eq!(world.ears.stopped().await.as_deref(), Some("Reply to five."));
+    assert_eq!(world.listening.stopped().await.as_deref(), Some("Reply to five."));
 }
 
 #[tokio::test]
@@ -109,17 +109,17 @@ async fn gemini_reports_turns_interruptions_and_its_end() {
     // into its composer.
     let mut world =
         World::of("gemini", &["--skip-trust"], &["MCP issues detected"], Permit::Undecided).await;
-    assert_eq!(world.ears.news().await, HookNews::Began);
+    assert_eq!(world.listening.news().await, HookNews::Began);
     world.models.when("tag-one", Reply::text("Reply to one."));
     world.terminal.prompt("First line\nand tag-one");
-    world.ears.prompted("tag-one").await;
-    assert_eq!(world.ears.stopped().await.as_deref(), Some("Reply to one."));
+    world.listening.prompted("tag-one").await;
+    assert_eq!(world.listening.stopped().await.as_deref(), Some("Reply to one."));
     world.models.when("tag-two", Reply::hang());
     world.terminal.prompt("Second tag-two");
-    world.ears.prompted("tag-two").await;
+    world.listening.prompted("tag-two").await;
     world.models.asked_about("tag-two").await;
     world.terminal.key("Escape");
-    assert_eq!(world.ears.stopped().await, None);
+    assert_eq!(world.listening.stopped().await, None);
     world.terminal.prompt("/quit");
-    assert_eq!(world.ears.news().await, HookNews::Ended);
+    assert_eq!(world.listening.news().await, HookNews::Ended);
 }

@@ -113,7 +113,7 @@ pub struct World {
     pub models: ModelServer,
     pub terminal: Terminal,
     pub home: Home,
-    pub ears: Listening,
+    pub listening: Listening,
 }
 
 impl Drop for World {
@@ -129,15 +129,15 @@ impl World {
     pub async fn of(client: &str, args: &[&str], ready: &[&str], permit: Permit) -> Self {
         let (home, models) = (Home::new(), ModelServer::start().await.unwrap());
         let work = programs::settle(&home, &models.url());
-        let ears = Listening::new(permit);
+        let listening = Listening::new(permit);
         let mut env = programs::variables(&home);
         let launch_command =
-            ears.dress.of(Vendor::of(client), &SessionId::new(SESSION), TOKEN, &env).unwrap();
+            listening.dress.of(Vendor::of(client), &SessionId::new(SESSION), TOKEN, &env).unwrap();
         let mut argv = vec![programs::file(client)];
         argv.extend(args.iter().map(|arg| (*arg).to_owned()).chain(launch_command.args));
         env.extend(launch_command.env);
         let terminal = Terminal::start(&argv, &env, &work);
         terminal.drawn(ready);
-        Self { models, terminal, home, ears }
+        Self { models, terminal, home, listening }
     }
 }

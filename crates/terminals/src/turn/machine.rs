@@ -135,7 +135,7 @@ impl Machine {
             ended: None,
             out,
         };
-        earlier.into_iter().for_each(|earlier| machine.take_up(earlier));
+        earlier.into_iter().for_each(|earlier| machine.resume(earlier));
         machine.remember_asked(asked);
         machine
     }

@@ -42,7 +42,7 @@ enum PromptEvidence {
 impl Machine {
     /// What an earlier process left: of a turn that goes on, it is found out how far it came; of
     /// one that is over, its row is.
-    pub(super) fn take_up(&mut self, earlier: Earlier) {
+    pub(super) fn resume(&mut self, earlier: Earlier) {
         let Earlier { key, delivery, state, is_open, asked } = earlier;
         let stage = match state {
             DeliveryState::Pending => Stage::Begun,

@@ -11,7 +11,7 @@ use moothall_surfaces::wire::{
 use serde_json::Value;
 
 use crate::commands::circle::{self, Circle};
-use crate::commands::permit::{self, News, Open};
+use crate::commands::permit::{self, Open, PermissionEvent};
 use crate::commands::said;
 use crate::commands::show::{doubt, words_of};
 use crate::fault::Fault;
@@ -259,7 +259,7 @@ impl Room {
         self.asks.take(envelope.seq, &news);
         let who = |id: &str| self.faces.name(id).to_owned();
         match news {
-            News::Requested { .. } => {
+            PermissionEvent::Requested { .. } => {
                 let asked = self.asks.all().last()?;
                 let lines = asked.remarks().into_iter().chain(asked.answers());
                 let below = lines.map(|line| format!("\n{line}")).collect::<String>();
@@ -280,7 +280,7 @@ impl Room {
                     asked.action
                 )))
             }
-            News::Answered { by, label, text, .. } => {
+            PermissionEvent::Answered { by, label, text, .. } => {
                 let asker = asked
                     .map_or_else(String::new, |asked| format!(" to {}", who(&asked.participant)));
                 Some(Item::Status(format!(
@@ -289,7 +289,7 @@ impl Room {
                     permit::said(&label, text.as_deref())
                 )))
             }
-            News::Withdrawn { because, .. } => {
+            PermissionEvent::Withdrawn { because, .. } => {
                 let asker =
                     asked.map_or_else(|| "somebody".to_owned(), |asked| who(&asked.participant));
                 Some(Item::Status(match because.as_str() {
@@ -302,7 +302,7 @@ impl Room {
                     ),
                 }))
             }
-            News::Settled { participant, outcome, name, why, .. } => {
+            PermissionEvent::Settled { participant, outcome, name, why, .. } => {
                 let asker = who(&participant);
                 Some(Item::Status(match (outcome.as_str(), name, why) {
                     ("started", Some(name), _) => format!("what {asker} asked for runs as {name}"),
@@ -312,7 +312,7 @@ impl Room {
                     _ => return None,
                 }))
             }
-            News::Expired { .. } => {
+            PermissionEvent::Expired { .. } => {
                 let asker =
                     asked.map_or_else(|| "somebody".to_owned(), |asked| who(&asked.participant));
                 Some(Item::Status(format!("nobody answered {asker} in time")))

@@ -1,4 +1,5 @@
-//! Plans that cannot be held.
+//! Plans of gatherings: those that are refused, with the member that is wrong, and those that are
+//! held although they are at the bounds.
 
 use serde_json::{Value, json};
 

@@ -360,14 +360,14 @@ impl World {
                 })
             }
             Told::TakeUp(turn) => {
-                self.take_up(turn);
+                self.resume(turn);
                 Ok(())
             }
         }
     }
 
     /// The conversation takes up a turn that an earlier process granted.
-    fn take_up(&mut self, turn: u64) {
+    fn resume(&mut self, turn: u64) {
         let (Some(server), Some(known)) = (&mut self.server, self.book.turns.get(&turn)) else {
             return;
         };

@@ -1,0 +1,9 @@
+//! A number made of bytes, the same in every version and on every machine: for choices that look like
+//! chance and are none.
+
+/// FNV-1a, 64 bits.
+pub(crate) fn fingerprint(bytes: impl Iterator<Item = u8>) -> u64 {
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
