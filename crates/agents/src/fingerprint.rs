@@ -1,5 +1,5 @@
-//! A number made of bytes, the same in every version and on every machine: for choices that look like
-//! chance and are none.
+//! A number made of bytes, the same in every version and on every machine: for choices that look
+//! like chance and are none.
 
 /// FNV-1a, 64 bits.
 pub(crate) fn fingerprint(bytes: impl Iterator<Item = u8>) -> u64 {
