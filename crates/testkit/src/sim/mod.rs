@@ -130,7 +130,6 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::CauseCoveredTwice
         | Bug::AudienceLeak
         | Bug::TimeGoesBackwards
-        | Bug::DowntimeForgotten
         | Bug::FencedWriterGoesOn
         | Bug::ChargedTwice
         | Bug::AnswersSwapped
@@ -139,6 +138,7 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::CooldownDrops
         | Bug::PatienceForgotten
         | Bug::TypedBeforeKept => 0,
+        Bug::DowntimeForgotten => 1,
         Bug::NoAttemptFencing => 3,
         Bug::ArchiveLeavesTurns => 2,
         Bug::RetryRunsTwice | Bug::SilenceIsConsent | Bug::AskForcesNobody | Bug::TypedAgain => 3,
