@@ -227,7 +227,7 @@ async fn no_flipped_bit_is_served_as_good() {
     let disk = Disk::fresh();
     disk.log.append(vec![begun("a"), begun("b")]).await.unwrap();
     let long = "a message of some length, ".repeat(30);
-    for head in 2..150 {
+    for head in 2..180 {
         disk.log
             .append(vec![batch("a", head).says(&long), batch("b", head).says(&long)])
             .await
