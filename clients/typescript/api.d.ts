@@ -1024,7 +1024,7 @@ export interface components {
             by?: string | null;
             /**
              * @description `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
-             *     `budget_raised` or `denied`.
+             *     `registered`, `claimed`, `budget_raised` or `denied`.
              */
             deed: string;
             /** @description In a few words. */

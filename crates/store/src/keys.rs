@@ -2,8 +2,8 @@
 
 use async_trait::async_trait;
 use moothall_engine::access::{
-    AuditEntry, Audited, InsertOutcome, Principal, Principals, Scopes, Token, TokenHash, TokenId,
-    TokenKind, reach_of,
+    AgentCard, AuditEntry, Audited, ClaimOutcome, InsertOutcome, Principal, Principals, Registered,
+    Scopes, Token, TokenHash, TokenId, TokenKind, reach_of,
 };
 use moothall_engine::ports::LogError;
 use moothall_kernel::ids::ParticipantId;
@@ -12,6 +12,7 @@ use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::SqliteLog;
+use crate::cards::{self, Word};
 use crate::errors::Refusal;
 use crate::rows::{counter, int};
 
@@ -264,6 +265,43 @@ impl Principals for SqliteLog {
     async fn principal(&self, id: &ParticipantId) -> Result<Option<Principal>, LogError> {
         let id = id.clone();
         self.read_rows(move |conn| principal(conn, &id)).await
+    }
+
+    async fn register(
+        &self,
+        card: &AgentCard,
+        claim: &TokenHash,
+        token: &Token,
+        entry: &AuditEntry,
+    ) -> Result<Registered, LogError> {
+        let token = Token { principal: card.principal(), ..token.clone() };
+        let (card, claim, entry) = (card.clone(), *claim, entry.clone());
+        self.write(move |conn| cards::register(conn, &card, &claim, &token, &entry)).await
+    }
+
+    async fn cards(&self, ids: &[ParticipantId]) -> Result<Vec<AgentCard>, LogError> {
+        let ids = ids.iter().map(ToString::to_string).collect();
+        self.read_rows(move |conn| cards::with(conn, Word::Id, ids)).await
+    }
+
+    async fn cards_named(&self, names: &[String]) -> Result<Vec<AgentCard>, LogError> {
+        let names = names.to_vec();
+        self.read_rows(move |conn| cards::with(conn, Word::Name, names)).await
+    }
+
+    async fn cards_of(&self, owner: &str) -> Result<Vec<AgentCard>, LogError> {
+        let owner = owner.to_owned();
+        self.read_rows(move |conn| cards::of(conn, &owner)).await
+    }
+
+    async fn claim_card(
+        &self,
+        claim: &TokenHash,
+        owner: &str,
+        entry: &AuditEntry,
+    ) -> Result<ClaimOutcome, LogError> {
+        let (claim, owner, entry) = (*claim, owner.to_owned(), entry.clone());
+        self.write(move |conn| cards::claim(conn, &claim, &owner, &entry)).await
     }
 
     async fn record(&self, entry: &AuditEntry) -> Result<(), LogError> {

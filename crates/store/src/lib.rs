@@ -31,6 +31,7 @@ mod ledger;
 mod reserve;
 mod marks;
 mod keys;
+mod cards;
 mod sessions;
 mod snapshots;
 mod errors;

@@ -141,6 +141,16 @@ CREATE TABLE IF NOT EXISTS snapshots (
 CREATE INDEX IF NOT EXISTS streams_deleted ON streams (key) WHERE kind = 'deleted';
 CREATE INDEX IF NOT EXISTS deliveries_of_target ON deliveries (target, id);
 CREATE INDEX IF NOT EXISTS deliveries_lost ON deliveries (state) WHERE state > 4;
+CREATE TABLE IF NOT EXISTS agent_cards (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE REFERENCES principals (id),
+    name TEXT NOT NULL UNIQUE,
+    claim BLOB NOT NULL UNIQUE,
+    description TEXT,
+    owner TEXT,
+    created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS agent_cards_of_owner ON agent_cards (owner, created_at) WHERE owner IS NOT NULL;
 ";
 
 /// What deliveries to streams shall do there. A version that does not know of it leaves them alone,

@@ -18,7 +18,7 @@ class AuditRow:
     Attributes:
         at (str): When it was done: RFC 3339, UTC, milliseconds.
         deed (str): `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
-            `budget_raised` or `denied`.
+            `registered`, `claimed`, `budget_raised` or `denied`.
         detail (str): In a few words.
         number (int): Its place; rises by one with each.
         about (None | str | Unset): The id of the credential that it is about, where that is another one.

@@ -18,8 +18,9 @@ mod unfit;
 
 pub use crate::access::reach::Reach;
 pub use crate::ports::{
-    AuditAction, AuditEntry, Audited, InsertOutcome, NoChance, Principal, Principals, Scope,
-    Scopes, Secret, Token, TokenHash, TokenId, TokenKind, reach_of,
+    AgentCard, AuditAction, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, InsertOutcome,
+    NoChance, Principal, Principals, Registered, Scope, Scopes, Secret, Token, TokenHash, TokenId,
+    TokenKind, reach_of,
 };
 pub use caller::{Caller, Denied, Mode, Proof};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};

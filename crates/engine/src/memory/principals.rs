@@ -4,12 +4,12 @@ use async_trait::async_trait;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::MemoryLog;
 use crate::ports::{
-    AuditEntry, Audited, InsertOutcome, LogError, Principal, Principals, Token, TokenHash, TokenId,
-    TokenKind,
+    AgentCard, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, InsertOutcome, LogError,
+    Principal, Principals, Registered, Token, TokenHash, TokenId, TokenKind,
 };
 
 /// What is known about who may do what.
@@ -18,6 +18,14 @@ pub(super) struct Keys {
     principals: BTreeMap<ParticipantId, Kind>,
     tokens: Vec<Token>,
     record: Vec<AuditEntry>,
+    cards: Vec<Kept>,
+}
+
+/// A card, and the hash of what it can be claimed with.
+#[derive(Debug)]
+struct Kept {
+    card: AgentCard,
+    claim: TokenHash,
 }
 
 impl Keys {
@@ -40,6 +48,61 @@ impl Keys {
 
     fn find(&mut self, id: &TokenId) -> Option<&mut Token> {
         self.tokens.iter_mut().find(|token| token.id == *id)
+    }
+
+    fn register(
+        &mut self,
+        card: &AgentCard,
+        claim: &TokenHash,
+        token: &Token,
+        entry: &AuditEntry,
+    ) -> Registered {
+        let is_named = self.cards.iter().any(|kept| kept.card.name == card.name);
+        if is_named || self.principals.contains_key(&card.id) {
+            return Registered::NameTaken;
+        }
+        self.add(&Token { principal: card.principal(), ..token.clone() }, entry);
+        self.cards.push(Kept { card: card.clone(), claim: *claim });
+        Registered::Yes
+    }
+
+    fn claim_card(&mut self, claim: &TokenHash, owner: &str, entry: &AuditEntry) -> ClaimOutcome {
+        let Some(Kept { card, .. }) = self.cards.iter_mut().find(|kept| kept.claim == *claim)
+        else {
+            return ClaimOutcome::Unknown;
+        };
+        match &card.owner {
+            None => {
+                card.owner = Some(owner.to_owned());
+                self.record.push(entry.clone());
+                ClaimOutcome::First(card.id.clone())
+            }
+            Some(known) if known == owner => ClaimOutcome::Again(card.id.clone()),
+            Some(_) => ClaimOutcome::OtherOwner,
+        }
+    }
+
+    /// The cards that have one of these words, each once, in the order of the words.
+    fn cards<'a>(
+        &self,
+        words: impl Iterator<Item = &'a str>,
+        word_of: impl Fn(&AgentCard) -> &str,
+    ) -> Vec<AgentCard> {
+        let mut seen = BTreeSet::new();
+        words
+            .filter(|word| seen.insert(*word))
+            .filter_map(|word| self.cards.iter().find(|kept| word_of(&kept.card) == word))
+            .map(|kept| kept.card.clone())
+            .collect()
+    }
+
+    fn cards_of(&self, owner: &str) -> Vec<AgentCard> {
+        let cards = self.cards.iter().map(|kept| &kept.card);
+        let mut own: Vec<_> =
+            cards.filter(|card| card.owner.as_deref() == Some(owner)).cloned().collect();
+        own.sort_by_key(|card| card.created_at);
+        own.truncate(CARDS_LISTED_MAX);
+        own
     }
 }
 
@@ -118,6 +181,39 @@ impl Principals for MemoryLog {
             .principals
             .get(id)
             .map(|kind| Principal { id: id.clone(), kind: *kind }))
+    }
+
+    async fn register(
+        &self,
+        card: &AgentCard,
+        claim: &TokenHash,
+        token: &Token,
+        entry: &AuditEntry,
+    ) -> Result<Registered, LogError> {
+        Ok(self.to_write()?.keys.register(card, claim, token, entry))
+    }
+
+    async fn cards(&self, ids: &[ParticipantId]) -> Result<Vec<AgentCard>, LogError> {
+        let ids = ids.iter().map(ParticipantId::as_str);
+        Ok(self.tables().keys.cards(ids, |card| card.id.as_str()))
+    }
+
+    async fn cards_named(&self, names: &[String]) -> Result<Vec<AgentCard>, LogError> {
+        let names = names.iter().map(String::as_str);
+        Ok(self.tables().keys.cards(names, |card| &card.name))
+    }
+
+    async fn cards_of(&self, owner: &str) -> Result<Vec<AgentCard>, LogError> {
+        Ok(self.tables().keys.cards_of(owner))
+    }
+
+    async fn claim_card(
+        &self,
+        claim: &TokenHash,
+        owner: &str,
+        entry: &AuditEntry,
+    ) -> Result<ClaimOutcome, LogError> {
+        Ok(self.to_write()?.keys.claim_card(claim, owner, entry))
     }
 
     async fn record(&self, entry: &AuditEntry) -> Result<(), LogError> {

@@ -28,8 +28,9 @@ pub use log::{
 };
 pub use marks::{ReadMarks, Unread};
 pub use principals::{
-    AuditAction, AuditEntry, Audited, InsertOutcome, NoChance, Principal, Principals, Scope,
-    Scopes, Secret, Token, TokenHash, TokenId, TokenKind, reach_of,
+    AgentCard, AuditAction, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, InsertOutcome,
+    NoChance, Principal, Principals, Registered, Scope, Scopes, Secret, Token, TokenHash, TokenId,
+    TokenKind, reach_of,
 };
 pub use search::{Hit, Hits, Search, Wanted};
 pub use sessions::{Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};

@@ -1,6 +1,6 @@
 //! Data folders of released versions are opened for ever.
 
-use moothall_engine::ports::{Deliveries, EventLog, ListFilter, SessionBook};
+use moothall_engine::ports::{Deliveries, EventLog, ListFilter, Principals, SessionBook};
 use rusqlite::Connection;
 
 use crate::folder::LOG_FILE;
@@ -22,6 +22,8 @@ async fn a_folder_of_the_first_version_is_whole_and_everything_in_it_is_read() {
         sessions.iter().map(|session| session.name.as_str()).collect::<Vec<_>>(),
         ["ada", "bob"]
     );
+    // What came after that version is there too, and empty.
+    assert_eq!(log.cards_of("ann").await.unwrap(), []);
     let listed = log.list(ListFilter::default()).await.unwrap().streams;
     let mut deliveries = 0;
     for stream in &listed {

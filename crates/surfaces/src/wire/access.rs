@@ -230,7 +230,7 @@ pub struct AuditRow {
     /// When it was done: RFC 3339, UTC, milliseconds.
     pub at: String,
     /// `signed_in`, `signed_out`, `token_created`, `token_revoked`, `invited`, `accepted`,
-    /// `budget_raised` or `denied`.
+    /// `registered`, `claimed`, `budget_raised` or `denied`.
     pub deed: String,
     /// Who, where that is proven.
     pub by: Option<String>,

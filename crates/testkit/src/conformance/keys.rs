@@ -11,11 +11,11 @@ use moothall_kernel::time::{Millis, Timestamp};
 
 use super::Subject;
 
-fn at(seconds: u64) -> Timestamp {
+pub(super) fn at(seconds: u64) -> Timestamp {
     Timestamp::from_millis(1_800_000_000_000) + Millis::from_secs(seconds)
 }
 
-fn entry(deed: AuditAction, detail: &str) -> AuditEntry {
+pub(super) fn entry(deed: AuditAction, detail: &str) -> AuditEntry {
     AuditEntry {
         at: at(5),
         deed,
@@ -27,7 +27,7 @@ fn entry(deed: AuditAction, detail: &str) -> AuditEntry {
 }
 
 /// A token of a principal that is worth something from 0 to 100 seconds.
-fn token(id: &str, holder: &str, kind: TokenKind) -> Token {
+pub(super) fn token(id: &str, holder: &str, kind: TokenKind) -> Token {
     let agent = kind == TokenKind::Agent;
     Token {
         id: TokenId::new(id),
@@ -48,11 +48,11 @@ fn token(id: &str, holder: &str, kind: TokenKind) -> Token {
     }
 }
 
-async fn add(log: &impl Principals, token: &Token) -> InsertOutcome {
+pub(super) async fn add(log: &impl Principals, token: &Token) -> InsertOutcome {
     log.add_token(token, &entry(AuditAction::TokenCreated, token.id.as_str())).await.unwrap()
 }
 
-async fn ids(log: &impl Principals) -> Vec<String> {
+pub(super) async fn ids(log: &impl Principals) -> Vec<String> {
     log.tokens().await.unwrap().into_iter().map(|token| token.id.to_string()).collect()
 }
 

@@ -21,6 +21,7 @@ pub mod deleting;
 pub mod ledger;
 pub mod marks;
 pub mod keys;
+pub mod cards;
 pub mod sessions;
 pub mod search;
 pub mod snapshots;
@@ -94,6 +95,10 @@ macro_rules! log_conformance {
                 revoking_reaches_what_was_made_from_a_token, an_invitation_is_redeemed_once,
                 sessions_that_ran_out_are_let_go_of, the_record_is_read_backwards_in_pages,
                 tokens_last;
+            cards: an_agent_registers_with_all_that_is_its, a_name_is_of_one_agent,
+                who_is_known_does_not_register, cards_come_in_the_order_asked,
+                an_agent_is_claimed_once, an_owner_lists_their_agents, a_list_of_agents_has_an_end,
+                cards_last;
             erasing: erased_words_are_not_read_again, words_are_erased_in_the_append_that_says_so,
                 an_append_that_fails_erases_nothing, what_has_no_words_can_be_named,
                 what_is_erased_stays_erased, summaries_are_erased_with_what_they_sum_up;

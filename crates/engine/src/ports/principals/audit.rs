@@ -23,6 +23,10 @@ pub enum AuditAction {
     Invited,
     /// An invitation was turned into a token.
     Accepted,
+    /// An agent registered.
+    Registered,
+    /// An agent that registered was claimed by its owner.
+    Claimed,
     /// A budget that is not one conversation's was raised.
     BudgetRaised,
     /// A request was refused for want of a credential or of what it allows.

@@ -8,10 +8,12 @@ use moothall_kernel::time::Timestamp;
 use super::error::LogError;
 
 mod audit;
+mod card;
 mod scope;
 mod token;
 
 pub use audit::{AuditAction, AuditEntry, Audited};
+pub use card::{AgentCard, CARDS_LISTED_MAX, ClaimOutcome, Registered};
 pub use scope::{Scope, Scopes};
 pub use token::{NoChance, Secret, Token, TokenHash, TokenId, TokenKind, reach_of};
 
@@ -66,6 +68,29 @@ pub trait Principals: Send + Sync {
     async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError>;
     /// The principal of this id.
     async fn principal(&self, id: &ParticipantId) -> Result<Option<Principal>, LogError>;
+    /// Keeps the card of a new agent, the hash of what it can be claimed with, its principal and
+    /// its token, which is the card's whatever principal it names: all of it, or nothing.
+    async fn register(
+        &self,
+        card: &AgentCard,
+        claim: &TokenHash,
+        token: &Token,
+        entry: &AuditEntry,
+    ) -> Result<Registered, LogError>;
+    /// The cards of these agents, those that exist: each once, in the order asked.
+    async fn cards(&self, ids: &[ParticipantId]) -> Result<Vec<AgentCard>, LogError>;
+    /// The cards with exactly these names, those that exist: each once, in the order asked.
+    async fn cards_named(&self, names: &[String]) -> Result<Vec<AgentCard>, LogError>;
+    /// The cards of one owner, the oldest first, at most [`CARDS_LISTED_MAX`].
+    async fn cards_of(&self, owner: &str) -> Result<Vec<AgentCard>, LogError>;
+    /// Gives the agent with this claim its owner, who stays its owner. At most one of many who try
+    /// at once gets [`ClaimOutcome::First`], and only that is recorded.
+    async fn claim_card(
+        &self,
+        claim: &TokenHash,
+        owner: &str,
+        entry: &AuditEntry,
+    ) -> Result<ClaimOutcome, LogError>;
     /// Adds a row to the audit record.
     async fn record(&self, entry: &AuditEntry) -> Result<(), LogError>;
     /// At most `limit` rows of the record, the newest first, before a number where one is given.

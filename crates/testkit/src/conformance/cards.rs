@@ -1,0 +1,196 @@
+//! The cards of agents that registered, and who claimed them.
+
+use futures_util::future::join_all;
+use moothall_engine::access::{
+    AgentCard, AuditAction, AuditEntry, CARDS_LISTED_MAX, ClaimOutcome, InsertOutcome, Principal,
+    Principals, Registered, Secret, Token, TokenHash, TokenKind,
+};
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::Kind;
+
+use super::Subject;
+use super::keys::{add, at, entry, ids, token};
+
+/// A registration, as somebody asks for it.
+struct Asked {
+    card: AgentCard,
+    claim: TokenHash,
+    token: Token,
+    entry: AuditEntry,
+}
+
+impl Asked {
+    async fn of(&self, log: &impl Principals) -> Registered {
+        log.register(&self.card, &self.claim, &self.token, &self.entry).await.unwrap()
+    }
+}
+
+fn asked(id: &str, name: &str) -> Asked {
+    Asked {
+        card: AgentCard {
+            id: id.into(),
+            name: name.into(),
+            description: None,
+            owner: None,
+            created_at: at(1),
+        },
+        claim: Secret::fresh(TokenKind::Invitation).unwrap().hash(),
+        token: token(&format!("token of {id}"), id, TokenKind::Agent),
+        entry: entry(AuditAction::Registered, id),
+    }
+}
+
+fn owned(id: &str, owner: &str, seconds: u64) -> Asked {
+    let asked = asked(id, id);
+    let card = AgentCard { owner: Some(owner.into()), created_at: at(seconds), ..asked.card };
+    Asked { card, ..asked }
+}
+
+async fn registered(log: &impl Principals, id: &str, name: &str) -> Asked {
+    let asked = asked(id, name);
+    assert_eq!(asked.of(log).await, Registered::Yes);
+    asked
+}
+
+async fn claimed(log: &impl Principals, claim: &TokenHash, owner: &str) -> ClaimOutcome {
+    log.claim_card(claim, owner, &entry(AuditAction::Claimed, owner)).await.unwrap()
+}
+
+async fn deeds(log: &impl Principals) -> Vec<AuditAction> {
+    let mut rows = log.audit(None, 500).await.unwrap();
+    rows.reverse();
+    rows.into_iter().map(|row| row.entry.deed).collect()
+}
+
+fn names(cards: &[AgentCard]) -> Vec<&str> {
+    cards.iter().map(|card| card.name.as_str()).collect()
+}
+
+/// Its card, its principal, its token and the record of it; the token is its own, whatever it says.
+pub async fn an_agent_registers_with_all_that_is_its<S: Subject>(subject: S) {
+    let log = subject.log();
+    let plain = asked("1", "Scout");
+    let scout = Asked {
+        card: AgentCard { description: Some("Looks around.".into()), ..plain.card },
+        token: token("key", "ann", TokenKind::Agent),
+        ..plain
+    };
+    assert_eq!(scout.of(log).await, Registered::Yes);
+    let principal = Principal { id: "1".into(), kind: Kind::Agent };
+    assert_eq!(log.cards(&["1".into()]).await.unwrap(), [scout.card]);
+    assert_eq!(log.principal(&"1".into()).await.unwrap().as_ref(), Some(&principal));
+    assert_eq!(log.principal(&"ann".into()).await.unwrap(), None);
+    let kept = log.token(&scout.token.hash).await.unwrap();
+    assert_eq!(kept, Some(Token { principal, ..scout.token }));
+    assert_eq!(log.audit(None, 10).await.unwrap()[0].entry, scout.entry);
+}
+
+/// Also where several want it at once. A name is taken as it is written.
+pub async fn a_name_is_of_one_agent<S: Subject>(subject: S) {
+    let log = subject.log();
+    let wanted = ["1", "2", "3"].map(|id| asked(id, "Scout"));
+    let tried = join_all(wanted.iter().map(|asked| asked.of(log))).await;
+    assert_eq!(tried.iter().filter(|kept| **kept == Registered::Yes).count(), 1);
+    assert_eq!((ids(log).await.len(), deeds(log).await.len()), (1, 1));
+    for (asked, kept) in wanted.iter().zip(&tried).filter(|(_, kept)| **kept != Registered::Yes) {
+        assert_eq!(*kept, Registered::NameTaken);
+        assert_eq!(log.principal(&asked.card.id).await.unwrap(), None);
+        assert_eq!(log.cards(std::slice::from_ref(&asked.card.id)).await.unwrap(), []);
+        assert_eq!(claimed(log, &asked.claim, "ann").await, ClaimOutcome::Unknown);
+    }
+    registered(log, "4", "scout").await;
+}
+
+/// Nobody becomes somebody whom the server knows, a person or an agent, by registering.
+pub async fn who_is_known_does_not_register<S: Subject>(subject: S) {
+    let log = subject.log();
+    for (id, holder, kind) in [("a", "ann", TokenKind::Personal), ("b", "critic", TokenKind::Agent)]
+    {
+        assert_eq!(add(log, &token(id, holder, kind)).await, InsertOutcome::Yes);
+        assert_eq!(asked(holder, "Scout").of(log).await, Registered::NameTaken);
+    }
+    registered(log, "1", "Scout").await;
+    assert_eq!(asked("1", "Other").of(log).await, Registered::NameTaken);
+    assert_eq!(ids(log).await, ["a", "b", "token of 1"]);
+    assert_eq!(log.cards_named(&["Other".into()]).await.unwrap(), []);
+}
+
+/// By ids and by names: those that exist, each once.
+pub async fn cards_come_in_the_order_asked<S: Subject>(subject: S) {
+    let log = subject.log();
+    for (id, name) in [("1", "One"), ("2", "Two"), ("3", "Three")] {
+        registered(log, id, name).await;
+    }
+    let wanted: Vec<ParticipantId> = ["3", "none", "1", "3", "One"].map(Into::into).into();
+    assert_eq!(names(&log.cards(&wanted).await.unwrap()), ["Three", "One"]);
+    let wanted: Vec<String> = ["Two", "one", "2", "One", "Two"].map(Into::into).into();
+    assert_eq!(names(&log.cards_named(&wanted).await.unwrap()), ["Two", "One"]);
+    assert_eq!(log.cards(&[]).await.unwrap(), []);
+    assert_eq!(log.cards_named(&[]).await.unwrap(), []);
+}
+
+/// And stays its first owner's; only what gave it one is recorded.
+pub async fn an_agent_is_claimed_once<S: Subject>(subject: S) {
+    let log = subject.log();
+    let (scout, other) = (registered(log, "1", "Scout").await, registered(log, "2", "Other").await);
+    assert_eq!(log.cards(&["1".into()]).await.unwrap()[0].owner, None);
+    let unknown = asked("3", "None").claim;
+    assert_eq!(claimed(log, &unknown, "ann").await, ClaimOutcome::Unknown);
+    assert_eq!(claimed(log, &scout.claim, "ann").await, ClaimOutcome::First("1".into()));
+    assert_eq!(claimed(log, &scout.claim, "ann").await, ClaimOutcome::Again("1".into()));
+    assert_eq!(claimed(log, &scout.claim, "bob").await, ClaimOutcome::OtherOwner);
+    let owner = |cards: Vec<AgentCard>| cards[0].owner.clone();
+    assert_eq!(owner(log.cards(&["1".into()]).await.unwrap()).as_deref(), Some("ann"));
+
+    let tried =
+        join_all(["ann", "bob", "eve"].map(|owner| claimed(log, &other.claim, owner))).await;
+    let first = ClaimOutcome::First("2".into());
+    assert_eq!(tried.iter().filter(|outcome| **outcome == first).count(), 1);
+    assert_eq!(tried.iter().filter(|one| **one == ClaimOutcome::OtherOwner).count(), 2);
+    let (registered, claimed) = (AuditAction::Registered, AuditAction::Claimed);
+    assert_eq!(deeds(log).await, [registered, registered, claimed, claimed]);
+}
+
+/// The oldest first, and of those of the same time the one that came first.
+pub async fn an_owner_lists_their_agents<S: Subject>(subject: S) {
+    let log = subject.log();
+    for (id, owner, seconds) in
+        [("a", "ann", 3), ("b", "bob", 1), ("c", "ann", 2), ("d", "ann", 3), ("z", "ann", 1)]
+    {
+        assert_eq!(owned(id, owner, seconds).of(log).await, Registered::Yes);
+    }
+    registered(log, "e", "e").await;
+    assert_eq!(names(&log.cards_of("ann").await.unwrap()), ["z", "c", "a", "d"]);
+    let later = registered(log, "f", "f").await;
+    claimed(log, &later.claim, "bob").await;
+    assert_eq!(names(&log.cards_of("bob").await.unwrap()), ["b", "f"]);
+    assert_eq!(log.cards_of("Ann").await.unwrap(), []);
+}
+
+/// A list has its bound, which leaves out the newest.
+pub async fn a_list_of_agents_has_an_end<S: Subject>(subject: S) {
+    let log = subject.log();
+    let many: Vec<Asked> = (0..=CARDS_LISTED_MAX)
+        .map(|place| owned(&format!("agent-{place}"), "ann", place as u64))
+        .collect();
+    let tried = join_all(many.iter().map(|asked| asked.of(log))).await;
+    assert!(tried.iter().all(|kept| *kept == Registered::Yes));
+    let listed = log.cards_of("ann").await.unwrap();
+    assert_eq!(listed.len(), CARDS_LISTED_MAX);
+    assert_eq!([&listed[0], &listed[CARDS_LISTED_MAX - 1]], [0, 199].map(|at| &many[at].card));
+}
+
+/// With their owners, and what they are claimed with.
+pub async fn cards_last<S: Subject>(subject: S) {
+    let log = subject.log();
+    let (scout, other) = (registered(log, "1", "Scout").await, registered(log, "2", "Other").await);
+    claimed(log, &scout.claim, "ann").await;
+    let wanted = ["1".into(), "2".into()];
+    let cards = log.cards(&wanted).await.unwrap();
+    let Some(subject) = subject.reopen().await else { return };
+    let log = subject.log();
+    assert_eq!(log.cards(&wanted).await.unwrap(), cards);
+    assert_eq!(claimed(log, &scout.claim, "bob").await, ClaimOutcome::OtherOwner);
+    assert_eq!(claimed(log, &other.claim, "bob").await, ClaimOutcome::First("2".into()));
+    assert_eq!(asked("3", "Scout").of(log).await, Registered::NameTaken);
+}
