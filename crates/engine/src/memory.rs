@@ -414,6 +414,7 @@ impl Tables {
         {
             let wanted = |listed: &Listed| {
                 filter.archived.is_none_or(|archived| listed.catalog.archived == archived)
+                    && filter.kind.as_ref().is_none_or(|kind| listed.catalog.kind == *kind)
             };
             let Some(listed) =
                 self.find(id).filter(wanted).filter(|listed| listed.catalog.kind != DELETED)

@@ -270,7 +270,11 @@ async fn idle_streams() {
     let wake = log.next_wake().await.unwrap();
     let opened = began.elapsed();
     let page = log
-        .list(ListFilter { limit: Some(100), archived: Some(false), after: None })
+        .list(ListFilter {
+            limit: Some(100),
+            archived: Some(false),
+            ..ListFilter::of_conversations()
+        })
         .await
         .unwrap()
         .streams

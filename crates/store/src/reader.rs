@@ -316,15 +316,15 @@ fn list_sql(archived: Option<bool>) -> &'static str {
     match archived {
         None => {
             "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
-            FROM streams WHERE head > 0 AND kind <> 'deleted' AND key > ?1 ORDER BY key LIMIT ?2"
+            FROM streams WHERE head > 0 AND kind <> 'deleted' AND key > ?1 AND (?3 IS NULL OR kind = ?3) ORDER BY key LIMIT ?2"
         }
         Some(false) => {
             "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
-            FROM streams INDEXED BY streams_open WHERE head > 0 AND archived = 0 AND key > ?1 ORDER BY key LIMIT ?2"
+            FROM streams INDEXED BY streams_open WHERE head > 0 AND archived = 0 AND key > ?1 AND (?3 IS NULL OR kind = ?3) ORDER BY key LIMIT ?2"
         }
         Some(true) => {
             "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
-            FROM streams WHERE head > 0 AND archived = 1 AND kind <> 'deleted' AND key > ?1 ORDER BY key LIMIT ?2"
+            FROM streams WHERE head > 0 AND archived = 1 AND kind <> 'deleted' AND key > ?1 AND (?3 IS NULL OR kind = ?3) ORDER BY key LIMIT ?2"
         }
     }
 }
@@ -333,7 +333,7 @@ pub(crate) fn list(conn: &Connection, filter: &ListFilter) -> rusqlite::Result<L
     let after = filter.after.unwrap_or(0);
     let limit = filter.limit.map_or(i64::MAX, |limit| int(limit as u64));
     let mut statement = conn.prepare_cached(list_sql(filter.archived))?;
-    let mut rows = statement.query([int(after), limit.saturating_add(1)])?;
+    let mut rows = statement.query(params![int(after), limit.saturating_add(1), filter.kind])?;
     let mut page = ListPage::default();
     let mut last = after;
     while let Some(row) = rows.next()? {

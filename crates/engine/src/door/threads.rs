@@ -36,12 +36,13 @@ pub enum Ordered {
 }
 
 impl Door {
-    /// Lists what is within reach. A page is filled where there is enough to fill it.
+    /// Lists the conversations within reach. A page is filled where there is enough to fill it.
     ///
     /// # Errors
     /// [`AccessError`].
     pub async fn threads(&self, mut filter: ListFilter) -> Result<ListPage, AccessError> {
         self.may(Action::ListThreads)?;
+        filter.kind = ListFilter::of_conversations().kind;
         let (mut found, limit) = (ListPage::default(), filter.limit);
         loop {
             let page = self.hall.list(filter.clone()).await?;
@@ -65,7 +66,7 @@ impl Door {
     /// [`AccessError`].
     pub async fn titled(&self, action: Action, title: &str) -> Result<Vec<Listed>, AccessError> {
         self.may(action)?;
-        let mut all = self.hall.list(ListFilter::default()).await?.streams;
+        let mut all = self.hall.list(ListFilter::of_conversations()).await?.streams;
         all.retain(|listed| {
             listed.catalog.title == title && self.caller.reach.includes(&listed.stream)
         });

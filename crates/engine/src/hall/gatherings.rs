@@ -28,7 +28,7 @@ impl Hall {
     /// in content.
     pub(crate) async fn pulse(&self, caller: &Caller) -> Vec<String> {
         let mut lines = Vec::new();
-        let filter = ListFilter { archived: Some(false), ..ListFilter::default() };
+        let filter = ListFilter { archived: Some(false), ..ListFilter::of_conversations() };
         if let Ok(page) = self.list(filter).await {
             let since = self.now() - LATELY;
             let within: Vec<&Listed> =

@@ -68,11 +68,13 @@ impl Inner {
     async fn delete_outlived(self: &Arc<Self>, age: Millis) -> Result<usize, HallError> {
         let (mut deleted, mut after) = (0, None);
         loop {
-            let page = self
-                .store
-                .log
-                .list(ListFilter { archived: Some(true), after, limit: Some(LOOK_PAGE) })
-                .await?;
+            let archived = ListFilter {
+                archived: Some(true),
+                after,
+                limit: Some(LOOK_PAGE),
+                ..ListFilter::of_conversations()
+            };
+            let page = self.store.log.list(archived).await?;
             for listed in page.streams {
                 let outlived = self.now().since(listed.last_ts) >= age;
                 if outlived && self.residents.keeps(&listed.stream).is_none() {

@@ -90,7 +90,7 @@ impl Hall {
             }
         }
         if !names.is_empty() {
-            let all = self.list(ListFilter::default()).await?.streams;
+            let all = self.list(ListFilter::of_conversations()).await?.streams;
             for (key, word) in names {
                 let before = meant.len();
                 let named = all.iter().filter(|listed| {

@@ -129,12 +129,22 @@ pub struct Listed {
 /// Which streams to list. In creation order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListFilter {
+    /// Only streams of this kind, as [`Catalog::kind`] says it; every kind where unset. What is
+    /// [`DELETED`] is never listed.
+    pub kind: Option<String>,
     /// Only with or without this mark; both where unset.
     pub archived: Option<bool>,
     /// Continue after this position, as [`ListPage::next`] gave it.
     pub after: Option<u64>,
     /// At most so many; all where unset.
     pub limit: Option<usize>,
+}
+
+impl ListFilter {
+    /// All conversations, and nothing that is another kind of stream.
+    pub fn of_conversations() -> Self {
+        Self { kind: Some(CONVERSATION.to_owned()), ..Self::default() }
+    }
 }
 
 /// A page of a listing.

@@ -6,10 +6,15 @@ use std::sync::Arc;
 use moothall_engine::access::{AccessError, Caller, Denied, Mode, Reach, Scope, Scopes};
 use moothall_engine::door::{Action, Door, Need};
 use moothall_engine::hall::HallError;
+use moothall_engine::ports::{EventLog, ListFilter, Listed};
+use moothall_engine::search::SearchError;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::ids::{Seq, StreamId, TurnNo};
 use moothall_kernel::preview::Draft;
+use moothall_kernel::search::Query;
+use moothall_kernel::time::Millis;
 use moothall_kernel::view::Viewer;
+use moothall_testkit::conformance::build::{Builder, batch};
 
 use crate::common::{Shared, Slow, World, agent};
 
@@ -120,4 +125,35 @@ async fn whoever_cannot_be_seen_publishes_nothing_that_may_run_a_program() {
     let seen = world.hall.as_(Caller::anonymous(Mode::Local));
     let answered = seen.publish(&stream, Seq(1), Actor::unproven("ann"), None).await;
     assert!(matches!(answered, Err(AccessError::Hall(HallError::Rejected(_)))), "{answered:?}");
+}
+
+/// By whatever title it goes, whatever is asked for, and however old it is.
+#[tokio::test(start_paused = true)]
+async fn what_is_no_conversation_is_not_listed_as_one() {
+    let world = World::with(&[]).await;
+    let stream = world.create().await;
+    let title = world.hall.find(&stream).await.unwrap().catalog.title;
+    for (id, title, archived) in [("t1", title.as_str(), false), ("t2", "Errand", true)] {
+        let task = batch(id, 0).says("one").row(|row| {
+            row.kind = "task".into();
+            row.title = title.into();
+            row.archived = archived;
+        });
+        world.log.inner.append(vec![task]).await.unwrap();
+    }
+    let ids = |all: Vec<Listed>| all.into_iter().map(|one| one.stream).collect::<Vec<_>>();
+    let door = world.hall.as_(Caller::anonymous(Mode::Local));
+    for (kind, limit) in [(None, None), (Some("task".to_owned()), None), (None, Some(1))] {
+        let page = door.threads(ListFilter { kind, limit, ..ListFilter::default() }).await.unwrap();
+        assert_eq!((ids(page.streams), page.next), (vec![stream.clone()], None));
+    }
+    let titled = door.titled(Action::ReadThread, &title).await.unwrap();
+    assert_eq!(ids(titled), std::slice::from_ref(&stream));
+    let query = Query::parse("one in:Errand").unwrap();
+    let found = world.hall.search(query, &Viewer::Operator, 9, None).await;
+    assert!(matches!(found, Err(SearchError::NoConversation(_))), "{found:?}");
+
+    assert_eq!(world.hall.delete_outlived(Millis(0)).await, Ok(0));
+    let every = world.hall.list(ListFilter::default()).await.unwrap().streams;
+    assert_eq!(ids(every), [stream, "t1".into(), "t2".into()]);
 }

@@ -32,6 +32,7 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Thre
         archived: params.flag("archived")?,
         after: params.number("after")?,
         limit: params.limit()?,
+        ..ListFilter::of_conversations()
     };
     let reader = params.viewing_as()?;
     let door = params.door(&app.entrance);

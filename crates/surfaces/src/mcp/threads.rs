@@ -178,8 +178,8 @@ fn model_of(door: &Door, client: Option<&str>) -> String {
 /// Threads, the one used last first.
 pub async fn list(door: &Door, asked: ListThreads) -> ApiResult<Value> {
     let limit = limit(asked.limit, LIMIT, LIMIT_MAX)?;
-    let filter =
-        ListFilter { archived: Some(asked.archived.unwrap_or_default()), ..ListFilter::default() };
+    let archived = Some(asked.archived.unwrap_or_default());
+    let filter = ListFilter { archived, ..ListFilter::of_conversations() };
     let mut threads = door.threads(filter).await?.streams;
     let count = threads.len();
     threads.sort_by_key(|listed| std::cmp::Reverse(listed.last_ts));

@@ -1,6 +1,7 @@
 //! The catalog: the rows that start-up reads instead of events.
 
-use moothall_engine::ports::{Catalog, EventLog, ListFilter, Listed};
+use moothall_engine::ports::{Catalog, DELETED, EventLog, ListFilter, ListPage, Listed};
+use moothall_kernel::aggregate::CONVERSATION;
 use moothall_kernel::ids::{Seq, StreamId};
 
 use super::Subject;
@@ -74,7 +75,7 @@ pub async fn a_listing_is_paged<S: Subject>(subject: S) {
     for n in 1..=6 {
         log.append(vec![batch(&format!("s{n}"), 0).says("one")]).await.unwrap();
     }
-    let page = |after, limit| log.list(ListFilter { archived: None, after, limit });
+    let page = |after, limit| log.list(ListFilter { after, limit, ..ListFilter::default() });
     let first = page(None, Some(4)).await.unwrap();
     assert_eq!(ids(&first.streams), ["s1", "s2", "s3", "s4"]);
     assert!(first.next.is_some());
@@ -103,9 +104,48 @@ pub async fn a_listing_is_filtered<S: Subject>(subject: S) {
     let second =
         log.list(ListFilter { limit: Some(2), after: first.next, ..archived }).await.unwrap();
     assert_eq!((ids(&second.streams), second.next), (vec!["e"], None));
-    let open = ListFilter { archived: Some(false), limit: Some(2), after: None };
+    let open = ListFilter { archived: Some(false), limit: Some(2), ..ListFilter::default() };
     let page = log.list(open).await.unwrap();
     assert_eq!((ids(&page.streams), page.next), (vec!["b", "d"], None));
+}
+
+/// By kind, also together with the archived mark; pages of one kind join, and a deleted stream is
+/// of none.
+pub async fn a_listing_is_of_one_kind<S: Subject>(subject: S) {
+    let log = subject.log();
+    for (id, kind, archived) in [
+        ("t1", "task", false),
+        ("c1", CONVERSATION, false),
+        ("t2", "task", true),
+        ("t3", "task", false),
+        ("c2", CONVERSATION, true),
+        ("x", "tasks", false),
+        ("gone", DELETED, true),
+    ] {
+        let row = batch(id, 0).says("one").row(|row| {
+            row.kind = kind.into();
+            row.archived = archived;
+        });
+        log.append(vec![row]).await.unwrap();
+    }
+    let list = async |filter: ListFilter| log.list(filter).await.unwrap();
+    assert_eq!(ids(&list(ListFilter::of_conversations()).await.streams), ["c1", "c2"]);
+    let archived = ListFilter { archived: Some(true), ..ListFilter::of_conversations() };
+    assert_eq!(ids(&list(archived).await.streams), ["c2"]);
+    let of = |kind: &str| ListFilter { kind: Some(kind.into()), ..ListFilter::default() };
+    let open = ListFilter { archived: Some(false), ..of("task") };
+    assert_eq!(ids(&list(open).await.streams), ["t1", "t3"]);
+    for nothing in ["Task", "", DELETED] {
+        assert_eq!(list(of(nothing)).await, ListPage::default());
+    }
+
+    let first = list(ListFilter { limit: Some(2), ..of("task") }).await;
+    assert_eq!(ids(&first.streams), ["t1", "t2"]);
+    assert!(first.next.is_some());
+    let second = list(ListFilter { after: first.next, limit: Some(1), ..of("task") }).await;
+    assert_eq!((ids(&second.streams), second.next), (vec!["t3"], None));
+    let every = list(ListFilter::default()).await.streams;
+    assert_eq!(ids(&every), ["t1", "c1", "t2", "t3", "c2", "x"]);
 }
 
 /// In creation order; a stream that has both is named once, and one that has finished no longer.
