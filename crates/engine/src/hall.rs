@@ -29,6 +29,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use moothall_kernel::Conversation;
+use moothall_kernel::aggregate::TASK;
 use moothall_kernel::command::{Actor, ClientCommand, Command, EngineCommand, Refusal, Rejection};
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
@@ -122,6 +123,7 @@ impl Hall {
         hall.inner.outbox.register(STREAM, Arc::new(StreamCourier(hall.inner.weak()))).await?;
         hall.inner.spawn(Inner::count_old_turns(Arc::downgrade(&hall.inner)));
         hall.inner.spawn(Inner::finish_deletions(Arc::downgrade(&hall.inner)));
+        hall.inner.spawn(Inner::watch_seats(Arc::downgrade(&hall.inner)));
         crash::point("hall_opened");
         Ok(hall)
     }
@@ -368,12 +370,13 @@ impl Hall {
         Ok(self.inner.store.log.list(filter).await?)
     }
 
-    /// A stream's row, without loading the stream.
+    /// A conversation's row, without loading the conversation.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist or the log cannot be read.
+    /// [`HallError`] when there is no such conversation or the log cannot be read.
     pub async fn find(&self, stream: &StreamId) -> Result<Listed, HallError> {
-        self.inner.find(stream).await
+        let row = self.inner.find(stream).await?;
+        if row.catalog.kind == TASK { Err(HallError::NotFound(stream.clone())) } else { Ok(row) }
     }
 
     /// Listens to a stream. `updates` closes when the stream has to be read again: subscribe anew
@@ -417,7 +420,7 @@ impl Hall {
     }
 
     async fn must_exist(&self, stream: &StreamId) -> Result<(), HallError> {
-        self.inner.find(stream).await.map(drop)
+        self.find(stream).await.map(drop)
     }
 
     /// While the guard lives, this participant counts as connected, and as somebody who takes turns

@@ -5,19 +5,30 @@ use crate::decide::Decision;
 use crate::model::command::{Command, Facts};
 use crate::model::event::Recorded;
 use crate::model::ids::{Seq, StreamId};
-use crate::model::invariants::Broken;
+use crate::model::invariants::{Broken, check_next};
 use crate::model::state::Conversation;
+use crate::model::task::Task;
 use crate::model::time::Timestamp;
 use crate::read::duties::Duties;
 
 /// The word for conversations, where the kinds of streams are kept.
 pub const CONVERSATION: &str = "conversation";
+/// The word for tasks.
+pub const TASK: &str = "task";
 
 /// The state of a stream, of whichever kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Aggregate {
     /// What was said and decided, and the rules for who may speak.
     Conversation(Conversation),
+    /// What admits agents, and owns conversations among them.
+    Task(Task),
+}
+
+impl From<Task> for Aggregate {
+    fn from(task: Task) -> Self {
+        Aggregate::Task(task)
+    }
 }
 
 impl From<Conversation> for Aggregate {
@@ -30,13 +41,18 @@ impl Aggregate {
     /// A stream of a kind in which nothing has happened yet; nothing for a kind that this version
     /// does not know.
     pub fn new(kind: &str, stream: StreamId) -> Option<Self> {
-        (kind == CONVERSATION).then(|| Conversation::new(stream).into())
+        match kind {
+            CONVERSATION => Some(Conversation::new(stream).into()),
+            TASK => Some(Task::new(stream).into()),
+            _ => None,
+        }
     }
 
     /// The word for its kind.
     pub fn kind(&self) -> &'static str {
         match self {
             Aggregate::Conversation(_) => CONVERSATION,
+            Aggregate::Task(_) => TASK,
         }
     }
 
@@ -44,6 +60,15 @@ impl Aggregate {
     pub fn conversation(&self) -> Option<&Conversation> {
         match self {
             Aggregate::Conversation(conversation) => Some(conversation),
+            Aggregate::Task(_) => None,
+        }
+    }
+
+    /// The task, if it is one.
+    pub fn task(&self) -> Option<&Task> {
+        match self {
+            Aggregate::Conversation(_) => None,
+            Aggregate::Task(task) => Some(task),
         }
     }
 
@@ -51,6 +76,7 @@ impl Aggregate {
     pub fn stream(&self) -> &StreamId {
         match self {
             Aggregate::Conversation(conversation) => conversation.stream(),
+            Aggregate::Task(task) => task.stream(),
         }
     }
 
@@ -58,6 +84,7 @@ impl Aggregate {
     pub fn head(&self) -> Seq {
         match self {
             Aggregate::Conversation(conversation) => conversation.head(),
+            Aggregate::Task(task) => task.head(),
         }
     }
 
@@ -65,6 +92,7 @@ impl Aggregate {
     pub fn last_ts(&self) -> Timestamp {
         match self {
             Aggregate::Conversation(conversation) => conversation.last_ts(),
+            Aggregate::Task(task) => task.last_ts(),
         }
     }
 
@@ -72,6 +100,7 @@ impl Aggregate {
     pub fn apply(&mut self, recorded: &Recorded) {
         match self {
             Aggregate::Conversation(conversation) => conversation.apply(recorded),
+            Aggregate::Task(task) => task.apply(recorded),
         }
     }
 
@@ -79,6 +108,7 @@ impl Aggregate {
     pub fn decide(&mut self, now: Timestamp, command: Command, facts: &Facts) -> Decision {
         match self {
             Aggregate::Conversation(conversation) => conversation.decide(now, command, facts),
+            Aggregate::Task(task) => task.decide(now, command),
         }
     }
 
@@ -86,6 +116,7 @@ impl Aggregate {
     pub fn duties(&self) -> Duties {
         match self {
             Aggregate::Conversation(conversation) => conversation.duties(),
+            Aggregate::Task(task) => task.duties(),
         }
     }
 
@@ -96,6 +127,7 @@ impl Aggregate {
     pub fn check_invariants(&self) -> Result<(), Broken> {
         match self {
             Aggregate::Conversation(conversation) => conversation.check_invariants(),
+            Aggregate::Task(task) => task.check_invariants(),
         }
     }
 
@@ -104,9 +136,7 @@ impl Aggregate {
     /// # Errors
     /// The first that does not hold.
     pub fn check_next(&self, events: &[Recorded]) -> Result<(), Broken> {
-        match self {
-            Aggregate::Conversation(conversation) => conversation.check_next(events),
-        }
+        check_next((self.head(), self.last_ts()), events)
     }
 
     /// As bytes, which [`Aggregate::from_bytes`] of the same
@@ -114,11 +144,16 @@ impl Aggregate {
     pub fn to_bytes(&self) -> Option<Vec<u8>> {
         match self {
             Aggregate::Conversation(conversation) => conversation.to_bytes(),
+            Aggregate::Task(task) => task.to_bytes(),
         }
     }
 
     /// From bytes of a stream of this kind; nothing where they are not those of a state.
     pub fn from_bytes(kind: &str, bytes: &[u8]) -> Option<Self> {
-        if kind == CONVERSATION { Conversation::from_bytes(bytes).map(Self::from) } else { None }
+        match kind {
+            CONVERSATION => Conversation::from_bytes(bytes).map(Self::from),
+            TASK => Task::from_bytes(bytes).map(Self::from),
+            _ => None,
+        }
     }
 }

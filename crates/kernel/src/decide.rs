@@ -12,6 +12,8 @@ mod questions;
 mod starts;
 mod summaries;
 pub mod gatherings;
+pub mod tasks;
+mod orders;
 
 pub use budgets::{RAISE_MAX, check_raise};
 
@@ -148,6 +150,11 @@ impl Decider<'_> {
             )),
             Command::Client(command) => self.client(command),
             Command::Engine(command) => self.engine(command),
+            Command::Task(_) => Err(Rejection::new(
+                Refusal::NotFound,
+                "unknown_task",
+                "This is a conversation, and no task.",
+            )),
         }
     }
 
@@ -205,6 +212,7 @@ impl Decider<'_> {
             EngineCommand::Tick => self.tick(),
             EngineCommand::ShiftClock { downtime } => self.shift_clock(downtime),
             EngineCommand::Facts { participant, facts } => self.facts_changed(participant, facts),
+            EngineCommand::Obey { task, order } => self.obey(task, *order)?,
         }
         Ok(())
     }
@@ -278,7 +286,7 @@ impl Decider<'_> {
         }
         self.check_speaker(by)?;
         let name = title(name)?;
-        self.emit(Event::Created { name, by: by.id.clone(), policy });
+        self.emit(Event::Created { name, by: by.id.clone(), policy, task: None });
         Ok(())
     }
 
@@ -508,7 +516,7 @@ const MANY_AGENTS: usize = 5;
 
 /// A title as it is kept: one line, trimmed, with nothing that reorders the line it stands in;
 /// `Untitled` when nothing of it is seen.
-fn title(given: &str) -> Result<String, Rejection> {
+pub(crate) fn title(given: &str) -> Result<String, Rejection> {
     let clean: String = text::clean(given).chars().filter(|c| !text::is_bidi(*c)).collect();
     let name = clean.split_whitespace().collect::<Vec<_>>().join(" ");
     if name.chars().count() > NAME_CHARS_MAX {
@@ -530,8 +538,12 @@ mod tests {
     fn participants_of_older_logs_keep_names_that_are_refused_now() {
         let (mut state, now, facts) =
             (Conversation::new("s".into()), Timestamp::from_millis(1), Facts::default());
-        let created =
-            Event::Created { name: "old".into(), by: "user".into(), policy: Policy::default() };
+        let created = Event::Created {
+            name: "old".into(),
+            by: "user".into(),
+            policy: Policy::default(),
+            task: None,
+        };
         let profile = Profile {
             client: Some("x".into()),
             model: Some("m".into()),

@@ -32,12 +32,12 @@ pub mod aggregate;
 pub mod planted;
 
 pub use aggregate::Aggregate;
-pub use decide::{control, gatherings, say};
+pub use decide::{control, gatherings, say, tasks};
 pub use model::snapshot::STATE_VERSION;
 pub use model::state::Conversation;
 pub use model::{
-    budget, command, event, gathering, ids, invariants, participant, permission, refused, start,
-    state, summary, time,
+    budget, command, event, gathering, ids, invariants, message_part, participant, permission,
+    refused, start, state, summary, task, task_command, time,
 };
 pub use read::gathering as gathering_view;
 pub use read::{compose, duties, preview, search, view};

@@ -60,6 +60,7 @@ async fn fill(folder: &Path) {
             name: "long".into(),
             by: ParticipantId::user(),
             policy: Policy::default(),
+            task: None,
         };
         let said = (0..messages).map(|n| kept(format!("{n} ").repeat(MESSAGE_BYTES / 4)));
         for (at, event) in std::iter::once(created).chain(said).enumerate() {

@@ -42,15 +42,7 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Pars
         "message" => {
             let words = message_words(&content)?;
             let reply_to = cause(door, stream, reply_to.as_deref()).await?;
-            ClientCommand::Post(Post {
-                by: by.clone(),
-                to,
-                body: words,
-                reply_to,
-                tags,
-                typed_at: None,
-                asks: Vec::new(),
-            })
+            ClientCommand::Post(Post { to, reply_to, tags, ..Post::new(by.clone(), words) })
         }
         "control" => control::command(door, stream, by.clone(), &content).await?,
         "thread.renamed" => ClientCommand::Rename { name: new_name(&content)?, by: by.clone() },

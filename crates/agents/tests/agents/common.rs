@@ -83,6 +83,8 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         published: None,
         error: None,
         fingerprint: 0,
+        parts: Vec::new(),
+        only_for: None,
     };
     Recorded {
         seq: Seq(seq),

@@ -12,6 +12,7 @@ mod refusals;
 pub(crate) mod begun;
 mod permit;
 mod invite;
+mod register;
 mod sign_in;
 mod session_act;
 mod unfit;
@@ -24,6 +25,7 @@ pub use crate::ports::{
 };
 pub use caller::{Caller, Denied, Mode, Proof};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
+pub use register::{NewAgent, NewlyRegistered, RegistrationError};
 pub use session_act::SessionAct;
 pub use unfit::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, Unfit};
 
@@ -140,6 +142,8 @@ pub struct Access {
     startup: Option<Startup>,
     revoked: broadcast::Sender<TokenId>,
     refusals: Refusals,
+    /// The code that lets agents register, where one is set.
+    registration: Option<TokenHash>,
 }
 
 impl Access {
@@ -154,6 +158,7 @@ impl Access {
             startup,
             revoked: broadcast::channel(REVOCATIONS_LEN).0,
             refusals: Refusals::default(),
+            registration: None,
         }
     }
 

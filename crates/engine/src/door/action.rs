@@ -36,6 +36,8 @@ pub enum ActsOn {
     Own,
     /// One session, and what is wanted of it.
     Session(SessionAct),
+    /// Tasks, and conversations of tasks: the caller's own, by being admitted to them or in them.
+    Task,
     /// One link: what is out of the caller's reach is not found.
     Link,
     /// The whole server: not for credentials that are bound to conversations.
@@ -145,6 +147,15 @@ actions! {
     ListLinks = READ, ActsOn::Own, "List links.";
     MakeLink = DRIVE, ActsOn::Own, "Link sessions.";
     ReadLink = READ, ActsOn::Link, "Look at a link.";
+    RegisterAgent = Need::Nothing, ActsOn::Nowhere, "Register an agent, which gets a credential of its own.";
+    ClaimAgent = Need::Nothing, ActsOn::Nowhere, "Say whose an agent is, with the claim that it got.";
+    AttendTasks = Need::Proof(Scope::ThreadsRead), ActsOn::Task, "Connect as an agent that registered.";
+    LookUpAgents = READ, ActsOn::Task, "Look up agents, and whether they are here.";
+    BeginTask = WRITE, ActsOn::Task, "Ask for a task.";
+    ReadTask = READ, ActsOn::Task, "Read tasks, and what is said in them.";
+    LeaveTask = WRITE, ActsOn::Task, "Leave a task.";
+    ManageTask = WRITE, ActsOn::Task, "Manage a task, or an app: who may is the task's own to say.";
+    SayInTask = WRITE, ActsOn::Task, "Say something in a conversation of a task.";
     CloseLink = DRIVE, ActsOn::Link, "End a link.";
 }
 

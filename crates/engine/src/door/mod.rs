@@ -13,6 +13,7 @@ mod action;
 mod threads;
 mod sessions;
 mod gatherings;
+mod tasks;
 mod permitted;
 mod spending;
 mod filter;
@@ -30,6 +31,10 @@ pub use pages::{Messages, Pages};
 pub use permitted::Permitted;
 pub use reader::{Batch, Reader, ReaderItem};
 pub use sessions::{NewProgram, ProgramFrom, ProgramStart, Watched};
+pub use tasks::{
+    AgentView, ConversationView, ConversationWish, MANAGER_ANSWERS_WITHIN, Sending, TaskMessages,
+    TaskPage,
+};
 pub use threads::Ordered;
 
 use std::sync::Arc;
@@ -103,7 +108,9 @@ impl Door {
         match action.acts_on() {
             ActsOn::Everywhere => self.caller.must_reach_all(),
             ActsOn::Own | ActsOn::Session(_) | ActsOn::Link => self.caller.must_be_unbound(),
-            ActsOn::Nowhere | ActsOn::Thread | ActsOn::Turn | ActsOn::Reachable => Ok(()),
+            ActsOn::Nowhere | ActsOn::Thread | ActsOn::Turn | ActsOn::Reachable | ActsOn::Task => {
+                Ok(())
+            }
         }
     }
 

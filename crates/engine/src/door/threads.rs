@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use super::{Action, Door, Permitted};
 use crate::access::AccessError;
 use crate::answers::{Answer, HallError, Idempotency};
+use crate::hall::Hall;
 use crate::hall::context::Context;
 use crate::hall::presence::Presence;
 use crate::hall::search::SearchError;
@@ -157,20 +158,7 @@ impl Door {
         id: EventId,
     ) -> Result<Option<Cause>, AccessError> {
         self.enter(Action::Post, stream)?;
-        let Some(before) = id.seq().0.checked_sub(1) else { return Ok(None) };
-        let page = self.hall.read(stream, Seq(before), Some(1)).await?;
-        let found = page.events.first().filter(|recorded| recorded.id(stream) == id);
-        Ok(found.and_then(|recorded| {
-            let depth = if let Event::Posted(posted) = &recorded.event { posted.depth } else { 0 };
-            let from = recorded.event.from()?.clone();
-            Some(Cause {
-                seq: recorded.seq,
-                id,
-                from,
-                depth,
-                unproven: recorded.event.lacks_person(),
-            })
-        }))
+        Ok(self.hall.cause(stream, id).await?)
     }
 
     /// The newest position whose time is not later than `since`. Times rise with positions, so
@@ -373,5 +361,24 @@ impl Door {
     ) -> Result<Raise, AccessError> {
         self.may(Action::RaiseBudget)?;
         Ok(self.hall.raise_budget(&self.caller, purse, turns, micros, within).await?)
+    }
+}
+
+impl Hall {
+    /// The event of this id, as something that can be replied to: what somebody brought about.
+    pub(super) async fn cause(
+        &self,
+        stream: &StreamId,
+        id: EventId,
+    ) -> Result<Option<Cause>, HallError> {
+        let Some(before) = id.seq().0.checked_sub(1) else { return Ok(None) };
+        let page = self.read(stream, Seq(before), Some(1)).await?;
+        let found = page.events.first().filter(|recorded| recorded.id(stream) == id);
+        Ok(found.and_then(|recorded| {
+            let depth = if let Event::Posted(posted) = &recorded.event { posted.depth } else { 0 };
+            let from = recorded.event.from()?.clone();
+            let unproven = recorded.event.lacks_person();
+            Some(Cause { seq: recorded.seq, id, from, depth, unproven })
+        }))
     }
 }

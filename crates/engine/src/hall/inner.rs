@@ -4,11 +4,12 @@
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, Weak};
 
-use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Facts};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
+use moothall_kernel::task::Task;
 use moothall_kernel::time::Timestamp;
+use moothall_kernel::{Aggregate, Conversation};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
@@ -96,25 +97,34 @@ impl Inner {
         idempotency: Option<Idempotency>,
         owed: Vec<Owed>,
     ) -> Result<Answer, HallError> {
-        self.is_open()?;
+        let create = ClientCommand::Create { name, policy, by };
         let owing = Owing { hops: 0, owed };
+        let stream = fresh_id(self.now());
+        self.begin(&stream, Begin::New, create, idempotency, owing).await
+    }
+
+    /// Makes a stream live that is not in the log yet, and gives it its first command; once for a
+    /// key.
+    pub(crate) async fn begin(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        begin: Begin,
+        first: impl Into<Command>,
+        idempotency: Option<Idempotency>,
+        owing: Owing,
+    ) -> Result<Answer, HallError> {
+        self.is_open()?;
         if let Some(idempotency) = &idempotency {
             let earlier = self.store.log.claim(IDEM, &claim_key(idempotency), self.now()).await?;
             if let Some(claim) = earlier {
                 return replay(&*self.store.log, &claim, idempotency).await;
             }
         }
-        let stream = fresh_id(self.now());
         let (reply, answer) = oneshot::channel();
-        let submitted = Submitted {
-            wanted: Wanted::Decision(ClientCommand::Create { name, policy, by }.into()),
-            idempotency,
-            asked: None,
-            owing,
-            reply,
-        };
-        self.seat(&stream, Request::Submit(Box::new(submitted)), Begin::New)?;
-        answer.await.unwrap_or_else(|_| Err(stopped(&stream)))
+        let wanted = Wanted::Decision(first.into());
+        let submitted = Submitted { wanted, idempotency, asked: None, owing, reply };
+        self.seat(stream, Request::Submit(Box::new(submitted)), begin)?;
+        answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
 
     pub(crate) async fn submit(
@@ -185,9 +195,29 @@ impl Inner {
         stream: &StreamId,
         question: impl FnOnce(&Conversation) -> T + Send + 'static,
     ) -> Result<T, HallError> {
+        let missing = HallError::NotFound(stream.clone());
+        self.view_any(stream, move |state| state.conversation().map(question).ok_or(missing))
+            .await?
+    }
+
+    /// The same of a task.
+    pub(crate) async fn view_task<T: Send + 'static>(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        question: impl FnOnce(&Task) -> T + Send + 'static,
+    ) -> Result<T, HallError> {
+        let missing = HallError::NotFound(stream.clone());
+        self.view_any(stream, move |state| state.task().map(question).ok_or(missing)).await?
+    }
+
+    /// The same of a stream of whichever kind.
+    pub(crate) async fn view_any<T: Send + 'static>(
+        self: &Arc<Self>,
+        stream: &StreamId,
+        question: impl FnOnce(&Aggregate) -> T + Send + 'static,
+    ) -> Result<T, HallError> {
         let (reply, answer) = oneshot::channel();
-        let ask =
-            move |state: Result<&Conversation, HallError>| drop(reply.send(state.map(question)));
+        let ask = move |state: Result<&Aggregate, HallError>| drop(reply.send(state.map(question)));
         self.send(stream, Request::Ask(Box::new(ask))).await?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
     }
@@ -307,7 +337,7 @@ pub(crate) fn stopped(stream: &StreamId) -> HallError {
     HallError::Failed(format!("the task of conversation {stream} stopped; try again"))
 }
 
-fn fresh_id(now: Timestamp) -> StreamId {
+pub(crate) fn fresh_id(now: Timestamp) -> StreamId {
     let millis = u64::try_from(now.millis()).unwrap_or_default();
     let nanos = u32::try_from(millis % 1000).unwrap_or_default() * 1_000_000;
     let id = Uuid::new_v7(uuid::Timestamp::from_unix(uuid::NoContext, millis / 1000, nanos));

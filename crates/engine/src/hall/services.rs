@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
@@ -22,6 +23,7 @@ use crate::outbox::Outbox;
 use crate::ports::{Clock, Listed, Store};
 use crate::runtime::registry::{Registry, Standing};
 use crate::sessions::Residents;
+use crate::tasks::{SeatChange, TaskDirectory};
 
 /// Notifications a listener may lag behind.
 const CHANGES_LEN: usize = 4096;
@@ -48,24 +50,28 @@ pub(crate) struct Services {
     standing: Standing,
     pub(crate) owner: String,
     pub(crate) directory: Directory,
-    pub(crate) presences: Presences,
+    pub(crate) presences: Arc<Presences>,
+    pub(crate) tasks: Arc<TaskDirectory>,
     pub(crate) purses: Purses,
     pub(crate) changes: broadcast::Sender<Changed>,
     pub(crate) meters: Arc<Metrics>,
     pub(crate) residents: Arc<dyn Residents>,
     pub(crate) copiers: Copiers,
     pub(crate) outbox: Arc<Outbox>,
+    seats: broadcast::Sender<SeatChange>,
     fatal: watch::Sender<Option<String>>,
     draining: AtomicBool,
 }
 
 impl Services {
     pub(crate) fn new(parts: HallParts, residents: Arc<dyn Residents>) -> Self {
+        let presences = Arc::new(Presences::since(parts.clock.now()));
         Self {
             residents,
+            tasks: TaskDirectory::new(presences.clone(), parts.clock.clone()),
             outbox: Outbox::new(parts.store.outbox.clone()),
             store: parts.store,
-            presences: Presences::since(parts.clock.now()),
+            presences,
             clock: parts.clock,
             standing: Standing::new(parts.registry, parts.defaults),
             owner: parts.owner,
@@ -74,6 +80,7 @@ impl Services {
             copiers: Copiers::default(),
             purses: Purses::new(&parts.budgets),
             changes: broadcast::channel(CHANGES_LEN).0,
+            seats: broadcast::channel(CHANGES_LEN).0,
             fatal: watch::channel(None).0,
             draining: AtomicBool::new(false),
         }
@@ -110,6 +117,30 @@ impl Services {
             .changes
             .send(Changed::Presence { stream: stream.clone(), presence: presence.clone() });
         Some(presence)
+    }
+
+    /// Tells who has a place in a stream now that had none, and the other way round.
+    pub(crate) fn tell_of_seats(
+        &self,
+        stream: &StreamId,
+        seats: &[(ParticipantId, bool)],
+        events: &[Recorded],
+    ) {
+        let Some(first) = events.first() else { return };
+        for (agent, taken) in seats {
+            let change = SeatChange {
+                agent: agent.clone(),
+                stream: stream.clone(),
+                at: first.seq,
+                taken: *taken,
+            };
+            let _ = self.seats.send(change);
+        }
+    }
+
+    /// Hears of that from now on.
+    pub(crate) fn seats(&self) -> broadcast::Receiver<SeatChange> {
+        self.seats.subscribe()
     }
 
     /// Remembers that the log can no longer be trusted.

@@ -23,8 +23,10 @@ impl<'a> Walk<'a> {
         // One of another version is not used, and says nothing here.
         let snapshot = snapshot.filter(|snapshot| snapshot.version == STATE_VERSION);
         // What a newer version's kind of stream would be has events that this version does not
-        // know.
-        let state = Some(Conversation::new(listed.stream.clone()).into());
+        // know, and of what was deleted only its end is left.
+        let state = Aggregate::new(&listed.catalog.kind, listed.stream.clone())
+            .unwrap_or_else(|| Conversation::new(listed.stream.clone()).into());
+        let state = Some(state);
         Self { listed, snapshot, state, wrong: None }
     }
 

@@ -5,6 +5,7 @@ use moothall_kernel::command::{Actor, ClientCommand, Control, Post};
 use moothall_kernel::event::To;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::participant::Address;
+use moothall_kernel::task_command::{TaskCommand, TaskOrder};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -44,11 +45,112 @@ pub enum StreamCommand {
         /// The address of the participant who goes.
         at: Address,
     },
+    /// Begin, as a conversation of a task.
+    Open {
+        /// The task.
+        task: StreamId,
+        /// Its manager, who takes part.
+        by: ParticipantId,
+        /// The title, where it was given one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// Those for whom it begins, in order.
+        participants: Vec<ParticipantId>,
+        /// It begins together with the task.
+        first: bool,
+    },
+    /// An agent leaves the task, and so its conversation.
+    Part {
+        /// The task.
+        task: StreamId,
+        /// The agent.
+        agent: ParticipantId,
+    },
+    /// The task ends, and its conversation takes no more words. The task is told when that is so.
+    Retire {
+        /// The task.
+        task: StreamId,
+        /// Its manager.
+        by: ParticipantId,
+    },
+    /// For a task that ends: one of its conversations takes no more words.
+    Settle {
+        /// The conversation.
+        conversation: StreamId,
+    },
 }
 
-impl StreamCommand {
+/// Where a command goes, and as what.
+pub(super) enum Errand {
+    /// To a conversation, as it is when the command comes.
+    Conversation(InConversation),
+    /// To a task.
+    Task(TaskCommand),
+    /// To a new conversation of a task.
+    Begin {
+        /// The task.
+        task: StreamId,
+        /// Its manager.
+        by: ParticipantId,
+        /// The title, where it was given one.
+        name: Option<String>,
+        /// Those for whom it begins, in order.
+        participants: Vec<ParticipantId>,
+        /// It begins together with the task.
+        first: bool,
+    },
+    /// To a conversation of a task.
+    Order {
+        /// The task.
+        task: StreamId,
+        /// What it wants.
+        order: TaskOrder,
+        /// Whether the task waits to hear that it is done.
+        tells: bool,
+    },
+}
+
+impl From<StreamCommand> for Errand {
+    fn from(command: StreamCommand) -> Self {
+        match command {
+            StreamCommand::Say { at, text, typed } => {
+                Errand::Conversation(InConversation::Say { at, text, typed })
+            }
+            StreamCommand::Tell { from, to, text } => {
+                Errand::Conversation(InConversation::Tell { from, to, text })
+            }
+            StreamCommand::Leave { at } => Errand::Conversation(InConversation::Leave { at }),
+            StreamCommand::Open { task, by, name, participants, first } => {
+                Errand::Begin { task, by, name, participants, first }
+            }
+            StreamCommand::Part { task, agent } => {
+                let order = TaskOrder::Unseat { by: agent.clone(), agent };
+                Errand::Order { task, order, tells: false }
+            }
+            StreamCommand::Retire { task, by } => {
+                let order = TaskOrder::Archive { by, on: true };
+                Errand::Order { task, order, tells: true }
+            }
+            StreamCommand::Settle { conversation } => {
+                Errand::Task(TaskCommand::Settle { conversation })
+            }
+        }
+    }
+}
+
+/// What a session, or somebody in it, does in a conversation.
+pub(super) enum InConversation {
+    /// Whoever is at this address said this, or had it typed there.
+    Say { at: Address, text: String, typed: bool },
+    /// One participant tells another something.
+    Tell { from: ParticipantId, to: ParticipantId, text: String },
+    /// Whoever is at this address goes.
+    Leave { at: Address },
+}
+
+impl InConversation {
     /// The command in a conversation as it is now; nothing where the one it is about is not there.
-    pub(super) fn in_conversation(self, state: &Conversation) -> Option<ClientCommand> {
+    pub(super) fn command(self, state: &Conversation) -> Option<ClientCommand> {
         let id_at = |at: &Address| {
             state
                 .participants()
@@ -57,17 +159,17 @@ impl StreamCommand {
                 .map(|one| one.id.clone())
         };
         Some(match self {
-            StreamCommand::Say { at, text, typed: false } => {
+            InConversation::Say { at, text, typed: false } => {
                 ClientCommand::Post(Post::new(Actor::named(id_at(&at)?), text))
             }
-            StreamCommand::Say { at, text, typed: true } => {
+            InConversation::Say { at, text, typed: true } => {
                 let by = Actor::unproven(ParticipantId::USER);
                 ClientCommand::Post(Post { typed_at: Some(id_at(&at)?), ..Post::new(by, text) })
             }
-            StreamCommand::Tell { from, to, text } => {
+            InConversation::Tell { from, to, text } => {
                 ClientCommand::Post(Post { to: To::One(to), ..Post::new(Actor::named(from), text) })
             }
-            StreamCommand::Leave { at } => {
+            InConversation::Leave { at } => {
                 let own = id_at(&at)?;
                 ClientCommand::Control {
                     controls: vec![Control::Uninvite(own.to_string())],

@@ -14,12 +14,14 @@ mod command;
 pub(crate) mod stream;
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 pub use command::{HOPS_MAX, Owed, STREAM, StreamCommand};
+use tokio::sync::Notify;
 
 use crate::crash;
 use crate::ports::{Deliveries, Delivery, DeliveryState, Lasting, LogError};
@@ -59,11 +61,14 @@ pub(crate) struct Outbox {
     /// The targets that a task serves now, and whether something more was owed since it last
     /// looked.
     served: Mutex<BTreeMap<String, bool>>,
+    /// Rings when a target has nothing to be carried there any more.
+    done: Notify,
 }
 
 impl Outbox {
     pub(crate) fn new(deliveries: Arc<dyn Deliveries>) -> Arc<Self> {
-        Arc::new(Self { deliveries, couriers: RwLock::default(), served: Mutex::default() })
+        let (couriers, served, done) = <_>::default();
+        Arc::new(Self { deliveries, couriers, served, done })
     }
 
     fn served(&self) -> MutexGuard<'_, BTreeMap<String, bool>> {
@@ -113,8 +118,22 @@ impl Outbox {
         let more = served.get_mut(target).is_some_and(std::mem::take);
         if !more {
             served.remove(target);
+            self.done.notify_waiters();
         }
         more
+    }
+
+    /// Resolves when nothing is being carried to a target: what was owed there before was.
+    pub(crate) async fn carried(&self, target: &str) {
+        loop {
+            let mut done = pin!(self.done.notified());
+            // From here on it hears the bell, so none that rings after the look is missed.
+            done.as_mut().enable();
+            if !self.served().contains_key(target) {
+                return;
+            }
+            done.await;
+        }
     }
 
     /// Carries what is owed to a target.

@@ -1,16 +1,18 @@
 //! Carries commands from one stream to another of the same hall.
 
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 
 use async_trait::async_trait;
+use moothall_kernel::command::{Command, EngineCommand};
 use moothall_kernel::ids::StreamId;
+use moothall_kernel::task_command::{TaskCommand, TaskOrder};
 
-use super::command::Carried;
-use super::{Courier, Outcome, StreamCommand};
-use crate::answers::{HallError, Idempotency};
+use super::command::{Carried, Errand, InConversation};
+use super::{Courier, Outcome, Owed, StreamCommand};
+use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::inner::Inner;
 use crate::ports::{COMMANDER, Delivery};
-use crate::stream::Owing;
+use crate::stream::{Begin, Owing};
 
 /// Submits the command of a delivery to its target, under a claim that lasts until the delivery is
 /// settled.
@@ -34,24 +36,101 @@ impl Courier for StreamCourier {
             }
         };
         let target = delivery.target.split_once(':').map_or("", |(_, stream)| stream);
-        let target = StreamId::new(target);
-        let command = match hall.view(&target, move |state| command.in_conversation(state)).await {
-            Ok(Some(command)) => command,
-            Ok(None) => return Outcome::Done("whom it is about is not there".into()),
-            Err(error) => return outcome(&error),
-        };
-        let fingerprint = format!("{}/{}", delivery.stream, delivery.through_seq);
+        let (target, fingerprint) =
+            (StreamId::new(target), format!("{}/{}", delivery.stream, delivery.through_seq));
         let once =
             Idempotency { principal: COMMANDER.into(), key: delivery.id.to_string(), fingerprint };
-        match hall
-            .submit_owing(&target, command, Some(once), Owing { hops, owed: Vec::new() })
-            .await
-        {
-            Ok(answer) => Outcome::Done(
-                answer.event.map_or(String::new(), |event| format!("event {}", event.seq)),
-            ),
-            Err(error) => outcome(&error),
+        match command.into() {
+            Errand::Conversation(command) => converse(&hall, &target, command, once, hops).await,
+            Errand::Task(command) => submit(&hall, &target, command, once, hops).await,
+            Errand::Begin { task, by, name, participants, first } => {
+                let order = hall.seated_order(name, by, participants, first).await;
+                match order {
+                    Ok(order) => begin(&hall, &target, task, order, once).await,
+                    Err(error) => outcome(&error),
+                }
+            }
+            Errand::Order { task, order, tells } => {
+                obey(&hall, &target, (task, order), tells, once, hops).await
+            }
         }
+    }
+}
+
+/// A command in a conversation as it is now.
+async fn converse(
+    hall: &Arc<Inner>,
+    target: &StreamId,
+    command: InConversation,
+    once: Idempotency,
+    hops: u8,
+) -> Outcome {
+    match hall.view(target, move |state| command.command(state)).await {
+        Ok(Some(command)) => submit(hall, target, command, once, hops).await,
+        Ok(None) => Outcome::Done("whom it is about is not there".into()),
+        Err(error) => outcome(&error),
+    }
+}
+
+/// The first command of a conversation of a task. One that there is already began with it.
+async fn begin(
+    hall: &Arc<Inner>,
+    target: &StreamId,
+    task: StreamId,
+    order: TaskOrder,
+    once: Idempotency,
+) -> Outcome {
+    let command = EngineCommand::Obey { task, order: Box::new(order) };
+    match hall.find(target).await {
+        Ok(_) | Err(HallError::Deleted(_)) => Outcome::Done("it began".into()),
+        Err(HallError::NotFound(_)) => {
+            done(hall.begin(target, Begin::New, command, Some(once), Owing::default()).await)
+        }
+        Err(error) => outcome(&error),
+    }
+}
+
+/// What a task wants of a conversation. A task that waits for it hears of it with the same append,
+/// or at once where there is no such conversation any more.
+async fn obey(
+    hall: &Arc<Inner>,
+    target: &StreamId,
+    (task, order): (StreamId, TaskOrder),
+    tells: bool,
+    once: Idempotency,
+    hops: u8,
+) -> Outcome {
+    let settled = || StreamCommand::Settle { conversation: target.clone() };
+    let owed = tells.then(|| Owed::to_stream(&task, &settled()));
+    let command = EngineCommand::Obey { task: task.clone(), order: Box::new(order) };
+    let owed = owed.into_iter().collect();
+    let sent = hall.submit_owing(target, command, Some(once.clone()), Owing { hops, owed }).await;
+    match sent {
+        Err(HallError::NotFound(_) | HallError::Deleted(_)) if tells => {
+            let settle = TaskCommand::Settle { conversation: target.clone() };
+            submit(hall, &task, settle, once, hops).await
+        }
+        sent => done(sent),
+    }
+}
+
+async fn submit(
+    hall: &Arc<Inner>,
+    target: &StreamId,
+    command: impl Into<Command>,
+    once: Idempotency,
+    hops: u8,
+) -> Outcome {
+    let owing = Owing { hops, owed: Vec::new() };
+    done(hall.submit_owing(target, command, Some(once), owing).await)
+}
+
+fn done(sent: Result<Answer, HallError>) -> Outcome {
+    match sent {
+        Ok(answer) => Outcome::Done(
+            answer.event.map_or(String::new(), |event| format!("event {}", event.seq)),
+        ),
+        Err(error) => outcome(&error),
     }
 }
 

@@ -1,10 +1,11 @@
 //! The log itself: streams of events, the rows that start-up reads, and the keys that streams hold.
 
 use async_trait::async_trait;
-use moothall_kernel::aggregate::CONVERSATION;
+use moothall_kernel::aggregate::{CONVERSATION, TASK};
 use moothall_kernel::budget::Charge;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
+use moothall_kernel::task::{Task, TaskStatus};
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::{Aggregate, Conversation, STATE_VERSION};
 use serde::{Deserialize, Serialize};
@@ -81,6 +82,7 @@ impl Catalog {
                 Self::of_deleted(conversation)
             }
             Aggregate::Conversation(conversation) => Self::of_conversation(conversation),
+            Aggregate::Task(task) => Self::of_task(task),
         }
     }
 
@@ -94,6 +96,20 @@ impl Catalog {
             next_wake: None,
             has_duties: false,
             archived: true,
+            waits_for_people: Some(0),
+        }
+    }
+
+    /// People read of a task in its conversations, so its row says what start-up has to know.
+    fn of_task(state: &Task) -> Self {
+        Self {
+            kind: TASK.to_owned(),
+            title: String::new(),
+            policy: String::new(),
+            created_at: state.created_at(),
+            next_wake: state.duties().wake_at,
+            has_duties: false,
+            archived: matches!(state.status(), TaskStatus::Failed | TaskStatus::Closed),
             waits_for_people: Some(0),
         }
     }

@@ -30,7 +30,7 @@ pub use marks::{ReadMarks, Unread};
 pub use principals::{
     AgentCard, AuditAction, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, InsertOutcome,
     NoChance, Principal, Principals, Registered, Scope, Scopes, Secret, Token, TokenHash, TokenId,
-    TokenKind, reach_of,
+    TokenKind, fresh_claim, reach_of,
 };
 pub use search::{Hit, Hits, Search, Wanted};
 pub use sessions::{Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};

@@ -92,11 +92,10 @@ impl Awaited {
 
 /// What is said where somebody did not agree.
 pub(super) fn refused(why: &str) -> HallError {
-    HallError::Rejected(Box::new(Rejection::new(
-        Refusal::Forbidden,
-        "not_agreed",
-        format!("It was not agreed to: {why}"),
-    )))
+    let message = format!("It was not agreed to: {why}");
+    let rejection = Rejection::new(Refusal::Forbidden, "not_agreed", message);
+    let detail = Some(why.to_owned()).filter(|why| !why.is_empty());
+    HallError::Rejected(Box::new(Rejection { detail, ..rejection }))
 }
 
 /// What is said where nobody agreed in time.

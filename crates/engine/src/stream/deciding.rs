@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use moothall_kernel::budget::Charge;
-use moothall_kernel::command::{Command, Refusal, Rejection};
+use moothall_kernel::command::{ClientCommand, Command, Refusal, Rejection};
 use moothall_kernel::decide::Decision;
 use moothall_kernel::event::Recorded;
-use moothall_kernel::ids::TurnNo;
+use moothall_kernel::ids::{ParticipantId, TurnNo};
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Timestamp;
 
@@ -70,6 +70,14 @@ impl Item {
     /// It may be decided now.
     pub(super) fn agreed(self) -> Self {
         self.on(None)
+    }
+
+    /// The same; what is said with it is for these alone.
+    pub(super) fn only_for(mut self, readers: &[ParticipantId]) -> Self {
+        if let Wanted::Decision(Command::Client(ClientCommand::Post(post))) = &mut self.wanted {
+            post.only_for = Some(readers.to_vec());
+        }
+        self
     }
 
     /// Whether it is the same request, asked about with the same words to the same person.

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use moothall_kernel::aggregate::{CONVERSATION, TASK};
 use moothall_kernel::event::{Change, Event, Posted, Recorded};
 use moothall_kernel::gathering::GatheringEvent;
-use moothall_kernel::ids::{StreamId, TurnNo};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
+use moothall_kernel::task::{NewConversation, TaskEvent};
 use moothall_kernel::view::{Viewer, visible};
 
+use crate::outbox::{Owed, StreamCommand};
 use crate::ports::{Claim, ClaimChange, NewDelivery};
 
 /// What the targets begin with that are told what is said. Other keys are only held.
@@ -26,22 +29,30 @@ pub fn came_from(target: &str) -> String {
     format!("from:{target}")
 }
 
-/// What these events owe, in a stream that was bound to these targets before them.
+/// What these events owe, in a stream that was bound to these targets before them. `seated` are
+/// those in a conversation of a task; nothing where no task owns it.
 ///
 /// `terminal_of` knows the session whose terminal a turn is typed into.
 pub(crate) fn effects<'a>(
     stream: &StreamId,
     bound: impl Iterator<Item = &'a str>,
+    seated: Option<BTreeSet<ParticipantId>>,
     terminal_of: impl Fn(TurnNo) -> Option<String>,
     events: &[Recorded],
 ) -> Effects {
     let mut targets: BTreeSet<String> = bound.map(str::to_owned).collect();
+    let mut seats = Seats { stream, taken: seated };
     let mut effects = Effects::default();
     for recorded in events {
         match &recorded.event {
+            Event::Created { task: Some(_), .. } => seats.taken = Some(BTreeSet::new()),
             Event::Controlled { changes, .. } => {
-                changes.iter().for_each(|change| rebind(stream, &mut targets, change, &mut effects))
+                for change in changes {
+                    rebind(stream, &mut targets, change, &mut effects);
+                    effects.claims.extend(seats.of(change));
+                }
             }
+            Event::Task(event) => task_effects(stream, event, recorded.seq, &mut effects),
             Event::Archived { .. } => {
                 effects.claims.extend(targets.iter().map(|target| release(target)))
             }
@@ -74,6 +85,98 @@ pub(crate) fn effects<'a>(
         }
     }
     effects
+}
+
+/// Who has a place in a conversation of a task: a claim under the agent's name, by which what it is
+/// in can be listed, archived or not.
+struct Seats<'a> {
+    stream: &'a StreamId,
+    taken: Option<BTreeSet<ParticipantId>>,
+}
+
+impl Seats<'_> {
+    fn of(&mut self, change: &Change) -> Option<ClaimChange> {
+        let taken = self.taken.as_mut()?;
+        match change {
+            Change::Invited { participant, .. } if taken.insert(participant.clone()) => {
+                Some(take_seat(self.stream, participant, CONVERSATION))
+            }
+            Change::Uninvited { participant } if taken.remove(participant) => {
+                Some(leave_seat(self.stream, participant))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn take_seat(stream: &StreamId, agent: &ParticipantId, kind: &str) -> ClaimChange {
+    ClaimChange::Take(Claim {
+        outcome: kind.to_owned(),
+        ..claim(stream, &format!("{}:{stream}", seat_of(agent)))
+    })
+}
+
+fn leave_seat(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
+    release(&format!("{}:{stream}", seat_of(agent)))
+}
+
+/// What the namespaces of seats begin with: each agent has its own.
+const SEAT: &str = "seat/";
+
+/// The namespace of an agent's seats, whose keys are the streams and whose outcomes their kinds.
+pub(crate) fn seat_of(agent: &ParticipantId) -> String {
+    format!("{SEAT}{}", agent.as_str().replace(':', "/"))
+}
+
+/// The seats among claims that change: whose, and whether it is taken.
+pub(crate) fn seats_in(claims: &[ClaimChange]) -> Vec<(ParticipantId, bool)> {
+    let seat = |claim: &ClaimChange| {
+        let (namespace, taken) = match claim {
+            ClaimChange::Take(claim) => (&claim.namespace, true),
+            ClaimChange::Release { namespace, .. } => (namespace, false),
+        };
+        Some((ParticipantId::new(namespace.strip_prefix(SEAT)?), taken))
+    };
+    claims.iter().filter_map(seat).collect()
+}
+
+/// What a task's events owe to its conversations, and who has a place in it.
+fn task_effects(stream: &StreamId, event: &TaskEvent, at: Seq, effects: &mut Effects) {
+    let task = || stream.clone();
+    let mut owe = |conversation: &StreamId, command: StreamCommand| {
+        effects.deliveries.push(Owed::to_stream(conversation, &command).delivery(0, at));
+    };
+    match event {
+        TaskEvent::Requested { initiator, invited, .. } => {
+            let all = [initiator].into_iter().chain(invited);
+            effects.claims.extend(all.map(|agent| take_seat(stream, agent, TASK)));
+        }
+        TaskEvent::Admitted { agent, again: false } => {
+            effects.claims.push(take_seat(stream, agent, TASK))
+        }
+        TaskEvent::Removed { agent } => effects.claims.push(leave_seat(stream, agent)),
+        TaskEvent::Left { agent, conversations } => {
+            for conversation in conversations {
+                owe(conversation, StreamCommand::Part { task: task(), agent: agent.clone() });
+            }
+            effects.claims.push(leave_seat(stream, agent));
+        }
+        TaskEvent::ConversationOpened { conversation, by, first } => {
+            let NewConversation { id, name, participants } = conversation.clone();
+            let (task, by, first) = (task(), by.clone(), *first);
+            owe(&id, StreamCommand::Open { task, by, name, participants, first });
+        }
+        TaskEvent::Closing { by, conversations } => {
+            for conversation in conversations {
+                owe(conversation, StreamCommand::Retire { task: task(), by: by.clone() });
+            }
+        }
+        TaskEvent::Accepted
+        | TaskEvent::Rejected { .. }
+        | TaskEvent::Admitted { again: true, .. }
+        | TaskEvent::ConversationSettled { .. }
+        | TaskEvent::Closed => {}
+    }
 }
 
 fn rebind(
@@ -119,16 +222,13 @@ fn split(target: &str) -> (String, String) {
 }
 
 fn take(stream: &StreamId, target: &str) -> ClaimChange {
+    ClaimChange::Take(claim(stream, target))
+}
+
+fn claim(stream: &StreamId, target: &str) -> Claim {
     let (namespace, key) = split(target);
     let (fingerprint, outcome) = (String::new(), String::new());
-    ClaimChange::Take(Claim {
-        namespace,
-        key,
-        stream: stream.clone(),
-        fingerprint,
-        outcome,
-        expires: None,
-    })
+    Claim { namespace, key, stream: stream.clone(), fingerprint, outcome, expires: None }
 }
 
 fn release(target: &str) -> ClaimChange {
@@ -140,7 +240,6 @@ fn release(target: &str) -> ClaimChange {
 mod tests {
     use super::*;
     use moothall_kernel::event::To;
-    use moothall_kernel::ids::{ParticipantId, Seq};
     use moothall_kernel::participant::Kind;
     use moothall_kernel::time::Timestamp;
 
@@ -179,12 +278,14 @@ mod tests {
             published: None,
             error: None,
             fingerprint: 0,
+            parts: Vec::new(),
+            only_for: None,
         };
         at(seq, Event::Posted(posted))
     }
 
     fn owed(bound: &[&str], events: &[Recorded]) -> Effects {
-        effects(&"s".into(), bound.iter().copied(), |_| None, events)
+        effects(&"s".into(), bound.iter().copied(), None, |_| None, events)
     }
 
     #[test]

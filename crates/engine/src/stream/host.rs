@@ -128,7 +128,7 @@ impl Host {
         let mut host = Self {
             stream,
             // Nobody else knows the name of a new one, so there is no earlier writer to fence.
-            epoch: (begin == Begin::New).then(Epoch::default),
+            epoch: begin.is_new().then(Epoch::default),
             committed: state,
             working: None,
             unwritable,
@@ -398,6 +398,9 @@ impl Host {
         let items = self.awaited.answered(id, now);
         match consent {
             Consent::Given => self.inbox.items.extend(items),
+            Consent::GivenFor(readers) => {
+                self.inbox.items.extend(items.into_iter().map(|item| item.only_for(&readers)))
+            }
             Consent::Refused(why) => self.refuse(items, &refused(&why)),
         }
     }

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use moothall_kernel::Aggregate;
 use moothall_kernel::budget::{Budgets, Charge};
 use moothall_kernel::command::Command;
 use moothall_kernel::duties::Start;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
 use moothall_kernel::invariants::Broken;
+use moothall_kernel::task::Task;
 use moothall_kernel::time::{Millis, Timestamp};
+use moothall_kernel::{Aggregate, Conversation};
 use serde_json::{Map, Value};
 
 use crate::answers::{Answer, HallError, Idempotency, Signal};
@@ -45,8 +46,29 @@ pub struct Around<'a> {
 pub enum Begin {
     /// From its log, in a process that began to look after streams at this time.
     Existing(Timestamp),
-    /// As a new one, whose first command creates it.
+    /// As a new conversation, whose first command creates it.
     New,
+    /// As a new task, whose first command asks for it.
+    NewTask,
+}
+
+impl Begin {
+    /// A stream in which nothing has happened yet; nothing where it is to be read.
+    pub(super) fn empty(self, stream: &StreamId) -> Option<Aggregate> {
+        match self {
+            Begin::Existing(_) => None,
+            Begin::New => Some(Conversation::new(stream.clone()).into()),
+            Begin::NewTask => Some(Task::new(stream.clone()).into()),
+        }
+    }
+
+    /// Whether nobody else can have written to it.
+    pub(super) fn is_new(self) -> bool {
+        match self {
+            Begin::Existing(_) => false,
+            Begin::New | Begin::NewTask => true,
+        }
+    }
 }
 
 /// Why a stream is only read.
@@ -130,6 +152,8 @@ pub struct Condition {
 pub enum Consent {
     /// It may be decided.
     Given,
+    /// It may be decided, and these alone hear what is said with it.
+    GivenFor(Vec<ParticipantId>),
     /// It may not, for this reason, which whoever made the request is told.
     Refused(String),
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use moothall_kernel::Conversation;
+use moothall_kernel::Aggregate;
 use moothall_kernel::ids::StreamId;
 use tokio::sync::oneshot;
 
@@ -16,7 +16,7 @@ use crate::stream::updates::Subscription;
 pub(crate) type Reply = oneshot::Sender<Verdict>;
 
 /// A question to the committed state; it answers by itself.
-pub(crate) type Question = Box<dyn FnOnce(Result<&Conversation, HallError>) + Send>;
+pub(crate) type Question = Box<dyn FnOnce(Result<&Aggregate, HallError>) + Send>;
 
 /// A request from outside: through the bounded queue.
 pub(crate) enum Request {

@@ -3,20 +3,20 @@
 
 use std::sync::Arc;
 
-use moothall_kernel::Conversation;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Millis;
 use tokio::time::Instant;
 
 use super::batch::unwritable;
 use super::brief::{read_messages, read_span};
+use super::effects::seats_in;
 use super::idempotency::look_up;
 use super::io::{Found, Input, Output, RequestId, Verdict, Why};
 use super::load::load;
 use super::mail::Waiting;
 use super::reporter::{self, TurnReporter};
 use super::shell::Shell;
-use crate::answers::{Changed, HallError};
+use crate::answers::Changed;
 use crate::crash;
 use crate::ports::{Acquired, AppendError, LogError, StreamBatch};
 use crate::runtime::agent::{Agent, Job, TurnKey};
@@ -80,14 +80,12 @@ impl Shell {
             Output::Publish { events } => {
                 crash::point("before_publish");
                 self.seat.updates.events(&events);
-                let waits_for_people =
-                    self.host.conversation().map_or(0, Conversation::waits_for_people);
-                let head = self.host.committed().head();
-                let _ = self.hall.changes.send(Changed::Head {
-                    stream: self.stream.clone(),
-                    head,
-                    waits_for_people,
-                });
+                if let Some(state) = self.host.conversation() {
+                    let (head, waits_for_people) = (state.head(), state.waits_for_people());
+                    let stream = self.stream.clone();
+                    let _ =
+                        self.hall.changes.send(Changed::Head { stream, head, waits_for_people });
+                }
                 crash::point("after_publish");
             }
             Output::Signal(signal) => self.seat.updates.signal(|| signal),
@@ -145,6 +143,7 @@ impl Shell {
         }
         crash::point("before_append");
         crash::before_append(&events);
+        let seats = seats_in(&batch.claims);
         let owed: Vec<String> =
             batch.deliveries.iter().map(|delivery| delivery.target.clone()).collect();
         let begun = std::time::Instant::now();
@@ -154,6 +153,7 @@ impl Shell {
         self.hall.copiers.hear(&events);
         self.snapshots.hear(&events);
         owed.iter().for_each(|target| self.hall.outbox.serve(target));
+        self.hall.tell_of_seats(&self.stream, &seats, &events);
         crash::after_append(&events);
         crash::point("after_append");
         if let Some(state) = self.host.conversation() {
@@ -181,11 +181,7 @@ impl Shell {
     fn show(&mut self, id: RequestId) {
         match self.waiting.remove(&id) {
             Some(Waiting::Question(question)) => {
-                question(
-                    self.host
-                        .conversation()
-                        .ok_or_else(|| HallError::NotFound(self.stream.clone())),
-                );
+                question(Ok(self.host.committed()));
             }
             Some(Waiting::Subscriber(subscriber)) => {
                 let (head, partials) = (self.host.committed().head(), self.host.partials());

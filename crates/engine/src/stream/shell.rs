@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use moothall_kernel::Conversation;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Millis;
 use tokio::sync::oneshot;
@@ -75,13 +74,13 @@ pub(crate) async fn run(
     seat: StreamHandle,
     begin: Begin,
 ) {
-    let loaded = match begin {
-        Begin::New => Ok((Loaded::new(Conversation::new(stream.clone()), None), Seq(0))),
-        Begin::Existing(_) => load(&*hall.store.log, &stream).await,
+    let loaded = match begin.empty(&stream) {
+        Some(empty) => Ok((Loaded::new(empty, None), Seq(0))),
+        None => load(&*hall.store.log, &stream).await,
     };
     match loaded {
         Ok((loaded, snapshot)) => {
-            if begin != Begin::New {
+            if !begin.is_new() {
                 crash::point("stream_loaded");
             }
             Shell::new(hall, streams, stream, seat, loaded, Snapshots::at(snapshot), begin)

@@ -63,7 +63,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    fn change(
+    pub(crate) fn change(
         &self,
         by: &Actor,
         control: Control,
@@ -242,7 +242,12 @@ impl Decider<'_> {
         Ok(targets)
     }
 
-    fn invite(&self, by: &Actor, invite: Invite, before: &[Change]) -> Result<Change, Rejection> {
+    pub(crate) fn invite(
+        &self,
+        by: &Actor,
+        invite: Invite,
+        before: &[Change],
+    ) -> Result<Change, Rejection> {
         let id = invite.participant.trim();
         let known = self.state.participant(&ParticipantId::new(id));
         let is_known = known.is_some() || invite.principal == Some(Kind::Human);
@@ -450,7 +455,7 @@ impl Decider<'_> {
     }
 
     /// What a change brings about besides itself.
-    fn follow(&mut self, change: Change, cause: &crate::model::event::Cause) {
+    pub(crate) fn follow(&mut self, change: Change, cause: &crate::model::event::Cause) {
         match change {
             Change::Uninvited { participant } => {
                 self.lose_agent(&participant, "uninvited", "it was uninvited")

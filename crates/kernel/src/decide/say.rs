@@ -139,6 +139,8 @@ impl Decider<'_> {
             stopped: false,
             published: None,
             error: None,
+            parts: post.parts,
+            only_for: post.only_for,
         }
     }
 

@@ -1,6 +1,8 @@
 //! How events change a conversation: [`Conversation::apply`], and nothing else.
 
-use crate::model::event::{Cause, Change, Event, Posted, Recorded, TurnKind, Why, WhyNot};
+use crate::model::event::{
+    Cause, Change, Event, Posted, Recorded, TaskOrigin, TurnKind, Why, WhyNot,
+};
 use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
@@ -8,7 +10,7 @@ use crate::model::participant::{Kind, Participant};
 use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
 use crate::model::start::{OpenStart, Stage};
 use crate::model::state::{
-    Contribution, Conversation, Discussion, Guards, Reply, Round, Running, Spoken, Turn,
+    Contribution, Conversation, Discussion, Guards, Owner, Reply, Round, Running, Spoken, Turn,
 };
 use crate::model::summary::Summary;
 use crate::model::time::{Millis, Timestamp};
@@ -23,20 +25,33 @@ impl Conversation {
         let ts = recorded.ts;
         self.apply_charge(recorded);
         match &recorded.event {
-            Event::Created { name, policy, .. } => {
+            Event::Created { name, policy, task, by } => {
                 self.name.clone_from(name);
+                let owner = |origin: &TaskOrigin| Owner {
+                    task: origin.task.clone(),
+                    titled: origin.titled,
+                    by: by.clone(),
+                };
+                self.owner = task.as_ref().map(owner);
                 self.policy = policy.clone();
                 self.created_at = ts;
                 self.floor.cap = policy.max_agent_turns_per_message;
             }
-            Event::Renamed { name, .. } => self.name.clone_from(name),
+            Event::Renamed { name, .. } => {
+                self.name.clone_from(name);
+                self.owner.iter_mut().for_each(|owner| owner.titled = true);
+            }
             Event::Archived { .. } => {
                 self.archived = true;
+                self.archived_at = Some(ts);
                 self.floor.queue.clear();
                 self.floor.round = None;
                 self.floor.drop_earlier();
             }
-            Event::Unarchived { .. } => self.archived = false,
+            Event::Unarchived { .. } => {
+                self.archived = false;
+                self.archived_at = None;
+            }
             Event::Deleted { .. } => self.deleted = true,
             Event::Controlled { by, changes, unproven } => {
                 for change in changes {
@@ -157,6 +172,8 @@ impl Conversation {
                     participant.facts = participant.kind.facts(facts);
                 }
             }
+            // What happens to a task is in the task's own stream.
+            Event::Task(_) => {}
             Event::Gathering(step) => {
                 self.gathering = Gathering::applied(self.gathering.take(), step, ts)
             }

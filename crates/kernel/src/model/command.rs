@@ -8,11 +8,13 @@ use serde_json::{Map, Value};
 use crate::model::budget::Budgets;
 use crate::model::event::{Cause, Fault, Recorded, To, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
-use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, TurnNo};
+use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::message_part::{MessagePart, PartPlace, compose};
 use crate::model::participant::{Address, AgentFacts, Kind, Part, Participant, Profile};
 use crate::model::permission::{Question, Withdrawn};
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::{StartOutcome, StartRequest};
+use crate::model::task_command::{TaskCommand, TaskOrder};
 use crate::model::time::Millis;
 use crate::planted::{self, Bug};
 
@@ -92,13 +94,15 @@ pub struct Shown {
     pub usage: Usage,
 }
 
-/// A request to a conversation: somebody's, or the engine's own.
+/// A request to a stream: somebody's, or the engine's own.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
-    /// Somebody asks for it.
+    /// Somebody asks it of a conversation.
     Client(ClientCommand),
-    /// The world around the conversation moved.
+    /// The world around the stream moved.
     Engine(EngineCommand),
+    /// Somebody asks it of a task.
+    Task(TaskCommand),
 }
 
 impl Command {
@@ -118,6 +122,12 @@ impl From<ClientCommand> for Command {
 impl From<EngineCommand> for Command {
     fn from(command: EngineCommand) -> Self {
         Command::Engine(command)
+    }
+}
+
+impl From<TaskCommand> for Command {
+    fn from(command: TaskCommand) -> Self {
+        Command::Task(command)
     }
 }
 
@@ -336,6 +346,13 @@ pub enum EngineCommand {
         /// What it says now.
         facts: AgentFacts,
     },
+    /// The task that owns the conversation wants something of it.
+    Obey {
+        /// The task.
+        task: StreamId,
+        /// What it wants.
+        order: Box<TaskOrder>,
+    },
 }
 
 /// Something to be said.
@@ -355,9 +372,19 @@ pub struct Post {
     pub typed_at: Option<ParticipantId>,
     /// Agents whom a person has answer it, one after the other, and nobody else. (Ruling 17.)
     pub asks: Vec<ParticipantId>,
+    /// Where the parts of its body stand, where it has several.
+    pub parts: Vec<PartPlace>,
+    /// Who may see it beside its speaker, and nobody else; everybody where nothing is said.
+    pub only_for: Option<Vec<ParticipantId>>,
 }
 
 impl Post {
+    /// Words, pictures and files to everyone.
+    pub fn of_parts(by: Actor, given: &[MessagePart]) -> Self {
+        let (body, parts) = compose(given);
+        Self { parts, ..Self::new(by, body) }
+    }
+
     /// Plain words to everyone.
     pub fn new(by: Actor, body: impl Into<String>) -> Self {
         Self {
@@ -368,6 +395,8 @@ impl Post {
             tags: Vec::new(),
             typed_at: None,
             asks: Vec::new(),
+            parts: Vec::new(),
+            only_for: None,
         }
     }
 }
@@ -557,12 +586,15 @@ pub struct Rejection {
     pub participant: Option<ParticipantId>,
     /// The event that keeps the refused words, where they are kept.
     pub kept: Option<EventId>,
+    /// The reason that somebody else gave, in their own words.
+    pub detail: Option<String>,
 }
 
 impl Rejection {
     /// A rejection.
     pub fn new(refusal: Refusal, code: &'static str, message: impl Into<String>) -> Self {
-        Self { refusal, code, message: message.into(), participant: None, kept: None }
+        let (participant, kept, detail) = (None, None, None);
+        Self { refusal, code, message: message.into(), participant, kept, detail }
     }
 
     /// Says whom it is about.

@@ -7,10 +7,12 @@ use serde_json::{Map, Value};
 use crate::model::budget::{Raise, Spent};
 use crate::model::gathering::GatheringEvent;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::message_part::PartPlace;
 use crate::model::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::model::permission::{PermissionOption, Withdrawn};
 use crate::model::settings::Policy;
 use crate::model::start::{StartOutcome, StartRequest};
+use crate::model::task::TaskEvent;
 use crate::model::time::{Millis, Timestamp};
 pub use crate::model::usage::Usage;
 
@@ -136,6 +138,12 @@ pub struct Posted {
     /// Hash of the folded words: the repeat detector's memory.
     #[serde(default)]
     pub fingerprint: u32,
+    /// Where its parts stand in the words, where it has several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartPlace>,
+    /// Who may see it beside its speaker and operators; everybody where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_for: Option<Vec<ParticipantId>>,
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -148,6 +156,20 @@ fn that_there_are_words<S: serde::Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     serializer.serialize_str("")
+}
+
+/// Where a conversation of a task comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskOrigin {
+    /// The stream of the task.
+    pub task: StreamId,
+    /// Its title was given, and is not made of the names of those in it.
+    pub titled: bool,
+    /// Those for whom it began, in the order given.
+    pub participants: Vec<ParticipantId>,
+    /// It began together with its task.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub first: bool,
 }
 
 /// One decision of a control event.
@@ -397,6 +419,9 @@ pub enum Event {
         by: ParticipantId,
         /// The floor policy, with its settings.
         policy: Policy,
+        /// The task that owns it, where one does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskOrigin>,
     },
     /// It has another title.
     Renamed {
@@ -810,6 +835,8 @@ pub enum Event {
     },
     /// A gathering moved on.
     Gathering(GatheringEvent),
+    /// Something happened to a task: in the stream of a task, and nowhere else.
+    Task(TaskEvent),
 }
 
 /// The guards that can hold a floor. (Rulings 16 and 18.)
@@ -852,6 +879,8 @@ impl Posted {
             published: None,
             error: None,
             fingerprint: 0,
+            parts: Vec::new(),
+            only_for: None,
         }
     }
 
@@ -892,6 +921,9 @@ impl Event {
     /// Who may see it.
     pub fn audience(&self) -> Audience {
         match self {
+            Event::Posted(Posted { only_for: Some(others), from, .. }) => {
+                Audience::Only(others.iter().chain([from]).cloned().collect())
+            }
             Event::Created { .. }
             | Event::Renamed { .. }
             | Event::Archived { .. }
@@ -930,7 +962,8 @@ impl Event {
             | Event::Discarded { .. }
             | Event::ClockShifted { .. }
             | Event::FactsChanged { .. }
-            | Event::Summarised { .. } => Audience::Operators,
+            | Event::Summarised { .. }
+            | Event::Task(_) => Audience::Operators,
         }
     }
 

@@ -9,7 +9,10 @@ use std::fmt;
 
 use crate::model::event::Recorded;
 use crate::model::fold::{ENDED_KEPT, FINGERPRINTS_KEPT, SETTLED_KEPT, WOKEN_KEPT};
+use crate::model::ids::Seq;
 use crate::model::state::{Conversation, Turn};
+use crate::model::task::{Task, TaskStatus};
+use crate::model::time::Timestamp;
 
 /// A rule that does not hold. Whoever finds one has found a fault of this program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,19 +84,49 @@ pub const ORDER: Broken = Broken {
     meaning: "events follow each other without a gap, and never back in time",
 };
 
-impl Conversation {
-    /// Whether these events can come next.
+/// Whether these events can follow one at this position and time.
+///
+/// # Errors
+/// [`Broken`] when there is a gap, or time goes back.
+pub fn check_next(mut last: (Seq, Timestamp), events: &[Recorded]) -> Result<(), Broken> {
+    let follows = |recorded: &Recorded| {
+        let follows = recorded.seq == last.0.next() && recorded.ts >= last.1;
+        last = (recorded.seq, recorded.ts);
+        follows
+    };
+    if events.iter().all(follows) { Ok(()) } else { Err(ORDER) }
+}
+
+/// What is true of every task.
+const TASK_RULES: &[(&str, &str, fn(&Task) -> bool)] = &[
+    (
+        "task_waits",
+        "a task waits for its manager as long as nobody accepted or refused it",
+        |task| task.until.is_none() || task.status == TaskStatus::Waiting,
+    ),
+    (
+        "task_ends",
+        "a task is about to end while it goes on, and waits for conversations of its own",
+        |task| {
+            task.closing.as_ref().is_none_or(|open| {
+                task.status == TaskStatus::Active && open.is_subset(&task.conversations)
+            })
+        },
+    ),
+    ("task_times", "a task that ended knows when", |task| {
+        let over = matches!(task.status, TaskStatus::Failed | TaskStatus::Closed);
+        over == task.ended_at.is_some()
+    }),
+];
+
+impl Task {
+    /// Whether the state is one that the rules can lead to.
     ///
     /// # Errors
-    /// [`Broken`] when there is a gap, or time goes back.
-    pub fn check_next(&self, events: &[Recorded]) -> Result<(), Broken> {
-        let mut last = (self.head, self.last_ts);
-        let follows = |recorded: &Recorded| {
-            let follows = recorded.seq == last.0.next() && recorded.ts >= last.1;
-            last = (recorded.seq, recorded.ts);
-            follows
-        };
-        if events.iter().all(follows) { Ok(()) } else { Err(ORDER) }
+    /// The first rule that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Broken> {
+        let broken = TASK_RULES.iter().find(|(_, _, holds)| !holds(self));
+        broken.map_or(Ok(()), |(rule, meaning, _)| Err(Broken { rule, meaning }))
     }
 }
 

@@ -45,6 +45,8 @@ pub struct Conversation {
     pub(crate) created_at: Timestamp,
     pub(crate) policy: Policy,
     pub(crate) archived: bool,
+    /// Since when it is.
+    pub(crate) archived_at: Option<Timestamp>,
     /// It is gone. No such state is ever kept, so nothing is written of what it is for all others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) deleted: bool,
@@ -74,6 +76,8 @@ pub struct Conversation {
     pub(crate) refused: Refusals,
     /// How much was said.
     pub(crate) said: Said,
+    /// The task that owns it, where one does.
+    pub(crate) owner: Option<Owner>,
     /// The newest contribution.
     pub(crate) latest: Option<Contribution>,
     /// The newest contribution by somebody else than the author of `latest`.
@@ -86,6 +90,17 @@ pub struct Conversation {
 pub(crate) struct Origin {
     pub(crate) seq: Seq,
     pub(crate) by: ParticipantId,
+}
+
+/// The task that a conversation belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// The stream of the task.
+    pub task: StreamId,
+    /// Its title was given, and is not made of the names of those in it.
+    pub titled: bool,
+    /// The task manager that began it.
+    pub by: ParticipantId,
 }
 
 /// What a conversation remembers of its budget.
@@ -308,6 +323,7 @@ impl Conversation {
             created_at: Timestamp::default(),
             policy: Policy::default(),
             archived: false,
+            archived_at: None,
             deleted: false,
             paused: false,
             discussion: Discussion::default(),
@@ -326,6 +342,7 @@ impl Conversation {
             summaries: Summaries::default(),
             refused: Refusals::default(),
             said: Said::default(),
+            owner: None,
             latest: None,
             latest_other: None,
         }
@@ -375,6 +392,11 @@ impl Conversation {
         self.archived
     }
 
+    /// Since when it takes no more messages, where it does not.
+    pub fn archived_at(&self) -> Option<Timestamp> {
+        self.archived_at
+    }
+
     /// Whether it is gone.
     pub fn is_deleted(&self) -> bool {
         self.deleted
@@ -393,6 +415,21 @@ impl Conversation {
     /// Whether unaddressed human messages ask everyone.
     pub fn invited_auto(&self) -> bool {
         self.invited_auto
+    }
+
+    /// The task that owns it, where one does.
+    pub fn task(&self) -> Option<&StreamId> {
+        self.owner.as_ref().map(|owner| &owner.task)
+    }
+
+    /// Who began it for its task.
+    pub fn task_manager(&self) -> Option<&ParticipantId> {
+        self.owner.as_ref().map(|owner| &owner.by)
+    }
+
+    /// Whether somebody gave it its title.
+    pub fn is_titled(&self) -> bool {
+        self.owner.as_ref().is_none_or(|owner| owner.titled)
     }
 
     /// Who is muted, sorted.

@@ -3,6 +3,7 @@
 use crate::model::ids::{ParticipantId, PermissionId, TurnNo};
 use crate::model::start::StartRequest;
 use crate::model::state::{Conversation, Turn};
+use crate::model::task::Task;
 use crate::model::time::Timestamp;
 
 /// A turn that should be running.
@@ -65,5 +66,13 @@ impl Conversation {
     /// A participant runs one turn at a time, and none begins during a pause.
     fn may_run(&self, turn: &Turn) -> bool {
         self.is_front(turn) && (turn.running.is_some() || !self.paused)
+    }
+}
+
+impl Task {
+    /// What should be going on now: nothing but a look at the clock. What it wants of its
+    /// conversations is owed to them with the events that want it.
+    pub fn duties(&self) -> Duties {
+        Duties { wake_at: self.wake_at(), ..Duties::default() }
     }
 }

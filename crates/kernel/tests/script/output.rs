@@ -19,6 +19,7 @@ pub fn word(value: &impl Serialize) -> String {
 
 pub fn line(state: &Conversation, event: &Event) -> Option<String> {
     Some(match event {
+        Event::Task(_) => return None,
         Event::Created { policy, .. } => format!("created {}", policy.name),
         Event::Renamed { name, .. } => format!("renamed {name}"),
         Event::Archived { by } => format!("archived by {by}"),

@@ -24,6 +24,7 @@ pub async fn fill(folder: &Path, events: u64, body: impl Fn(u64) -> String) {
             name: "Long talk".into(),
             by: ParticipantId::user(),
             policy: Policy::default(),
+            task: None,
         },
         seq => build::said(&body(seq)),
     };

@@ -206,6 +206,7 @@ fn begun(id: &str) -> StreamBatch {
         name: id.into(),
         by: ParticipantId::user(),
         policy: Policy::named(PolicyName::Hybrid),
+        task: None,
     };
     batch(id, 0).event(created).says("one")
 }

@@ -309,7 +309,9 @@ fn check_page(headers: &HeaderMap) -> ApiResult<()> {
 async fn enter(door: &Door, action: Action, parts: &mut Parts) -> ApiResult<()> {
     door.may(action)?;
     match action.acts_on() {
-        ActsOn::Nowhere | ActsOn::Reachable | ActsOn::Everywhere | ActsOn::Own => Ok(()),
+        ActsOn::Nowhere | ActsOn::Reachable | ActsOn::Everywhere | ActsOn::Own | ActsOn::Task => {
+            Ok(())
+        }
         ActsOn::Session(over) => Ok(door.may_over(over, &named(parts).await).await?),
         ActsOn::Link => {
             let named = stream_id(&named(parts).await);

@@ -198,7 +198,8 @@ pub fn type_word(event: &Event) -> &str {
         | Event::BudgetSpent { .. }
         | Event::GuardTripped { .. }
         | Event::ClockShifted { .. }
-        | Event::Redacted { .. } => "notice",
+        | Event::Redacted { .. }
+        | Event::Task(_) => "notice",
         Event::PermissionRequested { .. }
         | Event::PermissionAnswered { .. }
         | Event::PermissionExpired { .. }
@@ -264,6 +265,8 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         Event::ClockShifted { downtime } => Face::new(
             json!({"code": "resumed", "text": "The server was away; open deadlines moved by as long.", "seconds": downtime.as_secs_f64()}),
         ),
+        // No reader of a conversation gets any: they are in the streams of tasks.
+        Event::Task(_) => Face::new(notice("task", "Something happened to a task.", None)),
         Event::Redacted { seq, .. } => Face::new(
             json!({"code": "redacted", "text": "The words of an event were erased.", "seq": seq.0}),
         ),

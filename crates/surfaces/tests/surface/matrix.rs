@@ -177,6 +177,7 @@ fn refusal(
         | ActsOn::Own
         | ActsOn::Link
         | ActsOn::Thread
+        | ActsOn::Task
         | ActsOn::Turn => None,
     }
 }
@@ -215,6 +216,7 @@ fn path_of(route: &Route, thread: &str, target: Target) -> String {
         | ActsOn::Reachable
         | ActsOn::Everywhere
         | ActsOn::Own
+        | ActsOn::Task
         | ActsOn::Link => thread.to_owned(),
     };
     route

@@ -38,6 +38,8 @@ pub fn said(body: &str) -> Event {
         published: None,
         error: None,
         fingerprint: 7,
+        parts: Vec::new(),
+        only_for: None,
     })
 }
 
@@ -77,6 +79,7 @@ pub fn talk(stream: &str, words: &[&str]) -> (StreamBatch, Conversation) {
         name: stream.into(),
         policy,
         by: ParticipantId::user(),
+        task: None,
     });
     let mut batch = words.iter().fold(begin, |batch, words| batch.says(words));
     let state = Conversation::fold(StreamId::new(stream), &batch.events);

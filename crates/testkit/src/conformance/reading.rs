@@ -38,6 +38,7 @@ pub async fn events_come_back_as_they_were<S: Subject>(subject: S) {
             name: "A \"hall\"\n".into(),
             by: user.clone(),
             policy: Policy::default(),
+            task: None,
         })
         .event(Event::Controlled {
             by: user.clone(),

@@ -165,6 +165,7 @@ pub async fn only_what_was_said_to_all_is_found<S: Subject>(subject: S) {
         name: "secret".into(),
         by: ParticipantId::user(),
         policy: Default::default(),
+        task: None,
     };
     log.append(vec![batch("a", 0).event(created).event(kept).says("").says("no secret")])
         .await

@@ -130,15 +130,7 @@ impl World {
             Vec::new()
         };
         let asks = if asks.len() == 2 && asks[0] == asks[1] { asks[..1].to_vec() } else { asks };
-        let post = ClientCommand::Post(Post {
-            by,
-            to,
-            body,
-            reply_to,
-            tags: Vec::new(),
-            typed_at: None,
-            asks,
-        });
+        let post = ClientCommand::Post(Post { to, reply_to, asks, ..Post::new(by, body) });
         if self.consents.are_wanted() {
             self.post_if_agreed(room, post)
         } else {

@@ -106,6 +106,7 @@ impl Server {
     pub(crate) fn room(&self) -> &Conversation {
         match self.host.committed() {
             Aggregate::Conversation(conversation) => conversation,
+            Aggregate::Task(_) => unreachable!("rooms are conversations"),
         }
     }
 

@@ -3,7 +3,7 @@
 use moothall_engine::agent::Report as Said;
 use moothall_engine::agent::{self, Probe, TurnKey};
 use moothall_kernel::command::{Actor, ClientCommand, Post};
-use moothall_kernel::event::{Event, To, Usage};
+use moothall_kernel::event::{Event, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use moothall_kernel::participant::{Abilities, Participant};
 use moothall_kernel::pass::is_pass;
@@ -212,15 +212,7 @@ impl World {
             Ok(text) if job.comes_by_itself() => {
                 let posted =
                     !text.trim().is_empty() && (*report != Report::Pass || self.rng.chance(50));
-                let post = Post {
-                    by: by.clone(),
-                    to: To::All,
-                    body: text,
-                    reply_to: None,
-                    tags: Vec::new(),
-                    typed_at: None,
-                    asks: Vec::new(),
-                };
+                let post = Post::new(by.clone(), text);
                 let command = if posted {
                     ClientCommand::Post(post)
                 } else {

@@ -15,7 +15,7 @@ mod token;
 pub use audit::{AuditAction, AuditEntry, Audited};
 pub use card::{AgentCard, CARDS_LISTED_MAX, ClaimOutcome, Registered};
 pub use scope::{Scope, Scopes};
-pub use token::{NoChance, Secret, Token, TokenHash, TokenId, TokenKind, reach_of};
+pub use token::{NoChance, Secret, Token, TokenHash, TokenId, TokenKind, fresh_claim, reach_of};
 
 /// Somebody whom the server knows.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -123,6 +123,14 @@ fn random_hex<const BYTES: usize>() -> Result<String, NoChance> {
     }))
 }
 
+/// What the claim of an agent is made of: 128 bits, in hexadecimal digits.
+///
+/// # Errors
+/// As for [`Secret::fresh`].
+pub fn fresh_claim() -> Result<String, NoChance> {
+    random_hex::<16>()
+}
+
 /// The hash of a credential. Comparing two takes the same time wherever they differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenHash(blake3::Hash);

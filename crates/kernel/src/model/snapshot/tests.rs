@@ -18,10 +18,11 @@ use crate::model::said::Said;
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::{OpenStart, Stage, StartRequest};
 use crate::model::state::{
-    Contribution, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Reply, Round,
-    Running, Spending, Spoken, Turn,
+    Contribution, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Owner, Reply,
+    Round, Running, Spending, Spoken, Turn,
 };
 use crate::model::summary::{Summaries, Summary};
+use crate::model::task::{NewConversation, Task, TaskStatus};
 use crate::model::time::{Millis, Timestamp};
 
 fn at(millis: i64) -> Timestamp {
@@ -264,6 +265,7 @@ fn full() -> Conversation {
             ..Policy::named(PolicyName::PLAIN)
         },
         archived: true,
+        archived_at: Some(at(7)),
         deleted: false,
         paused: true,
         discussion: Discussion { on: true, allow_agent_mentions: true },
@@ -284,6 +286,33 @@ fn full() -> Conversation {
         said: Said { messages: 5, erased: Seq(6) },
         latest: contribution(),
         latest_other: contribution(),
+        owner: Some(Owner { task: "task".into(), titled: true, by: "a".into() }),
+    }
+}
+
+/// The same of a task.
+fn full_task() -> Task {
+    let first = NewConversation {
+        id: "c".into(),
+        name: Some("Lunch".into()),
+        participants: vec!["a".into()],
+    };
+    Task {
+        stream: "full".into(),
+        head: Seq(3),
+        last_ts: at(3),
+        created_at: at(1),
+        app: "app".into(),
+        initiator: "a".into(),
+        status: TaskStatus::Active,
+        started_at: Some(at(2)),
+        ended_at: Some(at(4)),
+        reason: Some("no".into()),
+        until: Some(at(3)),
+        first: Some(first),
+        admitted: BTreeMap::from([("a".into(), at(1))]),
+        conversations: BTreeSet::from(["c".into()]),
+        closing: Some(BTreeSet::from(["c".into()])),
     }
 }
 
@@ -292,13 +321,15 @@ fn a_state_is_read_as_it_was_written() {
     let bytes = full().to_bytes().expect("a state can be written");
     assert_eq!(Conversation::from_bytes(&bytes), Some(full()));
     assert_eq!(Conversation::from_bytes(&bytes[1..]), None);
+    let bytes = full_task().to_bytes().expect("a task can be written");
+    assert_eq!(Task::from_bytes(&bytes), Some(full_task()));
 }
 
 #[test]
 fn another_shape_is_another_version() {
     let kept = include_str!("../../../tests/golden/state.json");
     let shown = serde_json::to_string_pretty(
-        &serde_json::json!({ "version": STATE_VERSION, "state": full() }),
+        &serde_json::json!({ "version": STATE_VERSION, "state": full(), "task": full_task() }),
     )
     .expect("JSON");
     assert!(

@@ -293,7 +293,8 @@ impl Room {
             | Event::BudgetSpent { .. }
             | Event::Deleted { .. }
             | Event::Redacted { .. }
-            | Event::Summarised { .. } => {}
+            | Event::Summarised { .. }
+            | Event::Task(_) => {}
         }
     }
 

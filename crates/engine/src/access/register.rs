@@ -1,0 +1,171 @@
+//! Agents register themselves: each gets an id, a credential, and a claim by which its owner says
+//! that it is theirs.
+
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::names::check_chosen_id;
+use moothall_kernel::participant::Kind;
+
+use super::{
+    Access, AccessError, AuditAction, AuditEntry, Caller, Mode, NoChance, Principal, Reach, Secret,
+    TOKEN_VALID_MAX, Token, TokenHash, TokenId, TokenKind, usual_scopes,
+};
+use crate::answers::HallError;
+use crate::hall::inner::fresh_id;
+use crate::ports::{AgentCard, ClaimOutcome, Registered, fresh_claim};
+
+/// What the claims of agents begin with.
+const CLAIM: &str = "MZAP-";
+
+/// An agent that wants to be known here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewAgent {
+    /// What it is called: 3 to 32 of lower-case letters, digits, `-` and `_`.
+    pub name: String,
+    /// What it says of itself.
+    pub description: Option<String>,
+}
+
+/// An agent that is known now. Its credential and its claim are shown this once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewlyRegistered {
+    /// Its id: a UUID.
+    pub agent: ParticipantId,
+    /// With it the agent connects.
+    pub key: Secret,
+    /// With it somebody says that the agent is theirs.
+    pub claim: String,
+}
+
+/// Why an agent is not known, or nobody's.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RegistrationError {
+    /// The code that lets agents in is missing, or another one.
+    #[error("Invalid or missing invite code")]
+    Code,
+    /// Another agent is called so, or the name means somebody else.
+    #[error("The name {0:?} is taken, or means somebody else. Choose another one.")]
+    NameTaken(String),
+    /// No agent has this claim.
+    #[error("Invalid claim token")]
+    NoClaim,
+    /// The agent is somebody else's.
+    #[error("Agent already claimed by a different owner")]
+    OtherOwner,
+    /// The log failed.
+    #[error(transparent)]
+    Access(#[from] AccessError),
+}
+
+impl From<HallError> for RegistrationError {
+    fn from(error: HallError) -> Self {
+        RegistrationError::Access(error.into())
+    }
+}
+
+impl From<NoChance> for RegistrationError {
+    fn from(error: NoChance) -> Self {
+        RegistrationError::Access(error.into())
+    }
+}
+
+/// The hash of a claim, or of a code, which is all that is kept or compared.
+fn hash_of(text: &str) -> TokenHash {
+    TokenHash::from_bytes(*blake3::hash(text.as_bytes()).as_bytes())
+}
+
+impl Access {
+    /// The same; agents need this code to register.
+    #[must_use]
+    pub fn with_registration_code(self, code: Option<&str>) -> Self {
+        Self { registration: code.map(hash_of), ..self }
+    }
+
+    /// Whether this code lets agents in. Where none is set, everybody is let in who reaches the
+    /// server in local mode, and nobody in token mode.
+    fn check_code(&self, given: Option<&str>) -> Result<(), RegistrationError> {
+        let lets_in = match &self.registration {
+            Some(code) => given.is_some_and(|given| hash_of(given) == *code),
+            None => self.mode() == Mode::Local,
+        };
+        if lets_in { Ok(()) } else { Err(RegistrationError::Code) }
+    }
+
+    /// Makes an agent known.
+    ///
+    /// # Errors
+    /// [`RegistrationError`]; nothing was kept then.
+    pub async fn register(
+        &self,
+        by: &Caller,
+        agent: NewAgent,
+        code: Option<&str>,
+    ) -> Result<NewlyRegistered, RegistrationError> {
+        self.check_code(code)?;
+        let NewAgent { name, description } = agent;
+        let called = ParticipantId::new(&name);
+        let means_another = check_chosen_id(&name).is_err()
+            || self.hall.inner.residents.was_called(&called)
+            || self.principals().principal(&called).await.map_err(HallError::from)?.is_some();
+        if means_another {
+            return Err(RegistrationError::NameTaken(name));
+        }
+        let (key, now) = (Secret::fresh(TokenKind::Agent)?, self.hall.now());
+        let id = ParticipantId::new(fresh_id(now).as_str());
+        let claim = format!("{CLAIM}{}", fresh_claim()?.to_uppercase());
+        let card = AgentCard {
+            id: id.clone(),
+            name: name.clone(),
+            description,
+            owner: None,
+            created_at: now,
+        };
+        let token = Token {
+            id: TokenId::fresh()?,
+            kind: TokenKind::Agent,
+            hash: key.hash(),
+            principal: Principal { id: id.clone(), kind: Kind::Agent },
+            scopes: usual_scopes(Kind::Agent),
+            // Its tasks and their conversations are its own by being admitted to them.
+            reach: Reach::Only(<_>::default()),
+            label: name.clone(),
+            parent: None,
+            created_at: now,
+            expires_at: now + TOKEN_VALID_MAX,
+            last_used_at: None,
+            revoked_at: None,
+        };
+        let entry = AuditEntry::of(by, AuditAction::Registered, now)
+            .about(&token.id)
+            .saying(format!("{name} as {id}"));
+        let kept = self.principals().register(&card, &hash_of(&claim), &token, &entry).await;
+        match kept.map_err(HallError::from)? {
+            Registered::Yes => Ok(NewlyRegistered { agent: id, key, claim }),
+            Registered::NameTaken => Err(RegistrationError::NameTaken(name)),
+        }
+    }
+
+    /// Says whose an agent is: once, and for ever. Whether that was new.
+    ///
+    /// # Errors
+    /// [`RegistrationError`].
+    pub async fn claim(
+        &self,
+        by: &Caller,
+        claim: &str,
+        owner: &str,
+        code: Option<&str>,
+    ) -> Result<(ParticipantId, bool), RegistrationError> {
+        if self.registration.is_some() {
+            self.check_code(code)?;
+        }
+        let entry =
+            AuditEntry::of(by, AuditAction::Claimed, self.hall.now()).saying(format!("by {owner}"));
+        let claimed = self.principals().claim_card(&hash_of(claim), owner, &entry).await;
+        match claimed.map_err(HallError::from)? {
+            ClaimOutcome::First(agent) => Ok((agent, true)),
+            ClaimOutcome::Again(agent) => Ok((agent, false)),
+            ClaimOutcome::OtherOwner => Err(RegistrationError::OtherOwner),
+            ClaimOutcome::Unknown => Err(RegistrationError::NoClaim),
+        }
+    }
+}

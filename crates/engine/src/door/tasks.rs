@@ -1,0 +1,490 @@
+//! Tasks through the door: asking for one, managing it, and what is said in its conversations.
+//!
+//! What an agent is not admitted to, or not in, is asked about in one order everywhere: whether it
+//! may manage, where that is needed, comes before anything else about the task.
+
+mod talk;
+mod agents;
+
+pub use agents::AgentView;
+pub use talk::{Sending, TaskMessages};
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use moothall_kernel::Conversation;
+use moothall_kernel::aggregate::{CONVERSATION, TASK};
+use moothall_kernel::command::{EngineCommand, Refusal, Rejection};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::task::{DEFAULT_APP, NewConversation, Task, TaskStatus};
+use moothall_kernel::task_command::{Manager, TaskCommand, TaskOrder};
+use moothall_kernel::time::{Millis, Timestamp};
+use tokio::time::timeout;
+
+use super::{Action, Door};
+use crate::answers::{Answer, HallError};
+use crate::hall::inner::fresh_id;
+use crate::outbox::STREAM;
+use crate::stream::{Begin, Owing};
+use crate::tasks::{
+    AppManifest, Attendance, Notice, TaskError, TaskManager, TaskView, Wish, app_of,
+};
+
+/// How long whoever asks waits for what follows from a decision. It follows also where it takes
+/// longer.
+const FOLLOWS_WITHIN: Duration = Duration::from_secs(10);
+/// How long a manager may think where it does not say.
+pub const MANAGER_ANSWERS_WITHIN: Millis = Millis::from_secs(10);
+
+/// A conversation of a task, as agents are told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConversationView {
+    /// Its id.
+    pub id: StreamId,
+    /// The task that owns it.
+    pub task: StreamId,
+    /// Its title, where somebody gave it one.
+    pub name: Option<String>,
+    /// The task manager that began it.
+    pub created_by: ParticipantId,
+    /// When it began.
+    pub created_at: Timestamp,
+    /// When something last happened in it.
+    pub updated_at: Timestamp,
+    /// Since when it takes no more messages.
+    pub archived_at: Option<Timestamp>,
+    /// Who takes part, in the order in which they came.
+    pub participants: Vec<ParticipantId>,
+}
+
+impl ConversationView {
+    fn of(state: &Conversation) -> Option<Self> {
+        Some(Self {
+            id: state.stream().clone(),
+            task: state.task()?.clone(),
+            name: state.is_titled().then(|| state.name().to_owned()),
+            created_by: state.task_manager()?.clone(),
+            created_at: state.created_at(),
+            updated_at: state.last_ts(),
+            archived_at: state.archived_at(),
+            participants: state.participants().iter().map(|one| one.id.clone()).collect(),
+        })
+    }
+}
+
+/// A page of a listing, and where it goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskPage<T> {
+    /// What is on it.
+    pub items: Vec<T>,
+    /// What to ask for next, where there is more.
+    pub next: Option<String>,
+}
+
+/// A wish for a conversation: its title, and those for whom it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConversationWish {
+    /// Its title.
+    pub name: Option<String>,
+    /// Those for whom it is; whoever asks takes part as well.
+    pub participants: Vec<ParticipantId>,
+}
+
+impl Door {
+    /// Asks for a task. Whoever asks, and those whom they invite, are admitted when its manager
+    /// wants it.
+    ///
+    /// # Errors
+    /// [`TaskError`]; [`TaskError::NotWanted`] where the task failed.
+    pub async fn request_task(
+        &self,
+        own: &Attendance,
+        app: &str,
+        invited: Vec<ParticipantId>,
+        first: Option<ConversationWish>,
+    ) -> Result<(TaskView, Option<ConversationView>), TaskError> {
+        self.may(Action::BeginTask)?;
+        self.known_agents(&invited).await?;
+        let inner = &self.hall.inner;
+        let id = fresh_id(self.hall.now());
+        let first = first.map(|ConversationWish { name, participants }| NewConversation {
+            id: fresh_id(self.hall.now()),
+            name,
+            participants,
+        });
+        let manager = inner.tasks.app(app);
+        let within = match &manager {
+            None if app == DEFAULT_APP => None,
+            Some(manager) => manager.manifest.hooks.task_ms.map(Millis),
+            None => Some(MANAGER_ANSWERS_WITHIN),
+        };
+        if let Some(max) = manager.as_ref().and_then(|app| app.manifest.participants_max)
+            && invited.len() + 1 > max
+        {
+            let message = format!("A task of this app admits at most {max} agents");
+            return Err(Rejection::new(Refusal::Conflict, "task_full", message).into());
+        }
+        let (by, conversation) = (own.agent().clone(), first.clone().map(|first| first.id));
+        let request = TaskCommand::Request {
+            app: app.to_owned(),
+            by,
+            invited: invited.clone(),
+            first: first.clone(),
+            within,
+        };
+        inner.begin(&id, Begin::NewTask, request, None, Owing::default()).await?;
+        if let Some(within) = within {
+            let task = inner.view_task(&id, TaskView::of).await?;
+            let asked = manager.map(|app| app.manager);
+            let refusal = ask(asked, Wish { task, invited, first }, within).await;
+            inner.submit(&id, TaskCommand::Answer { refusal }, None).await?;
+        }
+        let (task, reason) = inner
+            .view_task(&id, |task| (TaskView::of(task), task.reason().map(str::to_owned)))
+            .await?;
+        if task.status == TaskStatus::Failed {
+            return Err(TaskError::NotWanted { task: id, reason });
+        }
+        match conversation {
+            None => Ok((task, None)),
+            Some(conversation) => {
+                self.follows([&conversation]).await;
+                Ok((task, Some(self.conversation_view(&conversation).await?)))
+            }
+        }
+    }
+
+    /// The tasks to which an agent is admitted, the newest first.
+    ///
+    /// # Errors
+    /// [`TaskError`]; `Invalid` for a cursor that is none.
+    pub async fn tasks(
+        &self,
+        own: &Attendance,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<TaskPage<TaskView>, TaskError> {
+        self.may(Action::ReadTask)?;
+        let inner = &self.hall.inner;
+        let mut all = Vec::new();
+        for task in inner.seats_of(own.agent(), Some(TASK)).await? {
+            let row = inner.find(&task).await?;
+            all.push((row.catalog.created_at, task));
+        }
+        let (page, next) = paged(all, limit, cursor)?;
+        let mut items = Vec::with_capacity(page.len());
+        for task in page {
+            items.push(inner.view_task(&task, TaskView::of).await?);
+        }
+        Ok(TaskPage { items, next })
+    }
+
+    /// The conversations that an agent is in, over all its tasks, those where something happened
+    /// last first.
+    ///
+    /// # Errors
+    /// [`TaskError`]; `Invalid` for a cursor that is none.
+    pub async fn conversations(
+        &self,
+        own: &Attendance,
+        limit: usize,
+        cursor: Option<&str>,
+    ) -> Result<TaskPage<ConversationView>, TaskError> {
+        self.may(Action::ReadTask)?;
+        let inner = &self.hall.inner;
+        let mut all = Vec::new();
+        for conversation in inner.seats_of(own.agent(), Some(CONVERSATION)).await? {
+            all.push((inner.find(&conversation).await?.last_ts, conversation));
+        }
+        let (page, next) = paged(all, limit, cursor)?;
+        let mut items = Vec::with_capacity(page.len());
+        for conversation in page {
+            items.push(self.conversation_view(&conversation).await?);
+        }
+        Ok(TaskPage { items, next })
+    }
+
+    /// Leaves a task and its conversations. Who is not admitted has left.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn leave_task(&self, own: &Attendance, task: &StreamId) -> Result<(), TaskError> {
+        self.may(Action::LeaveTask)?;
+        let conversations = self.view_task(task, conversations_of).await?;
+        let leave = TaskCommand::Leave { agent: own.agent().clone() };
+        self.hall.inner.submit(task, leave, None).await?;
+        self.follows(&conversations).await;
+        Ok(())
+    }
+
+    /// Ends a task: its conversations are archived, then it is over.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn close_task(
+        &self,
+        own: &Attendance,
+        task: &StreamId,
+    ) -> Result<TaskView, TaskError> {
+        let by = self.manager(own, task, |_| Ok(())).await?;
+        let conversations = self.view_task(task, conversations_of).await?;
+        self.hall.inner.submit(task, TaskCommand::Close { by }, None).await?;
+        self.follows(&conversations).await;
+        self.follows([task]).await;
+        self.view_task(task, TaskView::of).await
+    }
+
+    /// Admits an agent to a task; since when it is admitted.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn admit(
+        &self,
+        own: &Attendance,
+        task: &StreamId,
+        agent: ParticipantId,
+    ) -> Result<Timestamp, TaskError> {
+        let by = self.manager(own, task, |_| Ok(())).await?;
+        self.known_agents(std::slice::from_ref(&agent)).await?;
+        let answer = self.hall.inner.submit(task, TaskCommand::Admit { by, agent }, None).await?;
+        Ok(answer.event.map_or_else(|| self.hall.now(), |event| event.ts))
+    }
+
+    /// Takes an agent out of a task. It stays in the conversations in which it is.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn remove(
+        &self,
+        own: &Attendance,
+        task: &StreamId,
+        agent: ParticipantId,
+    ) -> Result<(), TaskError> {
+        let by = self.manager(own, task, |_| Ok(())).await?;
+        self.hall.inner.submit(task, TaskCommand::Remove { by, agent }, None).await?;
+        Ok(())
+    }
+
+    /// Begins a conversation in a task.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn open_conversation(
+        &self,
+        own: &Attendance,
+        task: &StreamId,
+        wish: ConversationWish,
+    ) -> Result<ConversationView, TaskError> {
+        let all = wish.participants.clone();
+        let admitted = move |task: &Task| all.iter().try_for_each(|one| task.check_admitted(one));
+        let by = self.manager(own, task, admitted).await?;
+        let ConversationWish { name, participants } = wish;
+        let id = fresh_id(self.hall.now());
+        let conversation = NewConversation { id: id.clone(), name, participants };
+        self.hall.inner.submit(task, TaskCommand::Open { by, conversation }, None).await?;
+        self.follows([&id]).await;
+        self.conversation_view(&id).await
+    }
+
+    /// Archives a conversation of a task, or opens it again. Those in it are told, also where it
+    /// was so before.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn archive_conversation(
+        &self,
+        own: &Attendance,
+        task: &StreamId,
+        conversation: &StreamId,
+        on: bool,
+    ) -> Result<(), TaskError> {
+        let by = self.manager(own, task, |_| Ok(())).await?.agent;
+        let order = TaskOrder::Archive { by, on };
+        if self.give_order(task, conversation, order).await?.event.is_none() {
+            let view = self.conversation_view(conversation).await?;
+            let (task, conversation) = (task.clone(), conversation.clone());
+            self.hall.inner.tasks.tell(&view.participants, || match view.archived_at {
+                Some(at) => Notice::ConversationArchived { task, conversation, at },
+                None => Notice::ConversationUnarchived { task, conversation },
+            });
+        }
+        Ok(())
+    }
+
+    /// Brings an agent into a conversation. Those in it are told, also where it was in it before.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn seat(
+        &self,
+        own: &Attendance,
+        task: &StreamId,
+        conversation: &StreamId,
+        agent: ParticipantId,
+    ) -> Result<(), TaskError> {
+        let admitted = agent.clone();
+        let by = self.manager(own, task, move |task| task.check_admitted(&admitted)).await?.agent;
+        let inner = &self.hall.inner;
+        let seat = inner.seats_for(std::slice::from_ref(&agent)).await?.remove(0);
+        let order = TaskOrder::Seat { by, seat };
+        if self.give_order(task, conversation, order).await?.event.is_none() {
+            let view = self.conversation_view(conversation).await?;
+            let (task, conversation) = (task.clone(), conversation.clone());
+            inner.tasks.tell(&view.participants, || Notice::ParticipantAdded {
+                task,
+                conversation,
+                agent,
+            });
+        }
+        Ok(())
+    }
+
+    /// Takes an agent out of a conversation; it stays in the task.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn unseat(
+        &self,
+        own: &Attendance,
+        task: &StreamId,
+        conversation: &StreamId,
+        agent: ParticipantId,
+    ) -> Result<(), TaskError> {
+        let by = self.manager(own, task, |_| Ok(())).await?.agent;
+        self.give_order(task, conversation, TaskOrder::Unseat { by, agent }).await.map(drop)
+    }
+
+    /// The caller's connection manages an app from now on.
+    ///
+    /// # Errors
+    /// [`TaskError`], for the app that is built in.
+    pub fn register_app(
+        &self,
+        own: &Attendance,
+        manifest: AppManifest,
+        manager: Arc<dyn TaskManager>,
+    ) -> Result<(), TaskError> {
+        self.may(Action::ManageTask)?;
+        if manifest.id == DEFAULT_APP {
+            let message = "This app is built in: whoever asks for a task of it manages that task.";
+            return Err(Rejection::new(Refusal::Forbidden, "built_in_app", message).into());
+        }
+        self.hall.inner.tasks.register(app_of(own.id(), manifest, manager));
+        Ok(())
+    }
+
+    /// Whether the caller manages a task, and whether something else holds of it.
+    async fn manager(
+        &self,
+        own: &Attendance,
+        task: &StreamId,
+        and: impl FnOnce(&Task) -> Result<(), Rejection> + Send + 'static,
+    ) -> Result<Manager, TaskError> {
+        self.may(Action::ManageTask)?;
+        let by = self.as_manager(own, task).await?;
+        let asked = by.clone();
+        let checked = move |task: &Task| task.check_manager(&asked).and_then(|()| and(task));
+        self.view_task(task, checked).await??;
+        Ok(by)
+    }
+
+    /// The caller as somebody who may manage a task.
+    async fn as_manager(&self, own: &Attendance, task: &StreamId) -> Result<Manager, TaskError> {
+        let app = self.view_task(task, |task| task.app().to_owned()).await?;
+        let line = self.hall.inner.tasks.app(&app).map(|app| app.line);
+        Ok(Manager { agent: own.agent().clone(), of_app: line == Some(own.id()) })
+    }
+
+    async fn view_task<T: Send + 'static>(
+        &self,
+        task: &StreamId,
+        question: impl FnOnce(&Task) -> T + Send + 'static,
+    ) -> Result<T, TaskError> {
+        self.hall.inner.view_task(task, question).await.map_err(|error| missing(error, "Task"))
+    }
+
+    async fn conversation_view(&self, id: &StreamId) -> Result<ConversationView, TaskError> {
+        let view = self.hall.view(id, ConversationView::of).await;
+        let view = view.map_err(|error| missing(error, "Conversation"))?;
+        view.ok_or_else(|| not_found("Conversation").into())
+    }
+
+    /// Gives a conversation an order of its task. A conversation of no task does not exist for
+    /// those who come by tasks.
+    async fn give_order(
+        &self,
+        task: &StreamId,
+        conversation: &StreamId,
+        order: TaskOrder,
+    ) -> Result<Answer, TaskError> {
+        self.conversation_view(conversation).await?;
+        let command = EngineCommand::Obey { task: task.clone(), order: Box::new(order) };
+        Ok(self.hall.tell(conversation, command, None).await?)
+    }
+
+    /// Waits until what was decided has reached these streams.
+    async fn follows<'a>(&self, streams: impl IntoIterator<Item = &'a StreamId>) {
+        let outbox = self.hall.inner.outbox.clone();
+        let all = async {
+            for stream in streams {
+                outbox.carried(&format!("{STREAM}:{stream}")).await;
+            }
+        };
+        if timeout(FOLLOWS_WITHIN, all).await.is_err() {
+            tracing::warn!("what a task decided is carried out later");
+        }
+    }
+}
+
+/// What the manager of an app says to a wish.
+async fn ask(
+    manager: Option<Arc<dyn TaskManager>>,
+    wish: Wish,
+    within: Millis,
+) -> Option<Option<String>> {
+    let Some(manager) = manager else { return Some(Some("tm_unreachable".into())) };
+    match timeout(Duration::from_millis(within.0), manager.wants(wish)).await {
+        Ok(answer) => answer.err(),
+        Err(_) => Some(Some("timeout".into())),
+    }
+}
+
+fn conversations_of(task: &Task) -> Vec<StreamId> {
+    task.conversations().cloned().collect()
+}
+
+fn not_found(what: &str) -> Rejection {
+    Rejection::new(Refusal::NotFound, "unknown_task", format!("{what} not found"))
+}
+
+/// What does not exist, was deleted or is another kind of stream is not found.
+fn missing(error: HallError, what: &str) -> TaskError {
+    match error {
+        HallError::NotFound(_) | HallError::Deleted(_) => not_found(what).into(),
+        error => error.into(),
+    }
+}
+
+/// A page of streams, the latest first, and those of one moment by their ids.
+fn paged(
+    mut all: Vec<(Timestamp, StreamId)>,
+    limit: usize,
+    cursor: Option<&str>,
+) -> Result<(Vec<StreamId>, Option<String>), TaskError> {
+    let before = |one: &(Timestamp, StreamId), other: &(Timestamp, StreamId)| {
+        other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1))
+    };
+    all.sort_by(before);
+    if let Some(cursor) = cursor {
+        let read = || {
+            let (millis, id) = cursor.split_once('_')?;
+            Some((Timestamp::from_millis(millis.parse().ok()?), StreamId::new(id)))
+        };
+        let invalid = || TaskError::Invalid("'cursor' takes what a page gave as nextCursor".into());
+        let last = read().ok_or_else(invalid)?;
+        all.retain(|one| before(&last, one).is_lt());
+    }
+    let next = all.get(limit).and_then(|_| all.get(limit.checked_sub(1)?));
+    let next = next.map(|(at, id)| format!("{}_{id}", at.millis()));
+    Ok((all.into_iter().take(limit).map(|(_, stream)| stream).collect(), next))
+}

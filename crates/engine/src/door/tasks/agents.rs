@@ -1,0 +1,168 @@
+//! Agents that registered: who connects, and what others may know of them.
+
+use std::collections::BTreeMap;
+
+use moothall_kernel::aggregate::CONVERSATION;
+use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::{Kind, Participant};
+use moothall_kernel::time::Timestamp;
+use uuid::Uuid;
+
+use crate::access::Denied;
+use crate::answers::HallError;
+use crate::door::{Action, Door};
+use crate::ports::AgentCard;
+use crate::tasks::{Attendance, TaskError, wire_id};
+
+/// A participant as agents know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentView {
+    /// Its id.
+    pub id: Uuid,
+    /// What it is called.
+    pub name: String,
+    /// What it says of itself.
+    pub description: Option<String>,
+    /// Whose it is.
+    pub owner: Option<String>,
+    /// When it registered; nothing where it did not.
+    pub registered_at: Option<Timestamp>,
+}
+
+impl From<AgentCard> for AgentView {
+    fn from(card: AgentCard) -> Self {
+        Self {
+            id: wire_id(&card.id),
+            name: card.name,
+            description: card.description,
+            owner: card.owner,
+            registered_at: Some(card.created_at),
+        }
+    }
+}
+
+impl Door {
+    /// Connects the agent whose credential was shown. What happens from now on is told over the
+    /// connection.
+    ///
+    /// # Errors
+    /// [`TaskError`], where it is no agent that registered.
+    pub async fn attend(&self) -> Result<Attendance, TaskError> {
+        self.may(Action::AttendTasks)?;
+        let Some(principal) = self.caller.principal().filter(|own| own.kind == Kind::Agent) else {
+            return Err(Denied::Stranger.into());
+        };
+        let inner = &self.hall.inner;
+        if self.cards(std::slice::from_ref(&principal.id)).await?.is_empty() {
+            return Err(Denied::Stranger.into());
+        }
+        let attendance = inner.tasks.enter(&principal.id);
+        inner.follow_all(&principal.id).await?;
+        Ok(attendance)
+    }
+
+    /// Counts a request of a connected agent.
+    ///
+    /// # Errors
+    /// [`TaskError::TooMany`].
+    pub fn count_request(&self, own: &Attendance, is_message: bool) -> Result<(), TaskError> {
+        let taken = self.hall.inner.tasks.take_request(own.agent(), is_message);
+        taken.map_err(TaskError::TooMany)
+    }
+
+    /// What is known of these: of agents that registered, and of whoever else is in a conversation
+    /// with the one who asks. Others are left out.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn agents(
+        &self,
+        own: &Attendance,
+        ids: &[Uuid],
+    ) -> Result<Vec<AgentView>, TaskError> {
+        self.may(Action::LookUpAgents)?;
+        let registered: Vec<_> = ids.iter().map(|id| ParticipantId::new(id.to_string())).collect();
+        let known = self.cards(&registered).await?.into_iter().map(AgentView::from);
+        let mut known: BTreeMap<Uuid, AgentView> = known.map(|view| (view.id, view)).collect();
+        if ids.iter().any(|id| !known.contains_key(id)) {
+            for view in self.met(own).await? {
+                known.entry(view.id).or_insert(view);
+            }
+        }
+        Ok(ids.iter().filter_map(|id| known.remove(id)).collect())
+    }
+
+    /// The agents with these names that registered.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn agents_named(&self, names: &[String]) -> Result<Vec<AgentView>, TaskError> {
+        self.may(Action::LookUpAgents)?;
+        let cards = self.hall.inner.store.principals.cards_named(names).await;
+        Ok(cards.map_err(HallError::from)?.into_iter().map(Into::into).collect())
+    }
+
+    /// The agent that asks, and the others of its owner.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub async fn own_agents(&self, own: &Attendance) -> Result<Vec<AgentView>, TaskError> {
+        self.may(Action::LookUpAgents)?;
+        let mut cards = self.cards(std::slice::from_ref(own.agent())).await?;
+        if let Some(owner) = cards.first().and_then(|card| card.owner.clone()) {
+            let siblings = self.hall.inner.store.principals.cards_of(&owner).await;
+            let siblings = siblings.map_err(HallError::from)?;
+            cards.extend(siblings.into_iter().filter(|card| card.id != *own.agent()));
+        }
+        Ok(cards.into_iter().map(Into::into).collect())
+    }
+
+    /// Of whose coming and going the connection hears from now on; whether each is here.
+    ///
+    /// # Errors
+    /// [`TaskError`].
+    pub fn watch_agents(
+        &self,
+        own: &Attendance,
+        agents: Vec<ParticipantId>,
+    ) -> Result<Vec<(ParticipantId, bool)>, TaskError> {
+        self.may(Action::LookUpAgents)?;
+        Ok(self.hall.inner.tasks.watch(own.id(), agents))
+    }
+
+    /// Whether each of these registered.
+    ///
+    /// # Errors
+    /// [`TaskError::UnknownAgent`], with the first that did not.
+    pub(super) async fn known_agents(&self, agents: &[ParticipantId]) -> Result<(), TaskError> {
+        let cards = self.cards(agents).await?;
+        match agents.iter().find(|agent| !cards.iter().any(|card| card.id == **agent)) {
+            None => Ok(()),
+            Some(unknown) => Err(TaskError::UnknownAgent(unknown.clone())),
+        }
+    }
+
+    async fn cards(&self, agents: &[ParticipantId]) -> Result<Vec<AgentCard>, TaskError> {
+        let cards = self.hall.inner.store.principals.cards(agents).await;
+        Ok(cards.map_err(HallError::from)?)
+    }
+
+    /// Everybody in the conversations of an agent.
+    async fn met(&self, own: &Attendance) -> Result<Vec<AgentView>, TaskError> {
+        let mut met = Vec::new();
+        for conversation in self.hall.inner.seats_of(own.agent(), Some(CONVERSATION)).await? {
+            let here = self.hall.view(&conversation, |state| {
+                let view = |one: &Participant| AgentView {
+                    id: wire_id(&one.id),
+                    name: one.name().to_owned(),
+                    description: None,
+                    owner: None,
+                    registered_at: None,
+                };
+                state.participants().iter().map(view).collect::<Vec<_>>()
+            });
+            met.extend(here.await?);
+        }
+        Ok(met)
+    }
+}

@@ -1,0 +1,265 @@
+//! What agents say in the conversations of tasks, and read there.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use moothall_kernel::command::{Actor, ClientCommand, Command, Post, Refusal, Rejection};
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::{EventId, Seq, StreamId};
+use moothall_kernel::message_part::MessagePart;
+use moothall_kernel::task::Task;
+use moothall_kernel::time::Millis;
+use moothall_kernel::view::{Viewer, visible};
+
+use super::{ConversationView, not_found};
+use crate::answers::{Answer, HallError};
+use crate::door::{Action, Door};
+use crate::hall::inner::fresh_id;
+use crate::ports::PAGE_BYTES_MAX;
+use crate::stream::{Asker, Condition, Consent};
+use crate::tasks::{Attendance, Forwarding, TaskError, TaskManager};
+
+/// Events read at once.
+const PAGE: usize = 200;
+
+/// Something to be said in a conversation of a task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sending {
+    /// The task.
+    pub task: StreamId,
+    /// The conversation.
+    pub conversation: StreamId,
+    /// What is said: at least one part.
+    pub parts: Vec<MessagePart>,
+    /// The message that it replies to.
+    pub reply_to: Option<EventId>,
+}
+
+/// Messages of a conversation, the oldest first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskMessages {
+    /// Each is an [`Event::Posted`].
+    pub messages: Vec<Recorded>,
+    /// There are more: older ones, or newer ones where what came after a message was asked for.
+    pub has_more: bool,
+    /// Whoever reads manages the app, and is told for whom each message was.
+    pub with_readers: bool,
+}
+
+impl Door {
+    /// Says something in a conversation of a task. The answer comes when it is kept.
+    ///
+    /// # Errors
+    /// [`TaskError`]; nothing is kept then.
+    pub async fn say_in_task(
+        &self,
+        own: &Attendance,
+        sending: Sending,
+    ) -> Result<Recorded, TaskError> {
+        self.may(Action::SayInTask)?;
+        let Sending { task, conversation, parts, reply_to } = sending;
+        let view = self.conversation_of(&task, &conversation).await?;
+        self.check_in(own, &view)?;
+        let by = self.as_manager(own, &task).await?;
+        let app = self.view_task(&task, move |task: &Task| {
+            task.check_takes_words(&by).map(|()| task.app().to_owned())
+        });
+        let app = app.await??;
+        if view.archived_at.is_some() {
+            return Err(archived().into());
+        }
+        let reply_to = match reply_to {
+            None => None,
+            Some(id) => {
+                let cause = self.hall.cause(&conversation, id).await?;
+                Some(cause.ok_or_else(|| not_found("Reply target"))?)
+            }
+        };
+        let actor = Actor::named(own.agent().clone());
+        let post = Post { reply_to, ..Post::of_parts(actor, &parts) };
+        let answer = match self.forwarder(&app) {
+            None => self.hall.submit(&conversation, ClientCommand::Post(post), None).await?,
+            Some((manager, within)) => {
+                let (draft, at) = (fresh_id(self.hall.now()).to_string(), self.hall.now());
+                let sender = own.agent().clone();
+                let message = Forwarding { task, app, conversation, draft, sender, parts, at };
+                self.send_if_forwarded(message, post, manager, within).await?
+            }
+        };
+        let posted = answer.event.filter(|event| matches!(event.event, Event::Posted(_)));
+        Ok(posted
+            .ok_or_else(|| HallError::Failed("the words were not kept as a message".into()))?)
+    }
+
+    /// The manager that says for whom messages of its app are, where it wants to.
+    fn forwarder(&self, app: &str) -> Option<(Arc<dyn TaskManager>, Millis)> {
+        let app = self.hall.inner.tasks.app(app)?;
+        Some((app.manager, app.manifest.hooks.message_ms.map(Millis)?))
+    }
+
+    async fn send_if_forwarded(
+        &self,
+        message: Forwarding,
+        post: Post,
+        manager: Arc<dyn TaskManager>,
+        within: Millis,
+    ) -> Result<Answer, TaskError> {
+        let conversation = message.conversation.clone();
+        let condition = Condition { principal: message.app.clone(), within };
+        let draft = message.draft.clone();
+        let asker = Arc::new(ManagerAsker { manager, message });
+        let command = ClientCommand::Post(post);
+        let sent = self.hall.submit_if_agreed(&conversation, command, None, condition, asker);
+        match sent.await {
+            Err(HallError::Rejected(no)) if no.code == "not_agreed" => {
+                let reason = no.detail.unwrap_or_else(|| "blocked".into());
+                Err(TaskError::Blocked { draft, reason })
+            }
+            Err(HallError::Rejected(no)) if no.code == "unanswered" => {
+                Err(TaskError::Blocked { draft, reason: "tm_unreachable".into() })
+            }
+            sent => Ok(sent?),
+        }
+    }
+
+    /// What was said in a conversation: after a message, or the newest.
+    ///
+    /// # Errors
+    /// [`TaskError`]; `Invalid` where `since` is no message of the conversation.
+    pub async fn task_messages(
+        &self,
+        own: &Attendance,
+        task: &StreamId,
+        conversation: &StreamId,
+        since: Option<&str>,
+        limit: usize,
+    ) -> Result<TaskMessages, TaskError> {
+        self.may(Action::ReadTask)?;
+        let view = self.conversation_of(task, conversation).await?;
+        let manages = self.as_manager(own, task).await?.of_app;
+        if !manages {
+            let agent = own.agent().clone();
+            let reads = self.view_task(task, move |task: &Task| {
+                *task.initiator() == agent || task.admitted_at(&agent).is_some()
+            });
+            if !reads.await? {
+                return Err(forbidden("Caller is not a participant of this task").into());
+            }
+            self.check_in(own, &view)?;
+        }
+        let eyes = match manages {
+            true => Viewer::Operator,
+            false => Viewer::Participant(own.agent().clone()),
+        };
+        let sees =
+            |recorded: &Recorded| recorded.event.is_told() && visible(&recorded.event, &eyes);
+        let (messages, has_more) = match since {
+            None => self.newest_said(conversation, limit, sees).await?,
+            Some(since) => {
+                let after = self.position(conversation, since).await?;
+                self.said_after(conversation, after, limit, sees).await?
+            }
+        };
+        Ok(TaskMessages { messages, has_more, with_readers: manages })
+    }
+
+    async fn newest_said(
+        &self,
+        conversation: &StreamId,
+        limit: usize,
+        sees: impl Fn(&Recorded) -> bool,
+    ) -> Result<(Vec<Recorded>, bool), TaskError> {
+        let (mut found, mut before) = (Vec::new(), Seq(u64::MAX >> 1));
+        while found.len() <= limit {
+            let page = self.hall.messages_before(conversation, before, PAGE).await?;
+            let Some(oldest) = page.last() else { break };
+            before = oldest.seq;
+            found.extend(page.into_iter().filter(&sees));
+        }
+        let has_more = found.len() > limit;
+        found.truncate(limit);
+        found.reverse();
+        Ok((found, has_more))
+    }
+
+    async fn said_after(
+        &self,
+        conversation: &StreamId,
+        mut after: Seq,
+        limit: usize,
+        sees: impl Fn(&Recorded) -> bool,
+    ) -> Result<(Vec<Recorded>, bool), TaskError> {
+        let mut found: Vec<Recorded> = Vec::new();
+        let weight = |found: &[Recorded]| {
+            found.iter().filter_map(|one| one.event.body()).map(str::len).sum::<usize>()
+        };
+        // More than fits into an answer is not read: whoever asked goes on after the last one.
+        while found.len() <= limit && weight(&found) < PAGE_BYTES_MAX {
+            let page = self.hall.page(conversation, after, PAGE).await?;
+            if page.through <= after {
+                return Ok((found, false));
+            }
+            after = page.through;
+            found.extend(page.events.into_iter().filter(&sees));
+        }
+        found.truncate(limit);
+        Ok((found, true))
+    }
+
+    /// The position that a message's id, or a number, names.
+    async fn position(&self, conversation: &StreamId, since: &str) -> Result<Seq, TaskError> {
+        if let Ok(number) = since.parse::<u64>() {
+            return Ok(Seq(number));
+        }
+        let invalid = || {
+            TaskError::Invalid("'sinceSeq' takes the id of a message of the conversation".into())
+        };
+        let id: EventId = since.parse().map_err(|()| invalid())?;
+        let cause = self.hall.cause(conversation, id).await?;
+        Ok(cause.ok_or_else(invalid)?.seq)
+    }
+
+    /// A conversation, if it is one of this task.
+    async fn conversation_of(
+        &self,
+        task: &StreamId,
+        conversation: &StreamId,
+    ) -> Result<ConversationView, TaskError> {
+        let view = self.conversation_view(conversation).await?;
+        if view.task == *task {
+            return Ok(view);
+        }
+        Err(forbidden("Conversation does not belong to the specified task").into())
+    }
+
+    fn check_in(&self, own: &Attendance, view: &ConversationView) -> Result<(), TaskError> {
+        if view.participants.contains(own.agent()) {
+            return Ok(());
+        }
+        Err(forbidden("Not a participant in this conversation").into())
+    }
+}
+
+fn forbidden(message: &str) -> Rejection {
+    Rejection::new(Refusal::Forbidden, "not_of_task", message)
+}
+
+fn archived() -> Rejection {
+    Rejection::new(Refusal::Conflict, "thread_archived", "Conversation is archived")
+}
+
+/// Asks the manager of an app about a message.
+struct ManagerAsker {
+    manager: Arc<dyn TaskManager>,
+    message: Forwarding,
+}
+
+#[async_trait]
+impl Asker for ManagerAsker {
+    async fn ask(&self, _: &str, _: &Command) -> Consent {
+        match self.manager.forwards(self.message.clone()).await {
+            Ok(readers) => Consent::GivenFor(readers),
+            Err(reason) => Consent::Refused(reason.unwrap_or_default()),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! An agent's connection: what waits to be told over it, and how it ends.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use moothall_kernel::ids::ParticipantId;
+use tokio::sync::{mpsc, watch};
+
+use super::directory::TaskDirectory;
+use super::notice::Told;
+
+/// Notices that wait for a connection, at most.
+pub(crate) const WAITING_MAX: usize = 1024;
+/// The same in bytes.
+pub(crate) const WAITING_BYTES_MAX: usize = 4 << 20;
+
+/// Why a connection is ended from this side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// It took too little of what waited for it.
+    TooSlow,
+}
+
+/// One end of a connection's queue: where notices are put.
+#[derive(Clone)]
+pub(super) struct Line {
+    pub(super) id: u64,
+    sender: mpsc::Sender<Arc<Told>>,
+    bytes: Arc<AtomicUsize>,
+    cut: Arc<watch::Sender<Option<Cut>>>,
+}
+
+impl Line {
+    /// Puts a notice into the queue. A connection that is too far behind is cut; whoever comes
+    /// again reads what was said, so nothing is lost but time.
+    pub(super) fn tell(&self, told: &Arc<Told>) {
+        let waiting = self.bytes.fetch_add(told.weight(), Ordering::Relaxed) + told.weight();
+        if waiting > WAITING_BYTES_MAX || self.sender.try_send(told.clone()).is_err() {
+            self.cut.send_replace(Some(Cut::TooSlow));
+        }
+    }
+}
+
+/// While this lives, an agent is connected.
+pub struct Attendance {
+    id: u64,
+    agent: ParticipantId,
+    queue: mpsc::Receiver<Arc<Told>>,
+    bytes: Arc<AtomicUsize>,
+    cut: watch::Receiver<Option<Cut>>,
+    directory: Arc<TaskDirectory>,
+}
+
+impl Attendance {
+    pub(super) fn new(
+        id: u64,
+        agent: ParticipantId,
+        directory: Arc<TaskDirectory>,
+    ) -> (Self, Line) {
+        let (sender, queue) = mpsc::channel(WAITING_MAX);
+        let (sign, cut) = watch::channel(None);
+        let bytes = Arc::<AtomicUsize>::default();
+        let line = Line { id, sender, bytes: bytes.clone(), cut: Arc::new(sign) };
+        (Self { id, agent, queue, bytes, cut, directory }, line)
+    }
+
+    /// Names this connection among all that there were.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The agent.
+    pub fn agent(&self) -> &ParticipantId {
+        &self.agent
+    }
+
+    /// What is told next, or why nothing is any more.
+    ///
+    /// # Errors
+    /// [`Cut`], when the connection has to end.
+    pub async fn next(&mut self) -> Result<Arc<Told>, Cut> {
+        tokio::select! {
+            biased;
+            cut = self.cut.wait_for(Option::is_some) => {
+                Err(cut.ok().and_then(|cut| *cut).unwrap_or(Cut::TooSlow))
+            }
+            told = self.queue.recv() => {
+                let told = told.ok_or(Cut::TooSlow)?;
+                self.bytes.fetch_sub(told.weight(), Ordering::Relaxed);
+                Ok(told)
+            }
+        }
+    }
+
+    /// What waits already, without waiting.
+    pub fn waiting(&mut self) -> Option<Arc<Told>> {
+        let told = self.queue.try_recv().ok()?;
+        self.bytes.fetch_sub(told.weight(), Ordering::Relaxed);
+        Some(told)
+    }
+}
+
+impl Drop for Attendance {
+    fn drop(&mut self) {
+        self.directory.leave(&self.agent, self.id);
+    }
+}

@@ -1,0 +1,263 @@
+//! Who is connected, which streams are followed for them, and which apps have a manager.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::time::Millis;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use super::attendance::{Attendance, Line};
+use super::follower;
+use super::manager::App;
+use super::notice::{Notice, Told};
+use super::rates::Rates;
+use crate::hall::inner::Inner;
+use crate::hall::presences::Presences;
+use crate::ports::Clock;
+
+/// Agents whose requests are counted, before those who asked for nothing lately are forgotten.
+const RATES_KEPT: usize = 4096;
+
+/// Everything about connected agents that is not in the log.
+pub(crate) struct TaskDirectory {
+    state: Mutex<State>,
+    presences: Arc<Presences>,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Default)]
+struct State {
+    last: u64,
+    lines: HashMap<ParticipantId, Vec<Line>>,
+    followed: HashMap<StreamId, Followed>,
+    /// Whose coming and going each connection wants to hear of.
+    watching: BTreeMap<u64, BTreeSet<ParticipantId>>,
+    rates: HashMap<ParticipantId, Rates>,
+    apps: BTreeMap<String, App>,
+}
+
+/// A stream that is followed because somebody in it is connected.
+struct Followed {
+    members: BTreeSet<ParticipantId>,
+    /// Those of them who count as present there.
+    present: BTreeSet<ParticipantId>,
+    ready: watch::Receiver<bool>,
+    task: AbortHandle,
+}
+
+impl TaskDirectory {
+    pub(crate) fn new(presences: Arc<Presences>, clock: Arc<dyn Clock>) -> Arc<Self> {
+        Arc::new(Self { state: Mutex::default(), presences, clock })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An agent connects.
+    pub(crate) fn enter(self: &Arc<Self>, agent: &ParticipantId) -> Attendance {
+        let mut state = self.lock();
+        state.last += 1;
+        let (attendance, line) = Attendance::new(state.last, agent.clone(), self.clone());
+        let lines = state.lines.entry(agent.clone()).or_default();
+        lines.push(line);
+        if lines.len() == 1 {
+            state.announce(agent, true);
+            self.settle_presence(&mut state, agent);
+        }
+        attendance
+    }
+
+    /// One of its connections is gone, and what it managed has no manager.
+    pub(super) fn leave(&self, agent: &ParticipantId, id: u64) {
+        let mut state = self.lock();
+        state.watching.remove(&id);
+        state.apps.retain(|_, app| app.line != id);
+        let Some(lines) = state.lines.get_mut(agent) else { return };
+        lines.retain(|line| line.id != id);
+        if !lines.is_empty() {
+            return;
+        }
+        state.lines.remove(agent);
+        state.announce(agent, false);
+        self.settle_presence(&mut state, agent);
+        state.drop_unheard(|followed| followed.members.contains(agent));
+    }
+
+    /// Follows a stream from its next event, or from one that brought somebody in. Resolves to
+    /// `true` when nothing that comes from now on is missed.
+    pub(crate) fn follow(
+        self: &Arc<Self>,
+        hall: &Arc<Inner>,
+        stream: &StreamId,
+        from: Option<Seq>,
+    ) -> watch::Receiver<bool> {
+        let mut state = self.lock();
+        if let Some(followed) = state.followed.get(stream) {
+            return followed.ready.clone();
+        }
+        let (sign, ready) = watch::channel(false);
+        let following = follower::run(hall.weak(), self.clone(), stream.clone(), from, sign);
+        let followed = Followed {
+            members: BTreeSet::new(),
+            present: BTreeSet::new(),
+            ready: ready.clone(),
+            task: hall.spawn_abortable(following),
+        };
+        state.followed.insert(stream.clone(), followed);
+        ready
+    }
+
+    /// Who is in a stream that is followed, as that is now. Whether anybody of them is connected:
+    /// otherwise it is followed no more.
+    pub(super) fn set_members(&self, stream: &StreamId, members: &BTreeSet<ParticipantId>) -> bool {
+        let mut state = self.lock();
+        let Some(followed) = state.followed.get_mut(stream) else { return false };
+        followed.members.clone_from(members);
+        self.mark_present(&mut state, stream);
+        state.drop_unheard_stream(stream)
+    }
+
+    /// It cannot be followed any more.
+    pub(super) fn forget(&self, stream: &StreamId) {
+        let mut state = self.lock();
+        if let Some(followed) = state.followed.get_mut(stream) {
+            followed.members.clear();
+            self.mark_present(&mut state, stream);
+            state.followed.remove(stream);
+        }
+    }
+
+    /// Tells these agents something, over each of their connections.
+    pub(crate) fn tell<'a>(
+        &self,
+        agents: impl IntoIterator<Item = &'a ParticipantId>,
+        notice: impl FnOnce() -> Notice,
+    ) {
+        let state = self.lock();
+        let lines: Vec<&Line> =
+            agents.into_iter().filter_map(|agent| state.lines.get(agent)).flatten().collect();
+        if lines.is_empty() {
+            return;
+        }
+        let told = Told::new(notice());
+        lines.into_iter().for_each(|line| line.tell(&told));
+    }
+
+    /// Whether an agent is connected.
+    pub(crate) fn is_online(&self, agent: &ParticipantId) -> bool {
+        self.lock().lines.contains_key(agent)
+    }
+
+    /// Those who are connected.
+    pub(crate) fn online(&self) -> Vec<ParticipantId> {
+        self.lock().lines.keys().cloned().collect()
+    }
+
+    /// Of whose coming and going a connection hears from now on; how they are now.
+    pub(crate) fn watch(
+        &self,
+        line: u64,
+        agents: Vec<ParticipantId>,
+    ) -> Vec<(ParticipantId, bool)> {
+        let mut state = self.lock();
+        let now = agents.iter().map(|agent| (agent.clone(), state.lines.contains_key(agent)));
+        let now = now.collect();
+        state.watching.insert(line, agents.into_iter().collect());
+        now
+    }
+
+    /// A connection manages an app from now on, in place of whichever did.
+    pub(crate) fn register(&self, app: App) {
+        self.lock().apps.insert(app.manifest.id.clone(), app);
+    }
+
+    /// The manager of an app, if it is connected.
+    pub(crate) fn app(&self, id: &str) -> Option<App> {
+        self.lock().apps.get(id).cloned()
+    }
+
+    /// Counts a request of an agent.
+    ///
+    /// # Errors
+    /// How long it has to wait.
+    pub(crate) fn take_request(
+        &self,
+        agent: &ParticipantId,
+        is_message: bool,
+    ) -> Result<(), Millis> {
+        let now = self.clock.now();
+        let mut state = self.lock();
+        if state.rates.len() > RATES_KEPT {
+            state.rates.retain(|_, rates| !rates.is_over(now));
+        }
+        state.rates.entry(agent.clone()).or_default().take(is_message, now)
+    }
+
+    /// An agent came or went: where it is in a stream, it counts as present, or does not.
+    fn settle_presence(&self, state: &mut State, agent: &ParticipantId) {
+        let streams: Vec<StreamId> = state
+            .followed
+            .iter()
+            .filter(|(_, followed)| followed.members.contains(agent))
+            .map(|(stream, _)| stream.clone())
+            .collect();
+        streams.iter().for_each(|stream| self.mark_present(state, stream));
+    }
+
+    /// Those who are in a stream and connected count as present there.
+    fn mark_present(&self, state: &mut State, stream: &StreamId) {
+        let State { lines, followed, .. } = state;
+        let Some(Followed { members, present, .. }) = followed.get_mut(stream) else { return };
+        let here: BTreeSet<ParticipantId> =
+            members.iter().filter(|member| lines.contains_key(*member)).cloned().collect();
+        for came in here.difference(present) {
+            self.presences.connect(stream, came, false);
+        }
+        for went in present.difference(&here) {
+            self.presences.disconnect(stream, went, false, self.clock.now());
+        }
+        *present = here;
+    }
+}
+
+impl State {
+    fn announce(&self, agent: &ParticipantId, online: bool) {
+        let watchers =
+            self.watching.iter().filter(|(_, watched)| watched.contains(agent)).map(|(id, _)| id);
+        let watchers: BTreeSet<u64> = watchers.copied().collect();
+        if watchers.is_empty() {
+            return;
+        }
+        let told = Told::new(Notice::Presence { agent: agent.clone(), online });
+        let lines = self.lines.values().flatten().filter(|line| watchers.contains(&line.id));
+        lines.for_each(|line| line.tell(&told));
+    }
+
+    fn is_heard(&self, followed: &Followed) -> bool {
+        followed.members.iter().any(|member| self.lines.contains_key(member))
+    }
+
+    /// Follows no stream in which nobody is connected, of those of which this holds.
+    fn drop_unheard(&mut self, of: impl Fn(&Followed) -> bool) {
+        let over = self
+            .followed
+            .iter()
+            .filter(|(_, followed)| of(followed) && !self.is_heard(followed))
+            .map(|(stream, _)| stream.clone());
+        for stream in over.collect::<Vec<_>>() {
+            self.followed.remove(&stream).inspect(|followed| followed.task.abort());
+        }
+    }
+
+    /// The same for one; whether it is followed on.
+    fn drop_unheard_stream(&mut self, stream: &StreamId) -> bool {
+        let heard = self.followed.get(stream).is_some_and(|followed| self.is_heard(followed));
+        if !heard {
+            self.followed.remove(stream);
+        }
+        heard
+    }
+}

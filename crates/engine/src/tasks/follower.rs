@@ -1,0 +1,303 @@
+//! Follows one stream for the agents in it that are connected: what an event means for them, and
+//! who is to hear it.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Weak};
+
+use moothall_kernel::Aggregate;
+use moothall_kernel::event::{Change, Event, Recorded};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::task::{Task, TaskEvent};
+use moothall_kernel::view::{Viewer, visible};
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{oneshot, watch};
+
+use super::directory::TaskDirectory;
+use super::notice::{Notice, TaskView};
+use crate::answers::{HallError, Update};
+use crate::hall::inner::{Inner, stopped};
+use crate::stream::mail::Request;
+use crate::stream::updates::Subscription;
+
+/// Events read at once.
+const PAGE: usize = 500;
+
+/// What is known of the stream.
+enum Known {
+    Task(Box<Task>),
+    Conversation {
+        task: StreamId,
+        /// It has begun, and who is in it comes next.
+        beginning: Option<Beginning>,
+    },
+}
+
+/// For whom a conversation began.
+struct Beginning {
+    name: Option<String>,
+    participants: Vec<ParticipantId>,
+    /// Whoever began it is told as well: it began together with its task.
+    tells: Option<ParticipantId>,
+}
+
+struct Follower {
+    directory: Arc<TaskDirectory>,
+    stream: StreamId,
+    known: Known,
+    members: BTreeSet<ParticipantId>,
+    /// The members are those after this event: what is heard again up to it brought them about.
+    seen: Seq,
+    last: Seq,
+}
+
+/// Follows a stream as long as somebody in it is connected and it is there.
+pub(super) async fn run(
+    hall: Weak<Inner>,
+    directory: Arc<TaskDirectory>,
+    stream: StreamId,
+    from: Option<Seq>,
+    ready: watch::Sender<bool>,
+) {
+    if let Err(error) = follow(&hall, &directory, &stream, from, &ready).await {
+        tracing::debug!(%stream, %error, "followed no more");
+        directory.forget(&stream);
+    }
+    // Nobody waits for what cannot be followed.
+    ready.send_replace(true);
+}
+
+async fn follow(
+    hall: &Weak<Inner>,
+    directory: &Arc<TaskDirectory>,
+    stream: &StreamId,
+    from: Option<Seq>,
+    ready: &watch::Sender<bool>,
+) -> Result<(), HallError> {
+    let mut follower: Option<Follower> = None;
+    loop {
+        let Some(open) = hall.upgrade() else { return Ok(()) };
+        let Subscription { head, mut updates, .. } = subscribe(&open, stream).await?;
+        let following = match &mut follower {
+            Some(following) => following,
+            None => {
+                let begin = from.map_or(head, |from| Seq(from.0.saturating_sub(1)));
+                let directory = directory.clone();
+                follower.insert(Follower::begin(&open, directory, stream, begin).await?)
+            }
+        };
+        if !following.settle_members() {
+            return Ok(());
+        }
+        if !following.read(&open).await? {
+            return Ok(());
+        }
+        ready.send_replace(true);
+        drop(open);
+        loop {
+            match updates.recv().await {
+                Ok(Update::Events(events)) => {
+                    if !events.iter().all(|event| following.hear(event)) {
+                        return Ok(());
+                    }
+                }
+                Ok(Update::Signal(_)) => {}
+                // It was too slow, or the stream was let go: the log has what came meanwhile.
+                Err(RecvError::Lagged(_) | RecvError::Closed) => break,
+            }
+        }
+    }
+}
+
+async fn subscribe(hall: &Arc<Inner>, stream: &StreamId) -> Result<Subscription, HallError> {
+    let (reply, answer) = oneshot::channel();
+    hall.send(stream, Request::Subscribe(reply)).await?;
+    answer.await.unwrap_or_else(|_| Err(stopped(stream)))
+}
+
+impl Follower {
+    async fn begin(
+        hall: &Arc<Inner>,
+        directory: Arc<TaskDirectory>,
+        stream: &StreamId,
+        last: Seq,
+    ) -> Result<Self, HallError> {
+        let seen = hall.view_any(stream, |state| match state {
+            Aggregate::Task(task) => {
+                let members = task.admitted().cloned().collect();
+                Some((Known::Task(Box::new(task.clone())), members, task.head()))
+            }
+            Aggregate::Conversation(conversation) => {
+                let task = conversation.task()?.clone();
+                let members = conversation.participants().iter().map(|one| one.id.clone());
+                let known = Known::Conversation { task, beginning: None };
+                Some((known, members.collect(), conversation.head()))
+            }
+        });
+        let missing = || HallError::NotFound(stream.clone());
+        let (known, members, seen) = seen.await?.ok_or_else(missing)?;
+        Ok(Self { directory, stream: stream.clone(), known, members, seen, last })
+    }
+
+    /// What the log has after the last event. Whether anybody still listens.
+    async fn read(&mut self, hall: &Arc<Inner>) -> Result<bool, HallError> {
+        loop {
+            let page = hall.store.log.read(&self.stream, self.last, PAGE).await?;
+            if page.through <= self.last {
+                return Ok(true);
+            }
+            if !page.events.iter().all(|event| self.hear(event)) {
+                return Ok(false);
+            }
+            self.last = self.last.max(page.through);
+        }
+    }
+
+    fn settle_members(&self) -> bool {
+        self.directory.set_members(&self.stream, &self.members)
+    }
+
+    /// Tells what an event means. Whether anybody still listens.
+    fn hear(&mut self, recorded: &Recorded) -> bool {
+        if recorded.seq <= self.last {
+            return true;
+        }
+        self.last = recorded.seq;
+        match &mut self.known {
+            Known::Task(task) => {
+                if recorded.seq > task.head() {
+                    task.apply(recorded);
+                }
+                match &recorded.event {
+                    Event::Task(event) => self.hear_task(event),
+                    _ => true,
+                }
+            }
+            Known::Conversation { task, .. } => {
+                let task = task.clone();
+                self.hear_conversation(&task, recorded)
+            }
+        }
+    }
+
+    fn hear_task(&mut self, event: &TaskEvent) -> bool {
+        let Known::Task(task) = &self.known else { return true };
+        let id = || task.stream().clone();
+        match event {
+            TaskEvent::Accepted => {
+                self.directory.tell(&self.members, || Notice::TaskCreated(TaskView::of(task)))
+            }
+            TaskEvent::Rejected { reason } => {
+                let notice = || Notice::TaskFailed { task: id(), reason: reason.clone() };
+                self.directory.tell(&self.members, notice);
+            }
+            TaskEvent::Requested { initiator, invited, .. } => {
+                self.members.extend(invited.iter().chain([initiator]).cloned());
+                return self.settle_members();
+            }
+            TaskEvent::Admitted { agent, .. } => {
+                self.members.insert(agent.clone());
+                return self.settle_members();
+            }
+            TaskEvent::Removed { agent } => {
+                self.members.remove(agent);
+                return self.settle_members();
+            }
+            // Where the last one leaves, the task ends with it, and that one is told.
+            TaskEvent::Left { agent, .. } if self.members.len() > 1 => {
+                self.members.remove(agent);
+                return self.settle_members();
+            }
+            TaskEvent::Closed => {
+                self.directory.tell(&self.members, || Notice::TaskClosed(TaskView::of(task)));
+                self.members = task.admitted().cloned().collect();
+                return self.settle_members();
+            }
+            TaskEvent::Left { .. }
+            | TaskEvent::ConversationOpened { .. }
+            | TaskEvent::Closing { .. }
+            | TaskEvent::ConversationSettled { .. } => {}
+        }
+        true
+    }
+
+    fn hear_conversation(&mut self, task: &StreamId, recorded: &Recorded) -> bool {
+        let (task, conversation) = (task.clone(), self.stream.clone());
+        match &recorded.event {
+            Event::Created { by, name, task: Some(owner), .. } => {
+                let begun = Beginning {
+                    name: owner.titled.then(|| name.clone()),
+                    participants: owner.participants.clone(),
+                    tells: owner.first.then(|| by.clone()),
+                };
+                self.known = Known::Conversation { task, beginning: Some(begun) };
+            }
+            Event::Controlled { by, changes, .. } => {
+                return self.hear_changes(&task, by, changes, recorded.seq <= self.seen);
+            }
+            Event::Archived { .. } => self.directory.tell(&self.members, || {
+                Notice::ConversationArchived { task, conversation, at: recorded.ts }
+            }),
+            Event::Unarchived { .. } => self
+                .directory
+                .tell(&self.members, || Notice::ConversationUnarchived { task, conversation }),
+            // What the server itself says is for people.
+            event if event.is_told() => {
+                let hears = |member: &&ParticipantId| {
+                    visible(&recorded.event, &Viewer::Participant((*member).clone()))
+                };
+                let message = || Notice::Received { task, conversation, message: recorded.clone() };
+                self.directory.tell(self.members.iter().filter(hears), message);
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn hear_changes(
+        &mut self,
+        task: &StreamId,
+        by: &ParticipantId,
+        changes: &[Change],
+        again: bool,
+    ) -> bool {
+        let beginning = match &mut self.known {
+            Known::Conversation { beginning, .. } => beginning.take(),
+            Known::Task(_) => None,
+        };
+        for change in changes {
+            let at = || (task.clone(), self.stream.clone());
+            match change {
+                Change::Invited { participant, .. } => {
+                    let new = self.members.insert(participant.clone()) || again;
+                    if beginning.is_none() && new {
+                        self.directory.tell(&self.members, || {
+                            let ((task, conversation), agent) = (at(), participant.clone());
+                            Notice::ParticipantAdded { task, conversation, agent }
+                        });
+                    }
+                }
+                Change::Uninvited { participant } => {
+                    self.members.insert(participant.clone());
+                    self.directory.tell(&self.members, || {
+                        let ((task, conversation), agent) = (at(), participant.clone());
+                        let left = by == participant;
+                        Notice::ParticipantRemoved { task, conversation, agent, left }
+                    });
+                    self.members.remove(participant);
+                }
+                _ => {}
+            }
+        }
+        if let Some(Beginning { name, participants, tells }) = beginning {
+            let also = tells.filter(|by| !participants.contains(by));
+            let told: Vec<_> = participants.iter().cloned().chain(also).collect();
+            self.directory.tell(&told, || Notice::ConversationCreated {
+                task: task.clone(),
+                conversation: self.stream.clone(),
+                name,
+                participants,
+            });
+        }
+        self.settle_members()
+    }
+}

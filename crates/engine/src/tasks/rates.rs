@@ -1,0 +1,69 @@
+//! How much an agent may ask for in a minute, as it is told when it connects.
+
+use std::collections::VecDeque;
+
+use moothall_kernel::time::{Millis, Timestamp};
+
+/// Messages that an agent may send in a minute.
+pub const MESSAGES_A_MINUTE: usize = 60;
+/// Requests that it may make in a minute.
+pub const REQUESTS_A_MINUTE: usize = 120;
+const MINUTE: Millis = Millis::from_secs(60);
+
+/// The requests of one agent within a minute, over all its connections.
+#[derive(Debug, Default)]
+pub(crate) struct Rates {
+    requests: VecDeque<Timestamp>,
+    messages: VecDeque<Timestamp>,
+}
+
+impl Rates {
+    /// Takes a request. How long to wait, where there were too many.
+    pub(crate) fn take(&mut self, is_message: bool, now: Timestamp) -> Result<(), Millis> {
+        admit(&mut self.requests, REQUESTS_A_MINUTE, now)?;
+        if is_message {
+            admit(&mut self.messages, MESSAGES_A_MINUTE, now)?;
+        }
+        Ok(())
+    }
+
+    /// Whether nothing of it counts any more.
+    pub(crate) fn is_over(&self, now: Timestamp) -> bool {
+        self.requests.back().is_none_or(|last| now.since(*last) >= MINUTE)
+    }
+}
+
+/// A request that is refused does not count: whoever waits as long as it is told gets through.
+fn admit(taken: &mut VecDeque<Timestamp>, max: usize, now: Timestamp) -> Result<(), Millis> {
+    while taken.front().is_some_and(|first| now.since(*first) >= MINUTE) {
+        taken.pop_front();
+    }
+    match taken.front() {
+        Some(first) if taken.len() >= max => Err(Millis(MINUTE.0 - now.since(*first).0)),
+        _ => {
+            taken.push_back(now);
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_in_a_minute_and_not_more() {
+        let (mut rates, at) = (Rates::default(), |ms: i64| Timestamp::from_millis(ms));
+        for n in 0..MESSAGES_A_MINUTE {
+            assert_eq!(rates.take(true, at(n as i64)), Ok(()));
+        }
+        assert_eq!(rates.take(true, at(1000)), Err(Millis(59_000)), "the first was at 0");
+        let others = REQUESTS_A_MINUTE - MESSAGES_A_MINUTE - 1;
+        for _ in 0..others {
+            assert_eq!(rates.take(false, at(1000)), Ok(()));
+        }
+        assert_eq!(rates.take(false, at(1001)), Err(Millis(58_999)));
+        assert_eq!(rates.take(true, at(60_000)), Ok(()));
+        assert!(!rates.is_over(at(60_001)) && rates.is_over(at(120_000)));
+    }
+}

@@ -1,0 +1,131 @@
+//! What a conversation does of what its task wants. The task decided already who may want it: here
+//! it happens, and happens once.
+
+use crate::decide::{Decider, title};
+use crate::model::command::{Actor, Control, Invite, Refusal, Rejection};
+use crate::model::event::{Change, Event, TaskOrigin};
+use crate::model::ids::{ParticipantId, Seq, StreamId};
+use crate::model::participant::{AgentFacts, Kind, Profile};
+use crate::model::settings::Policy;
+use crate::model::task_command::{Seat, TaskOrder};
+
+/// The client and the model of an agent that a task brings in.
+const CLIENT: (&str, &str) = ("json-rpc", "remote");
+/// How many names like its own an agent is offered where the name is taken.
+const NAMES_TRIED: u32 = 20;
+
+impl Decider<'_> {
+    pub(crate) fn obey(&mut self, task: StreamId, order: TaskOrder) -> Result<(), Rejection> {
+        if let TaskOrder::Begin { name, by, participants, first, seats, policy } = order {
+            let titled = name.is_some();
+            let name = name.unwrap_or_else(|| names_of(&seats));
+            let origin = TaskOrigin { task, titled, participants, first };
+            return self.begin_for(origin, &name, by, seats, *policy);
+        }
+        if self.state.task() != Some(&task) {
+            return Err(not_of_task());
+        }
+        match order {
+            TaskOrder::Begin { .. } => Ok(()),
+            TaskOrder::Seat { by, seat } => self.seat(&by, vec![seat]),
+            TaskOrder::Unseat { by, agent } => self.unseat(by, agent),
+            TaskOrder::Archive { by, on } if self.state.archived != on => {
+                if on {
+                    self.close(&by);
+                } else {
+                    self.emit(Event::Unarchived { by });
+                }
+                Ok(())
+            }
+            TaskOrder::Archive { .. } => Ok(()),
+        }
+    }
+
+    fn begin_for(
+        &mut self,
+        origin: TaskOrigin,
+        name: &str,
+        by: ParticipantId,
+        seats: Vec<Seat>,
+        policy: Policy,
+    ) -> Result<(), Rejection> {
+        if self.state.head != Seq(0) {
+            return Ok(());
+        }
+        let name = title(name)?;
+        self.emit(Event::Created { name, by: by.clone(), policy, task: Some(origin) });
+        self.seat(&by, seats)
+    }
+
+    /// Those who are here already are not brought in again.
+    fn seat(&mut self, by: &ParticipantId, seats: Vec<Seat>) -> Result<(), Rejection> {
+        let asker = Actor::named(by.clone());
+        let mut changes: Vec<Change> = Vec::with_capacity(seats.len());
+        for Seat { agent, name } in seats {
+            if self.state.participant(&agent).is_none() {
+                let change = self.seated(&asker, &agent, &name, &changes)?;
+                changes.push(change);
+            }
+        }
+        self.change_for(by, changes);
+        Ok(())
+    }
+
+    /// Its invitation, under its name or the first one like it that nobody here has.
+    fn seated(
+        &self,
+        asker: &Actor,
+        agent: &ParticipantId,
+        name: &str,
+        before: &[Change],
+    ) -> Result<Change, Rejection> {
+        let (client, model) = CLIENT;
+        let invite = |nickname: Option<String>| {
+            let profile = Profile {
+                client: Some(client.into()),
+                model: Some(model.into()),
+                roles: None,
+                nickname,
+            };
+            let invite = Invite::new(agent.as_str(), profile, AgentFacts::external());
+            self.invite(asker, Invite { principal: Some(Kind::Agent), ..invite }, before)
+        };
+        let others = (2..=NAMES_TRIED).map(|number| Some(format!("{name}-{number}")));
+        let mut names = [Some(name.to_owned())].into_iter().chain(others);
+        names.find_map(|name| invite(name).ok()).map_or_else(|| invite(None), Ok)
+    }
+
+    fn unseat(&mut self, by: ParticipantId, agent: ParticipantId) -> Result<(), Rejection> {
+        if self.state.participant(&agent).is_some() {
+            let control = Control::Uninvite(agent.to_string());
+            let changes = self.change(&Actor::named(agent), control, &[])?;
+            self.change_for(&by, changes);
+        }
+        Ok(())
+    }
+
+    fn change_for(&mut self, by: &ParticipantId, changes: Vec<Change>) {
+        if changes.is_empty() {
+            return;
+        }
+        let controlled =
+            Event::Controlled { by: by.clone(), changes: changes.clone(), unproven: false };
+        let cause = self.emit(controlled);
+        for change in changes {
+            self.follow(change, &cause);
+        }
+    }
+}
+
+/// A title for a conversation that was given none.
+fn names_of(seats: &[Seat]) -> String {
+    const SHOWN: usize = 4;
+    let names: Vec<&str> = seats.iter().take(SHOWN).map(|seat| seat.name.as_str()).collect();
+    let more = if seats.len() > SHOWN { " …" } else { "" };
+    format!("{}{more}", names.join(", "))
+}
+
+fn not_of_task() -> Rejection {
+    let message = "Conversation does not belong to the specified task";
+    Rejection::new(Refusal::Forbidden, "not_of_task", message)
+}

@@ -1,0 +1,292 @@
+//! Decides about tasks: who is admitted, who may manage, which conversations there are. What a
+//! conversation does of it stands in `orders`.
+//!
+//! Whether somebody may manage is asked before anything else about the task, so that nobody else
+//! learns who is admitted.
+
+use std::collections::BTreeSet;
+
+use crate::decide::Decision;
+use crate::decide::control::PARTICIPANTS_MAX;
+use crate::model::command::{Command, EngineCommand, Refusal, Rejection};
+use crate::model::event::{Event, Recorded};
+use crate::model::ids::{ParticipantId, Seq, StreamId};
+use crate::model::task::{DEFAULT_APP, NewConversation, Task, TaskEvent, TaskStatus};
+use crate::model::task_command::{Manager, TaskCommand};
+use crate::model::time::{Millis, Timestamp};
+
+/// Most agents of one task. A conversation of it takes as many, with its manager.
+pub const TASK_AGENTS_MAX: usize = 1000;
+/// Most conversations of one task.
+pub const TASK_CONVERSATIONS_MAX: usize = 1000;
+
+impl Task {
+    /// Decides about a command. The events are already applied to `self` when they are returned.
+    pub fn decide(&mut self, now: Timestamp, command: Command) -> Decision {
+        let mut decider = TaskDecider { now: now.max(self.last_ts), state: self, out: Vec::new() };
+        let outcome = match command {
+            Command::Task(command) => decider.decide(command),
+            Command::Engine(EngineCommand::Tick) => {
+                decider.tick();
+                Ok(())
+            }
+            // The time that a manager has goes on while the server does not: nobody could be asked
+            // again.
+            Command::Engine(_) => Ok(()),
+            Command::Client(_) => Err(no_task("This is a task, and no conversation.")),
+        };
+        let events = decider.out;
+        Decision { events, outcome, charges: Vec::new(), unkept: None }
+    }
+
+    /// When it next has to look at the clock.
+    pub(crate) fn wake_at(&self) -> Option<Timestamp> {
+        self.until.filter(|_| self.status == TaskStatus::Waiting)
+    }
+
+    /// Whether somebody may manage it. Of a task of [`DEFAULT_APP`] it is whoever began it.
+    ///
+    /// # Errors
+    /// `not_found`, `task_over` or `not_manager`, in this order.
+    pub fn check_manager(&self, by: &Manager) -> Result<(), Rejection> {
+        if self.head == Seq(0) {
+            return Err(no_task("Task not found"));
+        }
+        let over = matches!(self.status, TaskStatus::Failed | TaskStatus::Closed);
+        if over || self.closing.is_some() {
+            let message = "Task is not open for mutation";
+            return Err(Rejection::new(Refusal::Forbidden, "task_over", message));
+        }
+        let manages = if self.app == DEFAULT_APP { by.agent == self.initiator } else { by.of_app };
+        if manages {
+            return Ok(());
+        }
+        let message = "Caller is not the registered task manager for this task";
+        Err(Rejection::new(Refusal::Forbidden, "not_manager", message))
+    }
+
+    /// Whether an agent is admitted.
+    ///
+    /// # Errors
+    /// `not_admitted`.
+    pub fn check_admitted(&self, agent: &ParticipantId) -> Result<(), Rejection> {
+        if self.admitted.contains_key(agent) {
+            return Ok(());
+        }
+        let message = format!("Agent {agent} is not admitted to task {}", self.stream);
+        Err(Rejection::new(Refusal::Forbidden, "not_admitted", message).about(agent))
+    }
+
+    /// Whether words may be said in its conversations now; its manager may say some at any time.
+    ///
+    /// # Errors
+    /// `task_closed`.
+    pub fn check_takes_words(&self, by: &Manager) -> Result<(), Rejection> {
+        if self.takes_words() || by.of_app {
+            return Ok(());
+        }
+        Err(Rejection::new(Refusal::Conflict, "task_closed", "Task is closed"))
+    }
+}
+
+/// A decision about a task being made.
+struct TaskDecider<'a> {
+    state: &'a mut Task,
+    now: Timestamp,
+    out: Vec<Recorded>,
+}
+
+impl TaskDecider<'_> {
+    fn decide(&mut self, command: TaskCommand) -> Result<(), Rejection> {
+        if let TaskCommand::Request { app, by, invited, first, within } = command {
+            return self.request(app, by, invited, first, within);
+        }
+        if self.state.head == Seq(0) {
+            return Err(no_task("Task not found"));
+        }
+        match command {
+            TaskCommand::Request { .. } => {}
+            TaskCommand::Answer { refusal } => self.answer(refusal),
+            TaskCommand::Admit { by, agent } => return self.admit(&by, agent),
+            TaskCommand::Remove { by, agent } => {
+                self.state.check_manager(&by)?;
+                if self.state.admitted.contains_key(&agent) {
+                    self.emit(TaskEvent::Removed { agent });
+                }
+            }
+            TaskCommand::Leave { agent } => self.leave(agent),
+            TaskCommand::Open { by, conversation } => {
+                self.state.check_manager(&by)?;
+                return self.open(by.agent, conversation);
+            }
+            TaskCommand::Close { by } => {
+                self.state.check_manager(&by)?;
+                self.close(by.agent);
+            }
+            TaskCommand::Settle { conversation } => self.settle(conversation),
+        }
+        Ok(())
+    }
+
+    fn emit(&mut self, event: TaskEvent) {
+        let first = self.state.head == Seq(0);
+        let ts = if first { self.now } else { self.now.max(self.state.last_ts + Millis(1)) };
+        let recorded = Recorded { seq: self.state.head.next(), ts, event: Event::Task(event) };
+        self.state.apply(&recorded);
+        self.out.push(recorded);
+    }
+
+    fn request(
+        &mut self,
+        app: String,
+        by: ParticipantId,
+        invited: Vec<ParticipantId>,
+        first: Option<NewConversation>,
+        within: Option<Millis>,
+    ) -> Result<(), Rejection> {
+        if self.state.head != Seq(0) {
+            return Err(Rejection::new(Refusal::Conflict, "exists", "This task exists already."));
+        }
+        let mut invited = distinct(invited);
+        invited.retain(|agent| *agent != by);
+        if invited.len() >= TASK_AGENTS_MAX {
+            return Err(too_many(format!("A task admits at most {TASK_AGENTS_MAX} agents.")));
+        }
+        let first = first
+            .map(|first| NewConversation { participants: distinct(first.participants), ..first });
+        for agent in first.iter().flat_map(|first| &first.participants) {
+            if *agent != by && !invited.contains(agent) {
+                let message =
+                    format!("Agent {agent} is not admitted to task {}", self.state.stream);
+                return Err(
+                    Rejection::new(Refusal::Forbidden, "not_admitted", message).about(agent)
+                );
+            }
+        }
+        check_capacity(first.as_ref(), &by)?;
+        let until = within.map(|within| self.now + within);
+        self.emit(TaskEvent::Requested { app, initiator: by, invited, first, until });
+        if until.is_none() {
+            self.accept();
+        }
+        Ok(())
+    }
+
+    /// A manager is heard once, and not after its time.
+    fn answer(&mut self, refusal: Option<Option<String>>) {
+        if self.state.status != TaskStatus::Waiting {
+            return;
+        }
+        match refusal {
+            None => self.accept(),
+            Some(reason) => self.emit(TaskEvent::Rejected { reason }),
+        }
+    }
+
+    fn accept(&mut self) {
+        self.emit(TaskEvent::Accepted);
+        if let Some(first) = self.state.first.clone() {
+            let by = self.state.initiator.clone();
+            let event = TaskEvent::ConversationOpened { conversation: first, by, first: true };
+            self.emit(event);
+        }
+    }
+
+    fn tick(&mut self) {
+        if self.state.wake_at().is_some_and(|until| until <= self.now) {
+            self.emit(TaskEvent::Rejected { reason: Some("timeout".into()) });
+        }
+    }
+
+    fn admit(&mut self, by: &Manager, agent: ParticipantId) -> Result<(), Rejection> {
+        self.state.check_manager(by)?;
+        let again = self.state.admitted.contains_key(&agent);
+        if !again && self.state.admitted.len() >= TASK_AGENTS_MAX {
+            return Err(too_many(format!("A task admits at most {TASK_AGENTS_MAX} agents.")));
+        }
+        self.emit(TaskEvent::Admitted { agent, again });
+        Ok(())
+    }
+
+    /// Whoever is the last to leave ends it; its conversations stay as they are.
+    fn leave(&mut self, agent: ParticipantId) {
+        if !self.state.admitted.contains_key(&agent) {
+            return;
+        }
+        let conversations = self.conversations();
+        self.emit(TaskEvent::Left { agent, conversations });
+        let goes_on = self.state.status == TaskStatus::Active && self.state.closing.is_none();
+        if goes_on && self.state.admitted.is_empty() {
+            self.emit(TaskEvent::Closed);
+        }
+    }
+
+    fn open(&mut self, by: ParticipantId, given: NewConversation) -> Result<(), Rejection> {
+        if self.state.status == TaskStatus::Waiting {
+            let message = "Task is not open for mutation";
+            return Err(Rejection::new(Refusal::Forbidden, "task_over", message));
+        }
+        let conversation = NewConversation { participants: distinct(given.participants), ..given };
+        conversation.participants.iter().try_for_each(|agent| self.state.check_admitted(agent))?;
+        check_capacity(Some(&conversation), &by)?;
+        if self.state.conversations.len() >= TASK_CONVERSATIONS_MAX {
+            let message = format!("A task has at most {TASK_CONVERSATIONS_MAX} conversations.");
+            return Err(too_many(message));
+        }
+        if !self.state.owns(&conversation.id) {
+            self.emit(TaskEvent::ConversationOpened { conversation, by, first: false });
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, by: ParticipantId) {
+        let conversations = self.conversations();
+        self.emit(TaskEvent::Closing { by, conversations });
+        self.end_when_settled();
+    }
+
+    fn settle(&mut self, conversation: StreamId) {
+        let is_open = |open: &BTreeSet<StreamId>| open.contains(&conversation);
+        if self.state.closing.as_ref().is_some_and(is_open) {
+            self.emit(TaskEvent::ConversationSettled { conversation });
+            self.end_when_settled();
+        }
+    }
+
+    fn end_when_settled(&mut self) {
+        if self.state.closing.as_ref().is_some_and(BTreeSet::is_empty) {
+            self.emit(TaskEvent::Closed);
+        }
+    }
+
+    fn conversations(&self) -> Vec<StreamId> {
+        self.state.conversations.iter().cloned().collect()
+    }
+}
+
+/// Each once, in the order given.
+fn distinct(agents: Vec<ParticipantId>) -> Vec<ParticipantId> {
+    let mut seen = BTreeSet::new();
+    agents.into_iter().filter(|agent| seen.insert(agent.clone())).collect()
+}
+
+/// A conversation has room for those for whom it is begun and for whoever begins it.
+fn check_capacity(
+    conversation: Option<&NewConversation>,
+    by: &ParticipantId,
+) -> Result<(), Rejection> {
+    let others = |new: &NewConversation| new.participants.iter().filter(|id| *id != by).count();
+    if conversation.map_or(0, others) + 1 > PARTICIPANTS_MAX {
+        let message = format!("Group cannot exceed {PARTICIPANTS_MAX} participants");
+        return Err(Rejection::new(Refusal::Conflict, "conversation_full", message));
+    }
+    Ok(())
+}
+
+fn too_many(message: String) -> Rejection {
+    Rejection::new(Refusal::Conflict, "task_full", message)
+}
+
+fn no_task(message: &str) -> Rejection {
+    Rejection::new(Refusal::NotFound, "unknown_task", message)
+}

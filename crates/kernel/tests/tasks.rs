@@ -1,0 +1,196 @@
+//! Plays the scripts in `tests/tasks`: what somebody asks of a task, and after `>` what comes of
+//! it. `MOOTHALL_BLESS=1` writes them anew.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use moothall_kernel::command::{Command, EngineCommand, Rejection};
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::task::{DEFAULT_APP, NewConversation, Task, TaskEvent};
+use moothall_kernel::task_command::{Manager, TaskCommand};
+use moothall_kernel::time::{Millis, Timestamp};
+
+/// The manager of apps in the scripts: whoever is called so speaks over its connection.
+const MANAGER: &str = "tm";
+
+struct Stage {
+    task: Task,
+    now: Timestamp,
+    events: Vec<Recorded>,
+}
+
+fn names(list: &str) -> Vec<ParticipantId> {
+    list.split(',').filter(|name| !name.is_empty()).map(ParticipantId::from).collect()
+}
+
+fn by(name: &str) -> Manager {
+    Manager { agent: name.into(), of_app: name == MANAGER }
+}
+
+/// `c1:ann,bob` is the conversation c1 for ann and bob.
+fn conversation(words: &str) -> NewConversation {
+    let (id, participants) = words.split_once(':').unwrap();
+    NewConversation { id: id.into(), name: None, participants: names(participants) }
+}
+
+fn command(line: &str) -> Command {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let command = match words[..] {
+        [by, "requests", invited, ref rest @ ..] => {
+            let of = |key: &str| rest.iter().find_map(|word| word.strip_prefix(key));
+            TaskCommand::Request {
+                app: of("app=").unwrap_or(DEFAULT_APP).to_owned(),
+                by: by.into(),
+                invited: names(invited.trim_matches('-')),
+                first: of("with=").map(conversation),
+                within: of("within=").map(|secs| Millis::from_secs(secs.parse().unwrap())),
+            }
+        }
+        ["answer", "yes"] => TaskCommand::Answer { refusal: None },
+        ["answer", "no", ref why @ ..] => {
+            let why = Some(why.join(" ")).filter(|why| !why.is_empty());
+            TaskCommand::Answer { refusal: Some(why) }
+        }
+        [name, "admits", agent] => TaskCommand::Admit { by: by(name), agent: agent.into() },
+        [name, "removes", agent] => TaskCommand::Remove { by: by(name), agent: agent.into() },
+        [agent, "leaves"] => TaskCommand::Leave { agent: agent.into() },
+        [name, "opens", words] => {
+            TaskCommand::Open { by: by(name), conversation: conversation(words) }
+        }
+        [name, "closes"] => TaskCommand::Close { by: by(name) },
+        ["settled", conversation] => {
+            TaskCommand::Settle { conversation: StreamId::new(conversation) }
+        }
+        ["tick"] => return Command::Engine(EngineCommand::Tick),
+        _ => panic!("no such line: {line}"),
+    };
+    Command::Task(command)
+}
+
+fn list(ids: impl IntoIterator<Item = impl ToString>) -> String {
+    ids.into_iter().map(|id| id.to_string()).collect::<Vec<_>>().join("+")
+}
+
+fn told(event: &TaskEvent) -> String {
+    match event {
+        TaskEvent::Requested { initiator, invited, first, until, .. } => {
+            let first = first.as_ref().map(|first| format!(" with {}", first.id));
+            let asks = until.map_or("", |_| ", its manager is asked");
+            let with = first.unwrap_or_default();
+            format!("requested by {initiator} for {}{with}{asks}", list(invited))
+        }
+        TaskEvent::Accepted => "accepted".into(),
+        TaskEvent::Rejected { reason } => {
+            format!("rejected: {}", reason.as_deref().unwrap_or("no reason"))
+        }
+        TaskEvent::Admitted { agent, again } => {
+            format!("admitted {agent}{}", if *again { " again" } else { "" })
+        }
+        TaskEvent::Removed { agent } => format!("removed {agent}"),
+        TaskEvent::Left { agent, conversations } => {
+            format!("left {agent}, and {}", list(conversations))
+        }
+        TaskEvent::ConversationOpened { conversation, by, first } => {
+            let first = if *first { ", with the task" } else { "" };
+            format!(
+                "opened {} by {by} for {}{first}",
+                conversation.id,
+                list(&conversation.participants)
+            )
+        }
+        TaskEvent::Closing { by, conversations } => {
+            format!("closing by {by}: {}", list(conversations))
+        }
+        TaskEvent::ConversationSettled { conversation } => format!("settled {conversation}"),
+        TaskEvent::Closed => "closed".into(),
+    }
+}
+
+impl Stage {
+    fn new() -> Self {
+        let now = Timestamp::from_millis(1_000_000);
+        Self { task: Task::new("t".into()), now, events: Vec::new() }
+    }
+
+    fn play(&mut self, line: &str) -> Vec<String> {
+        if let Some(secs) = line.strip_prefix("wait ") {
+            self.now = self.now + Millis::from_secs(secs.trim_end_matches('s').parse().unwrap());
+            return Vec::new();
+        }
+        let decision = self.task.decide(self.now, command(line));
+        self.events.extend(decision.events.iter().cloned());
+        assert_eq!(
+            Task::fold("t".into(), &self.events),
+            self.task,
+            "state is a fold of its events"
+        );
+        self.task.check_invariants().unwrap();
+        assert_eq!(Task::from_bytes(&self.task.to_bytes().unwrap()).as_ref(), Some(&self.task));
+        let mut out: Vec<String> = decision
+            .events
+            .iter()
+            .map(|recorded| match &recorded.event {
+                Event::Task(event) => told(event),
+                other => panic!("no event of a task: {other:?}"),
+            })
+            .collect();
+        if let Err(Rejection { code, message, .. }) = decision.outcome {
+            out.push(format!("refused {code}: {message}"));
+        } else if out.is_empty() {
+            out.push("nothing".into());
+        }
+        out
+    }
+}
+
+fn scripts() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tasks");
+    let mut all: Vec<_> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    all.sort();
+    all
+}
+
+fn played(script: &str) -> String {
+    let (mut stage, mut out) = (Stage::new(), String::new());
+    for line in script.lines().filter(|line| !line.starts_with('>')) {
+        out.push_str(&format!("{line}\n"));
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        for told in stage.play(line) {
+            out.push_str(&format!("> {told}\n"));
+        }
+    }
+    out
+}
+
+#[test]
+fn every_script_of_a_task_plays_as_it_is_written() {
+    let mut wrong = Vec::new();
+    for path in scripts() {
+        let script = fs::read_to_string(&path).unwrap();
+        let now = played(&script);
+        if now != script && env::var_os("MOOTHALL_BLESS").is_some() {
+            fs::write(&path, now).unwrap();
+        } else if now != script {
+            wrong.push(format!("{}:\n{now}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(scripts().len() >= 5);
+}
+
+#[test]
+fn what_belongs_to_a_conversation_is_refused_and_what_is_no_tasks_changes_nothing() {
+    let mut stage = Stage::new();
+    assert_eq!(stage.play("ann requests bob").len(), 2);
+    let stray = Recorded { seq: Seq(3), ts: stage.now, event: Event::RoundClosed };
+    let mut task = stage.task.clone();
+    task.apply(&stray);
+    assert_eq!(task.head(), Seq(3));
+    assert_eq!(task.admitted().count(), 2);
+}
