@@ -18,6 +18,7 @@ const routes = [
   '/events',
   '/search',
   '/openapi.json',
+  '/openrpc.json',
   '/docs',
 ];
 

@@ -1,5 +1,5 @@
-//! Ways in: HTTP, server-sent events and MCP, and the wire types that they and the command line
-//! share.
+//! Ways in: HTTP, server-sent events, MCP and JSON-RPC, and the wire types that they and the
+//! command line share.
 //!
 //! [`serve()`] serves a hall on a listener; [`router()`] is the same without the listener.
 //! Everything that crosses the wire is in [`wire`], and nowhere else. The guards before the routes
@@ -26,6 +26,7 @@ mod ui;
 mod http;
 mod sse;
 mod mcp;
+pub mod jsonrpc;
 mod peer;
 mod tls;
 mod serve;
@@ -38,6 +39,7 @@ pub mod reference;
 
 pub use gate::{Gate, router};
 pub use http::{HttpOptions, ROUTES, Route, here, openapi};
+pub use jsonrpc::openrpc;
 pub use mcp::actions_of_tools;
 pub use meters::{Gauge, Gauges};
 pub use rates::Limits;

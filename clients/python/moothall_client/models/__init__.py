@@ -100,6 +100,7 @@ from .program_entry import ProgramEntry
 from .progress_signal import ProgressSignal
 from .published import Published
 from .read_mark import ReadMark
+from .read_openrpc_response_200 import ReadOpenrpcResponse200
 from .redacted import Redacted
 from .screen_answer import ScreenAnswer
 from .search_answer import SearchAnswer
@@ -273,6 +274,7 @@ __all__ = (
     "ProgressSignal",
     "Published",
     "ReadMark",
+    "ReadOpenrpcResponse200",
     "Redacted",
     "ScreenAnswer",
     "SearchAnswer",

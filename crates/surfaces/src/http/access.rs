@@ -62,6 +62,7 @@ pub const ROUTES: &[Route] = &[
     get("/healthz", Action::CheckHealth),
     get("/metrics", Action::ReadMetrics),
     get("/openapi.json", Action::ReadDescription),
+    get("/openrpc.json", Action::ReadDescription),
     get("/docs", Action::ReadDescription),
     get("/docs/", Action::ReadDescription),
     get("/docs/{*rest}", Action::ReadDescription),

@@ -4,8 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use moothall_engine::registry::AgentSpec;
 use moothall_kernel::participant::AgentFacts;
+use serde_json::Value;
 
 use super::App;
+use crate::jsonrpc;
 use crate::wire::{AgentEntry, AgentList, Health, Ping, WireProfile};
 
 /// Whether the server is there, and what it is.
@@ -24,6 +26,14 @@ pub async fn ping(State(app): State<App>) -> Json<Ping> {
 #[utoipa::path(get, path = "/healthz", tag = "server", responses((status = 200, body = Health)))]
 pub async fn healthz(State(app): State<App>) -> Json<Health> {
     Json(Health { status: "ok".into(), live_threads: app.entrance.live_streams() })
+}
+
+/// The methods and notifications of the JSON-RPC surface, and the schemas of what they carry, as an
+/// OpenRPC document.
+#[utoipa::path(get, path = "/openrpc.json", operation_id = "read_openrpc", tag = "server",
+    responses((status = 200, body = Object, description = "The OpenRPC document.")))]
+pub async fn openrpc() -> Json<Value> {
+    Json(jsonrpc::openrpc())
 }
 
 /// The agents that this server can run, and those that the configuration expects to connect by

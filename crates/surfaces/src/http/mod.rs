@@ -227,6 +227,7 @@ fn api_router() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(basics::ping))
         .routes(routes!(basics::healthz))
+        .routes(routes!(basics::openrpc))
         .routes(routes!(basics::agents))
         .routes(routes!(threads::list, threads::create))
         .routes(routes!(threads::delete))

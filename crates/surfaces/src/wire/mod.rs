@@ -20,6 +20,7 @@ mod session;
 mod link;
 mod error;
 pub mod arguments;
+pub mod rpc;
 
 pub use access::{
     AuditPage, AuditRow, InvitationAccepted, InvitationCode, InvitationRequest, PrincipalRef,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use moothall_engine::door::Need;
 use moothall_surfaces::error::{Code, RULE_CODES};
-use moothall_surfaces::{ROUTES, openapi, reference};
+use moothall_surfaces::{ROUTES, openapi, openrpc, reference};
 use serde_json::{Value, json};
 use strum::VariantArray;
 
@@ -41,6 +41,11 @@ fn compare(path: &str, made: &str) {
 #[test]
 fn the_openapi_description_is_the_one_in_the_repository() {
     compare("docs/reference/openapi.json", &(openapi().to_pretty_json().unwrap() + "\n"));
+}
+
+#[test]
+fn the_openrpc_description_is_the_one_in_the_repository() {
+    compare("docs/reference/openrpc.json", &format!("{:#}\n", openrpc()));
 }
 
 #[test]
@@ -149,6 +154,13 @@ fn every_operation_says_which_credential_it_needs() {
         (&schemes["bearer"]["scheme"], &schemes["cookie"]["in"]),
         (&json!("bearer"), &json!("cookie"))
     );
+}
+
+#[tokio::test]
+async fn the_served_description_of_methods_is_the_one_in_the_repository() {
+    let server = Server::start().await;
+    let (status, document) = server.get("/openrpc.json").await;
+    assert_eq!((status, document), (200, openrpc()));
 }
 
 #[tokio::test]

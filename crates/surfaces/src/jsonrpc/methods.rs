@@ -1,0 +1,268 @@
+//! Every method and notification, in one table: its name, what it takes and answers, which errors
+//! it has of its own. Calls are read by it, and the document is made of it.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use strum::VariantArray;
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use super::code::{RpcCode, RpcError};
+use super::params;
+use crate::wire::rpc;
+
+/// Who sends a message of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
+pub enum Sender {
+    /// The client calls, and the server answers.
+    Client,
+    /// The server notifies, or asks and the client answers.
+    Server,
+}
+
+/// A type of the wire, as the document needs it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) name: fn() -> String,
+    /// Adds its schema, and those that it refers to, by their names.
+    pub(super) collect: fn(&mut Vec<(String, RefOr<Schema>)>),
+}
+
+impl Shape {
+    const fn of<T: ToSchema>() -> Self {
+        Self { name: || T::name().into_owned(), collect: collect::<T> }
+    }
+}
+
+fn collect<T: ToSchema>(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+    schemas.push((T::name().into_owned(), <T as PartialSchema>::schema()));
+    T::schemas(schemas);
+}
+
+/// A row of the table, as the document shows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row {
+    pub(super) name: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) sender: Sender,
+    pub(super) params: Shape,
+    /// Nothing for a notification, which is not answered.
+    pub(super) result: Option<Shape>,
+    /// The errors that it has beside those that every method has.
+    pub(super) errors: &'static [RpcCode],
+}
+
+/// What every method that a client calls may answer.
+pub(super) const ERRORS_OF_ALL: [RpcCode; 4] =
+    [RpcCode::InvalidParams, RpcCode::Unauthorized, RpcCode::RateLimited, RpcCode::InternalError];
+
+/// Reads the result of a request that the server sent, for example as [`rpc::TaskDecided`].
+///
+/// # Errors
+/// A sentence with the field that is wrong, and what it takes.
+pub fn read_result<T: DeserializeOwned>(result: Value) -> Result<T, String> {
+    if result.is_object() { params::read(result) } else { Err("the result takes an object".into()) }
+}
+
+macro_rules! calls {
+    ($($name:ident = $word:literal $meaning:literal
+        ($params:ident) -> $result:ident [$($error:ident)*];)*) => {
+        /// What a client can call, in the order of the table.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
+        pub enum Method {
+            $(#[doc = $meaning] #[strum(serialize = $word)] $name,)*
+        }
+
+        impl Method {
+            const fn row(self) -> Row {
+                match self { $(Method::$name => Row {
+                    name: $word,
+                    summary: $meaning,
+                    sender: Sender::Client,
+                    params: Shape::of::<rpc::$params>(),
+                    result: Some(Shape::of::<rpc::$result>()),
+                    errors: &[$(RpcCode::$error),*],
+                },)* }
+            }
+        }
+
+        /// A call with what it was given, read strictly.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Call {
+            $(#[doc = $meaning] $name(rpc::$params),)*
+        }
+
+        impl Call {
+            /// The method that is called.
+            pub const fn method(&self) -> Method {
+                match self { $(Call::$name(_) => Method::$name,)* }
+            }
+
+            fn given(method: Method, params: Value) -> Result<Self, String> {
+                match method { $(Method::$name => params::read(params).map(Call::$name),)* }
+            }
+        }
+    };
+}
+
+calls! {
+    NetworkConnect = "network/connect"
+        "Says who connects and which versions it speaks; the first call of a connection."
+        (NetworkConnect) -> HelloOk [ProtocolMismatch AlreadyConnected];
+    NetworkPing = "network/ping" "Asks whether the server is there, and what time it is."
+        (NetworkPing) -> Pong [];
+    AgentsLookup = "agents/lookup" "Looks agents up by their ids; unknown ones are left out."
+        (AgentsLookup) -> AgentCards [Forbidden];
+    AgentsLookupByName = "agents/lookupByName"
+        "Looks agents up by their names; unknown ones are left out."
+        (AgentsLookupByName) -> AgentCards [Forbidden];
+    AgentsList = "agents/list" "Lists the agents that the caller may see."
+        (AgentsList) -> AgentMap [Forbidden];
+    AppsRegister = "apps/register"
+        "Makes this connection the manager of the tasks of an app, until it ends."
+        (AppRegistration) -> AppRegistered [Forbidden Conflict];
+    TaskRequest = "task/request"
+        "Asks for a task with the caller and others; its manager decides whether it begins."
+        (TaskRequest) -> TaskRequested
+        [Forbidden NotFound NotInContacts ConversationFull TaskRejected];
+    TaskList = "task/list" "Lists the tasks in which the caller takes part, the newest first."
+        (TaskList) -> TaskPage [Forbidden];
+    TaskLeave = "task/leave" "Leaves a task with all its conversations."
+        (TaskLeave) -> Done [Forbidden NotFound];
+    TaskClose = "task/close" "Closes a task and archives its conversations; for its manager."
+        (TaskClose) -> TaskClosed [Forbidden NotFound];
+    TaskAddParticipant = "task/addParticipant" "Admits an agent to a task; for its manager."
+        (TaskAddParticipant) -> TaskParticipantAdded [Forbidden NotFound NotInContacts];
+    TaskRemoveParticipant = "task/removeParticipant"
+        "Takes an agent out of a task, though not out of its conversations; for its manager."
+        (TaskRemoveParticipant) -> Done [Forbidden NotFound];
+    ConversationCreate = "task/conversation/create"
+        "Makes a conversation of agents that were admitted to the task; for its manager."
+        (ConversationCreate) -> ConversationMade
+        [Forbidden NotFound NotInContacts ConversationFull ParticipantNotAdmitted];
+    ConversationList = "task/conversation/list"
+        "Lists the conversations in which the caller takes part, archived ones too."
+        (ConversationList) -> ConversationPage [Forbidden];
+    ConversationArchive = "task/conversation/archive"
+        "Archives a conversation, which takes no more messages then; for the task's manager."
+        (ConversationArchive) -> Done [Forbidden NotFound];
+    ConversationUnarchive = "task/conversation/unarchive"
+        "Opens an archived conversation again; for the task's manager."
+        (ConversationUnarchive) -> Done [Forbidden NotFound];
+    ParticipantAdd = "task/conversation/participants/add"
+        "Adds an agent that was admitted to the task; for the task's manager."
+        (ParticipantAdd) -> Done [Forbidden NotFound ConversationFull ParticipantNotAdmitted];
+    ParticipantRemove = "task/conversation/participants/remove"
+        "Takes an agent out of a conversation, though not out of the task; for the task's manager."
+        (ParticipantRemove) -> Done [Forbidden NotFound];
+    MessagesSend = "messages/send" "Says something in a conversation."
+        (MessagesSend) -> MessageSent
+        [Forbidden NotFound HookBlocked TaskClosed ConversationArchived];
+    MessagesList = "messages/list" "Reads what was said in a conversation, the oldest first."
+        (MessagesList) -> MessagePage [Forbidden NotFound];
+    PresenceSubscribe = "presence/subscribe"
+        "Follows the presence of these agents instead of those before, and says how they are."
+        (PresenceSubscribe) -> PresenceStatuses [Forbidden];
+}
+
+impl Method {
+    /// Its name on the wire.
+    pub fn word(self) -> &'static str {
+        self.into()
+    }
+
+    /// What it does, in one sentence.
+    pub const fn summary(self) -> &'static str {
+        self.row().summary
+    }
+}
+
+impl Call {
+    /// Reads a call; parameters that are absent are as good as none.
+    ///
+    /// # Errors
+    /// [`RpcCode::MethodNotFound`], or [`RpcCode::InvalidParams`] with the reason as its data.
+    pub fn read(method: &str, params: Option<Value>) -> Result<Self, RpcError> {
+        let known: Method = method.parse().map_err(|_| RpcError::method_not_found(method))?;
+        let read = match params.unwrap_or_else(|| Value::Object(Map::new())) {
+            params @ Value::Object(_) => Self::given(known, params),
+            _ => Err("takes an object".to_owned()),
+        };
+        read.map_err(|reason| RpcError::invalid_params(method, &reason))
+    }
+}
+
+macro_rules! sent {
+    ($(#[$doc:meta])* $kind:ident;
+        $($name:ident = $word:literal $meaning:literal ($params:ident) $(-> $result:ident)?;)*) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(untagged)]
+        pub enum $kind {
+            $(#[doc = $meaning] $name(rpc::$params),)*
+        }
+
+        impl $kind {
+            const ROWS: &'static [Row] = &[$(Row {
+                name: $word,
+                summary: $meaning,
+                sender: Sender::Server,
+                params: Shape::of::<rpc::$params>(),
+                result: sent!(@result $($result)?),
+                errors: &[],
+            },)*];
+
+            /// Its name on the wire.
+            pub const fn word(&self) -> &'static str {
+                match self { $($kind::$name(_) => $word,)* }
+            }
+        }
+    };
+    (@result) => { None };
+    (@result $result:ident) => { Some(Shape::of::<rpc::$result>()) };
+}
+
+sent! {
+    /// What the server asks the connection that manages a task. It is written as its parameters.
+    ServerRequest;
+    TaskCreate = "task/create" "Asks the manager of an app whether a task begins."
+        (TaskCreate) -> TaskDecided;
+    MessagesAuthorize = "messages/authorize" "Asks the manager of a task who gets a message."
+        (MessagesAuthorize) -> MessageAuthorized;
+}
+
+sent! {
+    /// What the server tells, and nobody answers. It is written as its payload.
+    Notification;
+    TaskCreated = "task/created" "A task began; for everybody in it." (TaskCreated);
+    TaskFailed = "task/failed" "A task was refused; for everybody who would be in it." (TaskFailed);
+    TaskClosed = "task/closed" "A task is over; for everybody in it." (TaskClosed);
+    ConversationCreated = "task/conversation/created"
+        "A conversation was made; for those who take part." (ConversationCreated);
+    ConversationArchived = "task/conversation/archived"
+        "A conversation was archived; for those who take part." (ConversationArchived);
+    ConversationUnarchived = "task/conversation/unarchived"
+        "A conversation was opened again; for those who take part." (ConversationUnarchived);
+    ParticipantAdded = "task/conversation/participants/added"
+        "Somebody takes part now; for all who do, the newcomer too." (ParticipantAdded);
+    ParticipantRemoved = "task/conversation/participants/removed"
+        "Somebody takes part no more; for all who did, whoever was taken out too."
+        (ParticipantRemoved);
+    MessageReceived = "messages/received" "Something was said; for those to whom it is handed on."
+        (MessageReceived);
+    PresenceChanged = "presence/changed" "An agent came or went; for those who follow it."
+        (Presence);
+}
+
+/// The whole table: what clients call, then what the server asks, then what it tells.
+pub(super) fn rows() -> impl Iterator<Item = Row> {
+    let called = Method::VARIANTS.iter().map(|method| method.row());
+    called.chain(ServerRequest::ROWS.iter().copied()).chain(Notification::ROWS.iter().copied())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,201 @@
+//! Reads the value of a frame as a type, and says of a fault where it is and what is taken there.
+//!
+//! What `serde` would let pass is refused: a list in the place of an object, and null in the place
+//! of what is absent.
+
+use std::fmt;
+
+use serde::de::{
+    self, DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess,
+    Visitor,
+};
+use serde::forward_to_deserialize_any;
+use serde_json::Value;
+
+/// Reads an object as this type.
+///
+/// # Errors
+/// A sentence with the field that is wrong, and what it takes.
+pub(super) fn read<T: DeserializeOwned>(object: Value) -> Result<T, String> {
+    T::deserialize(Spot { path: String::new(), value: object }).map_err(|fault| fault.to_string())
+}
+
+/// What is wrong, and in which field where that is known already.
+#[derive(Debug)]
+struct Fault {
+    path: String,
+    takes: String,
+}
+
+impl Fault {
+    /// The same in this field, unless it is one in there.
+    fn within(self, path: &str) -> Self {
+        if self.path.is_empty() { Self { path: path.to_owned(), ..self } } else { self }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, takes } = self;
+        if path.is_empty() { f.write_str(takes) } else { write!(f, "'{path}': {takes}") }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl de::Error for Fault {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self { path: String::new(), takes: message.to_string() }
+    }
+}
+
+/// A value, and the way to it from the outermost object.
+struct Spot {
+    path: String,
+    value: Value,
+}
+
+impl Spot {
+    fn wrong<T>(self, takes: &str) -> Result<T, Fault> {
+        Err(Fault { path: self.path, takes: takes.to_owned() })
+    }
+}
+
+/// What the reader of plain values makes of it, with a fault in this field.
+fn plain<T>(path: &str, read: Result<T, serde_json::Error>) -> Result<T, Fault> {
+    read.map_err(|error| Fault { path: path.to_owned(), takes: error.to_string() })
+}
+
+impl<'de> Deserializer<'de> for Spot {
+    type Error = Fault;
+
+    /// Only the types that a member tells apart ask for this, and those are objects.
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        let Value::Object(fields) = &self.value else { return self.wrong("takes an object") };
+        match fields.iter().find(|(_, value)| value.is_null()) {
+            Some((key, _)) => {
+                let reason = format!("takes no null; leave `{key}` out");
+                self.wrong(&reason)
+            }
+            None => plain(&self.path, self.value.deserialize_any(visitor)),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        if self.value.is_null() {
+            return self.wrong("takes no null; leave it out");
+        }
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.value {
+            Value::String(text) => visitor.visit_string(text),
+            _ => self.wrong("takes a string"),
+        }
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.value.as_u64() {
+            Some(number) => visitor.visit_u64(number),
+            None => self.wrong("takes a whole number from 0"),
+        }
+    }
+
+    fn deserialize_u32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.value.as_u64().and_then(|number| u32::try_from(number).ok()) {
+            Some(number) => visitor.visit_u32(number),
+            None => self.wrong("takes a whole number from 0 to 4294967295"),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        words: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        if self.value.is_string() {
+            plain(&self.path, self.value.deserialize_enum(name, words, visitor))
+        } else {
+            self.wrong(&format!("takes one of {}", words.join(", ")))
+        }
+    }
+
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.value {
+            Value::Array(items) => {
+                visitor.visit_seq(Items { path: self.path, items: items.into_iter().enumerate() })
+            }
+            _ => self.wrong("takes a list"),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match self.value {
+            Value::Object(fields) => visitor.visit_map(Fields {
+                path: self.path,
+                fields: fields.into_iter(),
+                next: None,
+            }),
+            _ => self.wrong("takes an object"),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u128 f32 f64 char str bytes byte_buf unit unit_struct
+        newtype_struct tuple tuple_struct map identifier ignored_any
+    }
+}
+
+struct Items {
+    path: String,
+    items: std::iter::Enumerate<std::vec::IntoIter<Value>>,
+}
+
+impl<'de> SeqAccess<'de> for Items {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Fault> {
+        let Some((index, value)) = self.items.next() else { return Ok(None) };
+        let path = format!("{}[{index}]", self.path);
+        seed.deserialize(Spot { path: path.clone(), value })
+            .map(Some)
+            .map_err(|fault| fault.within(&path))
+    }
+}
+
+struct Fields {
+    path: String,
+    fields: serde_json::map::IntoIter,
+    next: Option<(String, Value)>,
+}
+
+impl<'de> MapAccess<'de> for Fields {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Fault> {
+        self.next = self.fields.next();
+        match &self.next {
+            Some((key, _)) => seed.deserialize(key.as_str().into_deserializer()).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        let (field, value) = self.next.take().unwrap_or_default();
+        let path = if self.path.is_empty() { field } else { format!("{}.{field}", self.path) };
+        seed.deserialize(Spot { path: path.clone(), value }).map_err(|fault| fault.within(&path))
+    }
+}
