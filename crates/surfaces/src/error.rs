@@ -364,6 +364,11 @@ impl ApiError {
         self.refused.as_ref()
     }
 
+    /// The status of an answer with it.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
     /// What is said about it, for answers that are not of HTTP.
     pub fn detail(&self) -> &ErrorDetail {
         &self.detail

@@ -55,7 +55,9 @@ impl Gate {
             options.limits.connections_per_address,
             meters.clone(),
         );
-        let access = Arc::new(Access::new(hall, options.mode, options.startup.as_ref()));
+        let access = Access::new(hall, options.mode, options.startup.as_ref())
+            .with_registration_code(options.invite_code.as_deref());
+        let access = Arc::new(access);
         Self(Arc::new(GateState { entrance, options, access, said, rates, seats, meters }))
     }
 

@@ -155,7 +155,7 @@ impl Door {
 
     async fn serve_connection<S>(mut self, stream: S, who: Who)
     where
-        S: AsyncRead + AsyncWrite + Unpin + Send,
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let mut builder = http1::Builder::new();
         builder
@@ -164,8 +164,9 @@ impl Door {
             .max_headers(HEADERS_MAX)
             .max_buf_size(HEAD_BYTES_MAX);
         let seated = Seated { router: self.router, who };
-        let connection =
-            builder.serve_connection(TokioIo::new(Patient::new(stream, self.meters)), seated);
+        let connection = builder
+            .serve_connection(TokioIo::new(Patient::new(stream, self.meters)), seated)
+            .with_upgrades();
         let mut connection = std::pin::pin!(connection);
         let result = tokio::select! {
             result = connection.as_mut() => result,
@@ -281,7 +282,7 @@ mod tests {
         seats: &Arc<Seats>,
     ) -> impl Future<Output = Arc<Meters>> + use<S>
     where
-        S: AsyncRead + AsyncWrite + Unpin + Send,
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let door = Door {
             router,

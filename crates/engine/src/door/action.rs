@@ -149,6 +149,7 @@ actions! {
     ReadLink = READ, ActsOn::Link, "Look at a link.";
     RegisterAgent = Need::Nothing, ActsOn::Nowhere, "Register an agent, which gets a credential of its own.";
     ClaimAgent = Need::Nothing, ActsOn::Nowhere, "Say whose an agent is, with the claim that it got.";
+    OpenConnection = Need::Nothing, ActsOn::Nowhere, "Open a connection over which an agent says who it is.";
     AttendTasks = Need::Proof(Scope::ThreadsRead), ActsOn::Task, "Connect as an agent that registered.";
     LookUpAgents = READ, ActsOn::Task, "Look up agents, and whether they are here.";
     BeginTask = WRITE, ActsOn::Task, "Ask for a task.";

@@ -27,7 +27,7 @@ use crate::hall::inner::fresh_id;
 use crate::outbox::STREAM;
 use crate::stream::{Begin, Owing};
 use crate::tasks::{
-    AppManifest, Attendance, Notice, TaskError, TaskManager, TaskView, Wish, app_of,
+    AgentLine, AppManifest, Notice, TaskError, TaskManager, TaskView, Wish, app_of, wire_id,
 };
 
 /// How long whoever asks waits for what follows from a decision. It follows also where it takes
@@ -98,7 +98,7 @@ impl Door {
     /// [`TaskError`]; [`TaskError::NotWanted`] where the task failed.
     pub async fn request_task(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         app: &str,
         invited: Vec<ParticipantId>,
         first: Option<ConversationWish>,
@@ -160,7 +160,7 @@ impl Door {
     /// [`TaskError`]; `Invalid` for a cursor that is none.
     pub async fn tasks(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         limit: usize,
         cursor: Option<&str>,
     ) -> Result<TaskPage<TaskView>, TaskError> {
@@ -186,7 +186,7 @@ impl Door {
     /// [`TaskError`]; `Invalid` for a cursor that is none.
     pub async fn conversations(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         limit: usize,
         cursor: Option<&str>,
     ) -> Result<TaskPage<ConversationView>, TaskError> {
@@ -208,7 +208,7 @@ impl Door {
     ///
     /// # Errors
     /// [`TaskError`].
-    pub async fn leave_task(&self, own: &Attendance, task: &StreamId) -> Result<(), TaskError> {
+    pub async fn leave_task(&self, own: &AgentLine, task: &StreamId) -> Result<(), TaskError> {
         self.may(Action::LeaveTask)?;
         let conversations = self.view_task(task, conversations_of).await?;
         let leave = TaskCommand::Leave { agent: own.agent().clone() };
@@ -223,7 +223,7 @@ impl Door {
     /// [`TaskError`].
     pub async fn close_task(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         task: &StreamId,
     ) -> Result<TaskView, TaskError> {
         let by = self.manager(own, task, |_| Ok(())).await?;
@@ -240,7 +240,7 @@ impl Door {
     /// [`TaskError`].
     pub async fn admit(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         task: &StreamId,
         agent: ParticipantId,
     ) -> Result<Timestamp, TaskError> {
@@ -256,7 +256,7 @@ impl Door {
     /// [`TaskError`].
     pub async fn remove(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         task: &StreamId,
         agent: ParticipantId,
     ) -> Result<(), TaskError> {
@@ -271,7 +271,7 @@ impl Door {
     /// [`TaskError`].
     pub async fn open_conversation(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         task: &StreamId,
         wish: ConversationWish,
     ) -> Result<ConversationView, TaskError> {
@@ -293,7 +293,7 @@ impl Door {
     /// [`TaskError`].
     pub async fn archive_conversation(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         task: &StreamId,
         conversation: &StreamId,
         on: bool,
@@ -317,7 +317,7 @@ impl Door {
     /// [`TaskError`].
     pub async fn seat(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         task: &StreamId,
         conversation: &StreamId,
         agent: ParticipantId,
@@ -345,12 +345,17 @@ impl Door {
     /// [`TaskError`].
     pub async fn unseat(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         task: &StreamId,
         conversation: &StreamId,
-        agent: ParticipantId,
+        agent: &ParticipantId,
     ) -> Result<(), TaskError> {
         let by = self.manager(own, task, |_| Ok(())).await?.agent;
+        let view = self.conversation_view(conversation).await?;
+        // Whoever is not an agent of another program is known by an id that is made of its own.
+        let id = wire_id(agent);
+        let here = view.participants.into_iter().find(|one| wire_id(one) == id);
+        let agent = here.unwrap_or_else(|| agent.clone());
         self.give_order(task, conversation, TaskOrder::Unseat { by, agent }).await.map(drop)
     }
 
@@ -360,7 +365,7 @@ impl Door {
     /// [`TaskError`], for the app that is built in.
     pub fn register_app(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         manifest: AppManifest,
         manager: Arc<dyn TaskManager>,
     ) -> Result<(), TaskError> {
@@ -376,7 +381,7 @@ impl Door {
     /// Whether the caller manages a task, and whether something else holds of it.
     async fn manager(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         task: &StreamId,
         and: impl FnOnce(&Task) -> Result<(), Rejection> + Send + 'static,
     ) -> Result<Manager, TaskError> {
@@ -389,7 +394,7 @@ impl Door {
     }
 
     /// The caller as somebody who may manage a task.
-    async fn as_manager(&self, own: &Attendance, task: &StreamId) -> Result<Manager, TaskError> {
+    async fn as_manager(&self, own: &AgentLine, task: &StreamId) -> Result<Manager, TaskError> {
         let app = self.view_task(task, |task| task.app().to_owned()).await?;
         let line = self.hall.inner.tasks.app(&app).map(|app| app.line);
         Ok(Manager { agent: own.agent().clone(), of_app: line == Some(own.id()) })

@@ -41,10 +41,28 @@ impl Line {
     }
 }
 
-/// While this lives, an agent is connected.
-pub struct Attendance {
+/// An agent's connection, as whatever is asked over it names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentLine {
     id: u64,
     agent: ParticipantId,
+}
+
+impl AgentLine {
+    /// Names this connection among all that there were.
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The agent.
+    pub fn agent(&self) -> &ParticipantId {
+        &self.agent
+    }
+}
+
+/// While this lives, an agent is connected.
+pub struct Attendance {
+    line: AgentLine,
     queue: mpsc::Receiver<Arc<Told>>,
     bytes: Arc<AtomicUsize>,
     cut: watch::Receiver<Option<Cut>>,
@@ -61,17 +79,20 @@ impl Attendance {
         let (sign, cut) = watch::channel(None);
         let bytes = Arc::<AtomicUsize>::default();
         let line = Line { id, sender, bytes: bytes.clone(), cut: Arc::new(sign) };
-        (Self { id, agent, queue, bytes, cut, directory }, line)
+        (Self { line: AgentLine { id, agent }, queue, bytes, cut, directory }, line)
     }
 
-    /// Names this connection among all that there were.
-    pub fn id(&self) -> u64 {
-        self.id
+    /// The connection, as whatever is asked over it names it.
+    pub fn line(&self) -> &AgentLine {
+        &self.line
     }
 
-    /// The agent.
-    pub fn agent(&self) -> &ParticipantId {
-        &self.agent
+    /// Resolves when the connection has to end, whatever still waits for it.
+    pub fn cut(&self) -> impl Future<Output = Cut> + Send + use<> {
+        let mut cut = self.cut.clone();
+        async move {
+            cut.wait_for(Option::is_some).await.ok().and_then(|cut| *cut).unwrap_or(Cut::TooSlow)
+        }
     }
 
     /// What is told next, or why nothing is any more.
@@ -102,6 +123,6 @@ impl Attendance {
 
 impl Drop for Attendance {
     fn drop(&mut self) {
-        self.directory.leave(&self.agent, self.id);
+        self.directory.leave(&self.line.agent, self.line.id);
     }
 }

@@ -58,6 +58,8 @@ pub struct Forwarding {
     pub parts: Vec<MessagePart>,
     /// When it came.
     pub at: Timestamp,
+    /// Who is in the conversation: nobody else can be told of it.
+    pub members: Vec<ParticipantId>,
 }
 
 /// Reaches the manager of an app.

@@ -16,7 +16,7 @@ mod notice;
 mod orders;
 mod rates;
 
-pub use attendance::{Attendance, Cut};
+pub use attendance::{AgentLine, Attendance, Cut};
 pub(crate) use directory::TaskDirectory;
 pub use error::TaskError;
 pub use identity::wire_id;

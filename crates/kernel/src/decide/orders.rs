@@ -98,7 +98,7 @@ impl Decider<'_> {
     fn unseat(&mut self, by: ParticipantId, agent: ParticipantId) -> Result<(), Rejection> {
         if self.state.participant(&agent).is_some() {
             let control = Control::Uninvite(agent.to_string());
-            let changes = self.change(&Actor::named(agent), control, &[])?;
+            let changes = self.change(&Actor::named(by.clone()), control, &[])?;
             self.change_for(&by, changes);
         }
         Ok(())

@@ -441,6 +441,7 @@ fn options(
     options.mode = settled.mode.into();
     options.startup = Some(key);
     options.other_users = config.server.other_users;
+    options.invite_code.clone_from(&config.server.invite_code);
     options.hosts = hosts(&config.server, reach);
     options.origins.clone_from(&config.server.allowed_origins);
     options

@@ -428,7 +428,9 @@ fn find_secrets(table: &DeTable<'_>, path: &str, found: &mut Vec<String>) {
 pub fn names_a_secret(path: &str) -> bool {
     let path = path.to_lowercase();
     path != TLS_KEY_FILE
-        && ["key", "token", "secret", "password"].iter().any(|end| path.ends_with(end))
+        && ["key", "token", "secret", "password", "invite_code"]
+            .iter()
+            .any(|end| path.ends_with(end))
 }
 
 #[cfg(test)]

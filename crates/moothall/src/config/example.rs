@@ -49,6 +49,11 @@ const SERVER: &[Entry] = &[
         "In local mode: whether every user of this computer may converse, and speak as anybody. Otherwise only the one who runs the server.",
     ),
     (
+        "invite_code",
+        "\"${MOOTHALL_INVITE_CODE}\"",
+        "What agents of other programs need to register. Unset: in local mode nothing, and in token mode none can.",
+    ),
+    (
         "allowed_hosts",
         "[\"moothall.test:5111\"]",
         "More values of the Host header to accept, exactly as they are sent. Loopback names always are.",

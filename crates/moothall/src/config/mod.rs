@@ -86,6 +86,9 @@ pub struct ServerConfig {
     pub mode: Mode,
     /// In local mode: whether other users of this computer may come too.
     pub other_users: bool,
+    /// What agents need to register; open in local mode, and closed in token mode, where it is
+    /// unset.
+    pub invite_code: Option<String>,
     /// More values of `Host` to accept, exactly as they are sent.
     pub allowed_hosts: Vec<String>,
     /// More origins of pages to accept, exactly as they are sent.

@@ -63,6 +63,10 @@ pub const ROUTES: &[Route] = &[
     get("/metrics", Action::ReadMetrics),
     get("/openapi.json", Action::ReadDescription),
     get("/openrpc.json", Action::ReadDescription),
+    post("/api/v1/auth/register", Action::RegisterAgent),
+    post("/api/v1/auth/claim", Action::ClaimAgent),
+    // Whose the connection is comes with the first call.
+    get("/ws", Action::OpenConnection),
     get("/docs", Action::ReadDescription),
     get("/docs/", Action::ReadDescription),
     get("/docs/{*rest}", Action::ReadDescription),

@@ -22,6 +22,7 @@ mod sessions;
 mod links;
 mod gatherings;
 mod permissions;
+mod registration;
 mod security;
 mod description;
 mod query;
@@ -51,6 +52,7 @@ use utoipa_swagger_ui::SwaggerUi;
 
 use crate::error::{ApiError, Code};
 use crate::gate::Gate;
+use crate::jsonrpc::socket;
 use crate::mcp;
 use crate::meters::{Gauges, Meters};
 use crate::rates::{Limits, Rates};
@@ -86,6 +88,8 @@ pub struct HttpOptions {
     pub mode: Mode,
     /// The start-up credential, where there is one.
     pub startup: Option<Secret>,
+    /// The code that agents need to register, where one is set.
+    pub invite_code: Option<String>,
     /// In local mode: whether every user of this computer may do what its owner may do without a
     /// credential.
     pub other_users: bool,
@@ -104,6 +108,7 @@ impl HttpOptions {
             gauges: Gauges::default(),
             mode: Mode::default(),
             startup: None,
+            invite_code: None,
             other_users: false,
         }
     }
@@ -143,6 +148,8 @@ pub(crate) struct Parts {
     pub(crate) entrance: Entrance,
     /// How clients on this computer reach the server, e.g. `http://127.0.0.1:5111`.
     pub(crate) base: String,
+    /// Whether clients elsewhere reach it over TLS.
+    pub(crate) over_tls: bool,
     pub(crate) frames: Arc<Frames>,
     pub(crate) presences: Arc<presence::Keyed<PresenceAccepted>>,
     pub(crate) access: Arc<Access>,
@@ -171,6 +178,7 @@ pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Route
         frames: Frames::of_hall(&entrance),
         entrance,
         base: here(options.bound),
+        over_tls: options.tls.is_some(),
         presences: Arc::default(),
         meters: meters.clone(),
         rates: gate.rates().clone(),
@@ -274,5 +282,8 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(gatherings::pass))
         .routes(routes!(gatherings::end))
         .routes(routes!(permissions::answer))
+        .routes(routes!(registration::register))
+        .routes(routes!(registration::claim))
+        .routes(routes!(socket::connect))
         .routes(routes!(mcp::serve))
 }

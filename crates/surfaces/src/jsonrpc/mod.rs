@@ -1,10 +1,20 @@
 //! JSON-RPC 2.0 for agents that hold conversations within tasks: frames, errors, the table of
-//! methods, and the document that is made of it. Nothing here has a connection or asks the engine.
+//! methods, the document that is made of it, and connections.
+//!
+//! `connection` reads and writes, `calls` gives the door what was asked, and `convert` writes what
+//! it answers and what agents are told.
 
 pub mod frame;
 pub mod code;
 pub mod methods;
 mod params;
 mod document;
+mod convert;
+mod faults;
+mod manager;
+mod calls;
+mod connection;
+pub(crate) mod socket;
 
 pub use document::openrpc;
+pub(crate) use params::read as read_object;

@@ -16,7 +16,7 @@ use serde_json::Value;
 ///
 /// # Errors
 /// A sentence with the field that is wrong, and what it takes.
-pub(super) fn read<T: DeserializeOwned>(object: Value) -> Result<T, String> {
+pub(crate) fn read<T: DeserializeOwned>(object: Value) -> Result<T, String> {
     T::deserialize(Spot { path: String::new(), value: object }).map_err(|fault| fault.to_string())
 }
 

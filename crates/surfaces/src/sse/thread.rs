@@ -153,6 +153,7 @@ mod tests {
         App::new(Parts {
             entrance: hall.entrance(),
             base: "http://localhost".into(),
+            over_tls: false,
             frames: Arc::default(),
             presences: Arc::default(),
             access: Arc::new(Access::new(hall.clone(), Mode::Local, None)),

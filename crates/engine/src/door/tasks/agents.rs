@@ -12,7 +12,7 @@ use crate::access::Denied;
 use crate::answers::HallError;
 use crate::door::{Action, Door};
 use crate::ports::AgentCard;
-use crate::tasks::{Attendance, TaskError, wire_id};
+use crate::tasks::{AgentLine, Attendance, TaskError, wire_id};
 
 /// A participant as agents know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Door {
     ///
     /// # Errors
     /// [`TaskError::TooMany`].
-    pub fn count_request(&self, own: &Attendance, is_message: bool) -> Result<(), TaskError> {
+    pub fn count_request(&self, own: &AgentLine, is_message: bool) -> Result<(), TaskError> {
         let taken = self.hall.inner.tasks.take_request(own.agent(), is_message);
         taken.map_err(TaskError::TooMany)
     }
@@ -75,11 +75,7 @@ impl Door {
     ///
     /// # Errors
     /// [`TaskError`].
-    pub async fn agents(
-        &self,
-        own: &Attendance,
-        ids: &[Uuid],
-    ) -> Result<Vec<AgentView>, TaskError> {
+    pub async fn agents(&self, own: &AgentLine, ids: &[Uuid]) -> Result<Vec<AgentView>, TaskError> {
         self.may(Action::LookUpAgents)?;
         let registered: Vec<_> = ids.iter().map(|id| ParticipantId::new(id.to_string())).collect();
         let known = self.cards(&registered).await?.into_iter().map(AgentView::from);
@@ -106,7 +102,7 @@ impl Door {
     ///
     /// # Errors
     /// [`TaskError`].
-    pub async fn own_agents(&self, own: &Attendance) -> Result<Vec<AgentView>, TaskError> {
+    pub async fn own_agents(&self, own: &AgentLine) -> Result<Vec<AgentView>, TaskError> {
         self.may(Action::LookUpAgents)?;
         let mut cards = self.cards(std::slice::from_ref(own.agent())).await?;
         if let Some(owner) = cards.first().and_then(|card| card.owner.clone()) {
@@ -123,7 +119,7 @@ impl Door {
     /// [`TaskError`].
     pub fn watch_agents(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         agents: Vec<ParticipantId>,
     ) -> Result<Vec<(ParticipantId, bool)>, TaskError> {
         self.may(Action::LookUpAgents)?;
@@ -148,7 +144,7 @@ impl Door {
     }
 
     /// Everybody in the conversations of an agent.
-    async fn met(&self, own: &Attendance) -> Result<Vec<AgentView>, TaskError> {
+    async fn met(&self, own: &AgentLine) -> Result<Vec<AgentView>, TaskError> {
         let mut met = Vec::new();
         for conversation in self.hall.inner.seats_of(own.agent(), Some(CONVERSATION)).await? {
             let here = self.hall.view(&conversation, |state| {

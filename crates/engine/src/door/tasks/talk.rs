@@ -17,7 +17,7 @@ use crate::door::{Action, Door};
 use crate::hall::inner::fresh_id;
 use crate::ports::PAGE_BYTES_MAX;
 use crate::stream::{Asker, Condition, Consent};
-use crate::tasks::{Attendance, Forwarding, TaskError, TaskManager};
+use crate::tasks::{AgentLine, Forwarding, TaskError, TaskManager};
 
 /// Events read at once.
 const PAGE: usize = 200;
@@ -53,7 +53,7 @@ impl Door {
     /// [`TaskError`]; nothing is kept then.
     pub async fn say_in_task(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         sending: Sending,
     ) -> Result<Recorded, TaskError> {
         self.may(Action::SayInTask)?;
@@ -82,7 +82,9 @@ impl Door {
             Some((manager, within)) => {
                 let (draft, at) = (fresh_id(self.hall.now()).to_string(), self.hall.now());
                 let sender = own.agent().clone();
-                let message = Forwarding { task, app, conversation, draft, sender, parts, at };
+                let members = view.participants;
+                let message =
+                    Forwarding { task, app, conversation, draft, sender, parts, at, members };
                 self.send_if_forwarded(message, post, manager, within).await?
             }
         };
@@ -128,7 +130,7 @@ impl Door {
     /// [`TaskError`]; `Invalid` where `since` is no message of the conversation.
     pub async fn task_messages(
         &self,
-        own: &Attendance,
+        own: &AgentLine,
         task: &StreamId,
         conversation: &StreamId,
         since: Option<&str>,
@@ -232,7 +234,7 @@ impl Door {
         Err(forbidden("Conversation does not belong to the specified task").into())
     }
 
-    fn check_in(&self, own: &Attendance, view: &ConversationView) -> Result<(), TaskError> {
+    fn check_in(&self, own: &AgentLine, view: &ConversationView) -> Result<(), TaskError> {
         if view.participants.contains(own.agent()) {
             return Ok(());
         }

@@ -88,6 +88,8 @@ texts! {
     Name = 1 to 100;
     /// The name of an agent.
     AgentName = 1 to 32;
+    /// What an agent says of itself.
+    Description = 0 to 500;
     /// Why something was refused or kept back.
     Reason = 1 to 256;
 }

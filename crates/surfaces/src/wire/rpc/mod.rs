@@ -13,6 +13,7 @@ mod tasks;
 mod conversations;
 mod messages;
 mod presence;
+mod registration;
 
 pub use agents::{
     AgentCard, AgentCards, AgentKind, AgentMap, AgentMetadata, AgentStatus, AgentsList,
@@ -23,8 +24,8 @@ pub use apps::{
     ParticipantFilter,
 };
 pub use bounds::{
-    AgentIds, AgentName, AgentNames, AltText, FileName, Invitees, Limit, MessageText, MimeType,
-    Name, OutOfBounds, Participants, Parts, PresenceIds, Reason, TimeoutMs,
+    AgentIds, AgentName, AgentNames, AltText, Description, FileName, Invitees, Limit, MessageText,
+    MimeType, Name, OutOfBounds, Participants, Parts, PresenceIds, Reason, TimeoutMs,
 };
 pub use conversations::{
     Conversation, ConversationArchive, ConversationArchived, ConversationCreate,
@@ -42,9 +43,12 @@ pub use network::{
     SessionConnect,
 };
 pub use presence::{Presence, PresenceStatus, PresenceStatuses, PresenceSubscribe};
+pub use registration::{
+    AgentClaim, AgentClaimed, AgentRegistered, AgentRegistration, RegistrationRefused,
+};
 pub use tasks::{
     InitialConversation, Task, TaskAddParticipant, TaskClose, TaskClosed, TaskCreate, TaskCreated,
     TaskDecided, TaskFailed, TaskLeave, TaskList, TaskPage, TaskParticipant, TaskParticipantAdded,
     TaskRemoveParticipant, TaskRequest, TaskRequested, TaskStatus, TaskVerdict,
 };
-pub use values::{DateTime, Uri, Uuid};
+pub use values::{ChosenName, DateTime, Uri, Uuid};

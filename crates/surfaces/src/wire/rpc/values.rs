@@ -103,6 +103,35 @@ fn is_plain(c: char, punctuation: &str) -> bool {
     c.is_ascii_alphanumeric() || punctuation.contains(c)
 }
 
+/// A name that an agent chooses: 3 to 32 of lower-case letters, digits, `-` and `_`, with a letter
+/// or a digit at both ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(try_from = "String", into = "String")]
+#[schema(pattern = "^[a-z0-9][a-z0-9_-]{1,30}[a-z0-9]$")]
+pub struct ChosenName(String);
+
+impl TryFrom<String> for ChosenName {
+    type Error = WrongForm;
+
+    fn try_from(text: String) -> Result<Self, WrongForm> {
+        let end = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let inside = |byte: &u8| end(byte) || b"_-".contains(byte);
+        let bytes = text.as_bytes();
+        let fits = (3..=32).contains(&bytes.len())
+            && bytes.iter().all(inside)
+            && bytes.first().is_some_and(end)
+            && bytes.last().is_some_and(end);
+        let wrong = "takes 3 to 32 of a-z 0-9 _ -, with a letter or a digit at both ends";
+        if fits { Ok(Self(text)) } else { Err(WrongForm(wrong)) }
+    }
+}
+
+impl From<ChosenName> for String {
+    fn from(name: ChosenName) -> Self {
+        name.0
+    }
+}
+
 /// A time in UTC with milliseconds, as RFC 3339 writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[derive(Serialize, Deserialize, ToSchema)]
@@ -151,6 +180,17 @@ mod tests {
             "abcdef01-3333-4333-8333-333333333333 ",
         ] {
             assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_chosen_name_is_a_plain_word() {
+        let fits = |name: &str| from_value::<ChosenName>(json!(name)).is_ok();
+        for good in ["abc", "a-b", "a_1", &"a".repeat(32)] {
+            assert!(fits(good), "{good}");
+        }
+        for bad in ["", "ab", "-ab", "ab-", "_ab", "Abc", "a b", "a.b", "äbc", &"a".repeat(33)] {
+            assert!(!fits(bad), "{bad}");
         }
     }
 

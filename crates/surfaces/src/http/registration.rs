@@ -1,0 +1,151 @@
+//! Agents register themselves here, and people say which are theirs. Errors have the shape that
+//! agents of the protocol expect: one sentence, and a code where there is one.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use moothall_engine::access::{NewAgent, RegistrationError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::App;
+use crate::error::ApiError;
+use crate::jsonrpc::read_object;
+use crate::request::{Address, Body};
+use crate::wire::rpc::{
+    AgentClaim, AgentClaimed, AgentRegistered, AgentRegistration, RegistrationRefused, Uuid,
+};
+
+const CLAIM_PATH: &str = "/api/v1/auth/claim";
+
+/// An answer that says no.
+struct Refusal(StatusCode, RegistrationRefused);
+
+impl Refusal {
+    fn new(status: StatusCode, error: impl Into<String>, code: Option<&str>) -> Self {
+        let code = code.map(str::to_owned);
+        Self(status, RegistrationRefused { error: error.into(), code, detail: None })
+    }
+
+    fn because(mut self, detail: String) -> Self {
+        self.1.detail = Some(detail);
+        self
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.0, Json(self.1)).into_response()
+    }
+}
+
+impl From<ApiError> for Refusal {
+    fn from(error: ApiError) -> Self {
+        let (status, said) = (error.status(), error.detail());
+        if status == StatusCode::BAD_REQUEST {
+            return Self::new(status, "Invalid JSON", None).because(said.message.clone());
+        }
+        Self::new(status, said.message.clone(), None)
+    }
+}
+
+impl From<RegistrationError> for Refusal {
+    fn from(error: RegistrationError) -> Self {
+        let say = |status, code| Self::new(status, error.to_string(), code);
+        match &error {
+            RegistrationError::Code => say(StatusCode::FORBIDDEN, None),
+            RegistrationError::NameTaken(_) => {
+                say(StatusCode::CONFLICT, Some("REGISTRATION_CONFLICT"))
+            }
+            RegistrationError::NoClaim => say(StatusCode::UNAUTHORIZED, Some("CLAIM_NOT_FOUND")),
+            RegistrationError::OtherOwner => {
+                say(StatusCode::FORBIDDEN, Some("CLAIM_OWNER_MISMATCH"))
+            }
+            RegistrationError::Access(fault) => {
+                tracing::warn!(error = %fault, "an agent could not register");
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, "Registration failed", None)
+            }
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(body: Result<Body, ApiError>) -> Result<(Body, T), Refusal> {
+    let body = body?;
+    let wrong =
+        |detail| Refusal::new(StatusCode::BAD_REQUEST, "Invalid parameters", None).because(detail);
+    let read = read_object(Value::Object(body.fields.clone())).map_err(wrong)?;
+    Ok((body, read))
+}
+
+fn answer(status: StatusCode, body: impl Serialize) -> Response {
+    (status, Json(body)).into_response()
+}
+
+/// Registers an agent, which can connect at once. In token mode, and wherever the operator set an
+/// invite code, it takes that code.
+#[utoipa::path(post, path = "/api/v1/auth/register", operation_id = "register_agent", tag = "agents", request_body = AgentRegistration,
+    responses((status = 201, body = AgentRegistered), (status = "4XX", body = RegistrationRefused)))]
+pub async fn register(
+    State(app): State<App>,
+    address: Address,
+    headers: HeaderMap,
+    body: Result<Body, ApiError>,
+) -> Response {
+    let registering = async {
+        let (body, registration) = read::<AgentRegistration>(body)?;
+        let AgentRegistration { name, description, invite_code } = registration;
+        app.rates.login(address.0)?;
+        let agent = NewAgent { name: name.into(), description: description.map(Into::into) };
+        let new = app.access.register(body.caller(), agent, invite_code.as_deref()).await;
+        let new = new.inspect_err(|error| {
+            if *error == RegistrationError::Code {
+                drop(app.rates.login_failed(address.0));
+            }
+        })?;
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        let scheme = if app.over_tls { "https" } else { "http" };
+        Ok::<_, Refusal>(AgentRegistered {
+            agent_id: Uuid(uuid::Uuid::try_parse(new.agent.as_str()).unwrap_or_default()),
+            api_key: new.key.reveal().to_owned(),
+            claim_token: new.claim,
+            claim_url: format!("{scheme}://{}{CLAIM_PATH}", host.unwrap_or_default()),
+        })
+    };
+    match registering.await {
+        Ok(registered) => answer(StatusCode::CREATED, registered),
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// Says whose an agent is, with the claim that it got. The same again changes nothing; the agent
+/// stays whose it is.
+#[utoipa::path(post, path = "/api/v1/auth/claim", operation_id = "claim_agent", tag = "agents", request_body = AgentClaim,
+    responses((status = 200, body = AgentClaimed), (status = 201, body = AgentClaimed), (status = "4XX", body = RegistrationRefused)))]
+pub async fn claim(
+    State(app): State<App>,
+    address: Address,
+    body: Result<Body, ApiError>,
+) -> Response {
+    let claiming = async {
+        let (body, claim) = read::<AgentClaim>(body)?;
+        let AgentClaim { claim_token, owner_user_id, invite_code } = claim;
+        app.rates.login(address.0)?;
+        let owner = owner_user_id.to_string();
+        let code = invite_code.as_deref();
+        let claimed = app.access.claim(body.caller(), &claim_token, &owner, code).await;
+        let (agent, first) = claimed.inspect_err(|error| {
+            if matches!(error, RegistrationError::Code | RegistrationError::NoClaim) {
+                drop(app.rates.login_failed(address.0));
+            }
+        })?;
+        let agent_id = Uuid(uuid::Uuid::try_parse(agent.as_str()).unwrap_or_default());
+        let status = if first { StatusCode::CREATED } else { StatusCode::OK };
+        Ok::<_, Refusal>((status, AgentClaimed { agent_id, owner_user_id }))
+    };
+    match claiming.await {
+        Ok((status, claimed)) => answer(status, claimed),
+        Err(refusal) => refusal.into_response(),
+    }
+}

@@ -1,0 +1,344 @@
+//! What each method does: what was asked is given to the door, and what it answers is written.
+
+use std::sync::Arc;
+
+use moothall_engine::access::Caller;
+use moothall_engine::door::{ConversationWish, Door, MANAGER_ANSWERS_WITHIN, Sending};
+use moothall_engine::tasks::{
+    AgentLine, AppManifest, Hooks, MESSAGES_A_MINUTE, REQUESTS_A_MINUTE, TaskError,
+};
+use moothall_kernel::command::{Refusal, Rejection};
+use moothall_kernel::control::PARTICIPANTS_MAX;
+use moothall_kernel::ids::EventId;
+use tokio::sync::mpsc;
+
+use super::code::{RpcCode, RpcError};
+use super::convert::{agent_id, agent_of, agents_of, given_parts, message, presence, stream_of};
+use super::frame;
+use super::manager::{Asked, RemoteManager};
+use super::methods::{Call, Method};
+use crate::http::App;
+use crate::wire::rpc;
+
+/// The version of the protocol that is spoken.
+pub(super) const PROTOCOL: &str = "2026.525.0";
+/// Most bytes of a frame that is a call.
+pub(super) const FRAME_BYTES_MAX: usize = 65_536;
+/// How often a silent client is asked whether it is there, in milliseconds.
+pub(super) const HEARTBEAT_MS: u32 = 30_000;
+/// Rows on a page where nothing is said.
+const ROWS: usize = 50;
+
+/// An agent at the other end, as its calls need it.
+#[derive(Clone)]
+pub(super) struct Connected {
+    pub(super) door: Door,
+    pub(super) own: AgentLine,
+    pub(super) asked: mpsc::Sender<Asked>,
+}
+
+/// What a call did: the text of its response, and the message that it sent.
+pub(super) struct Performed {
+    pub(super) text: String,
+    /// It was a message, and this is its id where it was kept.
+    pub(super) was_message: bool,
+    pub(super) sent: Option<EventId>,
+    /// It was one too many.
+    pub(super) refused: bool,
+}
+
+fn rows(limit: Option<rpc::Limit>) -> usize {
+    limit.map_or(ROWS, |limit| limit.get() as usize)
+}
+
+/// What a client is told that connected.
+pub(super) fn hello(own: &AgentLine) -> rpc::HelloOk {
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    rpc::HelloOk {
+        protocol_version: PROTOCOL.into(),
+        agent_id: agent_id(own.agent()),
+        policy: rpc::Policy {
+            max_message_bytes: number(FRAME_BYTES_MAX),
+            max_parts_per_message: number(rpc::Parts::ITEMS_MAX),
+            max_text_length: number(rpc::MessageText::CHARS_MAX),
+            max_group_participants: number(PARTICIPANTS_MAX),
+            heartbeat_interval_ms: HEARTBEAT_MS,
+            rate_limits: rpc::RateLimits {
+                messages_per_minute: number(MESSAGES_A_MINUTE),
+                requests_per_minute: number(REQUESTS_A_MINUTE),
+            },
+        },
+    }
+}
+
+/// Whether a client speaks the version that is spoken here. Versions are numbers with dots, and a
+/// number that is missing is 0.
+pub(super) fn check_versions(min: &str, max: &str) -> Result<(), RpcError> {
+    let (server, min_of, max_of) = (numbers(PROTOCOL), numbers(min), numbers(max));
+    let (Some(server), Some(low), Some(high)) = (server, min_of, max_of) else {
+        return Err(RpcError::invalid_params(
+            Method::NetworkConnect.word(),
+            "'minProtocol' and 'maxProtocol' take numbers with dots",
+        ));
+    };
+    let reason = if server > high {
+        "server-above-client-max"
+    } else if server < low {
+        "server-below-client-min"
+    } else {
+        return Ok(());
+    };
+    Err(RpcError::plain(RpcCode::ProtocolMismatch).with_data(serde_json::json!({
+        "reason": reason,
+        "serverVersion": PROTOCOL,
+        "clientMinProtocol": min,
+        "clientMaxProtocol": max,
+    })))
+}
+
+fn numbers(version: &str) -> Option<Vec<u64>> {
+    const NUMBERS_MAX: usize = 16;
+    let mut numbers: Vec<u64> = version
+        .split('.')
+        .take(NUMBERS_MAX)
+        .map(|part| part.parse().ok())
+        .collect::<Option<_>>()?;
+    while numbers.last() == Some(&0) {
+        numbers.pop();
+    }
+    Some(numbers)
+}
+
+/// Looks up whose key this is.
+pub(super) async fn caller_of(
+    app: &App,
+    connect: &rpc::NetworkConnect,
+) -> Result<Caller, RpcError> {
+    let refused = || RpcError::new(RpcCode::Unauthorized, "Authentication failed");
+    let rpc::NetworkConnect::Agent(rpc::AgentConnect { agent_key, .. }) = connect else {
+        let message = "Session tokens not supported by this server";
+        return Err(RpcError::new(RpcCode::Unauthorized, message));
+    };
+    let found = app.access.identify(agent_key).await;
+    found.map_err(|_| RpcError::plain(RpcCode::InternalError))?.ok_or_else(refused)
+}
+
+/// Does what was asked; the text of the response to it.
+pub(super) async fn perform(app: &App, at: &Connected, id: &str, call: Call) -> Performed {
+    let method = call.method();
+    let was_message = method == Method::MessagesSend;
+    let done = match call {
+        Call::MessagesSend(send) => {
+            said(at, id, send).await.map(|(text, event)| (text, Some(event)))
+        }
+        call => answered(app, at, id, call).await.map(|text| (text, None)),
+    };
+    match done {
+        Ok((text, sent)) => Performed { text, was_message, sent, refused: false },
+        Err(error) => {
+            let refused = matches!(error, TaskError::TooMany(_));
+            let text = frame::error(Some(id), &RpcError::of(method, error));
+            Performed { text, was_message, sent: None, refused }
+        }
+    }
+}
+
+async fn said(
+    at: &Connected,
+    id: &str,
+    send: rpc::MessagesSend,
+) -> Result<(String, EventId), TaskError> {
+    at.door.count_request(&at.own, true)?;
+    let rpc::MessagesSend { task_id, conversation_id, parts, reply_to_id, dispatch_lease_id } =
+        send;
+    if dispatch_lease_id.is_some() {
+        let message = "Lease not found";
+        return Err(Rejection::new(Refusal::NotFound, "unknown_lease", message).into());
+    }
+    let conversation = stream_of(conversation_id);
+    let sending = Sending {
+        task: stream_of(task_id),
+        conversation: conversation.clone(),
+        parts: given_parts(parts),
+        reply_to: reply_to_id.and_then(|id| id.to_string().parse().ok()),
+    };
+    let posted = at.door.say_in_task(&at.own, sending).await?;
+    let event = posted.id(&conversation);
+    let message = message(&conversation, &posted, false)
+        .ok_or_else(|| TaskError::Invalid("'parts' has nothing that can be seen".into()))?;
+    Ok((frame::response(id, &rpc::MessageSent { message }), event))
+}
+
+async fn answered(app: &App, at: &Connected, id: &str, call: Call) -> Result<String, TaskError> {
+    let Connected { door, own, .. } = at;
+    door.count_request(own, false)?;
+    let done = || frame::response(id, &rpc::Done {});
+    Ok(match call {
+        Call::NetworkConnect(_) => frame::response(id, &hello(own)),
+        Call::NetworkPing(_) => frame::response(id, &rpc::Pong { ts: app.entrance.now().into() }),
+        Call::AgentsLookup(rpc::AgentsLookup { agent_ids }) => {
+            let ids: Vec<_> = agent_ids.as_slice().iter().map(|id| id.0).collect();
+            let agents = door.agents(own, &ids).await?.into_iter().map(Into::into).collect();
+            frame::response(id, &rpc::AgentCards { agents })
+        }
+        Call::AgentsLookupByName(rpc::AgentsLookupByName { names }) => {
+            let names: Vec<_> =
+                names.as_slice().iter().map(|name| name.as_str().to_owned()).collect();
+            let agents = door.agents_named(&names).await?.into_iter().map(Into::into).collect();
+            frame::response(id, &rpc::AgentCards { agents })
+        }
+        Call::AgentsList(_) => {
+            let agents = door.own_agents(own).await?.into_iter().map(rpc::AgentCard::from);
+            let agents = agents.map(|card| (card.id, card)).collect();
+            frame::response(id, &rpc::AgentMap { agents })
+        }
+        Call::AppsRegister(rpc::AppRegistration { manifest }) => {
+            let app_id = manifest.app_id;
+            let manager = Arc::new(RemoteManager(at.asked.clone()));
+            door.register_app(own, manifest_of(&manifest), manager)?;
+            frame::response(id, &rpc::AppRegistered { app_id })
+        }
+        Call::TaskRequest(request) => frame::response(id, &requested(at, request).await?),
+        Call::TaskList(rpc::TaskList { limit, cursor }) => {
+            let page = door.tasks(own, rows(limit), cursor.as_deref()).await?;
+            let tasks = page.items.into_iter().map(Into::into).collect();
+            frame::response(id, &rpc::TaskPage { tasks, next_cursor: page.next })
+        }
+        Call::TaskLeave(rpc::TaskLeave { task_id }) => {
+            door.leave_task(own, &stream_of(task_id)).await?;
+            done()
+        }
+        Call::TaskClose(rpc::TaskClose { task_id }) => {
+            let task = door.close_task(own, &stream_of(task_id)).await?.into();
+            frame::response(id, &rpc::TaskClosed { task })
+        }
+        Call::TaskAddParticipant(rpc::TaskAddParticipant { task_id, agent_id }) => {
+            let at = door.admit(own, &stream_of(task_id), agent_of(agent_id)).await?;
+            let participant =
+                rpc::TaskParticipant { task_id, agent_id, admitted_at: Some(at.into()) };
+            frame::response(id, &rpc::TaskParticipantAdded { participant })
+        }
+        Call::TaskRemoveParticipant(rpc::TaskRemoveParticipant { task_id, agent_id }) => {
+            door.remove(own, &stream_of(task_id), agent_of(agent_id)).await?;
+            done()
+        }
+        Call::ConversationCreate(rpc::ConversationCreate { task_id, name, participants }) => {
+            let wish = ConversationWish {
+                name: name.map(Into::into),
+                participants: agents_of(participants.as_slice()),
+            };
+            let view = door.open_conversation(own, &stream_of(task_id), wish).await?;
+            frame::response(id, &rpc::ConversationMade { conversation: (&view).into() })
+        }
+        Call::ConversationList(rpc::ConversationList { limit, cursor }) => {
+            let page = door.conversations(own, rows(limit), cursor.as_deref()).await?;
+            let items = page.items.into_iter().map(Into::into).collect();
+            frame::response(id, &rpc::ConversationPage { items, next_cursor: page.next })
+        }
+        Call::ConversationArchive(rpc::ConversationArchive { task_id, conversation_id }) => {
+            let (task, conversation) = (stream_of(task_id), stream_of(conversation_id));
+            door.archive_conversation(own, &task, &conversation, true).await?;
+            done()
+        }
+        Call::ConversationUnarchive(rpc::ConversationUnarchive { task_id, conversation_id }) => {
+            let (task, conversation) = (stream_of(task_id), stream_of(conversation_id));
+            door.archive_conversation(own, &task, &conversation, false).await?;
+            done()
+        }
+        Call::ParticipantAdd(rpc::ParticipantAdd { task_id, conversation_id, agent_id }) => {
+            let (task, conversation) = (stream_of(task_id), stream_of(conversation_id));
+            door.seat(own, &task, &conversation, agent_of(agent_id)).await?;
+            done()
+        }
+        Call::ParticipantRemove(rpc::ParticipantRemove { task_id, conversation_id, agent_id }) => {
+            let (task, conversation) = (stream_of(task_id), stream_of(conversation_id));
+            door.unseat(own, &task, &conversation, &agent_of(agent_id)).await?;
+            done()
+        }
+        Call::MessagesSend(send) => said(at, id, send).await?.0,
+        Call::MessagesList(list) => frame::response(id, &listed(at, list).await?),
+        Call::PresenceSubscribe(rpc::PresenceSubscribe { agent_ids }) => {
+            let now = door.watch_agents(own, agents_of(agent_ids.as_slice()))?;
+            let statuses = now.iter().map(|(agent, online)| presence(agent, *online)).collect();
+            frame::response(id, &rpc::PresenceStatuses { statuses })
+        }
+    })
+}
+
+async fn requested(
+    at: &Connected,
+    request: rpc::TaskRequest,
+) -> Result<rpc::TaskRequested, TaskError> {
+    let rpc::TaskRequest { app_id, invited_agent_ids, initial_conversation } = request;
+    let invited = agents_of(invited_agent_ids.as_slice());
+    let first = initial_conversation.map(|first| ConversationWish {
+        name: first.name.map(Into::into),
+        participants: first
+            .participants
+            .map_or_else(|| invited.clone(), |participants| agents_of(participants.as_slice())),
+    });
+    let (task, conversation) =
+        at.door.request_task(&at.own, &app_id.to_string(), invited, first).await?;
+    let conversation = conversation.map(|view| (&view).into());
+    Ok(rpc::TaskRequested { task: task.into(), conversation })
+}
+
+async fn listed(at: &Connected, list: rpc::MessagesList) -> Result<rpc::MessagePage, TaskError> {
+    let rpc::MessagesList { task_id, conversation_id, since_seq, limit } = list;
+    let (task, conversation) = (stream_of(task_id), stream_of(conversation_id));
+    let page = at
+        .door
+        .task_messages(&at.own, &task, &conversation, since_seq.as_deref(), rows(limit))
+        .await?;
+    let shown = |recorded| message(&conversation, recorded, page.with_readers);
+    Ok(rpc::MessagePage {
+        messages: page.messages.iter().filter_map(shown).collect(),
+        has_more: page.has_more,
+    })
+}
+
+/// What an app says of itself, as far as the server heeds it.
+fn manifest_of(manifest: &rpc::Manifest) -> AppManifest {
+    let within = |hook: &Option<rpc::Hook>| {
+        let hook = hook.as_ref()?;
+        Some(hook.timeout_ms.map_or(MANAGER_ANSWERS_WITHIN.0, |timeout| timeout.get().into()))
+    };
+    let hooks = manifest.hooks.as_ref().map_or_else(Hooks::default, |hooks| Hooks {
+        task_ms: within(&hooks.task_create),
+        message_ms: within(&hooks.message_authorize),
+    });
+    let most = manifest.limits.as_ref().and_then(|limits| limits.max_participants);
+    AppManifest {
+        id: manifest.app_id.to_string(),
+        participants_max: most.map(|most| most as usize),
+        hooks,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_number_by_number() {
+        for (min, max) in [
+            ("2026.523.0", "2026.525.0"),
+            ("2026.525", "2026.525"),
+            ("0", "9999"),
+            ("2026.525.0.0", "2026.525.0"),
+        ] {
+            assert_eq!(check_versions(min, max), Ok(()), "{min} to {max}");
+        }
+        let reason = |min: &str, max: &str| {
+            let error = check_versions(min, max).unwrap_err();
+            (error.code, error.data.unwrap()["reason"].clone())
+        };
+        let below = reason("2026.526.0", "2026.600.0");
+        assert_eq!(below, (RpcCode::ProtocolMismatch, "server-below-client-min".into()));
+        let above = reason("2026.1.0", "2026.524.99");
+        assert_eq!(above, (RpcCode::ProtocolMismatch, "server-above-client-max".into()));
+        assert_eq!(check_versions("", "2026").unwrap_err().code, RpcCode::InvalidParams);
+        assert_eq!(check_versions("1", "v2").unwrap_err().code, RpcCode::InvalidParams);
+    }
+}

@@ -1,0 +1,461 @@
+//! One connection of an agent: what comes in is read and called, what is told goes out, and a
+//! client that is too slow, silent or wild is cut without anybody else noticing.
+
+use std::collections::{HashMap, VecDeque};
+use std::future::{Future, pending};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use futures_util::stream::{FuturesUnordered, SplitSink, SplitStream};
+use futures_util::{FutureExt, SinkExt, StreamExt};
+use moothall_engine::access::Revocations;
+use moothall_engine::door::Door;
+use moothall_engine::tasks::{Attendance, Notice, Told};
+use moothall_kernel::ids::EventId;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
+
+use super::calls::{self, Connected, FRAME_BYTES_MAX, HEARTBEAT_MS, Performed};
+use super::code::{RpcCode, RpcError};
+use super::convert::written;
+use super::frame::{self, Frame};
+use super::manager::Asked;
+use super::methods::{Call, Method};
+use crate::http::App;
+use crate::meters::Reading;
+use crate::rates::Streaming;
+use crate::sse;
+use crate::wire::rpc;
+
+/// Most bytes of anything that a client sends: more ends the connection unread.
+pub(super) const SOCKET_BYTES_MAX: usize = 512 * 1024;
+/// Calls of one connection that are under way at once. More wait unread.
+const CALLS_MAX: usize = 32;
+/// Frames that were refused for what they are, or for their number, before a client is cut.
+const REFUSED_MAX: u32 = 1_000;
+/// The same before anybody knows whose the connection is.
+const REFUSED_UNKNOWN_MAX: u32 = 20;
+/// How long a connection may last before it says whose it is.
+const UNKNOWN_FOR: Duration = Duration::from_secs(60);
+/// Heartbeats without any sign of the client before it counts as gone.
+const MISSED_MAX: u32 = 3;
+/// How long the last words may take.
+const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
+/// Messages of its own that a connection remembers until it is told of them.
+const OWN_MAX: usize = 1_024;
+/// Questions to a manager that wait to be written.
+const ASKED_MAX: usize = 64;
+
+/// Why a connection ends, as the client is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// The client has gone, or the connection broke.
+    Gone,
+    GoingAway,
+    Revoked,
+    TooSlow,
+    TooWild,
+    Silent,
+    NeverSaid,
+    TooLarge,
+}
+
+impl End {
+    /// The code of the closing handshake, and why.
+    const fn words(self) -> Option<(u16, &'static str)> {
+        Some(match self {
+            End::Gone => return None,
+            End::GoingAway => (1001, "the server is going down; connect again"),
+            End::Revoked => (1008, "the key is worth nothing any more"),
+            End::TooSlow => {
+                (1013, "too slow: connect again, and read what was said with messages/list")
+            }
+            End::TooWild => (1008, "too many frames were refused"),
+            End::Silent => (1008, "no sign of life"),
+            End::NeverSaid => (1008, "network/connect did not come in time"),
+            End::TooLarge => (1009, "a frame is too large"),
+        })
+    }
+}
+
+type InFlight = Pin<Box<dyn Future<Output = Performed> + Send>>;
+
+/// What is known once an agent said who it is.
+struct Known {
+    at: Connected,
+    attendance: Attendance,
+    asked: mpsc::Receiver<Asked>,
+    lost: Pin<Box<dyn Future<Output = ()> + Send>>,
+    _streaming: Option<Streaming>,
+}
+
+/// What a connection waits for.
+enum Woken {
+    Came(Option<Result<Message, axum::Error>>),
+    Done(Performed),
+    Told(Arc<Told>),
+    Asks(Asked),
+    Beat,
+    End(End),
+}
+
+/// A connection, and all that is under way on it.
+struct Connection {
+    app: App,
+    known: Option<Known>,
+    calls: FuturesUnordered<InFlight>,
+    /// The last message that was sent is done with when this resolves: they keep their order.
+    last_sent: Option<oneshot::Receiver<()>>,
+    /// Messages that are being sent over this connection.
+    sending: usize,
+    /// Messages that were sent over it and of which it was not told yet: it is not to be.
+    own: VecDeque<EventId>,
+    /// What was told of the agent's own messages while some were being sent over it.
+    held: Vec<Arc<Told>>,
+    /// What the server asked, by the id of the request.
+    questions: HashMap<String, oneshot::Sender<Value>>,
+    last_question: u64,
+    refused: u32,
+    missed: u32,
+    out: VecDeque<Utf8Bytes>,
+}
+
+/// Serves one connection until it ends.
+pub(super) async fn serve(app: App, socket: WebSocket, revocations: Revocations, _open: Reading) {
+    let (mut sink, mut stream) = socket.split();
+    let mut connection = Connection {
+        app,
+        known: None,
+        calls: FuturesUnordered::new(),
+        last_sent: None,
+        sending: 0,
+        own: VecDeque::new(),
+        held: Vec::new(),
+        questions: HashMap::new(),
+        last_question: 0,
+        refused: 0,
+        missed: 0,
+        out: VecDeque::new(),
+    };
+    let end = connection.live(&mut sink, &mut stream, revocations).await;
+    drop(connection);
+    let last_words = async {
+        if let Some((code, reason)) = end.words() {
+            let close = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
+            sink.send(close).await?;
+        }
+        // Where the client began it, this is the other half of the closing handshake.
+        sink.close().await
+    };
+    let _ = timeout(LAST_WORDS_WITHIN, last_words).await;
+}
+
+impl Connection {
+    async fn live(
+        &mut self,
+        sink: &mut SplitSink<WebSocket, Message>,
+        stream: &mut SplitStream<WebSocket>,
+        revocations: Revocations,
+    ) -> End {
+        let heartbeat = Duration::from_millis(HEARTBEAT_MS.into());
+        let mut beats = interval_at(Instant::now() + heartbeat, heartbeat);
+        beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (unknown_until, mut revocations) = (Instant::now() + UNKNOWN_FOR, Some(revocations));
+        let mut closing = self.app.closing.clone();
+        loop {
+            if let Err(end) = self.write(sink).await {
+                return end;
+            }
+            let (known, calls) = (&mut self.known, &mut self.calls);
+            let is_unknown = known.is_none();
+            let may_take = calls.len() < CALLS_MAX;
+            let woken = tokio::select! {
+                biased;
+                () = sse::closed(&mut closing) => Woken::End(End::GoingAway),
+                woken = told(known) => woken,
+                Some(done) = calls.next(), if !calls.is_empty() => Woken::Done(done),
+                _ = beats.tick() => Woken::Beat,
+                () = sleep_until(unknown_until), if is_unknown => Woken::End(End::NeverSaid),
+                came = stream.next(), if may_take => Woken::Came(came),
+            };
+            let went = match woken {
+                Woken::End(end) => Err(end),
+                Woken::Done(done) => {
+                    self.done(done);
+                    Ok(())
+                }
+                Woken::Told(told) => {
+                    self.tell(told);
+                    Ok(())
+                }
+                Woken::Asks(asked) => {
+                    self.ask(asked);
+                    Ok(())
+                }
+                Woken::Beat => self.beat(sink).await,
+                Woken::Came(came) => self.take(came, &mut revocations).await,
+            };
+            if let Err(end) = went {
+                return end;
+            }
+        }
+    }
+
+    /// Writes what waits to be written, in one go. A client that takes nothing is cut meanwhile.
+    async fn write(&mut self, sink: &mut SplitSink<WebSocket, Message>) -> Result<(), End> {
+        if self.out.is_empty() {
+            return Ok(());
+        }
+        let out = std::mem::take(&mut self.out);
+        let cut = match &self.known {
+            Some(known) => known.attendance.cut().boxed(),
+            None => pending().boxed(),
+        };
+        let writing = async {
+            for text in out {
+                sink.feed(Message::Text(text)).await?;
+            }
+            sink.flush().await
+        };
+        tokio::select! {
+            biased;
+            wrote = writing => wrote.map_err(|_| End::Gone),
+            _ = cut => Err(End::TooSlow),
+        }
+    }
+
+    async fn beat(&mut self, sink: &mut SplitSink<WebSocket, Message>) -> Result<(), End> {
+        self.missed += 1;
+        if self.missed > MISSED_MAX {
+            return Err(End::Silent);
+        }
+        sink.send(Message::Ping(<_>::default())).await.map_err(|_| End::Gone)
+    }
+
+    async fn take(
+        &mut self,
+        came: Option<Result<Message, axum::Error>>,
+        revocations: &mut Option<Revocations>,
+    ) -> Result<(), End> {
+        let message = match came {
+            Some(Ok(message)) => message,
+            Some(Err(error)) if is_too_large(&error) => return Err(End::TooLarge),
+            Some(Err(_)) | None => return Err(End::Gone),
+        };
+        self.missed = 0;
+        match message {
+            Message::Text(text) => self.read(text.as_str(), revocations).await,
+            Message::Binary(bytes) => match std::str::from_utf8(&bytes) {
+                Ok(text) => self.read(text, revocations).await,
+                Err(_) => self.refuse(None, &RpcError::plain(RpcCode::ParseError)),
+            },
+            // The library answers pings.
+            Message::Ping(_) | Message::Pong(_) => Ok(()),
+            Message::Close(_) => Err(End::Gone),
+        }
+    }
+
+    async fn read(&mut self, text: &str, revocations: &mut Option<Revocations>) -> Result<(), End> {
+        let (id, method, params) = match Frame::read(text) {
+            Err(error) => return self.refuse(None, &error),
+            Ok(Frame::Response { id, outcome }) => {
+                let question = id.and_then(|id| self.questions.remove(&id));
+                if let (Some(question), Ok(answer)) = (question, outcome) {
+                    let _ = question.send(answer);
+                }
+                return Ok(());
+            }
+            Ok(Frame::Request { id, method, params }) => (id, method, params),
+        };
+        if text.len() > FRAME_BYTES_MAX {
+            let reason = format!("the frame has {} bytes; at most {FRAME_BYTES_MAX}", text.len());
+            return self.refuse(Some(&id), &RpcError::invalid_params(&method, &reason));
+        }
+        let connects = method == Method::NetworkConnect.word();
+        if self.known.is_none() && !connects {
+            // A method that nobody knows is told apart only for those who are known.
+            return self.refuse(Some(&id), &RpcError::plain(RpcCode::Unauthorized));
+        }
+        let call = match Call::read(&method, params) {
+            Ok(call) => call,
+            Err(error) => return self.refuse(Some(&id), &error),
+        };
+        match call {
+            Call::NetworkConnect(connect) => self.connect(&id, &connect, revocations).await,
+            call => {
+                self.call(id, call);
+                Ok(())
+            }
+        }
+    }
+
+    /// Somebody says who they are. Again is the same as once, for the same agent.
+    async fn connect(
+        &mut self,
+        id: &str,
+        connect: &rpc::NetworkConnect,
+        revocations: &mut Option<Revocations>,
+    ) -> Result<(), End> {
+        match self.connected(connect, revocations).await {
+            Ok(hello) => {
+                self.out.push_back(frame::response(id, &hello).into());
+                Ok(())
+            }
+            Err(error) => self.refuse(Some(id), &error),
+        }
+    }
+
+    async fn connected(
+        &mut self,
+        connect: &rpc::NetworkConnect,
+        revocations: &mut Option<Revocations>,
+    ) -> Result<rpc::HelloOk, RpcError> {
+        let (min, max) = connect.versions();
+        calls::check_versions(min, max)?;
+        let caller = calls::caller_of(&self.app, connect).await?;
+        let door = self.app.entrance.of(caller.clone());
+        if let Some(known) = &self.known {
+            let own = known.at.own.agent();
+            let same = caller.principal().is_some_and(|principal| principal.id == *own);
+            let other = || RpcError::plain(RpcCode::AlreadyConnected);
+            return same.then(|| calls::hello(&known.at.own)).ok_or_else(other);
+        }
+        let streaming = self.app.rates.stream(&caller).map_err(|_| {
+            RpcError::new(RpcCode::RateLimited, "This agent has too many connections")
+        })?;
+        let refused = |error| RpcError::of(Method::NetworkConnect, error);
+        let attendance = door.attend().await.map_err(refused)?;
+        let now = self.app.entrance.now();
+        let lost = match revocations.take() {
+            Some(revocations) => revocations.lost(caller, now).boxed(),
+            None => pending().boxed(),
+        };
+        let own = attendance.line().clone();
+        let hello = calls::hello(&own);
+        self.known = Some(Self::known(door, attendance, lost, streaming));
+        Ok(hello)
+    }
+
+    fn known(
+        door: Door,
+        attendance: Attendance,
+        lost: Pin<Box<dyn Future<Output = ()> + Send>>,
+        streaming: Streaming,
+    ) -> Known {
+        let (asks, asked) = mpsc::channel(ASKED_MAX);
+        let at = Connected { door, own: attendance.line().clone(), asked: asks };
+        Known { at, attendance, asked, lost, _streaming: Some(streaming) }
+    }
+
+    /// Begins a call. Messages are kept in the order in which they came; other calls are not waited
+    /// for.
+    fn call(&mut self, id: String, call: Call) {
+        let Some(known) = &self.known else { return };
+        let (app, at) = (self.app.clone(), known.at.clone());
+        if !matches!(call, Call::MessagesSend(_)) {
+            self.calls.push(Box::pin(async move { calls::perform(&app, &at, &id, call).await }));
+            return;
+        }
+        let (done, next) = oneshot::channel::<()>();
+        let before = self.last_sent.replace(next);
+        self.sending += 1;
+        self.calls.push(Box::pin(async move {
+            if let Some(before) = before {
+                // The one before is done, or was given up.
+                let _ = before.await;
+            }
+            let performed = calls::perform(&app, &at, &id, call).await;
+            drop(done);
+            performed
+        }));
+    }
+
+    fn done(&mut self, done: Performed) {
+        let Performed { text, was_message, sent, refused } = done;
+        self.refused += u32::from(refused);
+        self.out.push_back(text.into());
+        if !was_message {
+            return;
+        }
+        self.sending -= 1;
+        if let Some(event) = sent {
+            if self.own.len() == OWN_MAX {
+                self.own.pop_front();
+            }
+            self.own.push_back(event);
+        }
+        if self.sending == 0 {
+            std::mem::take(&mut self.held).into_iter().for_each(|told| self.tell(told));
+        }
+    }
+
+    /// Writes what is told. A message that was sent over this connection is not told over it: while
+    /// some are being sent, nobody knows which those are.
+    fn tell(&mut self, told: Arc<Told>) {
+        if let Some(own) = self.own_message(told.notice()) {
+            if self.sending > 0 {
+                return self.held.push(told);
+            }
+            if let Some(place) = self.own.iter().position(|id| *id == own) {
+                self.own.remove(place);
+                return;
+            }
+        }
+        let text = told.written(written);
+        if !text.is_empty() {
+            self.out.push_back((&*text).into());
+        }
+    }
+
+    /// The id of the agent's own message, where this tells of one.
+    fn own_message(&self, notice: &Notice) -> Option<EventId> {
+        let own = self.known.as_ref()?.at.own.agent();
+        let posted = notice.posted().filter(|posted| posted.from == *own)?;
+        match notice {
+            Notice::Received { conversation, message, .. } => {
+                Some(message.id(conversation)).filter(|_| posted.from == *own)
+            }
+            _ => None,
+        }
+    }
+
+    /// Asks the client something; it answers as a manager.
+    fn ask(&mut self, asked: Asked) {
+        let Asked { request, answer } = asked;
+        self.questions.retain(|_, waiting| !waiting.is_closed());
+        self.last_question += 1;
+        let id = format!("server-{}", self.last_question);
+        self.out.push_back(frame::request(&id, request.word(), &request).into());
+        self.questions.insert(id, answer);
+    }
+
+    /// Answers that something cannot be. Whoever sends nothing else is cut.
+    fn refuse(&mut self, id: Option<&str>, error: &RpcError) -> Result<(), End> {
+        self.out.push_back(frame::error(id, error).into());
+        self.refused += 1;
+        let most = if self.known.is_some() { REFUSED_MAX } else { REFUSED_UNKNOWN_MAX };
+        if self.refused > most { Err(End::TooWild) } else { Ok(()) }
+    }
+}
+
+/// What comes for an agent that said who it is.
+async fn told(known: &mut Option<Known>) -> Woken {
+    let Some(known) = known else { return pending().await };
+    tokio::select! {
+        biased;
+        () = &mut known.lost => Woken::End(End::Revoked),
+        Some(asked) = known.asked.recv() => Woken::Asks(asked),
+        told = known.attendance.next() => match told {
+            Ok(told) => Woken::Told(told),
+            Err(_) => Woken::End(End::TooSlow),
+        },
+    }
+}
+
+/// Whether the library refused something for its size.
+fn is_too_large(error: &axum::Error) -> bool {
+    error.to_string().contains("too long") || error.to_string().contains("too big")
+}

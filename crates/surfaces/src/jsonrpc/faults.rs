@@ -1,0 +1,73 @@
+//! What a refusal of the engine is on the wire: its number, its words, and what programs are told.
+
+use moothall_engine::access::{AccessError, Denied};
+use moothall_engine::answers::HallError;
+use moothall_engine::tasks::TaskError;
+use moothall_kernel::command::{Refusal, Rejection};
+use serde_json::json;
+
+use super::code::{RpcCode, RpcError};
+use super::methods::Method;
+
+impl RpcError {
+    /// What a method answers where the engine refused it.
+    pub(super) fn of(method: Method, error: TaskError) -> Self {
+        match error {
+            TaskError::Access(error) => Self::of_access(error),
+            TaskError::UnknownAgent(_) => Self::new(RpcCode::NotFound, error.to_string()),
+            TaskError::NotWanted { task, reason } => {
+                let data = match reason {
+                    Some(reason) => json!({ "taskId": task, "reason": reason }),
+                    None => json!({ "taskId": task }),
+                };
+                Self::plain(RpcCode::TaskRejected).with_data(data)
+            }
+            TaskError::Blocked { draft, reason } => Self::plain(RpcCode::HookBlocked)
+                .with_data(json!({ "reason": reason, "messageId": draft })),
+            TaskError::TooMany(wait) => {
+                Self::plain(RpcCode::RateLimited).with_data(json!({ "retryAfterMs": wait.0 }))
+            }
+            TaskError::Invalid(reason) => Self::invalid_params(method.word(), &reason),
+        }
+    }
+
+    fn of_access(error: AccessError) -> Self {
+        match error {
+            AccessError::Denied(Denied::Stranger) => {
+                Self::new(RpcCode::Unauthorized, "Authentication failed")
+            }
+            AccessError::Denied(denied) => Self::new(RpcCode::Forbidden, denied.to_string()),
+            AccessError::Hall(HallError::Rejected(rejection)) => Self::of_rejection(&rejection),
+            AccessError::Hall(HallError::NotFound(_) | HallError::Deleted(_)) => {
+                Self::plain(RpcCode::NotFound)
+            }
+            AccessError::Hall(error) => {
+                tracing::warn!(%error, "a call failed");
+                Self::plain(RpcCode::InternalError).because(&error.to_string())
+            }
+            AccessError::Invalid(_)
+            | AccessError::OtherKind(_)
+            | AccessError::OfSession(_)
+            | AccessError::NameOfOther(..)
+            | AccessError::Unknown
+            | AccessError::Session(_)
+            | AccessError::Unfit(_) => Self::new(RpcCode::Conflict, error.to_string()),
+        }
+    }
+
+    fn of_rejection(rejection: &Rejection) -> Self {
+        let code = match (rejection.code, rejection.refusal) {
+            ("not_admitted", _) => RpcCode::ParticipantNotAdmitted,
+            ("conversation_full" | "too_many_participants", _) => RpcCode::ConversationFull,
+            ("task_closed", _) => RpcCode::TaskClosed,
+            ("thread_archived", _) => {
+                return Self::plain(RpcCode::ConversationArchived);
+            }
+            (_, Refusal::Invalid | Refusal::TooLarge) => RpcCode::InvalidParams,
+            (_, Refusal::Forbidden) => RpcCode::Forbidden,
+            (_, Refusal::NotFound | Refusal::Gone) => RpcCode::NotFound,
+            (_, Refusal::Conflict) => RpcCode::Conflict,
+        };
+        Self::new(code, rejection.message.clone())
+    }
+}
