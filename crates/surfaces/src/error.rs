@@ -459,7 +459,7 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
         "too_many_starts",
         "So many requests to start something wait in the thread that no more are taken; wait for a person.",
     ),
-    (409, "exists", "The thread exists already."),
+    (409, "exists", "The thread, or the task, exists already."),
     (
         409,
         "turn_stopped",

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use strum::VariantArray;
 
 use crate::error::{Code, RULE_CODES};
+use crate::jsonrpc::code::{RpcCode, TASK_CODES};
 use crate::mcp::tools_page;
 
 /// The page that lists every error.
@@ -26,6 +27,17 @@ pub fn errors_page() -> String {
     );
     for (status, word, meaning) in RULE_CODES {
         let _ = writeln!(page, "| {status} | `{word}` | {meaning} |");
+    }
+    page.push_str(
+        "\n## Over JSON-RPC\n\nAn error there is `{\"code\": …, \"message\": …}`, with `data` where programs may want to know more.\n\n\
+         | code | name | message where the occasion has none of its own |\n|---|---|---|\n",
+    );
+    for code in RpcCode::VARIANTS {
+        let _ = writeln!(page, "| {} | `{}` | {} |", code.number(), code.tag(), code.message());
+    }
+    page.push_str("\n## Of the rules of tasks\n\n| code | word | meaning |\n|---|---|---|\n");
+    for (word, code, meaning) in TASK_CODES {
+        let _ = writeln!(page, "| {} | `{word}` | {meaning} |", code.number());
     }
     page
 }

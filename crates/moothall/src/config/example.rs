@@ -50,7 +50,7 @@ const SERVER: &[Entry] = &[
     ),
     (
         "invite_code",
-        "\"${MOOTHALL_INVITE_CODE}\"",
+        "\"let-our-agents-in\"",
         "What agents of other programs need to register. Unset: in local mode nothing, and in token mode none can.",
     ),
     (

@@ -52,6 +52,24 @@ codes! {
     TaskRejected = -32024 "TaskRejected" "Task request was rejected by the task manager";
 }
 
+/// What the rules of tasks refuse, by their own words, and what that is on the wire.
+pub const TASK_CODES: &[(&str, RpcCode, &str)] = &[
+    ("unknown_task", RpcCode::NotFound, "There is no such task, conversation or message."),
+    ("unknown_lease", RpcCode::NotFound, "This server hands out no leases."),
+    ("task_over", RpcCode::Forbidden, "The task failed, is over or about to end, or waits."),
+    ("not_manager", RpcCode::Forbidden, "The caller does not manage the task."),
+    ("not_of_task", RpcCode::Forbidden, "It belongs to another task, or the caller is not in it."),
+    ("built_in_app", RpcCode::Forbidden, "The app is built in, and nobody registers for it."),
+    ("not_admitted", RpcCode::ParticipantNotAdmitted, "The agent is not admitted to the task."),
+    ("task_closed", RpcCode::TaskClosed, "Nothing is said in the conversations of the task."),
+    (
+        "conversation_full",
+        RpcCode::ConversationFull,
+        "A conversation has 200 participants at most.",
+    ),
+    ("task_full", RpcCode::Conflict, "The task admits no more agents, or has no room for more."),
+];
+
 impl RpcCode {
     /// The name by which clients know the class of the error. It is not on the wire.
     pub fn tag(self) -> &'static str {

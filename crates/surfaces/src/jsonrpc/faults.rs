@@ -6,7 +6,7 @@ use moothall_engine::tasks::TaskError;
 use moothall_kernel::command::{Refusal, Rejection};
 use serde_json::json;
 
-use super::code::{RpcCode, RpcError};
+use super::code::{RpcCode, RpcError, TASK_CODES};
 use super::methods::Method;
 
 impl RpcError {
@@ -56,17 +56,18 @@ impl RpcError {
     }
 
     fn of_rejection(rejection: &Rejection) -> Self {
-        let code = match (rejection.code, rejection.refusal) {
-            ("not_admitted", _) => RpcCode::ParticipantNotAdmitted,
-            ("conversation_full" | "too_many_participants", _) => RpcCode::ConversationFull,
-            ("task_closed", _) => RpcCode::TaskClosed,
-            ("thread_archived", _) => {
-                return Self::plain(RpcCode::ConversationArchived);
-            }
-            (_, Refusal::Invalid | Refusal::TooLarge) => RpcCode::InvalidParams,
-            (_, Refusal::Forbidden) => RpcCode::Forbidden,
-            (_, Refusal::NotFound | Refusal::Gone) => RpcCode::NotFound,
-            (_, Refusal::Conflict) => RpcCode::Conflict,
+        // What the rules of conversations say of it is for readers of HTTP.
+        if rejection.code == "thread_archived" {
+            return Self::plain(RpcCode::ConversationArchived);
+        }
+        let of_task = TASK_CODES.iter().find(|(word, ..)| *word == rejection.code);
+        let code = match (of_task, rejection.refusal) {
+            (Some((_, code, _)), _) => *code,
+            (None, _) if rejection.code == "too_many_participants" => RpcCode::ConversationFull,
+            (None, Refusal::Invalid | Refusal::TooLarge) => RpcCode::InvalidParams,
+            (None, Refusal::Forbidden) => RpcCode::Forbidden,
+            (None, Refusal::NotFound | Refusal::Gone) => RpcCode::NotFound,
+            (None, Refusal::Conflict) => RpcCode::Conflict,
         };
         Self::new(code, rejection.message.clone())
     }

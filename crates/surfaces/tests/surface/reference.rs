@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use moothall_engine::door::Need;
 use moothall_surfaces::error::{Code, RULE_CODES};
+use moothall_surfaces::jsonrpc::code::TASK_CODES;
 use moothall_surfaces::{ROUTES, openapi, openrpc, reference};
 use serde_json::{Value, json};
 use strum::VariantArray;
@@ -77,6 +78,7 @@ fn every_code_of_the_rules_is_listed_and_no_other() {
     let listed: BTreeSet<&str> = RULE_CODES
         .iter()
         .map(|(_, word, _)| *word)
+        .chain(TASK_CODES.iter().map(|(word, ..)| *word))
         .chain(Code::VARIANTS.iter().map(<&str>::from))
         .collect();
     for tail in text.split("Rejection::new(").skip(1) {
