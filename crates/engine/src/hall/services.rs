@@ -23,7 +23,8 @@ use crate::outbox::Outbox;
 use crate::ports::{Clock, Listed, Store};
 use crate::runtime::registry::{Registry, Standing};
 use crate::sessions::Residents;
-use crate::tasks::{SeatChange, TaskDirectory};
+use crate::tasks::directory::TaskDirectory;
+use crate::tasks::seats::SeatChange;
 
 /// Notifications a listener may lag behind.
 const CHANGES_LEN: usize = 4096;

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use moothall_kernel::ids::ParticipantId;
 use tokio::sync::{mpsc, watch};
 
-use super::directory::TaskDirectory;
 use super::notice::Told;
 
 /// Notices that wait for a connection, at most.
@@ -60,26 +59,25 @@ impl AgentLine {
     }
 }
 
+/// What is done when a connection is gone.
+pub(super) type Leave = Box<dyn FnOnce() + Send + Sync>;
+
 /// While this lives, an agent is connected.
 pub struct Attendance {
     line: AgentLine,
     queue: mpsc::Receiver<Arc<Told>>,
     bytes: Arc<AtomicUsize>,
     cut: watch::Receiver<Option<Cut>>,
-    directory: Arc<TaskDirectory>,
+    leave: Option<Leave>,
 }
 
 impl Attendance {
-    pub(super) fn new(
-        id: u64,
-        agent: ParticipantId,
-        directory: Arc<TaskDirectory>,
-    ) -> (Self, Line) {
+    pub(super) fn new(id: u64, agent: ParticipantId, leave: Leave) -> (Self, Line) {
         let (sender, queue) = mpsc::channel(WAITING_MAX);
         let (sign, cut) = watch::channel(None);
         let bytes = Arc::<AtomicUsize>::default();
         let line = Line { id, sender, bytes: bytes.clone(), cut: Arc::new(sign) };
-        (Self { line: AgentLine { id, agent }, queue, bytes, cut, directory }, line)
+        (Self { line: AgentLine { id, agent }, queue, bytes, cut, leave: Some(leave) }, line)
     }
 
     /// The connection, as whatever is asked over it names it.
@@ -123,6 +121,8 @@ impl Attendance {
 
 impl Drop for Attendance {
     fn drop(&mut self) {
-        self.directory.leave(&self.line.agent, self.line.id);
+        if let Some(leave) = self.leave.take() {
+            leave();
+        }
     }
 }

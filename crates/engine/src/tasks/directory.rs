@@ -3,17 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
+use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::time::Millis;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
 use super::attendance::{Attendance, Line};
-use super::follower;
 use super::manager::App;
 use super::notice::{Notice, Told};
 use super::rates::Rates;
-use crate::hall::inner::Inner;
 use crate::hall::presences::Presences;
 use crate::ports::Clock;
 
@@ -60,7 +58,9 @@ impl TaskDirectory {
     pub(crate) fn enter(self: &Arc<Self>, agent: &ParticipantId) -> Attendance {
         let mut state = self.lock();
         state.last += 1;
-        let (attendance, line) = Attendance::new(state.last, agent.clone(), self.clone());
+        let (id, directory, leaver) = (state.last, self.clone(), agent.clone());
+        let leave = Box::new(move || directory.leave(&leaver, id));
+        let (attendance, line) = Attendance::new(id, agent.clone(), leave);
         let lines = state.lines.entry(agent.clone()).or_default();
         lines.push(line);
         if lines.len() == 1 {
@@ -71,7 +71,7 @@ impl TaskDirectory {
     }
 
     /// One of its connections is gone, and what it managed has no manager.
-    pub(super) fn leave(&self, agent: &ParticipantId, id: u64) {
+    fn leave(&self, agent: &ParticipantId, id: u64) {
         let mut state = self.lock();
         state.watching.remove(&id);
         state.apps.retain(|_, app| app.line != id);
@@ -86,26 +86,20 @@ impl TaskDirectory {
         state.drop_unheard(|followed| followed.members.contains(agent));
     }
 
-    /// Follows a stream from its next event, or from one that brought somebody in. Resolves to
-    /// `true` when nothing that comes from now on is missed.
+    /// Begins to follow a stream, unless that is done already: `start` makes the task that does.
+    /// Resolves to `true` when nothing that comes from now on is missed.
     pub(crate) fn follow(
-        self: &Arc<Self>,
-        hall: &Arc<Inner>,
+        &self,
         stream: &StreamId,
-        from: Option<Seq>,
+        start: impl FnOnce(watch::Sender<bool>) -> AbortHandle,
     ) -> watch::Receiver<bool> {
         let mut state = self.lock();
         if let Some(followed) = state.followed.get(stream) {
             return followed.ready.clone();
         }
         let (sign, ready) = watch::channel(false);
-        let following = follower::run(hall.weak(), self.clone(), stream.clone(), from, sign);
-        let followed = Followed {
-            members: BTreeSet::new(),
-            present: BTreeSet::new(),
-            ready: ready.clone(),
-            task: hall.spawn_abortable(following),
-        };
+        let (members, present) = <_>::default();
+        let followed = Followed { members, present, ready: ready.clone(), task: start(sign) };
         state.followed.insert(stream.clone(), followed);
         ready
     }

@@ -2,11 +2,13 @@
 
 use std::sync::{Arc, Weak};
 
-use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::task_command::{Seat, TaskOrder};
 use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
 
+use super::follower;
 use crate::answers::HallError;
 use crate::hall::inner::Inner;
 use crate::stream::effects::seat_of;
@@ -37,7 +39,7 @@ impl Inner {
         }
         let seats = self.seats_for(&all).await?;
         let defaults = (*self.standing().defaults()).clone();
-        let policy = Box::new(Policy { name: PolicyName::MentionOnly, ..defaults });
+        let policy = Box::new(Policy { name: PolicyName::PLAIN, ..defaults });
         Ok(TaskOrder::Begin { name, by, participants, first, seats, policy })
     }
 
@@ -52,6 +54,16 @@ impl Inner {
         Ok(wanted.map(|claim| claim.stream).collect())
     }
 
+    /// Follows a stream from its next event, or from one that brought somebody in, unless that is
+    /// done already. Resolves to `true` when nothing that comes from now on is missed.
+    fn follow(self: &Arc<Self>, stream: &StreamId, from: Option<Seq>) -> watch::Receiver<bool> {
+        self.tasks.follow(stream, |ready| {
+            let following =
+                follower::run(self.weak(), self.tasks.clone(), stream.clone(), from, ready);
+            self.spawn_abortable(following)
+        })
+    }
+
     /// Follows what an agent that just connected has a place in; when this returns, nothing of what
     /// comes is missed.
     pub(crate) async fn follow_all(
@@ -59,8 +71,7 @@ impl Inner {
         agent: &ParticipantId,
     ) -> Result<(), HallError> {
         let seats = self.seats_of(agent, None).await?;
-        let all: Vec<_> =
-            seats.iter().map(|stream| self.tasks.follow(self, stream, None)).collect();
+        let all: Vec<_> = seats.iter().map(|stream| self.follow(stream, None)).collect();
         for mut ready in all {
             // An error says that it cannot be followed: nothing will come of it.
             let _ = ready.wait_for(|ready| *ready).await;
@@ -76,7 +87,7 @@ impl Inner {
             let Some(hall) = hall.upgrade() else { return };
             match change {
                 Ok(change) if change.taken && hall.tasks.is_online(&change.agent) => {
-                    hall.tasks.follow(&hall, &change.stream, Some(change.at));
+                    hall.follow(&change.stream, Some(change.at));
                 }
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => {

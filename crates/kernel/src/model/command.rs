@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+pub use crate::model::actor::Actor;
 use crate::model::budget::Budgets;
 use crate::model::event::{Cause, Fault, Recorded, To, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use crate::model::message_part::{MessagePart, PartPlace, compose};
 use crate::model::participant::{Address, AgentFacts, Kind, Part, Participant, Profile};
 use crate::model::permission::{Question, Withdrawn};
+pub use crate::model::post::Post;
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::{StartOutcome, StartRequest};
 use crate::model::task_command::{TaskCommand, TaskOrder};
@@ -20,35 +21,6 @@ use crate::planted::{self, Bug};
 
 /// Longest type or label of an event, in characters.
 pub const WORD_CHARS_MAX: usize = 64;
-
-/// Who asks: an id, whether the server knows it to be a person, and whether anything proves that it
-/// is who it says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Actor {
-    /// The id the words will carry.
-    pub id: ParticipantId,
-    /// A human principal stands behind it.
-    pub human: bool,
-    /// A credential stands behind it, or the server itself; otherwise the id is the client's word.
-    pub proven: bool,
-}
-
-impl Actor {
-    /// Somebody who is who they say; whether that is a person, only the conversation knows.
-    pub fn named(id: impl Into<ParticipantId>) -> Self {
-        Self { id: id.into(), human: false, proven: true }
-    }
-
-    /// A person whom the server knows.
-    pub fn human(id: impl Into<ParticipantId>) -> Self {
-        Self { id: id.into(), human: true, proven: true }
-    }
-
-    /// Somebody of whom there is only a client's word.
-    pub fn unproven(id: impl Into<ParticipantId>) -> Self {
-        Self { id: id.into(), human: false, proven: false }
-    }
-}
 
 /// What the world outside knows at the moment of a decision. Whatever a decision took from here is
 /// in the event it made.
@@ -353,52 +325,6 @@ pub enum EngineCommand {
         /// What it wants.
         order: Box<TaskOrder>,
     },
-}
-
-/// Something to be said.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Post {
-    /// Who says it.
-    pub by: Actor,
-    /// Whom it addresses.
-    pub to: To,
-    /// The text as it was given, in UTF-8.
-    pub body: String,
-    /// What it replies to, looked up by the host.
-    pub reply_to: Option<Cause>,
-    /// Labels of the client.
-    pub tags: Vec<String>,
-    /// The participant in whose own terminal a person typed it.
-    pub typed_at: Option<ParticipantId>,
-    /// Agents whom a person has answer it, one after the other, and nobody else. (Ruling 17.)
-    pub asks: Vec<ParticipantId>,
-    /// Where the parts of its body stand, where it has several.
-    pub parts: Vec<PartPlace>,
-    /// Who may see it beside its speaker, and nobody else; everybody where nothing is said.
-    pub only_for: Option<Vec<ParticipantId>>,
-}
-
-impl Post {
-    /// Words, pictures and files to everyone.
-    pub fn of_parts(by: Actor, given: &[MessagePart]) -> Self {
-        let (body, parts) = compose(given);
-        Self { parts, ..Self::new(by, body) }
-    }
-
-    /// Plain words to everyone.
-    pub fn new(by: Actor, body: impl Into<String>) -> Self {
-        Self {
-            by,
-            to: To::All,
-            body: body.into(),
-            reply_to: None,
-            tags: Vec::new(),
-            typed_at: None,
-            asks: Vec::new(),
-            parts: Vec::new(),
-            only_for: None,
-        }
-    }
 }
 
 /// A client's own kind of event, which is kept and shown and decides nothing.

@@ -12,7 +12,7 @@ use crate::model::participant::{Address, AgentFacts, Kind, Part, Profile};
 use crate::model::permission::{PermissionOption, Withdrawn};
 use crate::model::settings::Policy;
 use crate::model::start::{StartOutcome, StartRequest};
-use crate::model::task::TaskEvent;
+use crate::model::task_event::TaskEvent;
 use crate::model::time::{Millis, Timestamp};
 pub use crate::model::usage::Usage;
 

@@ -20,8 +20,10 @@ use crate::model::summary::{Summaries, Summary};
 use crate::model::time::{Millis, Timestamp};
 use crate::planted::{self, Bug};
 
+mod owner;
 mod turn;
 
+pub use owner::Owner;
 pub(crate) use turn::Ended;
 pub use turn::{Running, Turn};
 
@@ -90,17 +92,6 @@ pub struct Conversation {
 pub(crate) struct Origin {
     pub(crate) seq: Seq,
     pub(crate) by: ParticipantId,
-}
-
-/// The task that a conversation belongs to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Owner {
-    /// The stream of the task.
-    pub task: StreamId,
-    /// Its title was given, and is not made of the names of those in it.
-    pub titled: bool,
-    /// The task manager that began it.
-    pub by: ParticipantId,
 }
 
 /// What a conversation remembers of its budget.
@@ -415,21 +406,6 @@ impl Conversation {
     /// Whether unaddressed human messages ask everyone.
     pub fn invited_auto(&self) -> bool {
         self.invited_auto
-    }
-
-    /// The task that owns it, where one does.
-    pub fn task(&self) -> Option<&StreamId> {
-        self.owner.as_ref().map(|owner| &owner.task)
-    }
-
-    /// Who began it for its task.
-    pub fn task_manager(&self) -> Option<&ParticipantId> {
-        self.owner.as_ref().map(|owner| &owner.by)
-    }
-
-    /// Whether somebody gave it its title.
-    pub fn is_titled(&self) -> bool {
-        self.owner.as_ref().is_none_or(|owner| owner.titled)
     }
 
     /// Who is muted, sorted.

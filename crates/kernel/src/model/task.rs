@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::event::{Event, Recorded};
 use crate::model::ids::{ParticipantId, Seq, StreamId};
+pub use crate::model::task_event::{NewConversation, TaskEvent};
 use crate::model::time::Timestamp;
 
 /// The app of tasks that nobody else manages: whoever begins such a task is its task manager.
@@ -26,92 +27,6 @@ pub enum TaskStatus {
     Active,
     /// Its manager did not want it.
     Failed,
-    /// It is over.
-    Closed,
-}
-
-/// A conversation as a task begins it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NewConversation {
-    /// The id that it will have.
-    pub id: StreamId,
-    /// Its title, where it was given one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// Those for whom it is begun. Whoever begins it takes part as well.
-    pub participants: Vec<ParticipantId>,
-}
-
-/// What happens to a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[derive(strum::VariantNames)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum TaskEvent {
-    /// Somebody asked for it. They and those whom they invited are admitted.
-    Requested {
-        /// The app whose task it is.
-        app: String,
-        /// The agent that asked.
-        initiator: ParticipantId,
-        /// The others, in the order given.
-        invited: Vec<ParticipantId>,
-        /// The conversation that it begins with.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        first: Option<NewConversation>,
-        /// Until when its manager may say something; nothing where nobody is asked.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        until: Option<Timestamp>,
-    },
-    /// Its manager wants it.
-    Accepted,
-    /// Its manager does not want it, or did not say so in time.
-    Rejected {
-        /// Why, for the one who asked.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        reason: Option<String>,
-    },
-    /// An agent may take part in its conversations.
-    Admitted {
-        /// The agent.
-        agent: ParticipantId,
-        /// It was admitted before, too.
-        again: bool,
-    },
-    /// Its manager took an agent out. It stays in the conversations in which it is.
-    Removed {
-        /// The agent.
-        agent: ParticipantId,
-    },
-    /// An agent left, and with it each conversation of the task.
-    Left {
-        /// The agent.
-        agent: ParticipantId,
-        /// The conversations of the task.
-        conversations: Vec<StreamId>,
-    },
-    /// A conversation begins, which belongs to the task.
-    ConversationOpened {
-        /// It, and those for whom it is begun.
-        conversation: NewConversation,
-        /// The task manager, who takes part.
-        by: ParticipantId,
-        /// It begins together with the task.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        first: bool,
-    },
-    /// It is about to end: nothing is said in it any more, and its conversations are archived.
-    Closing {
-        /// The task manager.
-        by: ParticipantId,
-        /// The conversations of the task.
-        conversations: Vec<StreamId>,
-    },
-    /// One of them is archived, or gone.
-    ConversationSettled {
-        /// The conversation.
-        conversation: StreamId,
-    },
     /// It is over.
     Closed,
 }

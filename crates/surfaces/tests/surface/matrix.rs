@@ -454,7 +454,7 @@ fn every_route_has_a_row_and_every_row_a_route() {
 }
 
 #[test]
-fn every_action_is_a_routes_or_a_tools_or_a_commands() {
+fn every_action_is_a_routes_a_tools_a_commands_or_a_methods() {
     let commands = [
         Action::Say,
         Action::PostCustom,
@@ -468,11 +468,21 @@ fn every_action_is_a_routes_or_a_tools_or_a_commands() {
         Action::RaiseThreadBudget,
         Action::Gather,
     ];
+    let methods = [
+        Action::AttendTasks,
+        Action::LookUpAgents,
+        Action::BeginTask,
+        Action::ReadTask,
+        Action::LeaveTask,
+        Action::ManageTask,
+        Action::SayInTask,
+    ];
     let named = ROUTES
         .iter()
         .map(|route| route.action)
         .chain(actions_of_tools().into_iter().map(|(_, action)| action))
-        .chain(commands);
+        .chain(commands)
+        .chain(methods);
     let named: Vec<_> = named.collect();
     for action in Action::ALL {
         assert!(named.contains(action), "nobody can do {action:?}");

@@ -282,7 +282,7 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.client.request(method, self.url(path));
         if self.signed { request.bearer_auth(&self.key) } else { request }
     }

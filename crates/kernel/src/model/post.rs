@@ -1,0 +1,52 @@
+//! Words on their way into a conversation: who says them, to whom, and what they answer.
+
+use crate::model::actor::Actor;
+use crate::model::event::{Cause, To};
+use crate::model::ids::ParticipantId;
+use crate::model::message_part::{MessagePart, PartPlace, compose};
+
+/// Something to be said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Post {
+    /// Who says it.
+    pub by: Actor,
+    /// Whom it addresses.
+    pub to: To,
+    /// The text as it was given, in UTF-8.
+    pub body: String,
+    /// What it replies to, looked up by the host.
+    pub reply_to: Option<Cause>,
+    /// Labels of the client.
+    pub tags: Vec<String>,
+    /// The participant in whose own terminal a person typed it.
+    pub typed_at: Option<ParticipantId>,
+    /// Agents whom a person has answer it, one after the other, and nobody else. (Ruling 17.)
+    pub asks: Vec<ParticipantId>,
+    /// Where the parts of its body stand, where it has several.
+    pub parts: Vec<PartPlace>,
+    /// Who may see it beside its speaker, and nobody else; everybody where nothing is said.
+    pub only_for: Option<Vec<ParticipantId>>,
+}
+
+impl Post {
+    /// Words, pictures and files to everyone.
+    pub fn of_parts(by: Actor, given: &[MessagePart]) -> Self {
+        let (body, parts) = compose(given);
+        Self { parts, ..Self::new(by, body) }
+    }
+
+    /// Plain words to everyone.
+    pub fn new(by: Actor, body: impl Into<String>) -> Self {
+        Self {
+            by,
+            to: To::All,
+            body: body.into(),
+            reply_to: None,
+            tags: Vec::new(),
+            typed_at: None,
+            asks: Vec::new(),
+            parts: Vec::new(),
+            only_for: None,
+        }
+    }
+}

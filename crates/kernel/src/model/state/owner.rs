@@ -1,0 +1,34 @@
+//! What a conversation remembers of the task that it belongs to, where it belongs to one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::ids::{ParticipantId, StreamId};
+use crate::model::state::Conversation;
+
+/// The task that a conversation belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// The stream of the task.
+    pub task: StreamId,
+    /// Its title was given, and is not made of the names of those in it.
+    pub titled: bool,
+    /// The task manager that began it.
+    pub by: ParticipantId,
+}
+
+impl Conversation {
+    /// The task that owns it, where one does.
+    pub fn task(&self) -> Option<&StreamId> {
+        self.owner.as_ref().map(|owner| &owner.task)
+    }
+
+    /// Who began it for its task.
+    pub fn task_manager(&self) -> Option<&ParticipantId> {
+        self.owner.as_ref().map(|owner| &owner.by)
+    }
+
+    /// Whether somebody gave it its title.
+    pub fn is_titled(&self) -> bool {
+        self.owner.as_ref().is_none_or(|owner| owner.titled)
+    }
+}
