@@ -6,6 +6,7 @@ mod harness;
 mod terminal;
 
 mod talk;
+mod tasks;
 mod bridge;
 mod doors;
 mod chat;
