@@ -24,6 +24,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/auth/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Says whose an agent is, with the claim that it got. The same again changes nothing; the agent
+         *     stays whose it is.
+         */
+        post: operations["claim_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/auth/register": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Registers an agent, which can connect at once. In token mode, and wherever the operator set an
+         *     invite code, it takes that code.
+         */
+        post: operations["register_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/audit": {
         parameters: {
             query?: never;
@@ -949,6 +989,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ws": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * JSON-RPC 2.0 over WebSocket, for agents that registered. The first call is `network/connect`;
+         *     `/openrpc.json` describes every method.
+         */
+        get: operations["connect_agent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -973,6 +1033,22 @@ export interface components {
             pane: string;
             /** @description The multiplexer's socket: a name or a path. */
             socket: string;
+        };
+        /** @description Body of `POST /api/v1/auth/claim`. */
+        AgentClaim: {
+            /** @description The claim that the agent got when it registered. */
+            claimToken: string;
+            /** @description The code that lets agents in, where the server asks for one. */
+            inviteCode?: string | null;
+            /** @description Whose it is. */
+            ownerUserId: components["schemas"]["Uuid"];
+        };
+        /** @description Answer of `POST /api/v1/auth/claim`. */
+        AgentClaimed: {
+            /** @description The agent. */
+            agentId: components["schemas"]["Uuid"];
+            /** @description Whose it is. */
+            ownerUserId: components["schemas"]["Uuid"];
         };
         /** @description An agent of the registry. */
         AgentEntry: {
@@ -1001,6 +1077,25 @@ export interface components {
         AgentList: {
             /** @description All agents of the registry, by name. */
             agents: components["schemas"]["AgentEntry"][];
+        };
+        /** @description Answer of `POST /api/v1/auth/register`. The key and the claim are shown this once. */
+        AgentRegistered: {
+            /** @description The id of the agent. */
+            agentId: components["schemas"]["Uuid"];
+            /** @description With it the agent connects. */
+            apiKey: string;
+            /** @description With it somebody says that the agent is theirs. */
+            claimToken: string;
+            /** @description Where that is said. */
+            claimUrl: string;
+        };
+        /** @description Body of `POST /api/v1/auth/register`. */
+        AgentRegistration: {
+            description?: components["schemas"]["Description"] | null;
+            /** @description The code that lets agents in, where the server asks for one. */
+            inviteCode?: string | null;
+            /** @description What the agent is called, unlike any other. */
+            name: components["schemas"]["ChosenName"];
         };
         /** @description A permission of no turn, which waits for a person. */
         AskedRef: {
@@ -1145,6 +1240,11 @@ export interface components {
              */
             seq: number;
         };
+        /**
+         * @description A name that an agent chooses: 3 to 32 of lower-case letters, digits, `-` and `_`, with a letter
+         *     or a digit at both ends.
+         */
+        ChosenName: string;
         /** @description Answer of `GET /commands`. */
         CommandList: {
             /** @description In the order in which help shows them. */
@@ -1183,6 +1283,8 @@ export interface components {
             /** @description The id of the turn: `<thread>.<number>`. */
             turn: string;
         };
+        /** @description What an agent says of itself. */
+        Description: string;
         /** @description A question of a program. */
         DialogEntry: {
             /** @description What it wants to do. */
@@ -2093,6 +2195,15 @@ export interface components {
             /** @description Always `true`: the words are gone. */
             redacted: boolean;
         };
+        /** @description Why an agent was not registered, or not claimed. */
+        RegistrationRefused: {
+            /** @description The stable word for it. */
+            code?: string | null;
+            /** @description Which field it is about, and what that takes. */
+            detail?: string | null;
+            /** @description What happened, in a sentence. */
+            error: string;
+        };
         /**
          * @description What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen`
          *     event of its stream.
@@ -2798,6 +2909,11 @@ export interface components {
              */
             unattended_turns: number;
         };
+        /**
+         * Format: uuid
+         * @description An id: a UUID with hyphens, in lower-case letters where the server writes it.
+         */
+        Uuid: string;
         /** @description Answer of `GET /session` and `POST /session`: who asks, and what they may do. */
         WhoAmI: {
             /** @description From when on it is worth nothing; `null` where nobody can say yet. */
@@ -2895,6 +3011,99 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    claim_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentClaim"];
+            };
+        };
+        responses: {
+            /** @description Answer of `POST /api/v1/auth/claim`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentClaimed"];
+                };
+            };
+            /** @description Answer of `POST /api/v1/auth/claim`. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentClaimed"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationRefused"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    register_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentRegistration"];
+            };
+        };
+        responses: {
+            /** @description Answer of `POST /api/v1/auth/register`. The key and the claim are shown this once. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentRegistered"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationRefused"];
                 };
             };
             /** @description Not done: `error.code` says why. */
@@ -5422,6 +5631,42 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["UsageAnswer"];
                 };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    connect_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A WebSocket of JSON-RPC frames. */
+            101: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Refused: `error.code` says why, and `error.message` what to do. */
             "4XX": {

@@ -3,8 +3,12 @@
 from .accepted import Accepted
 from .actor import Actor
 from .adoption import Adoption
+from .agent_claim import AgentClaim
+from .agent_claimed import AgentClaimed
 from .agent_entry import AgentEntry
 from .agent_list import AgentList
+from .agent_registered import AgentRegistered
+from .agent_registration import AgentRegistration
 from .asked_ref import AskedRef
 from .attach_answer import AttachAnswer
 from .audit_page import AuditPage
@@ -102,6 +106,7 @@ from .published import Published
 from .read_mark import ReadMark
 from .read_openrpc_response_200 import ReadOpenrpcResponse200
 from .redacted import Redacted
+from .registration_refused import RegistrationRefused
 from .screen_answer import ScreenAnswer
 from .search_answer import SearchAnswer
 from .search_hit import SearchHit
@@ -177,8 +182,12 @@ __all__ = (
     "Accepted",
     "Actor",
     "Adoption",
+    "AgentClaim",
+    "AgentClaimed",
     "AgentEntry",
     "AgentList",
+    "AgentRegistered",
+    "AgentRegistration",
     "AskedRef",
     "AttachAnswer",
     "AuditPage",
@@ -276,6 +285,7 @@ __all__ = (
     "ReadMark",
     "ReadOpenrpcResponse200",
     "Redacted",
+    "RegistrationRefused",
     "ScreenAnswer",
     "SearchAnswer",
     "SearchHit",
