@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::time::Millis;
-use tokio::sync::watch;
-use tokio::task::AbortHandle;
+use tokio::sync::{Notify, watch};
 
 use super::attendance::{Attendance, Line};
 use super::manager::App;
@@ -42,7 +41,11 @@ struct Followed {
     /// Those of them who count as present there.
     present: BTreeSet<ParticipantId>,
     ready: watch::Receiver<bool>,
-    task: AbortHandle,
+    /// How often somebody wanted it followed: who came since it was looked at may be one of whom
+    /// the follower has not heard.
+    wanted: u64,
+    /// Rings when somebody in it went.
+    left: Arc<Notify>,
 }
 
 impl TaskDirectory {
@@ -83,7 +86,8 @@ impl TaskDirectory {
         state.lines.remove(agent);
         state.announce(agent, false);
         self.settle_presence(&mut state, agent);
-        state.drop_unheard(|followed| followed.members.contains(agent));
+        let theirs = state.followed.values().filter(|followed| followed.members.contains(agent));
+        theirs.for_each(|followed| followed.left.notify_one());
     }
 
     /// Begins to follow a stream, unless that is done already: `start` makes the task that does.
@@ -91,27 +95,43 @@ impl TaskDirectory {
     pub(crate) fn follow(
         &self,
         stream: &StreamId,
-        start: impl FnOnce(watch::Sender<bool>) -> AbortHandle,
+        start: impl FnOnce(watch::Sender<bool>, Arc<Notify>),
     ) -> watch::Receiver<bool> {
         let mut state = self.lock();
-        if let Some(followed) = state.followed.get(stream) {
+        if let Some(followed) = state.followed.get_mut(stream) {
+            followed.wanted += 1;
             return followed.ready.clone();
         }
         let (sign, ready) = watch::channel(false);
-        let (members, present) = <_>::default();
-        let followed = Followed { members, present, ready: ready.clone(), task: start(sign) };
+        let (members, present, wanted, left) = <_>::default();
+        let followed = Followed { members, present, ready: ready.clone(), wanted, left };
+        start(sign, followed.left.clone());
         state.followed.insert(stream.clone(), followed);
         ready
     }
 
-    /// Who is in a stream that is followed, as that is now. Whether anybody of them is connected:
-    /// otherwise it is followed no more.
+    /// Who is in a stream that is followed, as that is now. Whether anybody of them is connected.
     pub(super) fn set_members(&self, stream: &StreamId, members: &BTreeSet<ParticipantId>) -> bool {
         let mut state = self.lock();
         let Some(followed) = state.followed.get_mut(stream) else { return false };
         followed.members.clone_from(members);
         self.mark_present(&mut state, stream);
-        state.drop_unheard_stream(stream)
+        state.followed.get(stream).is_some_and(|followed| state.is_heard(followed))
+    }
+
+    /// How often somebody wanted a stream followed that is.
+    pub(super) fn wanted(&self, stream: &StreamId) -> u64 {
+        self.lock().followed.get(stream).map_or(0, |followed| followed.wanted)
+    }
+
+    /// Follows a stream no more, unless somebody wanted it since.
+    pub(super) fn leave_unwanted(&self, stream: &StreamId, wanted: u64) -> bool {
+        let mut state = self.lock();
+        if state.followed.get(stream).is_some_and(|followed| followed.wanted != wanted) {
+            return false;
+        }
+        state.followed.remove(stream);
+        true
     }
 
     /// It cannot be followed any more.
@@ -233,25 +253,24 @@ impl State {
     fn is_heard(&self, followed: &Followed) -> bool {
         followed.members.iter().any(|member| self.lines.contains_key(member))
     }
+}
 
-    /// Follows no stream in which nobody is connected, of those of which this holds.
-    fn drop_unheard(&mut self, of: impl Fn(&Followed) -> bool) {
-        let over = self
-            .followed
-            .iter()
-            .filter(|(_, followed)| of(followed) && !self.is_heard(followed))
-            .map(|(stream, _)| stream.clone());
-        for stream in over.collect::<Vec<_>>() {
-            self.followed.remove(&stream).inspect(|followed| followed.task.abort());
-        }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::SystemClock;
 
-    /// The same for one; whether it is followed on.
-    fn drop_unheard_stream(&mut self, stream: &StreamId) -> bool {
-        let heard = self.followed.get(stream).is_some_and(|followed| self.is_heard(followed));
-        if !heard {
-            self.followed.remove(stream);
-        }
-        heard
+    #[test]
+    fn who_comes_while_a_stream_is_let_go_keeps_it_followed() {
+        let clock = Arc::new(SystemClock);
+        let directory = TaskDirectory::new(Arc::new(Presences::since(clock.now())), clock);
+        let (stream, mut begun) = (StreamId::new("s"), 0);
+        directory.follow(&stream, |_, _| begun += 1);
+        let before = directory.wanted(&stream);
+        directory.follow(&stream, |_, _| begun += 1);
+        assert!(!directory.leave_unwanted(&stream, before), "somebody came");
+        assert!(directory.leave_unwanted(&stream, directory.wanted(&stream)));
+        directory.follow(&stream, |_, _| begun += 1);
+        assert_eq!(begun, 2, "it is followed anew");
     }
 }

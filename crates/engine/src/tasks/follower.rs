@@ -10,7 +10,7 @@ use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::task::{Task, TaskEvent};
 use moothall_kernel::view::{Viewer, visible};
 use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 
 use super::directory::TaskDirectory;
 use super::notice::{Notice, TaskView};
@@ -40,6 +40,14 @@ struct Beginning {
     tells: Option<ParticipantId>,
 }
 
+/// What a follower is connected with.
+pub(super) struct Path {
+    pub(super) hall: Weak<Inner>,
+    pub(super) directory: Arc<TaskDirectory>,
+    /// Rings when an agent in the stream disconnected.
+    pub(super) left: Arc<Notify>,
+}
+
 struct Follower {
     directory: Arc<TaskDirectory>,
     stream: StreamId,
@@ -52,57 +60,59 @@ struct Follower {
 
 /// Follows a stream as long as somebody in it is connected and it is there.
 pub(super) async fn run(
-    hall: Weak<Inner>,
-    directory: Arc<TaskDirectory>,
+    path: Path,
     stream: StreamId,
     from: Option<Seq>,
     ready: watch::Sender<bool>,
 ) {
-    if let Err(error) = follow(&hall, &directory, &stream, from, &ready).await {
+    if let Err(error) = follow(&path, &stream, from, &ready).await {
         tracing::debug!(%stream, %error, "followed no more");
-        directory.forget(&stream);
+        path.directory.forget(&stream);
     }
     // Nobody waits for what cannot be followed.
     ready.send_replace(true);
 }
 
 async fn follow(
-    hall: &Weak<Inner>,
-    directory: &Arc<TaskDirectory>,
+    path: &Path,
     stream: &StreamId,
     from: Option<Seq>,
     ready: &watch::Sender<bool>,
 ) -> Result<(), HallError> {
     let mut follower: Option<Follower> = None;
     loop {
-        let Some(open) = hall.upgrade() else { return Ok(()) };
-        let Subscription { head, mut updates, .. } = subscribe(&open, stream).await?;
+        let Some(hall) = path.hall.upgrade() else { return Ok(()) };
+        let Subscription { head, mut updates, .. } = subscribe(&hall, stream).await?;
         let following = match &mut follower {
             Some(following) => following,
             None => {
                 let begin = from.map_or(head, |from| Seq(from.0.saturating_sub(1)));
-                let directory = directory.clone();
-                follower.insert(Follower::begin(&open, directory, stream, begin).await?)
+                let directory = path.directory.clone();
+                follower.insert(Follower::begin(&hall, directory, stream, begin).await?)
             }
         };
-        if !following.settle_members() {
-            return Ok(());
-        }
-        if !following.read(&open).await? {
-            return Ok(());
-        }
+        following.settle_members();
+        following.read(&hall).await?;
         ready.send_replace(true);
-        drop(open);
+        drop(hall);
+        if !following.settle_members() && following.is_over(path).await? {
+            return Ok(());
+        }
         loop {
-            match updates.recv().await {
-                Ok(Update::Events(events)) => {
-                    if !events.iter().all(|event| following.hear(event)) {
-                        return Ok(());
+            let heard = tokio::select! {
+                update = updates.recv() => match update {
+                    Ok(Update::Events(events)) => {
+                        // Each is told, whoever is left to hear it.
+                        events.iter().fold(true, |heard, event| following.hear(event) && heard)
                     }
-                }
-                Ok(Update::Signal(_)) => {}
-                // It was too slow, or the stream was let go: the log has what came meanwhile.
-                Err(RecvError::Lagged(_) | RecvError::Closed) => break,
+                    Ok(Update::Signal(_)) => true,
+                    // It was too slow, or the stream was let go: the log has what came meanwhile.
+                    Err(RecvError::Lagged(_) | RecvError::Closed) => break,
+                },
+                () = path.left.notified() => following.settle_members(),
+            };
+            if !heard && following.is_over(path).await? {
+                return Ok(());
             }
         }
     }
@@ -121,6 +131,15 @@ impl Follower {
         stream: &StreamId,
         last: Seq,
     ) -> Result<Self, HallError> {
+        let (known, members, seen) = Self::look(hall, stream).await?;
+        Ok(Self { directory, stream: stream.clone(), known, members, seen, last })
+    }
+
+    /// What the stream is now, who is in it, and after which event that is so.
+    async fn look(
+        hall: &Arc<Inner>,
+        stream: &StreamId,
+    ) -> Result<(Known, BTreeSet<ParticipantId>, Seq), HallError> {
         let seen = hall.view_any(stream, |state| match state {
             Aggregate::Task(task) => {
                 let members = task.admitted().cloned().collect();
@@ -134,19 +153,34 @@ impl Follower {
             }
         });
         let missing = || HallError::NotFound(stream.clone());
-        let (known, members, seen) = seen.await?.ok_or_else(missing)?;
-        Ok(Self { directory, stream: stream.clone(), known, members, seen, last })
+        seen.await?.ok_or_else(missing)
     }
 
-    /// What the log has after the last event. Whether anybody still listens.
-    async fn read(&mut self, hall: &Arc<Inner>) -> Result<bool, HallError> {
+    /// Whether nobody who is in the stream now is connected. Who came into it since it was looked
+    /// at wanted it followed, and is looked for again.
+    async fn is_over(&mut self, path: &Path) -> Result<bool, HallError> {
+        loop {
+            let Some(hall) = path.hall.upgrade() else { return Ok(true) };
+            let wanted = self.directory.wanted(&self.stream);
+            (_, self.members, self.seen) = Self::look(&hall, &self.stream).await?;
+            if self.settle_members() {
+                return Ok(false);
+            }
+            if self.directory.leave_unwanted(&self.stream, wanted) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Hears what the log has after the last event.
+    async fn read(&mut self, hall: &Arc<Inner>) -> Result<(), HallError> {
         loop {
             let page = hall.store.log.read(&self.stream, self.last, PAGE).await?;
             if page.through <= self.last {
-                return Ok(true);
+                return Ok(());
             }
-            if !page.events.iter().all(|event| self.hear(event)) {
-                return Ok(false);
+            for event in &page.events {
+                self.hear(event);
             }
             self.last = self.last.max(page.through);
         }

@@ -8,7 +8,7 @@ use moothall_kernel::task_command::{Seat, TaskOrder};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
-use super::follower;
+use super::follower::{self, Path};
 use crate::answers::HallError;
 use crate::hall::inner::Inner;
 use crate::stream::effects::seat_of;
@@ -57,10 +57,9 @@ impl Inner {
     /// Follows a stream from its next event, or from one that brought somebody in, unless that is
     /// done already. Resolves to `true` when nothing that comes from now on is missed.
     fn follow(self: &Arc<Self>, stream: &StreamId, from: Option<Seq>) -> watch::Receiver<bool> {
-        self.tasks.follow(stream, |ready| {
-            let following =
-                follower::run(self.weak(), self.tasks.clone(), stream.clone(), from, ready);
-            self.spawn_abortable(following)
+        self.tasks.follow(stream, |ready, left| {
+            let path = Path { hall: self.weak(), directory: self.tasks.clone(), left };
+            self.spawn(follower::run(path, stream.clone(), from, ready));
         })
     }
 

@@ -43,8 +43,6 @@ pub(super) struct Performed {
     /// It was a message, and this is its id where it was kept.
     pub(super) was_message: bool,
     pub(super) sent: Option<EventId>,
-    /// It was one too many.
-    pub(super) refused: bool,
 }
 
 fn rows(limit: Option<rpc::Limit>) -> usize {
@@ -134,11 +132,10 @@ pub(super) async fn perform(app: &App, at: &Connected, id: &str, call: Call) -> 
         call => answered(app, at, id, call).await.map(|text| (text, None)),
     };
     match done {
-        Ok((text, sent)) => Performed { text, was_message, sent, refused: false },
+        Ok((text, sent)) => Performed { text, was_message, sent },
         Err(error) => {
-            let refused = matches!(error, TaskError::TooMany(_));
             let text = frame::error(Some(id), &RpcError::of(method, error));
-            Performed { text, was_message, sent: None, refused }
+            Performed { text, was_message, sent: None }
         }
     }
 }
@@ -148,7 +145,6 @@ async fn said(
     id: &str,
     send: rpc::MessagesSend,
 ) -> Result<(String, EventId), TaskError> {
-    at.door.count_request(&at.own, true)?;
     let rpc::MessagesSend { task_id, conversation_id, parts, reply_to_id, dispatch_lease_id } =
         send;
     if dispatch_lease_id.is_some() {
@@ -171,7 +167,6 @@ async fn said(
 
 async fn answered(app: &App, at: &Connected, id: &str, call: Call) -> Result<String, TaskError> {
     let Connected { door, own, .. } = at;
-    door.count_request(own, false)?;
     let done = || frame::response(id, &rpc::Done {});
     Ok(match call {
         Call::NetworkConnect(_) => frame::response(id, &hello(own)),

@@ -32,8 +32,9 @@ use crate::wire::rpc;
 
 /// Most bytes of anything that a client sends: more ends the connection unread.
 pub(super) const SOCKET_BYTES_MAX: usize = 512 * 1024;
-/// Calls of one connection that are under way at once. More wait unread.
-const CALLS_MAX: usize = 32;
+/// Calls of one connection that are under way at once: more than an agent may make in a minute, so
+/// that a manager's answers are read while its own calls wait for them.
+const CALLS_MAX: usize = 256;
 /// Frames that were refused for what they are, or for their number, before a client is cut.
 const REFUSED_MAX: u32 = 1_000;
 /// The same before anybody knows whose the connection is.
@@ -284,11 +285,19 @@ impl Connection {
             Err(error) => return self.refuse(Some(&id), &error),
         };
         match call {
-            Call::NetworkConnect(connect) => self.connect(&id, &connect, revocations).await,
-            call => {
-                self.call(id, call);
-                Ok(())
+            Call::NetworkConnect(connect) if self.known.is_none() => {
+                self.connect(&id, &connect, revocations).await
             }
+            call => match self.counted(&call) {
+                Err(error) => self.refuse(Some(&id), &error),
+                Ok(()) => match call {
+                    Call::NetworkConnect(connect) => self.connect(&id, &connect, revocations).await,
+                    call => {
+                        self.call(id, call);
+                        Ok(())
+                    }
+                },
+            },
         }
     }
 
@@ -350,6 +359,14 @@ impl Connection {
         Known { at, attendance, asked, lost, _streaming: Some(streaming) }
     }
 
+    /// Counts a call, where it is one of those that the agent may still make.
+    fn counted(&self, call: &Call) -> Result<(), RpcError> {
+        let Some(known) = &self.known else { return Ok(()) };
+        let is_message = matches!(call, Call::MessagesSend(_));
+        let counted = known.at.door.count_request(&known.at.own, is_message);
+        counted.map_err(|error| RpcError::of(call.method(), error))
+    }
+
     /// Begins a call. Messages are kept in the order in which they came; other calls are not waited
     /// for.
     fn call(&mut self, id: String, call: Call) {
@@ -374,8 +391,7 @@ impl Connection {
     }
 
     fn done(&mut self, done: Performed) {
-        let Performed { text, was_message, sent, refused } = done;
-        self.refused += u32::from(refused);
+        let Performed { text, was_message, sent } = done;
         self.out.push_back(text.into());
         if !was_message {
             return;
@@ -395,10 +411,12 @@ impl Connection {
     /// Writes what is told. A message that was sent over this connection is not told over it: while
     /// some are being sent, nobody knows which those are.
     fn tell(&mut self, told: Arc<Told>) {
-        if let Some(own) = self.own_message(told.notice()) {
-            if self.sending > 0 {
-                return self.held.push(told);
-            }
+        let own = self.own_message(told.notice());
+        // What comes behind one that is held keeps its place.
+        if self.sending > 0 && (own.is_some() || !self.held.is_empty()) {
+            return self.held.push(told);
+        }
+        if let Some(own) = own {
             if let Some(place) = self.own.iter().position(|id| *id == own) {
                 self.own.remove(place);
                 return;
