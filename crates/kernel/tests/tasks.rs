@@ -194,3 +194,44 @@ fn what_belongs_to_a_conversation_is_refused_and_what_is_no_tasks_changes_nothin
     assert_eq!(task.head(), Seq(3));
     assert_eq!(task.admitted().count(), 2);
 }
+
+/// A line of a script, by numbers.
+fn line_of(kind: u8, who: u8, other: u8) -> String {
+    let name = |number: u8| ["ann", "bob", "cy", MANAGER, "zoe"][usize::from(number) % 5];
+    let (who, other) = (name(who), name(other));
+    match kind % 11 {
+        0 => format!("{who} requests {other} with=c0:{other}"),
+        1 => format!("{who} requests {other} app=x with=c0:{other} within=5"),
+        2 => "answer yes".into(),
+        3 => "answer no because".into(),
+        4 => format!("{who} admits {other}"),
+        5 => format!("{who} removes {other}"),
+        6 => format!("{who} leaves"),
+        7 => format!("{who} opens c{}:{other}", kind % 4),
+        8 => format!("{who} closes"),
+        9 => format!("settled c{}", kind % 4),
+        _ => "tick".into(),
+    }
+}
+
+proptest::proptest! {
+    /// Whatever is asked of a task, it stays one that the rules can lead to, and one that is over
+    /// stays over.
+    #[test]
+    fn whatever_is_asked_of_a_task_it_keeps_its_rules(
+        asked in proptest::collection::vec((0..44_u8, 0..5_u8, 0..5_u8, 0..4_u64), 1..60)
+    ) {
+        let mut stage = Stage::new();
+        for (kind, who, other, pause) in asked {
+            let over = stage.task.ended_at().is_some();
+            stage.now = stage.now + Millis::from_secs(pause);
+            let told = stage.play(&line_of(kind, who, other));
+            let goes_on = told.iter().any(|line| {
+                ["accepted", "opened", "closing", "admitted", "requested"]
+                    .iter()
+                    .any(|word| line.starts_with(word))
+            });
+            proptest::prop_assert!(!(over && goes_on), "{:?}", told);
+        }
+    }
+}
