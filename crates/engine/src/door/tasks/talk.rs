@@ -7,6 +7,7 @@ use moothall_kernel::command::{Actor, ClientCommand, Command, Post, Refusal, Rej
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{EventId, Seq, StreamId};
 use moothall_kernel::message_part::MessagePart;
+use moothall_kernel::pass::{PASS, is_pass};
 use moothall_kernel::task::Task;
 use moothall_kernel::time::Millis;
 use moothall_kernel::view::{Viewer, visible};
@@ -77,6 +78,11 @@ impl Door {
         };
         let actor = Actor::named(own.agent().clone());
         let post = Post { reply_to, ..Post::of_parts(actor, &parts) };
+        if is_pass(&post.body) {
+            // It would end a turn and leave no message, and a message is what is promised here.
+            let reason = format!("'parts' takes more than {PASS}, which says nothing");
+            return Err(TaskError::Invalid(reason));
+        }
         let answer = match self.forwarder(&app) {
             None => self.hall.submit(&conversation, ClientCommand::Post(post), None).await?,
             Some((manager, within)) => {
