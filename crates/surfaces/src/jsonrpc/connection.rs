@@ -15,7 +15,7 @@ use moothall_engine::door::Door;
 use moothall_engine::tasks::{Attendance, Notice, Told};
 use moothall_kernel::ids::EventId;
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 
 use super::calls::{self, Connected, FRAME_BYTES_MAX, HEARTBEAT_MS, Performed};
@@ -32,8 +32,11 @@ use crate::wire::rpc;
 
 /// Most bytes of anything that a client sends: more ends the connection unread.
 pub(super) const SOCKET_BYTES_MAX: usize = 512 * 1024;
-/// Calls of one connection that are under way at once. More wait unread.
+/// Calls of one connection that are under way at once. More wait unread, or are refused where the
+/// client is read on because it is asked something.
 const CALLS_MAX: usize = 32;
+/// How long whoever sent more of them shall wait, in milliseconds.
+const RETRY_AFTER_MS: u64 = 1_000;
 /// Frames that were refused for what they are, or for their number, before a client is cut.
 const REFUSED_MAX: u32 = 1_000;
 /// The same before anybody knows whose the connection is.
@@ -166,12 +169,12 @@ impl Connection {
         let (unknown_until, mut revocations) = (Instant::now() + UNKNOWN_FOR, Some(revocations));
         let mut closing = self.app.closing.clone();
         loop {
-            if let Err(end) = self.write(sink).await {
+            if let Err(end) = self.write(sink, &mut closing).await {
                 return end;
             }
+            let may_take = self.may_take();
             let (known, calls) = (&mut self.known, &mut self.calls);
             let is_unknown = known.is_none();
-            let may_take = calls.len() < CALLS_MAX;
             let woken = tokio::select! {
                 biased;
                 () = sse::closed(&mut closing) => Woken::End(End::GoingAway),
@@ -195,7 +198,7 @@ impl Connection {
                     self.ask(asked);
                     Ok(())
                 }
-                Woken::Beat => self.beat(sink).await,
+                Woken::Beat => self.beat(sink, &mut closing).await,
                 Woken::Came(came) => self.take(came, &mut revocations).await,
             };
             if let Err(end) = went {
@@ -204,35 +207,56 @@ impl Connection {
         }
     }
 
-    /// Writes what waits to be written, in one go. A client that takes nothing is cut meanwhile.
-    async fn write(&mut self, sink: &mut SplitSink<WebSocket, Message>) -> Result<(), End> {
+    /// Whether more is read. Whoever is asked something is heard in any case: its own calls may
+    /// wait for its answer.
+    fn may_take(&self) -> bool {
+        self.calls.len() < CALLS_MAX || self.questions.values().any(|asked| !asked.is_closed())
+    }
+
+    /// Writes what waits to be written, in one go.
+    async fn write(
+        &mut self,
+        sink: &mut SplitSink<WebSocket, Message>,
+        closing: &mut watch::Receiver<bool>,
+    ) -> Result<(), End> {
         if self.out.is_empty() {
             return Ok(());
         }
         let out = std::mem::take(&mut self.out);
-        let cut = match &self.known {
-            Some(known) => known.attendance.cut().boxed(),
-            None => pending().boxed(),
-        };
         let writing = async {
             for text in out {
                 sink.feed(Message::Text(text)).await?;
             }
             sink.flush().await
         };
+        self.unless_ended(writing, closing).await
+    }
+
+    /// Writes, unless the connection has to end meanwhile: a client that takes nothing would keep
+    /// it open.
+    async fn unless_ended(
+        &mut self,
+        writing: impl Future<Output = Result<(), axum::Error>>,
+        closing: &mut watch::Receiver<bool>,
+    ) -> Result<(), End> {
         tokio::select! {
             biased;
+            end = ended(&mut self.known) => Err(end),
             wrote = writing => wrote.map_err(|_| End::Gone),
-            _ = cut => Err(End::TooSlow),
+            () = sse::closed(closing) => Err(End::GoingAway),
         }
     }
 
-    async fn beat(&mut self, sink: &mut SplitSink<WebSocket, Message>) -> Result<(), End> {
+    async fn beat(
+        &mut self,
+        sink: &mut SplitSink<WebSocket, Message>,
+        closing: &mut watch::Receiver<bool>,
+    ) -> Result<(), End> {
         self.missed += 1;
         if self.missed > MISSED_MAX {
             return Err(End::Silent);
         }
-        sink.send(Message::Ping(<_>::default())).await.map_err(|_| End::Gone)
+        self.unless_ended(sink.send(Message::Ping(<_>::default())), closing).await
     }
 
     async fn take(
@@ -285,6 +309,10 @@ impl Connection {
         };
         match call {
             Call::NetworkConnect(connect) => self.connect(&id, &connect, revocations).await,
+            _ if self.calls.len() >= CALLS_MAX => {
+                let data = serde_json::json!({ "retryAfterMs": RETRY_AFTER_MS });
+                self.refuse(Some(&id), &RpcError::plain(RpcCode::RateLimited).with_data(data))
+            }
             call => {
                 self.call(id, call);
                 Ok(())
@@ -315,6 +343,10 @@ impl Connection {
     ) -> Result<rpc::HelloOk, RpcError> {
         let (min, max) = connect.versions();
         calls::check_versions(min, max)?;
+        if let Some(Known { at, .. }) = &self.known {
+            let counted = at.door.count_request(&at.own, false);
+            counted.map_err(|error| RpcError::of(Method::NetworkConnect, error))?;
+        }
         let caller = calls::caller_of(&self.app, connect).await?;
         let door = self.app.entrance.of(caller.clone());
         if let Some(known) = &self.known {
@@ -438,6 +470,16 @@ impl Connection {
         self.refused += 1;
         let most = if self.known.is_some() { REFUSED_MAX } else { REFUSED_UNKNOWN_MAX };
         if self.refused > most { Err(End::TooWild) } else { Ok(()) }
+    }
+}
+
+/// Why a connection has to end whatever else it has to do, once it has to.
+async fn ended(known: &mut Option<Known>) -> End {
+    let Some(known) = known else { return pending().await };
+    tokio::select! {
+        biased;
+        () = &mut known.lost => End::Revoked,
+        _ = known.attendance.cut() => End::TooSlow,
     }
 }
 

@@ -13,7 +13,7 @@ impl RpcError {
     /// What a method answers where the engine refused it.
     pub(super) fn of(method: Method, error: TaskError) -> Self {
         match error {
-            TaskError::Access(error) => Self::of_access(error),
+            TaskError::Access(error) => Self::of_access(method, error),
             TaskError::UnknownAgent(_) => Self::new(RpcCode::NotFound, error.to_string()),
             TaskError::NotWanted { task, reason } => {
                 let data = match reason {
@@ -31,13 +31,15 @@ impl RpcError {
         }
     }
 
-    fn of_access(error: AccessError) -> Self {
+    fn of_access(method: Method, error: AccessError) -> Self {
         match error {
             AccessError::Denied(Denied::Stranger) => {
                 Self::new(RpcCode::Unauthorized, "Authentication failed")
             }
             AccessError::Denied(denied) => Self::new(RpcCode::Forbidden, denied.to_string()),
-            AccessError::Hall(HallError::Rejected(rejection)) => Self::of_rejection(&rejection),
+            AccessError::Hall(HallError::Rejected(rejection)) => {
+                Self::of_rejection(method, &rejection)
+            }
             AccessError::Hall(HallError::NotFound(_) | HallError::Deleted(_)) => {
                 Self::plain(RpcCode::NotFound)
             }
@@ -55,7 +57,7 @@ impl RpcError {
         }
     }
 
-    fn of_rejection(rejection: &Rejection) -> Self {
+    fn of_rejection(method: Method, rejection: &Rejection) -> Self {
         let code = match (rejection.code, rejection.refusal) {
             ("not_admitted", _) => RpcCode::ParticipantNotAdmitted,
             ("conversation_full" | "too_many_participants", _) => RpcCode::ConversationFull,
@@ -63,7 +65,9 @@ impl RpcError {
             ("thread_archived", _) => {
                 return Self::plain(RpcCode::ConversationArchived);
             }
-            (_, Refusal::Invalid | Refusal::TooLarge) => RpcCode::InvalidParams,
+            (_, Refusal::Invalid | Refusal::TooLarge) => {
+                return Self::invalid_params(method.word(), &rejection.message);
+            }
             (_, Refusal::Forbidden) => RpcCode::Forbidden,
             (_, Refusal::NotFound | Refusal::Gone) => RpcCode::NotFound,
             (_, Refusal::Conflict) => RpcCode::Conflict,
