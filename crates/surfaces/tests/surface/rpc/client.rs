@@ -6,6 +6,7 @@ use axum::body::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use moothall_engine::access::Mode;
 use moothall_surfaces::{HttpOptions, Limits};
+use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::WebSocketStream;
@@ -29,6 +30,24 @@ pub struct Agent {
 pub async fn open_server() -> Server {
     Server::open_with(Mode::Local, None, |options| HttpOptions { limits: boundless(), ..options })
         .await
+}
+
+/// A server that asks for a credential, and to which a code lets agents in. It counts as usual.
+pub async fn closed_server() -> Server {
+    let server = Server::open_with(Mode::Token, None, |options| HttpOptions {
+        invite_code: Some("open sesame".into()),
+        ..options
+    });
+    server.await
+}
+
+/// Registers there.
+pub async fn let_in(server: &Server, name: &str) -> Agent {
+    let body = json!({"name": name, "inviteCode": "open sesame"});
+    let (status, made) = server.unproven(Method::POST, "/api/v1/auth/register", body).await;
+    assert_eq!(status, 201, "{made}");
+    let text = |field: &str| made[field].as_str().unwrap().to_owned();
+    Agent { id: text("agentId"), key: text("apiKey") }
 }
 
 pub fn boundless() -> Limits {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpSocket;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
-use super::client::saying;
+use super::client::{closed_server, let_in, saying};
 use super::hostile::revoke;
 use super::{Agent, Client, agent, agents, open_server};
 use crate::server::{Server, soon};
@@ -80,8 +80,9 @@ async fn connecting_again_and_again_counts_as_well() {
 
 #[tokio::test]
 async fn an_agent_has_so_many_connections_and_another_one_when_one_goes() {
-    let server = open_server().await;
-    let (agent, first) = agent(&server, "ann").await;
+    let server = closed_server().await;
+    let agent = let_in(&server, "ann").await;
+    let first = Client::of(&server, &agent).await;
     let mut lines = Vec::new();
     for _ in 1..20 {
         lines.push(Client::of(&server, &agent).await);

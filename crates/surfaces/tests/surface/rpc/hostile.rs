@@ -1,13 +1,11 @@
 //! Frames that nobody sends by mistake, and connections that want something else than to talk.
 
-use moothall_engine::access::Mode;
-use moothall_surfaces::HttpOptions;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::client::saying;
+use super::client::{closed_server, let_in, saying};
 use super::{Agent, Client, agent, agents, open_server, register};
 use crate::server::Server;
 
@@ -245,17 +243,10 @@ async fn a_connection_hears_nothing_after_its_key_was_revoked() {
 
 #[tokio::test]
 async fn an_agents_key_opens_its_own_tasks_and_nothing_of_the_rest() {
-    let server = Server::open_with(Mode::Token, None, |options| HttpOptions {
-        invite_code: Some("code".into()),
-        limits: super::client::boundless(),
-        ..options
-    });
-    let server = server.await;
+    let server = closed_server().await;
     let home = json!({"name": "home"});
     let (_, thread) = server.as_operator(Method::POST, "/threads", home).await;
-    let body = json!({"name": "ann", "inviteCode": "code"});
-    let (_, made) = server.unproven(Method::POST, "/api/v1/auth/register", body).await;
-    let key = made["apiKey"].as_str().unwrap().to_owned();
+    let key = let_in(&server, "ann").await.key;
     let id = thread["id"].as_str().unwrap();
     for (method, path, body) in [
         (Method::GET, format!("/threads/{id}/events"), Value::Null),
