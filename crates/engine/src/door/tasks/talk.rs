@@ -179,6 +179,11 @@ impl Door {
     ) -> Result<(Vec<Recorded>, bool), TaskError> {
         let (mut found, mut before) = (Vec::new(), Seq(u64::MAX >> 1));
         while found.len() <= limit {
+            if weight(&found) >= PAGE_BYTES_MAX {
+                found.truncate(limit);
+                found.reverse();
+                return Ok((found, true));
+            }
             let page = self.hall.messages_before(conversation, before, PAGE).await?;
             let Some(oldest) = page.last() else { break };
             before = oldest.seq;
@@ -198,9 +203,6 @@ impl Door {
         sees: impl Fn(&Recorded) -> bool,
     ) -> Result<(Vec<Recorded>, bool), TaskError> {
         let mut found: Vec<Recorded> = Vec::new();
-        let weight = |found: &[Recorded]| {
-            found.iter().filter_map(|one| one.event.body()).map(str::len).sum::<usize>()
-        };
         // More than fits into an answer is not read: whoever asked goes on after the last one.
         while found.len() <= limit && weight(&found) < PAGE_BYTES_MAX {
             let page = self.hall.page(conversation, after, PAGE).await?;
@@ -246,6 +248,11 @@ impl Door {
         }
         Err(forbidden("Not a participant in this conversation").into())
     }
+}
+
+/// How many bytes were said. More than fits into an answer is not looked for.
+fn weight(found: &[Recorded]) -> usize {
+    found.iter().filter_map(|one| one.event.body()).map(str::len).sum()
 }
 
 fn forbidden(message: &str) -> Rejection {

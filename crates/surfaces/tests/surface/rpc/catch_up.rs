@@ -4,17 +4,23 @@ use futures_util::future::join;
 use serde_json::{Value, json};
 
 use super::client::words;
+use super::floods::big;
 use super::{Client, agents, open_server};
 
-/// Everything after a message, in pages of seven.
-async fn after(client: &mut Client, place: &(String, String), since: &str) -> Vec<Value> {
+/// Everything after a message, in pages of so many.
+pub async fn after(
+    client: &mut Client,
+    place: &(String, String),
+    since: &str,
+    limit: usize,
+) -> Vec<Value> {
     let (mut all, mut since): (Vec<Value>, _) = (Vec::new(), since.to_owned());
     loop {
         let list = json!({"taskId": place.0, "conversationId": place.1, "sinceSeq": since,
-            "limit": 7});
+            "limit": limit});
         let page = client.done("messages/list", list).await;
         let messages = page["messages"].as_array().unwrap();
-        assert!(messages.len() <= 7);
+        assert!(messages.len() <= limit);
         all.extend(messages.iter().cloned());
         match (messages.last(), page["hasMore"].as_bool().unwrap()) {
             (Some(last), true) => since = last["id"].as_str().unwrap().to_owned(),
@@ -39,11 +45,11 @@ async fn whoever_comes_back_reads_each_message_once_and_in_order() {
         said.push(other.say(&place, &format!("c{number}")).await);
     }
     let mut back = Client::of(&server, &bob).await;
-    let missed = after(&mut back, &place, &seen).await;
+    let missed = after(&mut back, &place, &seen, 7).await;
     let ids: Vec<_> = missed.iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
     assert_eq!(ids, said);
     assert_eq!(words(&missed[29]), "c14");
-    assert!(after(&mut back, &place, &said[29]).await.is_empty());
+    assert!(after(&mut back, &place, &said[29], 7).await.is_empty());
 }
 
 #[tokio::test]
@@ -83,7 +89,7 @@ async fn what_was_made_while_somebody_was_away_is_heard_from_then_on() {
     assert_eq!(listed[0]["conversation"]["id"], place.1);
     let last = ann.say(&place, "now").await;
     assert_eq!(back.told("messages/received").await["message"]["id"], last);
-    let all = after(&mut back, &place, "0").await;
+    let all = after(&mut back, &place, "0", 7).await;
     assert_eq!(all.iter().map(words).collect::<Vec<_>>(), ["while bob is away", "now"]);
 }
 
@@ -108,4 +114,26 @@ async fn what_is_sent_without_waiting_keeps_its_order() {
         assert_eq!(words(&hears.told("messages/received").await["message"]), number);
     }
     assert!(ann.settle().await.iter().all(|text| !text.contains("messages/received")));
+}
+
+#[tokio::test]
+async fn an_answer_is_never_larger_than_clients_can_take() {
+    let server = open_server().await;
+    let ([_, bob], [mut ann, mut other]) = agents(&server, ["ann", "bob"]).await;
+    let place = ann.task_with(&[&bob]).await;
+    const MANY: usize = 40;
+    let mut said = Vec::new();
+    for _ in 0..MANY {
+        let kept = ann.done("messages/send", big(&place)).await;
+        said.push(kept["message"]["id"].as_str().unwrap().to_owned());
+    }
+    let list = json!({"taskId": place.0, "conversationId": place.1, "limit": 200});
+    let newest = other.done("messages/list", list).await;
+    assert!(newest.to_string().len() < 1_300_000, "{}", newest.to_string().len());
+    assert_eq!(newest["hasMore"], true);
+    let id = |message: &Value| message["id"].as_str().unwrap().to_owned();
+    let ids: Vec<_> = newest["messages"].as_array().unwrap().iter().map(id).collect();
+    assert_eq!(ids, said[MANY - ids.len()..]);
+    let all = after(&mut other, &place, "0", 200).await;
+    assert_eq!(all.iter().map(id).collect::<Vec<_>>(), said);
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpSocket;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
+use super::catch_up::after;
 use super::client::{closed_server, let_in, saying};
 use super::hostile::revoke;
 use super::{Agent, Client, agent, agents, open_server};
@@ -24,7 +25,7 @@ async fn narrow(server: &Server, agent: &Agent) -> Client {
 }
 
 /// A message of nearly as many bytes as a call may have.
-fn big(place: &(String, String)) -> Value {
+pub fn big(place: &(String, String)) -> Value {
     let mut send = saying(place, "");
     let part = json!({"type": "text", "text": "w".repeat(31_000)});
     send["parts"] = json!([part, part]);
@@ -161,9 +162,7 @@ async fn whoever_does_not_read_is_cut_and_others_hear_everything() {
     }
     // It comes again, and reads what it missed.
     let mut back = Client::of(&server, &bob).await;
-    let list = json!({"taskId": place.0, "conversationId": place.1, "limit": 200});
-    let kept = back.done("messages/list", list).await;
-    assert_eq!(kept["messages"].as_array().unwrap().len(), 200);
+    assert_eq!(after(&mut back, &place, "0", 200).await.len(), 4 * EACH);
     ann.done("network/ping", json!({})).await;
     drop(clients);
 }
@@ -179,7 +178,7 @@ async fn stuck(server: &Server) -> (Agent, Client, Client) {
     ann.done("presence/subscribe", json!({"agentIds": [bob.id]})).await;
     let mut stuck = narrow(server, &bob).await;
     talks.leave().await;
-    for _ in 0..8 {
+    for _ in 0..20 {
         let list = json!({"taskId": place.0, "conversationId": place.1, "limit": 200});
         stuck.ask("messages/list", list).await;
     }
