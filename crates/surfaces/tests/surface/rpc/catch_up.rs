@@ -3,7 +3,7 @@
 use futures_util::future::join;
 use serde_json::{Value, json};
 
-use super::client::words;
+use super::client::{saying, words};
 use super::floods::big;
 use super::{Client, agents, open_server};
 
@@ -61,7 +61,7 @@ async fn nothing_that_is_said_after_hello_is_missed() {
     // Somebody talks all the time, and bob comes and goes: each time it is told everything from
     // the first message on that was sent when it had been greeted.
     for round in 0..8 {
-        let before = ann.ask("messages/send", super::client::saying(&place, "before")).await;
+        let before = ann.ask("messages/send", saying(&place, "before")).await;
         let (mut back, _) = join(Client::of(&server, &bob), ann.answer(&before)).await;
         let mut said = Vec::new();
         for number in 0..3 {
@@ -101,7 +101,7 @@ async fn what_is_sent_without_waiting_keeps_its_order() {
     let numbers: Vec<_> = (0..40).map(|number| number.to_string()).collect();
     let mut asked = Vec::new();
     for number in &numbers {
-        asked.push(ann.ask("messages/send", super::client::saying(&place, number)).await);
+        asked.push(ann.ask("messages/send", saying(&place, number)).await);
     }
     for id in asked {
         let answer = ann.answer(&id).await;
@@ -136,4 +136,51 @@ async fn an_answer_is_never_larger_than_clients_can_take() {
     assert_eq!(ids, said[MANY - ids.len()..]);
     let all = after(&mut other, &place, "0", 200).await;
     assert_eq!(all.iter().map(id).collect::<Vec<_>>(), said);
+}
+
+#[tokio::test]
+async fn a_conversation_is_heard_of_first_and_nothing_of_it_after_the_end() {
+    let server = open_server().await;
+    let ([_, bob], [mut ann, mut other]) = agents(&server, ["ann", "bob"]).await;
+    let (task, _) = ann.task_with(&[&bob]).await;
+    other.told("task/conversation/created").await;
+    let mut wanted = Vec::new();
+    for _ in 0..12 {
+        // Nothing of this is waited for but what the next call needs.
+        let wish = json!({"taskId": task, "participants": [bob.id]});
+        let made = ann.done("task/conversation/create", wish).await;
+        let id = made["conversation"]["id"].as_str().unwrap().to_owned();
+        let place = (task.clone(), id.clone());
+        let heard = ann.ask("messages/send", saying(&place, "in it")).await;
+        ann.answer(&heard).await;
+        let about = json!({"taskId": task, "conversationId": id, "agentId": bob.id});
+        ann.done("task/conversation/participants/remove", about.clone()).await;
+        ann.say(&place, "without bob").await;
+        ann.done("task/conversation/participants/add", about).await;
+        ann.say(&place, "in it again").await;
+        wanted.push(id);
+    }
+    for id in wanted {
+        let mut words = Vec::new();
+        while words.len() < 5 {
+            let frame = other.wanted(|frame| {
+                let params = &frame["params"];
+                params["conversationId"] == *id || params["message"]["conversationId"] == *id
+            });
+            let frame = frame.await;
+            let text = &frame["params"]["message"]["parts"][0]["text"];
+            words.push(text.as_str().or(frame["method"].as_str()).unwrap().to_owned());
+        }
+        assert_eq!(
+            words,
+            [
+                "task/conversation/created",
+                "in it",
+                "task/conversation/participants/removed",
+                "task/conversation/participants/added",
+                "in it again",
+            ]
+        );
+    }
+    assert!(other.settle().await.iter().all(|text| !text.contains("without bob")));
 }

@@ -3,6 +3,7 @@
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use super::catch_up::after;
 use super::client::{saying, words};
 use super::{Client, agents, open_server};
 use crate::server::Server;
@@ -123,4 +124,34 @@ async fn a_person_archives_takes_out_and_deletes() {
 
 fn ann_id(listed: &Value) -> Value {
     listed[0]["conversation"]["createdBy"].clone()
+}
+
+#[tokio::test]
+async fn what_a_person_erased_is_not_read_and_stops_nobody() {
+    let server = open_server().await;
+    let ([_, bob], [mut ann, mut other]) = agents(&server, ["ann", "bob"]).await;
+    let place = ann.task_with(&[&bob]).await;
+    let mut said = Vec::new();
+    for number in 0..9 {
+        said.push(ann.say(&place, &number.to_string()).await);
+    }
+    let mut picture = saying(&place, "");
+    picture["parts"] = json!([{"type": "image", "url": "https://example.org/a.png"},
+        {"type": "text", "text": "look"}]);
+    let shown = ann.done("messages/send", picture).await["message"]["id"].clone();
+    let erased = said[..7].iter().map(String::as_str).chain([shown.as_str().unwrap()]);
+    for erased in erased {
+        let path = format!("/threads/{}/events/{erased}/redact", place.1);
+        let (status, answer) = server.as_operator(Method::POST, &path, json!({})).await;
+        assert_eq!(status, 200, "{answer}");
+    }
+    // A page of which nothing is left would say that there is more, and not where.
+    for since in ["0", &said[0], &said[6]] {
+        let left = after(&mut other, &place, since, 2).await;
+        assert_eq!(left.iter().map(words).collect::<Vec<_>>(), ["7", "8"], "{since}");
+    }
+    assert_eq!(all(&mut other, &place).await.len(), 2);
+    let answer = json!({"taskId": place.0, "conversationId": place.1, "replyToId": said[0],
+        "parts": [{"type": "text", "text": "what was that?"}]});
+    other.done("messages/send", answer).await;
 }
