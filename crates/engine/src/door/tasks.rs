@@ -9,6 +9,7 @@ mod agents;
 pub use agents::AgentView;
 pub use talk::{Sending, TaskMessages};
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -119,7 +120,7 @@ impl Door {
             None => Some(MANAGER_ANSWERS_WITHIN),
         };
         if let Some(max) = manager.as_ref().and_then(|app| app.manifest.participants_max)
-            && invited.len() + 1 > max
+            && invited.iter().chain([own.agent()]).collect::<BTreeSet<_>>().len() > max
         {
             let message = format!("A task of this app admits at most {max} agents");
             return Err(Rejection::new(Refusal::Conflict, "task_full", message).into());
@@ -139,8 +140,12 @@ impl Door {
             let refusal = ask(asked, Wish { task, invited, first }, within).await;
             inner.submit(&id, TaskCommand::Answer { refusal }, None).await?;
         }
-        let (task, reason) = inner
-            .view_task(&id, |task| (TaskView::of(task), task.reason().map(str::to_owned)))
+        let (task, reason, conversation) = inner
+            .view_task(&id, move |task| {
+                // It may be over already, or whoever asked may have left while it waited.
+                let opened = conversation.filter(|conversation| task.owns(conversation));
+                (TaskView::of(task), task.reason().map(str::to_owned), opened)
+            })
             .await?;
         if task.status == TaskStatus::Failed {
             return Err(TaskError::NotWanted { task: id, reason });

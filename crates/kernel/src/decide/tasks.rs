@@ -183,10 +183,17 @@ impl TaskDecider<'_> {
         }
     }
 
+    /// Whoever left while it waited is not in it: neither in its conversation. Where all did, it is
+    /// over at once.
     fn accept(&mut self) {
         self.emit(TaskEvent::Accepted);
-        if let Some(first) = self.state.first.clone() {
-            let by = self.state.initiator.clone();
+        if self.state.admitted.is_empty() {
+            return self.emit(TaskEvent::Closed);
+        }
+        let is_here = |agent: &ParticipantId| self.state.admitted.contains_key(agent);
+        let by = self.state.initiator.clone();
+        if let Some(mut first) = self.state.first.clone().filter(|_| is_here(&by)) {
+            first.participants.retain(is_here);
             let event = TaskEvent::ConversationOpened { conversation: first, by, first: true };
             self.emit(event);
         }

@@ -15,7 +15,7 @@ use moothall_engine::door::Door;
 use moothall_engine::tasks::{Attendance, Notice, Told};
 use moothall_kernel::ids::EventId;
 use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
 
 use super::calls::{self, Connected, FRAME_BYTES_MAX, HEARTBEAT_MS, Performed};
@@ -32,9 +32,11 @@ use crate::wire::rpc;
 
 /// Most bytes of anything that a client sends: more ends the connection unread.
 pub(super) const SOCKET_BYTES_MAX: usize = 512 * 1024;
-/// Calls of one connection that are under way at once: more than an agent may make in a minute, so
-/// that a manager's answers are read while its own calls wait for them.
-const CALLS_MAX: usize = 256;
+/// Calls of one connection that are under way at once. More wait unread, or are refused where the
+/// client is read on because it is asked something.
+const CALLS_MAX: usize = 32;
+/// How long whoever sent more of them shall wait, in milliseconds.
+const RETRY_AFTER_MS: u64 = 1_000;
 /// Frames that were refused for what they are, or for their number, before a client is cut.
 const REFUSED_MAX: u32 = 1_000;
 /// The same before anybody knows whose the connection is.
@@ -167,12 +169,12 @@ impl Connection {
         let (unknown_until, mut revocations) = (Instant::now() + UNKNOWN_FOR, Some(revocations));
         let mut closing = self.app.closing.clone();
         loop {
-            if let Err(end) = self.write(sink).await {
+            if let Err(end) = self.write(sink, &mut closing).await {
                 return end;
             }
+            let may_take = self.may_take();
             let (known, calls) = (&mut self.known, &mut self.calls);
             let is_unknown = known.is_none();
-            let may_take = calls.len() < CALLS_MAX;
             let woken = tokio::select! {
                 biased;
                 () = sse::closed(&mut closing) => Woken::End(End::GoingAway),
@@ -196,7 +198,7 @@ impl Connection {
                     self.ask(asked);
                     Ok(())
                 }
-                Woken::Beat => self.beat(sink).await,
+                Woken::Beat => self.beat(sink, &mut closing).await,
                 Woken::Came(came) => self.take(came, &mut revocations).await,
             };
             if let Err(end) = went {
@@ -205,35 +207,56 @@ impl Connection {
         }
     }
 
-    /// Writes what waits to be written, in one go. A client that takes nothing is cut meanwhile.
-    async fn write(&mut self, sink: &mut SplitSink<WebSocket, Message>) -> Result<(), End> {
+    /// Whether more is read. Whoever is asked something is heard in any case: its own calls may
+    /// wait for its answer.
+    fn may_take(&self) -> bool {
+        self.calls.len() < CALLS_MAX || self.questions.values().any(|asked| !asked.is_closed())
+    }
+
+    /// Writes what waits to be written, in one go.
+    async fn write(
+        &mut self,
+        sink: &mut SplitSink<WebSocket, Message>,
+        closing: &mut watch::Receiver<bool>,
+    ) -> Result<(), End> {
         if self.out.is_empty() {
             return Ok(());
         }
         let out = std::mem::take(&mut self.out);
-        let cut = match &self.known {
-            Some(known) => known.attendance.cut().boxed(),
-            None => pending().boxed(),
-        };
         let writing = async {
             for text in out {
                 sink.feed(Message::Text(text)).await?;
             }
             sink.flush().await
         };
+        self.unless_ended(writing, closing).await
+    }
+
+    /// Writes, unless the connection has to end meanwhile: a client that takes nothing would keep
+    /// it open.
+    async fn unless_ended(
+        &mut self,
+        writing: impl Future<Output = Result<(), axum::Error>>,
+        closing: &mut watch::Receiver<bool>,
+    ) -> Result<(), End> {
         tokio::select! {
             biased;
+            end = ended(&mut self.known) => Err(end),
             wrote = writing => wrote.map_err(|_| End::Gone),
-            _ = cut => Err(End::TooSlow),
+            () = sse::closed(closing) => Err(End::GoingAway),
         }
     }
 
-    async fn beat(&mut self, sink: &mut SplitSink<WebSocket, Message>) -> Result<(), End> {
+    async fn beat(
+        &mut self,
+        sink: &mut SplitSink<WebSocket, Message>,
+        closing: &mut watch::Receiver<bool>,
+    ) -> Result<(), End> {
         self.missed += 1;
         if self.missed > MISSED_MAX {
             return Err(End::Silent);
         }
-        sink.send(Message::Ping(<_>::default())).await.map_err(|_| End::Gone)
+        self.unless_ended(sink.send(Message::Ping(<_>::default())), closing).await
     }
 
     async fn take(
@@ -285,18 +308,17 @@ impl Connection {
             Err(error) => return self.refuse(Some(&id), &error),
         };
         match call {
-            Call::NetworkConnect(connect) if self.known.is_none() => {
-                self.connect(&id, &connect, revocations).await
+            Call::NetworkConnect(connect) => self.connect(&id, &connect, revocations).await,
+            _ if self.calls.len() >= CALLS_MAX => {
+                let data = serde_json::json!({ "retryAfterMs": RETRY_AFTER_MS });
+                self.refuse(Some(&id), &RpcError::plain(RpcCode::RateLimited).with_data(data))
             }
             call => match self.counted(&call) {
                 Err(error) => self.refuse(Some(&id), &error),
-                Ok(()) => match call {
-                    Call::NetworkConnect(connect) => self.connect(&id, &connect, revocations).await,
-                    call => {
-                        self.call(id, call);
-                        Ok(())
-                    }
-                },
+                Ok(()) => {
+                    self.call(id, call);
+                    Ok(())
+                }
             },
         }
     }
@@ -324,6 +346,10 @@ impl Connection {
     ) -> Result<rpc::HelloOk, RpcError> {
         let (min, max) = connect.versions();
         calls::check_versions(min, max)?;
+        if let Some(Known { at, .. }) = &self.known {
+            let counted = at.door.count_request(&at.own, false);
+            counted.map_err(|error| RpcError::of(Method::NetworkConnect, error))?;
+        }
         let caller = calls::caller_of(&self.app, connect).await?;
         let door = self.app.entrance.of(caller.clone());
         if let Some(known) = &self.known {
@@ -404,23 +430,33 @@ impl Connection {
             self.own.push_back(event);
         }
         if self.sending == 0 {
-            std::mem::take(&mut self.held).into_iter().for_each(|told| self.tell(told));
+            self.let_go_of_held();
         }
     }
 
     /// Writes what is told. A message that was sent over this connection is not told over it: while
     /// some are being sent, nobody knows which those are.
     fn tell(&mut self, told: Arc<Told>) {
-        let own = self.own_message(told.notice());
         // What comes behind one that is held keeps its place.
-        if self.sending > 0 && (own.is_some() || !self.held.is_empty()) {
-            return self.held.push(told);
+        let behind = !self.held.is_empty() || self.own_message(told.notice()).is_some();
+        if self.sending == 0 || !behind {
+            return self.write_told(&told);
         }
-        if let Some(own) = own {
-            if let Some(place) = self.own.iter().position(|id| *id == own) {
-                self.own.remove(place);
-                return;
-            }
+        self.held.push(told);
+        if self.held.len() > OWN_MAX {
+            self.let_go_of_held();
+        }
+    }
+
+    fn let_go_of_held(&mut self) {
+        std::mem::take(&mut self.held).iter().for_each(|told| self.write_told(told));
+    }
+
+    fn write_told(&mut self, told: &Told) {
+        let own = self.own_message(told.notice());
+        if let Some(place) = own.and_then(|own| self.own.iter().position(|id| *id == own)) {
+            self.own.remove(place);
+            return;
         }
         let text = told.written(written);
         if !text.is_empty() {
@@ -456,6 +492,16 @@ impl Connection {
         self.refused += 1;
         let most = if self.known.is_some() { REFUSED_MAX } else { REFUSED_UNKNOWN_MAX };
         if self.refused > most { Err(End::TooWild) } else { Ok(()) }
+    }
+}
+
+/// Why a connection has to end whatever else it has to do, once it has to.
+async fn ended(known: &mut Option<Known>) -> End {
+    let Some(known) = known else { return pending().await };
+    tokio::select! {
+        biased;
+        () = &mut known.lost => End::Revoked,
+        _ = known.attendance.cut() => End::TooSlow,
     }
 }
 

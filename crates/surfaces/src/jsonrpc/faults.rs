@@ -13,7 +13,7 @@ impl RpcError {
     /// What a method answers where the engine refused it.
     pub(super) fn of(method: Method, error: TaskError) -> Self {
         match error {
-            TaskError::Access(error) => Self::of_access(error),
+            TaskError::Access(error) => Self::of_access(method, error),
             TaskError::UnknownAgent(_) => Self::new(RpcCode::NotFound, error.to_string()),
             TaskError::NotWanted { task, reason } => {
                 let data = match reason {
@@ -31,13 +31,15 @@ impl RpcError {
         }
     }
 
-    fn of_access(error: AccessError) -> Self {
+    fn of_access(method: Method, error: AccessError) -> Self {
         match error {
             AccessError::Denied(Denied::Stranger) => {
                 Self::new(RpcCode::Unauthorized, "Authentication failed")
             }
             AccessError::Denied(denied) => Self::new(RpcCode::Forbidden, denied.to_string()),
-            AccessError::Hall(HallError::Rejected(rejection)) => Self::of_rejection(&rejection),
+            AccessError::Hall(HallError::Rejected(rejection)) => {
+                Self::of_rejection(method, &rejection)
+            }
             AccessError::Hall(HallError::NotFound(_) | HallError::Deleted(_)) => {
                 Self::plain(RpcCode::NotFound)
             }
@@ -55,7 +57,7 @@ impl RpcError {
         }
     }
 
-    fn of_rejection(rejection: &Rejection) -> Self {
+    fn of_rejection(method: Method, rejection: &Rejection) -> Self {
         // What the rules of conversations say of it is for readers of HTTP.
         if rejection.code == "thread_archived" {
             return Self::plain(RpcCode::ConversationArchived);
@@ -64,7 +66,9 @@ impl RpcError {
         let code = match (of_task, rejection.refusal) {
             (Some((_, code, _)), _) => *code,
             (None, _) if rejection.code == "too_many_participants" => RpcCode::ConversationFull,
-            (None, Refusal::Invalid | Refusal::TooLarge) => RpcCode::InvalidParams,
+            (None, Refusal::Invalid | Refusal::TooLarge) => {
+                return Self::invalid_params(method.word(), &rejection.message);
+            }
             (None, Refusal::Forbidden) => RpcCode::Forbidden,
             (None, Refusal::NotFound | Refusal::Gone) => RpcCode::NotFound,
             (None, Refusal::Conflict) => RpcCode::Conflict,

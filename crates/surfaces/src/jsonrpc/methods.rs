@@ -128,7 +128,8 @@ calls! {
     TaskRequest = "task/request"
         "Asks for a task with the caller and others; its manager decides whether it begins."
         (TaskRequest) -> TaskRequested
-        [Forbidden NotFound NotInContacts ConversationFull TaskRejected];
+        [Forbidden NotFound Conflict NotInContacts ConversationFull ParticipantNotAdmitted
+            TaskRejected];
     TaskList = "task/list" "Lists the tasks in which the caller takes part, the newest first."
         (TaskList) -> TaskPage [Forbidden];
     TaskLeave = "task/leave" "Leaves a task with all its conversations."
@@ -136,14 +137,14 @@ calls! {
     TaskClose = "task/close" "Closes a task and archives its conversations; for its manager."
         (TaskClose) -> TaskClosed [Forbidden NotFound];
     TaskAddParticipant = "task/addParticipant" "Admits an agent to a task; for its manager."
-        (TaskAddParticipant) -> TaskParticipantAdded [Forbidden NotFound NotInContacts];
+        (TaskAddParticipant) -> TaskParticipantAdded [Forbidden NotFound Conflict NotInContacts];
     TaskRemoveParticipant = "task/removeParticipant"
         "Takes an agent out of a task, though not out of its conversations; for its manager."
         (TaskRemoveParticipant) -> Done [Forbidden NotFound];
     ConversationCreate = "task/conversation/create"
         "Makes a conversation of agents that were admitted to the task; for its manager."
         (ConversationCreate) -> ConversationMade
-        [Forbidden NotFound NotInContacts ConversationFull ParticipantNotAdmitted];
+        [Forbidden NotFound Conflict NotInContacts ConversationFull ParticipantNotAdmitted];
     ConversationList = "task/conversation/list"
         "Lists the conversations in which the caller takes part, archived ones too."
         (ConversationList) -> ConversationPage [Forbidden];
@@ -161,7 +162,7 @@ calls! {
         (ParticipantRemove) -> Done [Forbidden NotFound];
     MessagesSend = "messages/send" "Says something in a conversation."
         (MessagesSend) -> MessageSent
-        [Forbidden NotFound HookBlocked TaskClosed ConversationArchived];
+        [Forbidden NotFound Conflict HookBlocked TaskClosed ConversationArchived];
     MessagesList = "messages/list" "Reads what was said in a conversation, the oldest first."
         (MessagesList) -> MessagePage [Forbidden NotFound];
     PresenceSubscribe = "presence/subscribe"

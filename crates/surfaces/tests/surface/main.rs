@@ -20,6 +20,7 @@ mod permissions;
 mod persons;
 mod reference;
 mod remote;
+mod rpc;
 mod search;
 mod sessions;
 mod stream;

@@ -7,6 +7,7 @@ use moothall_kernel::command::{Actor, ClientCommand, Command, Post, Refusal, Rej
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{EventId, Seq, StreamId};
 use moothall_kernel::message_part::MessagePart;
+use moothall_kernel::pass::{PASS, is_pass};
 use moothall_kernel::task::Task;
 use moothall_kernel::time::Millis;
 use moothall_kernel::view::{Viewer, visible};
@@ -77,6 +78,11 @@ impl Door {
         };
         let actor = Actor::named(own.agent().clone());
         let post = Post { reply_to, ..Post::of_parts(actor, &parts) };
+        if is_pass(&post.body) {
+            // It would end a turn and leave no message, and a message is what is promised here.
+            let reason = format!("'parts' takes more than {PASS}, which says nothing");
+            return Err(TaskError::Invalid(reason));
+        }
         let answer = match self.forwarder(&app) {
             None => self.hall.submit(&conversation, ClientCommand::Post(post), None).await?,
             Some((manager, within)) => {
@@ -173,6 +179,11 @@ impl Door {
     ) -> Result<(Vec<Recorded>, bool), TaskError> {
         let (mut found, mut before) = (Vec::new(), Seq(u64::MAX >> 1));
         while found.len() <= limit {
+            if weight(&found) >= PAGE_BYTES_MAX {
+                found.truncate(limit);
+                found.reverse();
+                return Ok((found, true));
+            }
             let page = self.hall.messages_before(conversation, before, PAGE).await?;
             let Some(oldest) = page.last() else { break };
             before = oldest.seq;
@@ -192,9 +203,6 @@ impl Door {
         sees: impl Fn(&Recorded) -> bool,
     ) -> Result<(Vec<Recorded>, bool), TaskError> {
         let mut found: Vec<Recorded> = Vec::new();
-        let weight = |found: &[Recorded]| {
-            found.iter().filter_map(|one| one.event.body()).map(str::len).sum::<usize>()
-        };
         // More than fits into an answer is not read: whoever asked goes on after the last one.
         while found.len() <= limit && weight(&found) < PAGE_BYTES_MAX {
             let page = self.hall.page(conversation, after, PAGE).await?;
@@ -240,6 +248,11 @@ impl Door {
         }
         Err(forbidden("Not a participant in this conversation").into())
     }
+}
+
+/// How many bytes were said. More than fits into an answer is not looked for.
+fn weight(found: &[Recorded]) -> usize {
+    found.iter().filter_map(|one| one.event.body()).map(str::len).sum()
 }
 
 fn forbidden(message: &str) -> Rejection {

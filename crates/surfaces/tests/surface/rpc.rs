@@ -1,0 +1,15 @@
+//! Agents of other programs, as they meet the server: JSON-RPC over a WebSocket, seen from outside.
+
+mod client;
+mod catch_up;
+mod floods;
+mod fuzz;
+mod hostile;
+mod names;
+mod people;
+mod registration;
+mod seed;
+mod stage;
+mod transcripts;
+
+pub use client::{Agent, Client, agent, agents, open_server, register};
