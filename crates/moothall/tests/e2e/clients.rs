@@ -147,6 +147,15 @@ async fn the_agent_in_rust_answers_and_comes_back() {
             asker.hears(&format!("I have read: @ada {round}.{n}?")).await;
         }
     }
+    // A person who is in no list has a name for agents all the same.
+    server.say(asker.place["conversationId"].as_str().unwrap(), "I read along.").await;
+    let said = timeout(PATIENCE, asker.agent.next()).await.expect("a message").unwrap();
+    let lookup = json!({"agentIds": [said["senderId"]]});
+    let found = asker.agent.call("agents/lookup", lookup).await.unwrap();
+    assert_eq!(
+        (text_of(&said).as_str(), &found["agents"][0]["name"]),
+        ("I read along.", &json!("user"))
+    );
     // Whose key is revoked comes no more.
     let tokens = server.json(&["token", "list"])["tokens"].as_array().unwrap().clone();
     let token =
