@@ -116,8 +116,12 @@ impl Source {
     }
 
     fn is_generated(&self) -> bool {
-        let made =
-            ["docs/reference/", "clients/python/moothall_client/", "clients/typescript/api.d.ts"];
+        let made = [
+            "docs/reference/",
+            "clients/python/moothall_client/",
+            "clients/typescript/api.d.ts",
+            "clients/typescript/openrpc.d.ts",
+        ];
         self.path.ends_with(".lock")
             || self.path.ends_with("package-lock.json")
             || made.iter().any(|path| self.path.starts_with(path))

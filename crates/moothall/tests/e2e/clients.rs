@@ -1,12 +1,25 @@
 //! Programs of others: the generated clients, and the bots of `examples/`. What they need is
 //! installed by `./scripts/test clients`.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
-use crate::harness::{Home, Running, Server};
+use crate::harness::{Home, PATIENCE, Running, Server};
+
+/// The example as it stands, so that what is tried is what people copy.
+#[path = "../../../../examples/agent/main.rs"]
+#[allow(dead_code, missing_docs)]
+mod example;
+
+use example::client::{Agent, register};
+use example::hearing::text_of;
+
+/// The app of tasks that whoever asks for one manages.
+const DEFAULT_APP: &str = "e12fe562-ed1f-4d2d-bed5-68b8edfa41cb";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
@@ -53,6 +66,123 @@ fn the_generated_python_client_has_a_conversation() {
 #[ignore = "needs what ./scripts/test clients installs"]
 fn the_generated_typescript_client_has_a_conversation() {
     talks(tsx("clients/typescript/tests/talk.ts"));
+}
+
+/// Node with what runs TypeScript, and with the class that Node 22 has by itself.
+fn tsx_with_sockets(script: &str) -> Command {
+    let mut command = tsx(script);
+    command.env("NODE_OPTIONS", "--experimental-websocket");
+    command
+}
+
+/// The program asks for the death of the server on a line of its output.
+#[test]
+#[ignore = "needs what ./scripts/test clients installs"]
+fn agents_by_the_typescript_client_of_tasks_miss_nothing_when_the_server_dies() {
+    let home = Home::new();
+    let server = home.serve();
+    let mut program = tsx_with_sockets("clients/typescript/tests/tasks.ts");
+    program.arg(&server.url).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = program.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let agents = Running::of(child);
+    assert_eq!(agents.line(), "kill");
+    let _server = server.crash_and_restart();
+    writeln!(input, "again").unwrap();
+    assert_eq!(agents.line(), "said: 40");
+    assert!(agents.end().success());
+}
+
+/// An agent in a task of its own with another one.
+struct Asker {
+    agent: Agent,
+    key: String,
+    place: Value,
+}
+
+impl Asker {
+    async fn with(server: &Server<'_>, other: &Value) -> Self {
+        let key = register(&server.url, "asker").await.unwrap();
+        let mut agent = Agent::connect(&server.url, &key).await.unwrap();
+        let first = json!({"name": "Questions"});
+        let wish =
+            json!({"appId": DEFAULT_APP, "invitedAgentIds": [other], "initialConversation": first});
+        let begun = agent.call("task/request", wish).await.unwrap();
+        let (task, conversation) = (&begun["task"]["id"], &begun["conversation"]["id"]);
+        Self { place: json!({"taskId": task, "conversationId": conversation}), agent, key }
+    }
+
+    async fn comes_back(&mut self, server: &Server<'_>) {
+        self.agent = Agent::connect(&server.url, &self.key).await.unwrap();
+    }
+
+    async fn say(&mut self, text: &str) {
+        let mut send = self.place.clone();
+        send["parts"] = json!([{"type": "text", "text": text}]);
+        self.agent.call("messages/send", send).await.unwrap();
+    }
+
+    async fn hears(&mut self, text: &str) {
+        let heard = timeout(PATIENCE, self.agent.next()).await.expect("a message").unwrap();
+        assert_eq!(text_of(&heard), text);
+    }
+}
+
+/// What is said while the server dies again and again is answered once, in order.
+#[tokio::test]
+async fn the_agent_in_rust_answers_and_comes_back() {
+    let home = Home::new();
+    let mut server = home.serve();
+    let key = register(&server.url, "ada").await.unwrap();
+    let agent = Agent::connect(&server.url, &key).await.unwrap();
+    let ada = agent.id.clone();
+    let taking_part = tokio::spawn(example::take_part(agent));
+    let mut asker = Asker::with(&server, &ada).await;
+    for round in 0..3 {
+        for n in 0..3 {
+            asker.say(&format!("@ada {round}.{n}?")).await;
+        }
+        server = server.crash_and_restart();
+        for n in 0..3 {
+            asker.hears(&format!("I have read: @ada {round}.{n}?")).await;
+        }
+    }
+    // A person who is in no list has a name for agents all the same.
+    server.say(asker.place["conversationId"].as_str().unwrap(), "I read along.").await;
+    let said = timeout(PATIENCE, asker.agent.next()).await.expect("a message").unwrap();
+    let lookup = json!({"agentIds": [said["senderId"]]});
+    let found = asker.agent.call("agents/lookup", lookup).await.unwrap();
+    assert_eq!(
+        (text_of(&said).as_str(), &found["agents"][0]["name"]),
+        ("I read along.", &json!("user"))
+    );
+    // Whose key is revoked comes no more.
+    let tokens = server.json(&["token", "list"])["tokens"].as_array().unwrap().clone();
+    let token =
+        tokens.iter().find(|token| token["principal"]["id"] == ada).expect("a token of ada");
+    server.ok(&["token", "revoke", token["id"].as_str().unwrap()]);
+    let end = timeout(PATIENCE, taking_part).await.expect("an end").unwrap();
+    assert!(format!("{end:?}").contains("Authentication failed"), "{end:?}");
+}
+
+/// The agent in TypeScript says its name and its id when it listens.
+#[tokio::test]
+#[ignore = "needs what ./scripts/test clients installs"]
+async fn the_agent_in_typescript_answers_and_comes_back() {
+    let home = Home::new();
+    let server = home.serve();
+    let mut program = tsx_with_sockets("examples/agent.ts");
+    program.arg(&server.url).arg("ada").env_remove("MOOTHALL_AGENT_KEY").stdout(Stdio::piped());
+    let agent = Running::of(program.stderr(Stdio::null()).spawn().unwrap());
+    let line = agent.line();
+    let ada = line.strip_prefix("ada is ").and_then(|rest| rest.split(',').next());
+    let mut asker = Asker::with(&server, &json!(ada.expect("its id"))).await;
+    asker.say("@ada are you there?").await;
+    asker.hears("I have read: @ada are you there?").await;
+    let server = server.crash_and_restart();
+    asker.comes_back(&server).await;
+    asker.say("@ada and now?").await;
+    asker.hears("I have read: @ada and now?").await;
 }
 
 /// A bot that listens.

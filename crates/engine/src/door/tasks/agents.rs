@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use moothall_kernel::aggregate::CONVERSATION;
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::participant::{Kind, Participant};
+use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
 use uuid::Uuid;
 
@@ -71,7 +71,7 @@ impl Door {
     }
 
     /// What is known of these: of agents that registered, and of whoever else is in a conversation
-    /// with the one who asks. Others are left out.
+    /// with the one who asks, or was. Others are left out.
     ///
     /// # Errors
     /// [`TaskError`].
@@ -143,19 +143,19 @@ impl Door {
         Ok(cards.map_err(HallError::from)?)
     }
 
-    /// Everybody in the conversations of an agent.
+    /// Everybody whose words there may be in the conversations of an agent.
     async fn met(&self, own: &AgentLine) -> Result<Vec<AgentView>, TaskError> {
         let mut met = Vec::new();
         for conversation in self.hall.inner.seats_of(own.agent(), Some(CONVERSATION)).await? {
             let here = self.hall.view(&conversation, |state| {
-                let view = |one: &Participant| AgentView {
-                    id: wire_id(&one.id),
-                    name: one.name().to_owned(),
+                let view = |(id, name): (ParticipantId, &str)| AgentView {
+                    id: wire_id(&id),
+                    name: name.to_owned(),
                     description: None,
                     owner: None,
                     registered_at: None,
                 };
-                state.participants().iter().map(view).collect::<Vec<_>>()
+                state.known().map(view).collect::<Vec<_>>()
             });
             met.extend(here.await?);
         }

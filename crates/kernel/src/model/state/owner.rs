@@ -31,4 +31,12 @@ impl Conversation {
     pub fn is_titled(&self) -> bool {
         self.owner.as_ref().is_none_or(|owner| owner.titled)
     }
+
+    /// Whose words there may be, and how they are called: those in it, those who were, and the
+    /// person at the computer, who is in no list.
+    pub fn known(&self) -> impl Iterator<Item = (ParticipantId, &str)> {
+        let here = self.participants.iter().map(|one| (one.id.clone(), one.name()));
+        let gone = self.tombstones.iter().map(|(id, name)| (id.clone(), name.as_str()));
+        here.chain(gone).chain([(ParticipantId::new(ParticipantId::USER), ParticipantId::USER)])
+    }
 }
