@@ -123,7 +123,7 @@ impl Hall {
         hall.inner.outbox.register(STREAM, Arc::new(StreamCourier(hall.inner.weak()))).await?;
         hall.inner.spawn(Inner::count_old_turns(Arc::downgrade(&hall.inner)));
         hall.inner.spawn(Inner::finish_deletions(Arc::downgrade(&hall.inner)));
-        hall.inner.spawn(Inner::watch_seats(Arc::downgrade(&hall.inner)));
+        hall.inner.spawn(Inner::watch_memberships(Arc::downgrade(&hall.inner)));
         crash::point("hall_opened");
         Ok(hall)
     }

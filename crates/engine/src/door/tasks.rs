@@ -172,7 +172,7 @@ impl Door {
         self.may(Action::ReadTask)?;
         let inner = &self.hall.inner;
         let mut all = Vec::new();
-        for task in inner.seats_of(own.agent(), Some(TASK)).await? {
+        for task in inner.memberships_of(own.agent(), Some(TASK)).await? {
             let row = inner.find(&task).await?;
             all.push((row.catalog.created_at, task));
         }
@@ -198,7 +198,7 @@ impl Door {
         self.may(Action::ReadTask)?;
         let inner = &self.hall.inner;
         let mut all = Vec::new();
-        for conversation in inner.seats_of(own.agent(), Some(CONVERSATION)).await? {
+        for conversation in inner.memberships_of(own.agent(), Some(CONVERSATION)).await? {
             all.push((inner.find(&conversation).await?.last_ts, conversation));
         }
         let (page, next) = paged(all, limit, cursor)?;
@@ -320,7 +320,7 @@ impl Door {
     ///
     /// # Errors
     /// [`TaskError`].
-    pub async fn seat(
+    pub async fn add_participant(
         &self,
         own: &AgentLine,
         task: &StreamId,
@@ -330,8 +330,8 @@ impl Door {
         let admitted = agent.clone();
         let by = self.manager(own, task, move |task| task.check_admitted(&admitted)).await?.agent;
         let inner = &self.hall.inner;
-        let seat = inner.seats_for(std::slice::from_ref(&agent)).await?.remove(0);
-        let order = TaskOrder::Seat { by, seat };
+        let agent_named = inner.named_agents(std::slice::from_ref(&agent)).await?.remove(0);
+        let order = TaskOrder::Add { by, agent: agent_named };
         if self.give_order(task, conversation, order).await?.event.is_none() {
             let view = self.conversation_view(conversation).await?;
             let (task, conversation) = (task.clone(), conversation.clone());
@@ -348,7 +348,7 @@ impl Door {
     ///
     /// # Errors
     /// [`TaskError`].
-    pub async fn unseat(
+    pub async fn remove_participant(
         &self,
         own: &AgentLine,
         task: &StreamId,
@@ -361,7 +361,7 @@ impl Door {
         let id = wire_id(agent);
         let here = view.participants.into_iter().find(|one| wire_id(one) == id);
         let agent = here.unwrap_or_else(|| agent.clone());
-        self.give_order(task, conversation, TaskOrder::Unseat { by, agent }).await.map(drop)
+        self.give_order(task, conversation, TaskOrder::Remove { by, agent }).await.map(drop)
     }
 
     /// The caller's connection manages an app from now on.

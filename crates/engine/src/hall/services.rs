@@ -24,7 +24,7 @@ use crate::ports::{Clock, Listed, Store};
 use crate::runtime::registry::{Registry, Standing};
 use crate::sessions::Residents;
 use crate::tasks::directory::TaskDirectory;
-use crate::tasks::seats::SeatChange;
+use crate::tasks::memberships::MembershipChange;
 
 /// Notifications a listener may lag behind.
 const CHANGES_LEN: usize = 4096;
@@ -59,7 +59,7 @@ pub(crate) struct Services {
     pub(crate) residents: Arc<dyn Residents>,
     pub(crate) copiers: Copiers,
     pub(crate) outbox: Arc<Outbox>,
-    seats: broadcast::Sender<SeatChange>,
+    memberships: broadcast::Sender<MembershipChange>,
     fatal: watch::Sender<Option<String>>,
     draining: AtomicBool,
 }
@@ -81,7 +81,7 @@ impl Services {
             copiers: Copiers::default(),
             purses: Purses::new(&parts.budgets),
             changes: broadcast::channel(CHANGES_LEN).0,
-            seats: broadcast::channel(CHANGES_LEN).0,
+            memberships: broadcast::channel(CHANGES_LEN).0,
             fatal: watch::channel(None).0,
             draining: AtomicBool::new(false),
         }
@@ -120,28 +120,28 @@ impl Services {
         Some(presence)
     }
 
-    /// Tells who has a place in a stream now that had none, and the other way round.
-    pub(crate) fn tell_of_seats(
+    /// Tells who is in a stream of tasks now that was not, and the other way round.
+    pub(crate) fn tell_of_memberships(
         &self,
         stream: &StreamId,
-        seats: &[(ParticipantId, bool)],
+        memberships: &[(ParticipantId, bool)],
         events: &[Recorded],
     ) {
         let Some(first) = events.first() else { return };
-        for (agent, taken) in seats {
-            let change = SeatChange {
+        for (agent, begins) in memberships {
+            let change = MembershipChange {
                 agent: agent.clone(),
                 stream: stream.clone(),
                 at: first.seq,
-                taken: *taken,
+                begins: *begins,
             };
-            let _ = self.seats.send(change);
+            let _ = self.memberships.send(change);
         }
     }
 
     /// Hears of that from now on.
-    pub(crate) fn seats(&self) -> broadcast::Receiver<SeatChange> {
-        self.seats.subscribe()
+    pub(crate) fn memberships(&self) -> broadcast::Receiver<MembershipChange> {
+        self.memberships.subscribe()
     }
 
     /// Remembers that the log can no longer be trusted.

@@ -124,7 +124,7 @@ impl From<StreamCommand> for Errand {
                 Errand::Begin { task, by, name, participants, first }
             }
             StreamCommand::Part { task, agent } => {
-                let order = TaskOrder::Unseat { by: agent.clone(), agent };
+                let order = TaskOrder::Remove { by: agent.clone(), agent };
                 Errand::Order { task, order, tells: false }
             }
             StreamCommand::Retire { task, by } => {

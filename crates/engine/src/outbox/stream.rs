@@ -44,7 +44,7 @@ impl Courier for StreamCourier {
             Errand::Conversation(command) => converse(&hall, &target, command, once, hops).await,
             Errand::Task(command) => submit(&hall, &target, command, once, hops).await,
             Errand::Begin { task, by, name, participants, first } => {
-                let order = hall.seated_order(name, by, participants, first).await;
+                let order = hall.beginning(name, by, participants, first).await;
                 match order {
                     Ok(order) => begin(&hall, &target, task, order, once).await,
                     Err(error) => outcome(&error),

@@ -260,10 +260,10 @@ impl Host {
             target_of(conversation.participant(&conversation.turn(turn)?.participant)?)
         };
         let bound = self.conversation().into_iter().flat_map(Conversation::bindings);
-        let seated = self.conversation().filter(|own| own.task().is_some()).map(|own| {
+        let members = self.conversation().filter(|own| own.task().is_some()).map(|own| {
             own.participants().iter().map(|participant| participant.id.clone()).collect()
         });
-        let owed = effects(&self.stream, bound, seated, terminal_of, &deciding.events);
+        let owed = effects(&self.stream, bound, members, terminal_of, &deciding.events);
         let mut claims = owed.claims;
         claims.extend(deciding.keys.iter().cloned());
         let mut deliveries = owed.deliveries;

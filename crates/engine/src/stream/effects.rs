@@ -29,27 +29,27 @@ pub fn came_from(target: &str) -> String {
     format!("from:{target}")
 }
 
-/// What these events owe, in a stream that was bound to these targets before them. `seated` are
+/// What these events owe, in a stream that was bound to these targets before them. `members` are
 /// those in a conversation of a task; nothing where no task owns it.
 ///
 /// `terminal_of` knows the session whose terminal a turn is typed into.
 pub(crate) fn effects<'a>(
     stream: &StreamId,
     bound: impl Iterator<Item = &'a str>,
-    seated: Option<BTreeSet<ParticipantId>>,
+    members: Option<BTreeSet<ParticipantId>>,
     terminal_of: impl Fn(TurnNo) -> Option<String>,
     events: &[Recorded],
 ) -> Effects {
     let mut targets: BTreeSet<String> = bound.map(str::to_owned).collect();
-    let mut seats = Seats { stream, taken: seated };
+    let mut memberships = Memberships { stream, members };
     let mut effects = Effects::default();
     for recorded in events {
         match &recorded.event {
-            Event::Created { task: Some(_), .. } => seats.taken = Some(BTreeSet::new()),
+            Event::Created { task: Some(_), .. } => memberships.members = Some(BTreeSet::new()),
             Event::Controlled { changes, .. } => {
                 for change in changes {
                     rebind(stream, &mut targets, change, &mut effects);
-                    effects.claims.extend(seats.of(change));
+                    effects.claims.extend(memberships.of(change));
                 }
             }
             Event::Task(event) => task_effects(stream, event, recorded.seq, &mut effects),
@@ -87,60 +87,60 @@ pub(crate) fn effects<'a>(
     effects
 }
 
-/// Who has a place in a conversation of a task: a claim under the agent's name, by which what it is
+/// Who is in a conversation of a task: a claim under the agent's name, by which what it is
 /// in can be listed, archived or not.
-struct Seats<'a> {
+struct Memberships<'a> {
     stream: &'a StreamId,
-    taken: Option<BTreeSet<ParticipantId>>,
+    members: Option<BTreeSet<ParticipantId>>,
 }
 
-impl Seats<'_> {
+impl Memberships<'_> {
     fn of(&mut self, change: &Change) -> Option<ClaimChange> {
-        let taken = self.taken.as_mut()?;
+        let members = self.members.as_mut()?;
         match change {
-            Change::Invited { participant, .. } if taken.insert(participant.clone()) => {
-                Some(take_seat(self.stream, participant, CONVERSATION))
+            Change::Invited { participant, .. } if members.insert(participant.clone()) => {
+                Some(enter(self.stream, participant, CONVERSATION))
             }
-            Change::Uninvited { participant } if taken.remove(participant) => {
-                Some(leave_seat(self.stream, participant))
+            Change::Uninvited { participant } if members.remove(participant) => {
+                Some(depart(self.stream, participant))
             }
             _ => None,
         }
     }
 }
 
-fn take_seat(stream: &StreamId, agent: &ParticipantId, kind: &str) -> ClaimChange {
+fn enter(stream: &StreamId, agent: &ParticipantId, kind: &str) -> ClaimChange {
     ClaimChange::Take(Claim {
         outcome: kind.to_owned(),
-        ..claim(stream, &format!("{}:{stream}", seat_of(agent)))
+        ..claim(stream, &format!("{}:{stream}", membership_of(agent)))
     })
 }
 
-fn leave_seat(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
-    release(&format!("{}:{stream}", seat_of(agent)))
+fn depart(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
+    release(&format!("{}:{stream}", membership_of(agent)))
 }
 
-/// What the namespaces of seats begin with: each agent has its own.
-const SEAT: &str = "seat/";
+/// What the namespaces of memberships begin with: each agent has its own.
+const MEMBER: &str = "member/";
 
-/// The namespace of an agent's seats, whose keys are the streams and whose outcomes their kinds.
-pub(crate) fn seat_of(agent: &ParticipantId) -> String {
-    format!("{SEAT}{}", agent.as_str().replace(':', "/"))
+/// The namespace of an agent's memberships, whose keys are the streams and whose outcomes their kinds.
+pub(crate) fn membership_of(agent: &ParticipantId) -> String {
+    format!("{MEMBER}{}", agent.as_str().replace(':', "/"))
 }
 
-/// The seats among claims that change: whose, and whether it is taken.
-pub(crate) fn seats_in(claims: &[ClaimChange]) -> Vec<(ParticipantId, bool)> {
-    let seat = |claim: &ClaimChange| {
+/// The memberships among claims that change: whose, and whether it begins.
+pub(crate) fn memberships_in(claims: &[ClaimChange]) -> Vec<(ParticipantId, bool)> {
+    let membership = |claim: &ClaimChange| {
         let (namespace, taken) = match claim {
             ClaimChange::Take(claim) => (&claim.namespace, true),
             ClaimChange::Release { namespace, .. } => (namespace, false),
         };
-        Some((ParticipantId::new(namespace.strip_prefix(SEAT)?), taken))
+        Some((ParticipantId::new(namespace.strip_prefix(MEMBER)?), taken))
     };
-    claims.iter().filter_map(seat).collect()
+    claims.iter().filter_map(membership).collect()
 }
 
-/// What a task's events owe to its conversations, and who has a place in it.
+/// What a task's events owe to its conversations, and who is in it.
 fn task_effects(stream: &StreamId, event: &TaskEvent, at: Seq, effects: &mut Effects) {
     let task = || stream.clone();
     let mut owe = |conversation: &StreamId, command: StreamCommand| {
@@ -149,17 +149,17 @@ fn task_effects(stream: &StreamId, event: &TaskEvent, at: Seq, effects: &mut Eff
     match event {
         TaskEvent::Requested { initiator, invited, .. } => {
             let all = [initiator].into_iter().chain(invited);
-            effects.claims.extend(all.map(|agent| take_seat(stream, agent, TASK)));
+            effects.claims.extend(all.map(|agent| enter(stream, agent, TASK)));
         }
         TaskEvent::Admitted { agent, again: false } => {
-            effects.claims.push(take_seat(stream, agent, TASK))
+            effects.claims.push(enter(stream, agent, TASK))
         }
-        TaskEvent::Removed { agent } => effects.claims.push(leave_seat(stream, agent)),
+        TaskEvent::Removed { agent } => effects.claims.push(depart(stream, agent)),
         TaskEvent::Left { agent, conversations } => {
             for conversation in conversations {
                 owe(conversation, StreamCommand::Part { task: task(), agent: agent.clone() });
             }
-            effects.claims.push(leave_seat(stream, agent));
+            effects.claims.push(depart(stream, agent));
         }
         TaskEvent::ConversationOpened { conversation, by, first } => {
             let NewConversation { id, name, participants } = conversation.clone();

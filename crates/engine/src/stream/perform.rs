@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::batch::unwritable;
 use super::brief::{read_messages, read_span};
-use super::effects::seats_in;
+use super::effects::memberships_in;
 use super::idempotency::look_up;
 use super::io::{Found, Input, Output, RequestId, Verdict, Why};
 use super::load::load;
@@ -143,7 +143,7 @@ impl Shell {
         }
         crash::point("before_append");
         crash::before_append(&events);
-        let seats = seats_in(&batch.claims);
+        let memberships = memberships_in(&batch.claims);
         let owed: Vec<String> =
             batch.deliveries.iter().map(|delivery| delivery.target.clone()).collect();
         let begun = std::time::Instant::now();
@@ -153,7 +153,7 @@ impl Shell {
         self.hall.copiers.hear(&events);
         self.snapshots.hear(&events);
         owed.iter().for_each(|target| self.hall.outbox.serve(target));
-        self.hall.tell_of_seats(&self.stream, &seats, &events);
+        self.hall.tell_of_memberships(&self.stream, &memberships, &events);
         crash::after_append(&events);
         crash::point("after_append");
         if let Some(state) = self.host.conversation() {

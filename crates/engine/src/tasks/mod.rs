@@ -15,7 +15,7 @@ mod manager;
 mod notice;
 mod orders;
 mod rates;
-pub(crate) mod seats;
+pub(crate) mod memberships;
 
 pub use attendance::{AgentLine, Attendance, Cut};
 pub use error::TaskError;

@@ -1,32 +1,35 @@
-//! What tasks need of a hall: the names of agents, and the streams in which they have a place.
+//! What tasks need of a hall: the names of agents, and the streams in which they are.
 
 use std::sync::{Arc, Weak};
 
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::{Policy, PolicyName};
-use moothall_kernel::task_command::{Seat, TaskOrder};
+use moothall_kernel::task_command::{NamedAgent, TaskOrder};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
 use super::follower::{self, Path};
 use crate::answers::HallError;
 use crate::hall::inner::Inner;
-use crate::stream::effects::seat_of;
+use crate::stream::effects::membership_of;
 
 impl Inner {
     /// Agents with the names that they registered under.
-    pub(crate) async fn seats_for(&self, agents: &[ParticipantId]) -> Result<Vec<Seat>, HallError> {
+    pub(crate) async fn named_agents(
+        &self,
+        agents: &[ParticipantId],
+    ) -> Result<Vec<NamedAgent>, HallError> {
         let cards = self.store.principals.cards(agents).await?;
         let name_of = |agent: &ParticipantId| {
             let card = cards.iter().find(|card| card.id == *agent);
             card.map_or_else(|| agent.to_string(), |card| card.name.clone())
         };
-        Ok(agents.iter().map(|id| Seat { agent: id.clone(), name: name_of(id) }).collect())
+        Ok(agents.iter().map(|id| NamedAgent { agent: id.clone(), name: name_of(id) }).collect())
     }
 
     /// The beginning of a conversation of a task: nobody is asked anything there unless somebody
     /// names them.
-    pub(crate) async fn seated_order(
+    pub(crate) async fn beginning(
         &self,
         name: Option<String>,
         by: ParticipantId,
@@ -37,20 +40,20 @@ impl Inner {
         if !all.contains(&by) {
             all.push(by.clone());
         }
-        let seats = self.seats_for(&all).await?;
+        let agents = self.named_agents(&all).await?;
         let defaults = (*self.standing().defaults()).clone();
         let policy = Box::new(Policy { name: PolicyName::PLAIN, ..defaults });
-        Ok(TaskOrder::Begin { name, by, participants, first, seats, policy })
+        Ok(TaskOrder::Begin { name, by, participants, first, agents, policy })
     }
 
-    /// The tasks and conversations in which an agent has a place, or those of one kind.
-    pub(crate) async fn seats_of(
+    /// The tasks and conversations in which an agent is, or those of one kind.
+    pub(crate) async fn memberships_of(
         &self,
         agent: &ParticipantId,
         kind: Option<&str>,
     ) -> Result<Vec<StreamId>, HallError> {
-        let claims = self.store.log.claims(&seat_of(agent), self.now()).await?;
-        let wanted = claims.into_iter().filter(|seat| kind.is_none_or(|kind| seat.outcome == kind));
+        let claims = self.store.log.claims(&membership_of(agent), self.now()).await?;
+        let wanted = claims.into_iter().filter(|own| kind.is_none_or(|kind| own.outcome == kind));
         Ok(wanted.map(|claim| claim.stream).collect())
     }
 
@@ -63,14 +66,14 @@ impl Inner {
         })
     }
 
-    /// Follows what an agent that just connected has a place in; when this returns, nothing of what
+    /// Follows what an agent that just connected is in; when this returns, nothing of what
     /// comes is missed.
     pub(crate) async fn follow_all(
         self: &Arc<Self>,
         agent: &ParticipantId,
     ) -> Result<(), HallError> {
-        let seats = self.seats_of(agent, None).await?;
-        let all: Vec<_> = seats.iter().map(|stream| self.follow(stream, None)).collect();
+        let streams = self.memberships_of(agent, None).await?;
+        let all: Vec<_> = streams.iter().map(|stream| self.follow(stream, None)).collect();
         for mut ready in all {
             // An error says that it cannot be followed: nothing will come of it.
             let _ = ready.wait_for(|ready| *ready).await;
@@ -79,13 +82,13 @@ impl Inner {
     }
 
     /// Follows each stream from the moment at which somebody who is connected comes into it.
-    pub(crate) async fn watch_seats(hall: Weak<Inner>) {
-        let Some(mut seats) = hall.upgrade().map(|hall| hall.seats()) else { return };
+    pub(crate) async fn watch_memberships(hall: Weak<Inner>) {
+        let Some(mut changes) = hall.upgrade().map(|hall| hall.memberships()) else { return };
         loop {
-            let change = seats.recv().await;
+            let change = changes.recv().await;
             let Some(hall) = hall.upgrade() else { return };
             match change {
-                Ok(change) if change.taken && hall.tasks.is_online(&change.agent) => {
+                Ok(change) if change.begins && hall.tasks.is_online(&change.agent) => {
                     hall.follow(&change.stream, Some(change.at));
                 }
                 Ok(_) => {}

@@ -7,7 +7,7 @@ use crate::model::event::{Change, Event, TaskOrigin};
 use crate::model::ids::{ParticipantId, Seq, StreamId};
 use crate::model::participant::{AgentFacts, Kind, Profile};
 use crate::model::settings::Policy;
-use crate::model::task_command::{Seat, TaskOrder};
+use crate::model::task_command::{NamedAgent, TaskOrder};
 
 /// The client and the model of an agent that a task brings in.
 const CLIENT: (&str, &str) = ("json-rpc", "remote");
@@ -16,19 +16,19 @@ const NAMES_TRIED: u32 = 20;
 
 impl Decider<'_> {
     pub(crate) fn obey(&mut self, task: StreamId, order: TaskOrder) -> Result<(), Rejection> {
-        if let TaskOrder::Begin { name, by, participants, first, seats, policy } = order {
+        if let TaskOrder::Begin { name, by, participants, first, agents, policy } = order {
             let titled = name.is_some();
-            let name = name.unwrap_or_else(|| names_of(&seats));
+            let name = name.unwrap_or_else(|| names_of(&agents));
             let origin = TaskOrigin { task, titled, participants, first };
-            return self.begin_for(origin, &name, by, seats, *policy);
+            return self.begin_for(origin, &name, by, agents, *policy);
         }
         if self.state.task() != Some(&task) {
             return Err(not_of_task());
         }
         match order {
             TaskOrder::Begin { .. } => Ok(()),
-            TaskOrder::Seat { by, seat } => self.seat(&by, vec![seat]),
-            TaskOrder::Unseat { by, agent } => self.unseat(by, agent),
+            TaskOrder::Add { by, agent } => self.add(&by, vec![agent]),
+            TaskOrder::Remove { by, agent } => self.remove(by, agent),
             TaskOrder::Archive { by, on } if self.state.archived != on => {
                 if on {
                     self.close(&by);
@@ -46,7 +46,7 @@ impl Decider<'_> {
         origin: TaskOrigin,
         name: &str,
         by: ParticipantId,
-        seats: Vec<Seat>,
+        agents: Vec<NamedAgent>,
         policy: Policy,
     ) -> Result<(), Rejection> {
         if self.state.head != Seq(0) {
@@ -54,16 +54,16 @@ impl Decider<'_> {
         }
         let name = title(name)?;
         self.emit(Event::Created { name, by: by.clone(), policy, task: Some(origin) });
-        self.seat(&by, seats)
+        self.add(&by, agents)
     }
 
     /// Those who are here already are not brought in again.
-    fn seat(&mut self, by: &ParticipantId, seats: Vec<Seat>) -> Result<(), Rejection> {
+    fn add(&mut self, by: &ParticipantId, agents: Vec<NamedAgent>) -> Result<(), Rejection> {
         let asker = Actor::named(by.clone());
-        let mut changes: Vec<Change> = Vec::with_capacity(seats.len());
-        for Seat { agent, name } in seats {
+        let mut changes: Vec<Change> = Vec::with_capacity(agents.len());
+        for NamedAgent { agent, name } in agents {
             if self.state.participant(&agent).is_none() {
-                let change = self.seated(&asker, &agent, &name, &changes)?;
+                let change = self.invited_as(&asker, &agent, &name, &changes)?;
                 changes.push(change);
             }
         }
@@ -72,7 +72,7 @@ impl Decider<'_> {
     }
 
     /// Its invitation, under its name or the first one like it that nobody here has.
-    fn seated(
+    fn invited_as(
         &self,
         asker: &Actor,
         agent: &ParticipantId,
@@ -95,7 +95,7 @@ impl Decider<'_> {
         names.find_map(|name| invite(name).ok()).map_or_else(|| invite(None), Ok)
     }
 
-    fn unseat(&mut self, by: ParticipantId, agent: ParticipantId) -> Result<(), Rejection> {
+    fn remove(&mut self, by: ParticipantId, agent: ParticipantId) -> Result<(), Rejection> {
         if self.state.participant(&agent).is_some() {
             let control = Control::Uninvite(agent.to_string());
             let changes = self.change(&Actor::named(by.clone()), control, &[])?;
@@ -118,10 +118,10 @@ impl Decider<'_> {
 }
 
 /// A title for a conversation that was given none.
-fn names_of(seats: &[Seat]) -> String {
+fn names_of(agents: &[NamedAgent]) -> String {
     const SHOWN: usize = 4;
-    let names: Vec<&str> = seats.iter().take(SHOWN).map(|seat| seat.name.as_str()).collect();
-    let more = if seats.len() > SHOWN { " …" } else { "" };
+    let names: Vec<&str> = agents.iter().take(SHOWN).map(|one| one.name.as_str()).collect();
+    let more = if agents.len() > SHOWN { " …" } else { "" };
     format!("{}{more}", names.join(", "))
 }
 

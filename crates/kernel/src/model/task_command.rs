@@ -75,9 +75,9 @@ pub enum TaskCommand {
     },
 }
 
-/// An agent with a place in a conversation.
+/// An agent that is brought into a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seat {
+pub struct NamedAgent {
     /// The agent.
     pub agent: ParticipantId,
     /// The name that people read, where nobody there has it yet.
@@ -98,19 +98,19 @@ pub enum TaskOrder {
         /// It begins together with the task.
         first: bool,
         /// Who takes part: they, and the task manager.
-        seats: Vec<Seat>,
+        agents: Vec<NamedAgent>,
         /// The settings that it begins with.
         policy: Box<Policy>,
     },
     /// Bring an agent in.
-    Seat {
+    Add {
         /// The task manager.
         by: ParticipantId,
         /// The agent.
-        seat: Seat,
+        agent: NamedAgent,
     },
     /// Take an agent out.
-    Unseat {
+    Remove {
         /// The task manager, or the agent itself where it leaves.
         by: ParticipantId,
         /// The agent.

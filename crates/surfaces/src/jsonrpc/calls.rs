@@ -242,12 +242,12 @@ async fn answered(app: &App, at: &Connected, id: &str, call: Call) -> Result<Str
         }
         Call::ParticipantAdd(rpc::ParticipantAdd { task_id, conversation_id, agent_id }) => {
             let (task, conversation) = (stream_of(task_id), stream_of(conversation_id));
-            door.seat(own, &task, &conversation, agent_of(agent_id)).await?;
+            door.add_participant(own, &task, &conversation, agent_of(agent_id)).await?;
             done()
         }
         Call::ParticipantRemove(rpc::ParticipantRemove { task_id, conversation_id, agent_id }) => {
             let (task, conversation) = (stream_of(task_id), stream_of(conversation_id));
-            door.unseat(own, &task, &conversation, &agent_of(agent_id)).await?;
+            door.remove_participant(own, &task, &conversation, &agent_of(agent_id)).await?;
             done()
         }
         Call::MessagesSend(send) => said(at, id, send).await?.0,

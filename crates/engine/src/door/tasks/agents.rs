@@ -146,7 +146,7 @@ impl Door {
     /// Everybody whose words there may be in the conversations of an agent.
     async fn met(&self, own: &AgentLine) -> Result<Vec<AgentView>, TaskError> {
         let mut met = Vec::new();
-        for conversation in self.hall.inner.seats_of(own.agent(), Some(CONVERSATION)).await? {
+        for conversation in self.hall.inner.memberships_of(own.agent(), Some(CONVERSATION)).await? {
             let here = self.hall.view(&conversation, |state| {
                 let view = |(id, name): (ParticipantId, &str)| AgentView {
                     id: wire_id(&id),
