@@ -18,6 +18,10 @@ pub const TASK: &str = "task";
 
 /// The state of a stream, of whichever kind.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a stream's state is held once or twice; boxing the common kind would cost more"
+)]
 pub enum Aggregate {
     /// What was said and decided, and the rules for who may speak.
     Conversation(Conversation),

@@ -93,9 +93,7 @@ impl Awaited {
 /// What is said where somebody did not agree.
 pub(super) fn refused(why: &str) -> HallError {
     let message = format!("It was not agreed to: {why}");
-    let rejection = Rejection::new(Refusal::Forbidden, "not_agreed", message);
-    let detail = Some(why.to_owned()).filter(|why| !why.is_empty());
-    HallError::Rejected(Box::new(Rejection { detail, ..rejection }))
+    HallError::Rejected(Box::new(Rejection::new(Refusal::Forbidden, "not_agreed", message)))
 }
 
 /// What is said where nobody agreed in time.

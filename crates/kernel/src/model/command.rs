@@ -512,15 +512,12 @@ pub struct Rejection {
     pub participant: Option<ParticipantId>,
     /// The event that keeps the refused words, where they are kept.
     pub kept: Option<EventId>,
-    /// The reason that somebody else gave, in their own words.
-    pub detail: Option<String>,
 }
 
 impl Rejection {
     /// A rejection.
     pub fn new(refusal: Refusal, code: &'static str, message: impl Into<String>) -> Self {
-        let (participant, kept, detail) = (None, None, None);
-        Self { refusal, code, message: message.into(), participant, kept, detail }
+        Self { refusal, code, message: message.into(), participant: None, kept: None }
     }
 
     /// Says whom it is about.

@@ -97,8 +97,10 @@ pub fn check_next(mut last: (Seq, Timestamp), events: &[Recorded]) -> Result<(),
     if events.iter().all(follows) { Ok(()) } else { Err(ORDER) }
 }
 
+type TaskRule = (&'static str, &'static str, fn(&Task) -> bool);
+
 /// What is true of every task.
-const TASK_RULES: &[(&str, &str, fn(&Task) -> bool)] = &[
+const TASK_RULES: &[TaskRule] = &[
     (
         "task_waits",
         "a task waits for its manager as long as nobody accepted or refused it",

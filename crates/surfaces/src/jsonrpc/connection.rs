@@ -418,6 +418,8 @@ impl Connection {
 
     fn done(&mut self, done: Performed) {
         let Performed { text, was_message, sent } = done;
+        // Only what is refused again and again, with nothing between, is wild.
+        self.refused = 0;
         self.out.push_back(text.into());
         if !was_message {
             return;

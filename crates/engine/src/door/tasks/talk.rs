@@ -1,6 +1,6 @@
 //! What agents say in the conversations of tasks, and read there.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Post, Refusal, Rejection};
@@ -115,12 +115,14 @@ impl Door {
         let conversation = message.conversation.clone();
         let condition = Condition { principal: message.app.clone(), within };
         let draft = message.draft.clone();
-        let asker = Arc::new(ManagerAsker { manager, message });
+        let asker = Arc::new(ManagerAsker { manager, message, refusal: OnceLock::new() });
         let command = ClientCommand::Post(post);
-        let sent = self.hall.submit_if_agreed(&conversation, command, None, condition, asker);
+        let sent =
+            self.hall.submit_if_agreed(&conversation, command, None, condition, asker.clone());
         match sent.await {
             Err(HallError::Rejected(no)) if no.code == "not_agreed" => {
-                let reason = no.detail.unwrap_or_else(|| "blocked".into());
+                let said = asker.refusal.get().cloned().flatten();
+                let reason = said.unwrap_or_else(|| "blocked".into());
                 Err(TaskError::Blocked { draft, reason })
             }
             Err(HallError::Rejected(no)) if no.code == "unanswered" => {
@@ -267,6 +269,8 @@ fn archived() -> Rejection {
 struct ManagerAsker {
     manager: Arc<dyn TaskManager>,
     message: Forwarding,
+    /// Why it did not want the message, once it said so.
+    refusal: OnceLock<Option<String>>,
 }
 
 #[async_trait]
@@ -274,7 +278,10 @@ impl Asker for ManagerAsker {
     async fn ask(&self, _: &str, _: &Command) -> Consent {
         match self.manager.forwards(self.message.clone()).await {
             Ok(readers) => Consent::GivenFor(readers),
-            Err(reason) => Consent::Refused(reason.unwrap_or_default()),
+            Err(reason) => {
+                let said = self.refusal.get_or_init(|| reason);
+                Consent::Refused(said.clone().unwrap_or_default())
+            }
         }
     }
 }

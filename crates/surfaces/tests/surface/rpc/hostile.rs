@@ -9,8 +9,7 @@ use super::client::{closed_server, let_in, saying};
 use super::{Agent, Client, agent, agents, open_server, register};
 use crate::server::Server;
 
-/// A frame as it goes over the wire, masked with zeros; its length is what is said, not what it
-/// has.
+/// A frame as it goes over the wire, masked with zeros; its length is what is said of it.
 fn raw_frame(first: u8, said: u64, payload: &[u8]) -> Vec<u8> {
     let mut bytes = vec![first, 0x80 | 127];
     bytes.extend(said.to_be_bytes());
