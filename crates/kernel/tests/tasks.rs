@@ -9,7 +9,7 @@ use std::{env, fs};
 use moothall_kernel::command::{Command, EngineCommand, Rejection};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
-use moothall_kernel::task::{DEFAULT_APP, NewConversation, Task, TaskEvent};
+use moothall_kernel::task::{DEFAULT_APP, NewConversation, Task, TaskEvent, TaskTerms};
 use moothall_kernel::task_command::{Manager, TaskCommand};
 use moothall_kernel::time::{Millis, Timestamp};
 
@@ -46,6 +46,10 @@ fn command(line: &str) -> Command {
                 by: by.into(),
                 invited: names(invited.trim_matches('-')),
                 first: of("with=").map(conversation),
+                terms: TaskTerms {
+                    agents_max: of("most=").map(|most| most.parse().unwrap()),
+                    moderated: false,
+                },
                 within: of("within=").map(|secs| Millis::from_secs(secs.parse().unwrap())),
             }
         }

@@ -89,7 +89,7 @@ impl Sessions {
         events: &[Recorded],
     ) -> Result<(), LogError> {
         for change in events.iter().flat_map(changes) {
-            if let Change::Uninvited { participant } = change
+            if let Change::Uninvited { participant, .. } = change
                 && let Some(session) = state.participant(participant).and_then(session_of)
             {
                 self.note(stream, Move::Out(session)).await?;

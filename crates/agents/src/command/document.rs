@@ -80,7 +80,9 @@ fn control(change: &Change) -> Option<(&'static str, Value)> {
         Change::Invited { participant, profile, .. } => {
             ("invite", json!({ "participant_id": participant, "profile": profile }))
         }
-        Change::Uninvited { participant } => ("uninvite", json!({ "participant_id": participant })),
+        Change::Uninvited { participant, .. } => {
+            ("uninvite", json!({ "participant_id": participant }))
+        }
         Change::Muted { targets } => ("mute", json!({ "targets": targets })),
         Change::Unmuted { targets } => ("unmute", json!({ "targets": targets })),
         Change::Paused { on } => ("pause", json!({ "on": on })),

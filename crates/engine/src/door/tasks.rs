@@ -9,7 +9,6 @@ mod agents;
 pub use agents::AgentView;
 pub use talk::{Sending, TaskMessages};
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +16,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::aggregate::{CONVERSATION, TASK};
 use moothall_kernel::command::{EngineCommand, Refusal, Rejection};
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::task::{DEFAULT_APP, NewConversation, Task, TaskStatus};
+use moothall_kernel::task::{DEFAULT_APP, NewConversation, Task, TaskStatus, TaskTerms};
 use moothall_kernel::task_command::{Manager, TaskCommand, TaskOrder};
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::time::timeout;
@@ -119,18 +118,17 @@ impl Door {
             Some(manager) => manager.manifest.hooks.task_ms.map(Millis),
             None => Some(MANAGER_ANSWERS_WITHIN),
         };
-        if let Some(max) = manager.as_ref().and_then(|app| app.manifest.participants_max)
-            && invited.iter().chain([own.agent()]).collect::<BTreeSet<_>>().len() > max
-        {
-            let message = format!("A task of this app admits at most {max} agents");
-            return Err(Rejection::new(Refusal::Conflict, "task_full", message).into());
-        }
+        let terms = manager.as_ref().map_or_else(TaskTerms::default, |app| TaskTerms {
+            agents_max: app.manifest.participants_max,
+            moderated: app.manifest.hooks.message_ms.is_some(),
+        });
         let (by, conversation) = (own.agent().clone(), first.clone().map(|first| first.id));
         let request = TaskCommand::Request {
             app: app.to_owned(),
             by,
             invited: invited.clone(),
             first: first.clone(),
+            terms,
             within,
         };
         inner.begin(&id, Begin::NewTask, request, None, Owing::default()).await?;
@@ -367,7 +365,7 @@ impl Door {
     /// The caller's connection manages an app from now on.
     ///
     /// # Errors
-    /// [`TaskError`], for the app that is built in.
+    /// [`TaskError`], for the app that is built in, and where another agent manages it.
     pub fn register_app(
         &self,
         own: &AgentLine,
@@ -379,8 +377,11 @@ impl Door {
             let message = "This app is built in: whoever asks for a task of it manages that task.";
             return Err(Rejection::new(Refusal::Forbidden, "built_in_app", message).into());
         }
-        self.hall.inner.tasks.register(app_of(own.id(), manifest, manager));
-        Ok(())
+        if self.hall.inner.tasks.register(own, app_of(own, manifest, manager)) {
+            return Ok(());
+        }
+        let message = "Another agent manages this app as long as it is connected";
+        Err(Rejection::new(Refusal::Conflict, "app_taken", message).into())
     }
 
     /// Whether the caller manages a task, and whether something else holds of it.

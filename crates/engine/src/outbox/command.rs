@@ -124,8 +124,7 @@ impl From<StreamCommand> for Errand {
                 Errand::Begin { task, by, name, participants, first }
             }
             StreamCommand::Part { task, agent } => {
-                let order = TaskOrder::Remove { by: agent.clone(), agent };
-                Errand::Order { task, order, tells: false }
+                Errand::Order { task, order: TaskOrder::Part { agent }, tells: false }
             }
             StreamCommand::Retire { task, by } => {
                 let order = TaskOrder::Archive { by, on: true };

@@ -101,7 +101,7 @@ impl Memberships<'_> {
             Change::Invited { participant, .. } if members.insert(participant.clone()) => {
                 Some(enter(self.stream, participant, CONVERSATION))
             }
-            Change::Uninvited { participant } if members.remove(participant) => {
+            Change::Uninvited { participant, .. } if members.remove(participant) => {
                 Some(depart(self.stream, participant))
             }
             _ => None,

@@ -120,6 +120,10 @@ pub struct RequestId(pub u64);
 
 /// What is wanted of a stream.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly every request is a decision; boxing it would cost each of them"
+)]
 pub enum Wanted {
     /// Give this command to the rules.
     Decision(Command),

@@ -7,7 +7,7 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::time::Millis;
 use tokio::sync::{Notify, watch};
 
-use super::attendance::{Attendance, Line};
+use super::attendance::{AgentLine, Attendance, Line};
 use super::manager::App;
 use super::notice::{Notice, Told};
 use super::rates::Rates;
@@ -183,9 +183,15 @@ impl TaskDirectory {
         now
     }
 
-    /// A connection manages an app from now on, in place of whichever did.
-    pub(crate) fn register(&self, app: App) {
-        self.lock().apps.insert(app.manifest.id.clone(), app);
+    /// A connection manages an app from now on, in place of one of the same agent. Whether it does:
+    /// another agent's is left alone.
+    pub(crate) fn register(&self, own: &AgentLine, app: App) -> bool {
+        let mut state = self.lock();
+        let taken = state.apps.get(&app.manifest.id).is_some_and(|now| now.agent != *own.agent());
+        if !taken {
+            state.apps.insert(app.manifest.id.clone(), app);
+        }
+        !taken
     }
 
     /// The manager of an app, if it is connected.

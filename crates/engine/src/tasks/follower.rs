@@ -103,7 +103,9 @@ async fn follow(
                 update = updates.recv() => match update {
                     Ok(Update::Events(events)) => {
                         // Each is told, whoever is left to hear it.
-                        events.iter().fold(true, |heard, event| following.hear(event) && heard)
+                        let heard: Vec<bool> =
+                            events.iter().map(|event| following.hear(event)).collect();
+                        !heard.contains(&false)
                     }
                     Ok(Update::Signal(_)) => true,
                     // It was too slow, or the stream was let go: the log has what came meanwhile.
@@ -265,8 +267,8 @@ impl Follower {
                 };
                 self.known = Known::Conversation { task, beginning: Some(begun) };
             }
-            Event::Controlled { by, changes, .. } => {
-                return self.hear_changes(&task, by, changes, recorded.seq <= self.seen);
+            Event::Controlled { changes, .. } => {
+                return self.hear_changes(&task, changes, recorded.seq <= self.seen);
             }
             Event::Archived { .. } => self.directory.tell(&self.members, || {
                 Notice::ConversationArchived { task, conversation, at: recorded.ts }
@@ -279,7 +281,8 @@ impl Follower {
                 let hears = |member: &&ParticipantId| {
                     visible(&recorded.event, &Viewer::Participant((*member).clone()))
                 };
-                let message = || Notice::Received { task, conversation, message: recorded.clone() };
+                let message =
+                    || Notice::Received { task, conversation, message: Box::new(recorded.clone()) };
                 self.directory.tell(self.members.iter().filter(hears), message);
             }
             _ => {}
@@ -287,13 +290,7 @@ impl Follower {
         true
     }
 
-    fn hear_changes(
-        &mut self,
-        task: &StreamId,
-        by: &ParticipantId,
-        changes: &[Change],
-        again: bool,
-    ) -> bool {
+    fn hear_changes(&mut self, task: &StreamId, changes: &[Change], again: bool) -> bool {
         let beginning = match &mut self.known {
             Known::Conversation { beginning, .. } => beginning.take(),
             Known::Task(_) => None,
@@ -310,12 +307,11 @@ impl Follower {
                         });
                     }
                 }
-                Change::Uninvited { participant } => {
+                Change::Uninvited { participant, left } => {
                     self.members.insert(participant.clone());
                     self.directory.tell(&self.members, || {
                         let ((task, conversation), agent) = (at(), participant.clone());
-                        let left = by == participant;
-                        Notice::ParticipantRemoved { task, conversation, agent, left }
+                        Notice::ParticipantRemoved { task, conversation, agent, left: *left }
                     });
                     self.members.remove(participant);
                 }

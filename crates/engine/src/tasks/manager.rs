@@ -8,6 +8,7 @@ use moothall_kernel::message_part::MessagePart;
 use moothall_kernel::task::NewConversation;
 use moothall_kernel::time::Timestamp;
 
+use super::attendance::AgentLine;
 use super::notice::TaskView;
 
 /// What an app says of itself.
@@ -16,7 +17,7 @@ pub struct AppManifest {
     /// Its id.
     pub id: String,
     /// Most agents of one task, where it says so.
-    pub participants_max: Option<usize>,
+    pub participants_max: Option<u32>,
     /// What its manager wants to be asked.
     pub hooks: Hooks,
 }
@@ -76,11 +77,13 @@ pub trait TaskManager: Send + Sync + 'static {
 pub(crate) struct App {
     /// The connection.
     pub(crate) line: u64,
+    /// The agent that it is of.
+    pub(crate) agent: ParticipantId,
     pub(crate) manifest: AppManifest,
     pub(crate) manager: Arc<dyn TaskManager>,
 }
 
 /// An app that a connection manages.
-pub(crate) fn app_of(line: u64, manifest: AppManifest, manager: Arc<dyn TaskManager>) -> App {
-    App { line, manifest, manager }
+pub(crate) fn app_of(own: &AgentLine, manifest: AppManifest, manager: Arc<dyn TaskManager>) -> App {
+    App { line: own.id(), agent: own.agent().clone(), manifest, manager }
 }

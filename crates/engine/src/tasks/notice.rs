@@ -109,7 +109,7 @@ pub enum Notice {
         /// The conversation.
         conversation: StreamId,
         /// What was said: an [`Event::Posted`].
-        message: Recorded,
+        message: Box<Recorded>,
     },
     /// Somebody came or went.
     Presence {
@@ -125,9 +125,7 @@ impl Notice {
     fn weight(&self) -> usize {
         const REST: usize = 512;
         let words = match self {
-            Notice::Received { message: Recorded { event: Event::Posted(posted), .. }, .. } => {
-                posted.body.len()
-            }
+            Notice::Received { message, .. } => message.event.body().map_or(0, str::len),
             Notice::ConversationCreated { participants, .. } => 40 * participants.len(),
             _ => 0,
         };
@@ -137,9 +135,10 @@ impl Notice {
     /// The words of a message, where it tells of one.
     pub fn posted(&self) -> Option<&Posted> {
         match self {
-            Notice::Received { message: Recorded { event: Event::Posted(posted), .. }, .. } => {
-                Some(posted)
-            }
+            Notice::Received { message, .. } => match &message.event {
+                Event::Posted(posted) => Some(posted),
+                _ => None,
+            },
             _ => None,
         }
     }

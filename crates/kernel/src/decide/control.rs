@@ -74,7 +74,7 @@ impl Decider<'_> {
             Control::Uninvite(id) => {
                 let participant = self.leaving(by, &id, before)?;
                 let key = self.member_key(&participant).map(|target| Change::Unbound { target });
-                iter::once(Change::Uninvited { participant }).chain(key).collect()
+                iter::once(Change::Uninvited { participant, left: false }).chain(key).collect()
             }
             Control::Mute(ids) => vec![Change::Muted { targets: self.targets(ids, true)? }],
             Control::Unmute(ids) => vec![Change::Unmuted { targets: self.unmuted(by, ids)? }],
@@ -457,7 +457,7 @@ impl Decider<'_> {
     /// What a change brings about besides itself.
     pub(crate) fn follow(&mut self, change: Change, cause: &crate::model::event::Cause) {
         match change {
-            Change::Uninvited { participant } => {
+            Change::Uninvited { participant, .. } => {
                 self.lose_agent(&participant, "uninvited", "it was uninvited")
             }
             // What its runtime still says would otherwise be taken for a person's words.

@@ -28,7 +28,8 @@ impl Decider<'_> {
         match order {
             TaskOrder::Begin { .. } => Ok(()),
             TaskOrder::Add { by, agent } => self.add(&by, vec![agent]),
-            TaskOrder::Remove { by, agent } => self.remove(by, agent),
+            TaskOrder::Remove { by, agent } => self.remove(by, agent, false),
+            TaskOrder::Part { agent } => self.remove(agent.clone(), agent, true),
             TaskOrder::Archive { by, on } if self.state.archived != on => {
                 if on {
                     self.close(&by);
@@ -95,10 +96,20 @@ impl Decider<'_> {
         names.find_map(|name| invite(name).ok()).map_or_else(|| invite(None), Ok)
     }
 
-    fn remove(&mut self, by: ParticipantId, agent: ParticipantId) -> Result<(), Rejection> {
+    fn remove(
+        &mut self,
+        by: ParticipantId,
+        agent: ParticipantId,
+        leaves: bool,
+    ) -> Result<(), Rejection> {
         if self.state.participant(&agent).is_some() {
             let control = Control::Uninvite(agent.to_string());
-            let changes = self.change(&Actor::named(by.clone()), control, &[])?;
+            let mut changes = self.change(&Actor::named(by.clone()), control, &[])?;
+            for change in &mut changes {
+                if let Change::Uninvited { left, .. } = change {
+                    *left = leaves;
+                }
+            }
             self.change_for(&by, changes);
         }
         Ok(())

@@ -11,7 +11,7 @@ use crate::decide::control::PARTICIPANTS_MAX;
 use crate::model::command::{Command, EngineCommand, Refusal, Rejection};
 use crate::model::event::{Event, Recorded};
 use crate::model::ids::{ParticipantId, Seq, StreamId};
-use crate::model::task::{DEFAULT_APP, NewConversation, Task, TaskEvent, TaskStatus};
+use crate::model::task::{DEFAULT_APP, NewConversation, Task, TaskEvent, TaskStatus, TaskTerms};
 use crate::model::task_command::{Manager, TaskCommand};
 use crate::model::time::{Millis, Timestamp};
 
@@ -98,8 +98,8 @@ struct TaskDecider<'a> {
 
 impl TaskDecider<'_> {
     fn decide(&mut self, command: TaskCommand) -> Result<(), Rejection> {
-        if let TaskCommand::Request { app, by, invited, first, within } = command {
-            return self.request(app, by, invited, first, within);
+        if let TaskCommand::Request { app, by, invited, first, terms, within } = command {
+            return self.request(app, by, invited, first, terms, within);
         }
         if self.state.head == Seq(0) {
             return Err(no_task("Task not found"));
@@ -142,6 +142,7 @@ impl TaskDecider<'_> {
         by: ParticipantId,
         invited: Vec<ParticipantId>,
         first: Option<NewConversation>,
+        terms: TaskTerms,
         within: Option<Millis>,
     ) -> Result<(), Rejection> {
         if self.state.head != Seq(0) {
@@ -149,9 +150,7 @@ impl TaskDecider<'_> {
         }
         let mut invited = distinct(invited);
         invited.retain(|agent| *agent != by);
-        if invited.len() >= TASK_AGENTS_MAX {
-            return Err(too_many(format!("A task admits at most {TASK_AGENTS_MAX} agents.")));
-        }
+        check_room(terms, invited.len() + 1)?;
         let first = first
             .map(|first| NewConversation { participants: distinct(first.participants), ..first });
         for agent in first.iter().flat_map(|first| &first.participants) {
@@ -165,7 +164,7 @@ impl TaskDecider<'_> {
         }
         check_capacity(first.as_ref(), &by)?;
         let until = within.map(|within| self.now + within);
-        self.emit(TaskEvent::Requested { app, initiator: by, invited, first, until });
+        self.emit(TaskEvent::Requested { app, initiator: by, invited, first, terms, until });
         if until.is_none() {
             self.accept();
         }
@@ -208,8 +207,8 @@ impl TaskDecider<'_> {
     fn admit(&mut self, by: &Manager, agent: ParticipantId) -> Result<(), Rejection> {
         self.state.check_manager(by)?;
         let again = self.state.admitted.contains_key(&agent);
-        if !again && self.state.admitted.len() >= TASK_AGENTS_MAX {
-            return Err(too_many(format!("A task admits at most {TASK_AGENTS_MAX} agents.")));
+        if !again {
+            check_room(self.state.terms, self.state.admitted.len() + 1)?;
         }
         self.emit(TaskEvent::Admitted { agent, again });
         Ok(())
@@ -269,6 +268,15 @@ impl TaskDecider<'_> {
     fn conversations(&self) -> Vec<StreamId> {
         self.state.conversations.iter().cloned().collect()
     }
+}
+
+/// Whether a task admits so many agents.
+fn check_room(terms: TaskTerms, agents: usize) -> Result<(), Rejection> {
+    let most = terms.agents_max.map_or(TASK_AGENTS_MAX, |most| TASK_AGENTS_MAX.min(most as usize));
+    if agents <= most {
+        return Ok(());
+    }
+    Err(too_many(format!("A task of this app admits at most {most} agents")))
 }
 
 /// Each once, in the order given.

@@ -201,7 +201,7 @@ impl Conversation {
     fn apply_change(&mut self, by: &ParticipantId, change: &Change, proven: bool, ts: Timestamp) {
         match change {
             Change::Invited { .. } => self.apply_invited(by, change, ts),
-            Change::Uninvited { participant } => {
+            Change::Uninvited { participant, .. } => {
                 if let Some(at) = self.participants.iter().position(|p| p.id == *participant) {
                     let gone = self.participants.remove(at);
                     self.tombstones.insert(gone.id.clone(), gone.name().to_owned());

@@ -208,6 +208,9 @@ pub enum Change {
     Uninvited {
         /// The participant's id in this conversation.
         participant: ParticipantId,
+        /// It left with the task that the conversation belongs to.
+        #[serde(default, skip_serializing_if = "is_false")]
+        left: bool,
     },
     /// These may not speak.
     Muted {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::event::{Event, Recorded};
 use crate::model::ids::{ParticipantId, Seq, StreamId};
-pub use crate::model::task_event::{NewConversation, TaskEvent};
+pub use crate::model::task_event::{NewConversation, TaskEvent, TaskTerms};
 use crate::model::time::Timestamp;
 
 /// The app of tasks that nobody else manages: whoever begins such a task is its task manager.
@@ -39,6 +39,7 @@ pub struct Task {
     pub(crate) last_ts: Timestamp,
     pub(crate) created_at: Timestamp,
     pub(crate) app: String,
+    pub(crate) terms: TaskTerms,
     pub(crate) initiator: ParticipantId,
     pub(crate) status: TaskStatus,
     pub(crate) started_at: Option<Timestamp>,
@@ -66,6 +67,7 @@ impl Task {
             last_ts: Timestamp::default(),
             created_at: Timestamp::default(),
             app: String::new(),
+            terms: TaskTerms::default(),
             initiator: ParticipantId::new(""),
             status: TaskStatus::Waiting,
             started_at: None,
@@ -84,9 +86,10 @@ impl Task {
         (self.head, self.last_ts) = (recorded.seq, recorded.ts);
         let Event::Task(event) = &recorded.event else { return };
         match event {
-            TaskEvent::Requested { app, initiator, invited, first, until } => {
+            TaskEvent::Requested { app, initiator, invited, first, terms, until } => {
                 self.created_at = recorded.ts;
                 self.app.clone_from(app);
+                self.terms = *terms;
                 self.initiator = initiator.clone();
                 self.first.clone_from(first);
                 self.until = *until;
@@ -158,6 +161,11 @@ impl Task {
     /// The app whose task it is.
     pub fn app(&self) -> &str {
         &self.app
+    }
+
+    /// What its app asked for.
+    pub fn terms(&self) -> TaskTerms {
+        self.terms
     }
 
     /// The agent that asked for it.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::ids::{ParticipantId, StreamId};
 use crate::model::settings::Policy;
-use crate::model::task::NewConversation;
+use crate::model::task_event::{NewConversation, TaskTerms};
 use crate::model::time::Millis;
 
 /// Somebody who manages a task, or wants to.
@@ -29,6 +29,8 @@ pub enum TaskCommand {
         invited: Vec<ParticipantId>,
         /// The conversation that it begins with.
         first: Option<NewConversation>,
+        /// What its app asks for.
+        terms: TaskTerms,
         /// How long the manager of its app may think; nobody is asked where nothing is given.
         within: Option<Millis>,
     },
@@ -111,8 +113,13 @@ pub enum TaskOrder {
     },
     /// Take an agent out.
     Remove {
-        /// The task manager, or the agent itself where it leaves.
+        /// The task manager.
         by: ParticipantId,
+        /// The agent.
+        agent: ParticipantId,
+    },
+    /// Let an agent go that leaves the task.
+    Part {
         /// The agent.
         agent: ParticipantId,
     },

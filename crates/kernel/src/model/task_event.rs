@@ -18,6 +18,17 @@ pub struct NewConversation {
     pub participants: Vec<ParticipantId>,
 }
 
+/// What the app of a task asked for when the task was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskTerms {
+    /// Most agents that it admits, where the app says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agents_max: Option<u32>,
+    /// Its manager says for whom a message is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub moderated: bool,
+}
+
 /// What happens to a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[derive(strum::VariantNames)]
@@ -35,6 +46,9 @@ pub enum TaskEvent {
         /// The conversation that it begins with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         first: Option<NewConversation>,
+        /// What its app asked for.
+        #[serde(default)]
+        terms: TaskTerms,
         /// Until when its manager may say something; nothing where nobody is asked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,

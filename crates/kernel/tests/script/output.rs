@@ -179,7 +179,7 @@ fn change(change: &Change) -> String {
         Change::Invited { participant, kind, .. } => {
             format!("invited {participant} ({})", word(kind))
         }
-        Change::Uninvited { participant } => format!("uninvited {participant}"),
+        Change::Uninvited { participant, .. } => format!("uninvited {participant}"),
         Change::Muted { targets } => format!("muted {}", names(targets)),
         Change::Unmuted { targets } => format!("unmuted {}", names(targets)),
         Change::Paused { on } => (if *on { "paused" } else { "unpaused" }).into(),

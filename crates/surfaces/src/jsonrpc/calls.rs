@@ -303,11 +303,7 @@ fn manifest_of(manifest: &rpc::Manifest) -> AppManifest {
         message_ms: within(&hooks.message_authorize),
     });
     let most = manifest.limits.as_ref().and_then(|limits| limits.max_participants);
-    AppManifest {
-        id: manifest.app_id.to_string(),
-        participants_max: most.map(|most| most as usize),
-        hooks,
-    }
+    AppManifest { id: manifest.app_id.to_string(), participants_max: most, hooks }
 }
 
 #[cfg(test)]

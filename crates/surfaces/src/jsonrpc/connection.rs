@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::future::{Future, pending};
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -108,6 +109,8 @@ enum Woken {
 /// A connection, and all that is under way on it.
 struct Connection {
     app: App,
+    /// The other end, for those who try keys.
+    address: Option<IpAddr>,
     known: Option<Known>,
     calls: FuturesUnordered<InFlight>,
     /// The last message that was sent is done with when this resolves: they keep their order.
@@ -127,10 +130,17 @@ struct Connection {
 }
 
 /// Serves one connection until it ends.
-pub(super) async fn serve(app: App, socket: WebSocket, revocations: Revocations, _open: Reading) {
+pub(super) async fn serve(
+    app: App,
+    address: Option<IpAddr>,
+    socket: WebSocket,
+    revocations: Revocations,
+    _open: Reading,
+) {
     let (mut sink, mut stream) = socket.split();
     let mut connection = Connection {
         app,
+        address,
         known: None,
         calls: FuturesUnordered::new(),
         last_sent: None,
@@ -350,7 +360,12 @@ impl Connection {
             let counted = at.door.count_request(&at.own, false);
             counted.map_err(|error| RpcError::of(Method::NetworkConnect, error))?;
         }
-        let caller = calls::caller_of(&self.app, connect).await?;
+        let address = self.address;
+        let many = |_| RpcError::plain(RpcCode::RateLimited);
+        self.app.rates.login(address).map_err(many)?;
+        let caller = calls::caller_of(&self.app, connect).await.inspect_err(|_| {
+            drop(self.app.rates.login_failed(address));
+        })?;
         let door = self.app.entrance.of(caller.clone());
         if let Some(known) = &self.known {
             let own = known.at.own.agent();

@@ -9,6 +9,7 @@ use axum::response::Response;
 
 use super::connection::{SOCKET_BYTES_MAX, serve};
 use crate::http::App;
+use crate::request::Address;
 use crate::seats::Seat;
 use crate::wire::ErrorBody;
 
@@ -21,6 +22,7 @@ const WRITE_BUFFER_BYTES: usize = 16 * 1024;
     responses((status = 101, description = "A WebSocket of JSON-RPC frames."), (status = "4XX", body = ErrorBody)))]
 pub async fn connect(
     State(app): State<App>,
+    Address(address): Address,
     seat: Option<Extension<Arc<Seat>>>,
     upgrade: WebSocketUpgrade,
 ) -> Response {
@@ -32,7 +34,7 @@ pub async fn connect(
         .max_frame_size(SOCKET_BYTES_MAX)
         .write_buffer_size(WRITE_BUFFER_BYTES)
         .on_upgrade(move |socket| async move {
-            serve(app, socket, revocations, open).await;
+            serve(app, address, socket, revocations, open).await;
             drop(busy);
         })
 }

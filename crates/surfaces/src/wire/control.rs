@@ -176,7 +176,9 @@ fn change_as_entry(change: &Change) -> (&'static str, Value) {
             "invite",
             json!({"participant_id": participant, "profile": WireProfile::of(given, address.as_ref())}),
         ),
-        Change::Uninvited { participant } => ("uninvite", json!({"participant_id": participant})),
+        Change::Uninvited { participant, .. } => {
+            ("uninvite", json!({"participant_id": participant}))
+        }
         Change::Muted { targets } => ("mute", json!({"targets": targets, "mode": "hard"})),
         Change::Unmuted { targets } => ("unmute", json!({"targets": targets})),
         Change::Paused { on } => ("pause", json!({"on": on})),

@@ -20,6 +20,8 @@ use crate::ports::PAGE_BYTES_MAX;
 use crate::stream::{Asker, Condition, Consent};
 use crate::tasks::{AgentLine, Forwarding, TaskError, TaskManager};
 
+/// What is said of a manager that cannot be asked.
+const UNREACHABLE: &str = "tm_unreachable";
 /// Events read at once.
 const PAGE: usize = 200;
 
@@ -63,9 +65,9 @@ impl Door {
         self.check_in(own, &view)?;
         let by = self.as_manager(own, &task).await?;
         let app = self.view_task(&task, move |task: &Task| {
-            task.check_takes_words(&by).map(|()| task.app().to_owned())
+            task.check_takes_words(&by).map(|()| (task.app().to_owned(), task.terms().moderated))
         });
-        let app = app.await??;
+        let (app, moderated) = app.await??;
         if view.archived_at.is_some() {
             return Err(archived().into());
         }
@@ -84,6 +86,11 @@ impl Door {
             return Err(TaskError::Invalid(reason));
         }
         let answer = match self.forwarder(&app) {
+            // Whoever said for whom messages are is away, so this one is for nobody.
+            None if moderated && self.hall.inner.tasks.app(&app).is_none() => {
+                let draft = fresh_id(self.hall.now()).to_string();
+                return Err(TaskError::Blocked { draft, reason: UNREACHABLE.into() });
+            }
             None => self.hall.submit(&conversation, ClientCommand::Post(post), None).await?,
             Some((manager, within)) => {
                 let (draft, at) = (fresh_id(self.hall.now()).to_string(), self.hall.now());
@@ -126,7 +133,7 @@ impl Door {
                 Err(TaskError::Blocked { draft, reason })
             }
             Err(HallError::Rejected(no)) if no.code == "unanswered" => {
-                Err(TaskError::Blocked { draft, reason: "tm_unreachable".into() })
+                Err(TaskError::Blocked { draft, reason: UNREACHABLE.into() })
             }
             sent => Ok(sent?),
         }

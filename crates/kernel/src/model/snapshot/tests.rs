@@ -22,7 +22,7 @@ use crate::model::state::{
     Round, Running, Spending, Spoken, Turn,
 };
 use crate::model::summary::{Summaries, Summary};
-use crate::model::task::{NewConversation, Task, TaskStatus};
+use crate::model::task::{NewConversation, Task, TaskStatus, TaskTerms};
 use crate::model::time::{Millis, Timestamp};
 
 fn at(millis: i64) -> Timestamp {
@@ -303,6 +303,7 @@ fn full_task() -> Task {
         last_ts: at(3),
         created_at: at(1),
         app: "app".into(),
+        terms: TaskTerms { agents_max: Some(3), moderated: true },
         initiator: "a".into(),
         status: TaskStatus::Active,
         started_at: Some(at(2)),

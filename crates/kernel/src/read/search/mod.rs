@@ -44,7 +44,7 @@ pub fn renamings(event: &Event) -> impl Iterator<Item = (&ParticipantId, Option<
         Change::Invited { participant, profile, .. } => {
             Some((participant, profile.nickname.as_deref()))
         }
-        Change::Uninvited { participant } => Some((participant, None)),
+        Change::Uninvited { participant, .. } => Some((participant, None)),
         _ => None,
     })
 }

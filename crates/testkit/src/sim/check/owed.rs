@@ -105,7 +105,7 @@ impl Owed {
 
     fn changed(&mut self, room: &Room, change: &Change) {
         match change {
-            Change::Uninvited { participant } => {
+            Change::Uninvited { participant, .. } => {
                 for agents in self.asked.values_mut() {
                     agents.remove(participant);
                 }

@@ -314,7 +314,7 @@ impl Room {
                 member.facts = facts.clone();
                 member.part = part.or(member.part);
             }
-            Change::Uninvited { participant } => {
+            Change::Uninvited { participant, .. } => {
                 self.members.remove(participant);
             }
             Change::Muted { targets } => self.muted.extend(targets.iter().cloned()),
