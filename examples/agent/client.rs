@@ -15,6 +15,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 /// The server asks every half a minute whether the agent is there: longer silence is the end.
 const SILENCE_MAX: Duration = Duration::from_secs(75);
 
+/// Why something was not done.
 #[derive(Debug)]
 pub enum Fault {
     /// The server said no: the error with its code, its message, and what is for programs.
@@ -26,6 +27,7 @@ pub enum Fault {
 /// An agent that is connected, and connects again when the connection breaks.
 #[derive(Default)]
 pub struct Agent {
+    /// Its id.
     pub id: Value,
     address: String,
     key: String,

@@ -91,7 +91,7 @@ test('a person, an agent of the server and two of other programs talk until the 
 
   await signIn(page, server);
   await page.getByRole('link', { name: /Project Alpha/ }).click();
-  await expect(page.getByRole('heading', { name: 'Project Alpha' })).toBeVisible();
+  await expect(page.getByRole('heading', { level: 1, name: 'Project Alpha' })).toBeVisible();
   await ada.say(place, '@bob are 40 testers enough?');
   await expect(messagesOf(page, 'ada')).toContainText('are 40 testers enough?');
   await bob.say(place, 'For a first round.');

@@ -284,3 +284,42 @@ async fn the_pass_of_the_guide_is_taken_as_it_is_written() {
     let passed = server.accepted(&format!("/threads/{thread}/events"), body.clone()).await;
     assert_eq!(passed["event"]["content"]["outcome"], "passed");
 }
+
+/// Every call of the guide, as it stands there, in the order in which it stands there.
+#[tokio::test]
+async fn the_calls_of_the_guide_to_tasks_are_taken_as_they_are_written() {
+    let guide = std::fs::read_to_string(root().join("docs/tasks.md")).unwrap();
+    let home = Home::new();
+    let server = home.serve();
+    let id = |digit: &str| {
+        let of = |count: usize| digit.repeat(count);
+        format!("{}-{}-4{}-8{}-{}", of(8), of(4), of(3), of(3), of(12))
+    };
+    let mut agents = Vec::new();
+    let mut known = Vec::new();
+    for (name, digit) in [("ada", "1"), ("bob", "2"), ("cy", "5")] {
+        let key = register(&server.url, &format!("{name}-1")).await.unwrap();
+        let agent = Agent::connect(&server.url, &key).await.unwrap();
+        known.push((id(digit), agent.id.as_str().unwrap().to_owned()));
+        agents.push((agent, key));
+    }
+    let (ada, key) = &mut agents[0];
+    known.push(("<apiKey>".to_owned(), key.clone()));
+    let mut calls = 0;
+    for call in guide.split("```json\n").skip(1) {
+        let call = call.split("```").next().unwrap();
+        let call = known.iter().fold(call.to_owned(), |call, (from, to)| call.replace(from, to));
+        let call: Value = serde_json::from_str(&call).unwrap();
+        let method = call["method"].as_str().unwrap();
+        let result = ada.call(method, call["params"].clone()).await;
+        let result = result.unwrap_or_else(|fault| panic!("{call}: {fault:?}"));
+        for (digit, made) in [("3", "task"), ("4", "conversation"), ("6", "message")] {
+            if let Some(id_now) = result[made]["id"].as_str() {
+                known.retain(|(name, _)| *name != id(digit));
+                known.push((id(digit), id_now.to_owned()));
+            }
+        }
+        calls += 1;
+    }
+    assert_eq!(calls, 12);
+}
