@@ -44,8 +44,8 @@ struct Followed {
     /// How often somebody wanted it followed: who came since it was looked at may be one of whom
     /// the follower has not heard.
     wanted: u64,
-    /// Rings when somebody in it went.
-    left: Arc<Notify>,
+    /// Rings when somebody in it came or went.
+    changed: Arc<Notify>,
 }
 
 impl TaskDirectory {
@@ -86,8 +86,6 @@ impl TaskDirectory {
         state.lines.remove(agent);
         state.announce(agent, false);
         self.settle_presence(&mut state, agent);
-        let theirs = state.followed.values().filter(|followed| followed.members.contains(agent));
-        theirs.for_each(|followed| followed.left.notify_one());
     }
 
     /// Begins to follow a stream, unless that is done already: `start` makes the task that does.
@@ -103,9 +101,9 @@ impl TaskDirectory {
             return followed.ready.clone();
         }
         let (sign, ready) = watch::channel(false);
-        let (members, present, wanted, left) = <_>::default();
-        let followed = Followed { members, present, ready: ready.clone(), wanted, left };
-        start(sign, followed.left.clone());
+        let (members, present, wanted, changed) = <_>::default();
+        let followed = Followed { members, present, ready: ready.clone(), wanted, changed };
+        start(sign, followed.changed.clone());
         state.followed.insert(stream.clone(), followed);
         ready
     }
@@ -117,6 +115,11 @@ impl TaskDirectory {
         followed.members.clone_from(members);
         self.mark_present(&mut state, stream);
         state.followed.get(stream).is_some_and(|followed| state.is_heard(followed))
+    }
+
+    /// Who in a stream that is followed is connected.
+    pub(super) fn present(&self, stream: &StreamId) -> BTreeSet<ParticipantId> {
+        self.lock().followed.get(stream).map_or_else(<_>::default, |one| one.present.clone())
     }
 
     /// How often somebody wanted a stream followed that is.
@@ -230,7 +233,9 @@ impl TaskDirectory {
     /// Those who are in a stream and connected count as present there.
     fn mark_present(&self, state: &mut State, stream: &StreamId) {
         let State { lines, followed, .. } = state;
-        let Some(Followed { members, present, .. }) = followed.get_mut(stream) else { return };
+        let Some(Followed { members, present, changed, .. }) = followed.get_mut(stream) else {
+            return;
+        };
         let here: BTreeSet<ParticipantId> =
             members.iter().filter(|member| lines.contains_key(*member)).cloned().collect();
         for came in here.difference(present) {
@@ -239,7 +244,10 @@ impl TaskDirectory {
         for went in present.difference(&here) {
             self.presences.disconnect(stream, went, false, self.clock.now());
         }
-        *present = here;
+        if *present != here {
+            *present = here;
+            changed.notify_one();
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use moothall_kernel::Aggregate;
 use moothall_kernel::event::{Change, Event, Recorded};
@@ -11,6 +12,7 @@ use moothall_kernel::task::{Task, TaskEvent};
 use moothall_kernel::view::{Viewer, visible};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, oneshot, watch};
+use tokio::time::{MissedTickBehavior, interval};
 
 use super::directory::TaskDirectory;
 use super::notice::{Notice, TaskView};
@@ -21,6 +23,11 @@ use crate::stream::updates::Subscription;
 
 /// Events read at once.
 const PAGE: usize = 500;
+/// How often those who are connected are shown again: a presence is forgotten after two minutes.
+const SHOWN_EVERY: Duration = Duration::from_secs(60);
+/// The words for those who are connected, and those who are not any more.
+const HERE: &str = "listening";
+const GONE: &str = "offline";
 
 /// What is known of the stream.
 enum Known {
@@ -44,8 +51,8 @@ struct Beginning {
 pub(super) struct Path {
     pub(super) hall: Weak<Inner>,
     pub(super) directory: Arc<TaskDirectory>,
-    /// Rings when an agent in the stream disconnected.
-    pub(super) left: Arc<Notify>,
+    /// Rings when an agent in the stream connected or disconnected.
+    pub(super) changed: Arc<Notify>,
 }
 
 struct Follower {
@@ -56,6 +63,8 @@ struct Follower {
     /// The members are those after this event: what is heard again up to it brought them about.
     seen: Seq,
     last: Seq,
+    /// Who is shown as present to people.
+    shown: BTreeSet<ParticipantId>,
 }
 
 /// Follows a stream as long as somebody in it is connected and it is there.
@@ -80,6 +89,8 @@ async fn follow(
     ready: &watch::Sender<bool>,
 ) -> Result<(), HallError> {
     let mut follower: Option<Follower> = None;
+    let mut again = interval(SHOWN_EVERY);
+    again.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let Some(hall) = path.hall.upgrade() else { return Ok(()) };
         let Subscription { head, mut updates, .. } = subscribe(&hall, stream).await?;
@@ -111,9 +122,17 @@ async fn follow(
                     // It was too slow, or the stream was let go: the log has what came meanwhile.
                     Err(RecvError::Lagged(_) | RecvError::Closed) => break,
                 },
-                () = path.left.notified() => following.settle_members(),
+                () = path.changed.notified() => {
+                    following.show_presence(&path.hall, false);
+                    following.settle_members()
+                }
+                _ = again.tick() => {
+                    following.show_presence(&path.hall, true);
+                    true
+                }
             };
             if !heard && following.is_over(path).await? {
+                following.show_presence(&path.hall, false);
                 return Ok(());
             }
         }
@@ -134,7 +153,8 @@ impl Follower {
         last: Seq,
     ) -> Result<Self, HallError> {
         let (known, members, seen) = Self::look(hall, stream).await?;
-        Ok(Self { directory, stream: stream.clone(), known, members, seen, last })
+        let shown = BTreeSet::new();
+        Ok(Self { directory, stream: stream.clone(), known, members, seen, last, shown })
     }
 
     /// What the stream is now, who is in it, and after which event that is so.
@@ -186,6 +206,23 @@ impl Follower {
             }
             self.last = self.last.max(page.through);
         }
+    }
+
+    /// Shows people who is here: those who came or went, or all again, before that is forgotten.
+    fn show_presence(&mut self, hall: &Weak<Inner>, all: bool) {
+        let (Known::Conversation { .. }, Some(hall)) = (&self.known, hall.upgrade()) else {
+            return;
+        };
+        let here = self.directory.present(&self.stream);
+        let show = |agent: &ParticipantId, state: &str| {
+            // There is room for each of those who are in it.
+            let _ = hall.note_presence(&self.stream, agent.clone(), state.to_owned(), None);
+        };
+        here.iter().filter(|agent| all || !self.shown.contains(*agent)).for_each(|agent| {
+            show(agent, HERE);
+        });
+        self.shown.difference(&here).for_each(|agent| show(agent, GONE));
+        self.shown = here;
     }
 
     fn settle_members(&self) -> bool {

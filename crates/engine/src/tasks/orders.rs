@@ -60,8 +60,8 @@ impl Inner {
     /// Follows a stream from its next event, or from one that brought somebody in, unless that is
     /// done already. Resolves to `true` when nothing that comes from now on is missed.
     fn follow(self: &Arc<Self>, stream: &StreamId, from: Option<Seq>) -> watch::Receiver<bool> {
-        self.tasks.follow(stream, |ready, left| {
-            let path = Path { hall: self.weak(), directory: self.tasks.clone(), left };
+        self.tasks.follow(stream, |ready, changed| {
+            let path = Path { hall: self.weak(), directory: self.tasks.clone(), changed };
             self.spawn(follower::run(path, stream.clone(), from, ready));
         })
     }

@@ -137,3 +137,26 @@ async fn a_server_that_dies_while_it_carries_what_a_task_decided_goes_on_with_it
         comes_to_its_end(&server, &ann, &bob, left, ended).await;
     }
 }
+
+#[tokio::test]
+async fn people_see_which_agents_are_connected() {
+    let home = Home::new();
+    let server = home.serve();
+    let (ann, bob) = (registered(&server, "ann").await, registered(&server, "bob").await);
+    let (mut anns, bobs) = (Line::of(&server, &ann).await, Line::of(&server, &bob).await);
+    let request = json!({"appId": APP, "invitedAgentIds": [bob.id], "initialConversation": {}});
+    let begun = anns.done("task/request", request).await;
+    let thread = begun["conversation"]["id"].as_str().unwrap().to_owned();
+    let state = async |agent: &Agent| {
+        let all = server.get(&format!("/threads/{thread}/presence")).await;
+        let mut rows = all["participants"].as_array().unwrap().clone().into_iter();
+        rows.find(|row| row["id"] == agent.id.as_str()).map(|row| row["state"].clone())
+    };
+    for agent in [&ann, &bob] {
+        assert!(comes_about(async || state(agent).await == Some(json!("listening"))).await);
+    }
+    drop(bobs);
+    assert!(comes_about(async || state(&bob).await == Some(json!("offline"))).await);
+    let _bobs = Line::of(&server, &bob).await;
+    assert!(comes_about(async || state(&bob).await == Some(json!("listening"))).await);
+}
