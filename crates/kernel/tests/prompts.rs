@@ -11,7 +11,7 @@ use moothall_kernel::ids::Seq;
 use moothall_kernel::participant::{AgentFacts, Profile, Runtime};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
-use moothall_kernel::view::Viewer;
+use moothall_kernel::view::{Viewer, visible};
 
 /// A conversation with `ann`, a program without a memory, and whatever else is invited.
 struct Room {
@@ -358,4 +358,19 @@ fn a_request_says_whose_message_it_is_about() {
         "{}",
         room.prompt().standalone
     );
+}
+
+#[test]
+fn words_for_some_alone_name_nobody_else() {
+    let mut room = Room::new();
+    room.invite("cy", "y", AgentFacts::of_runtime(Runtime::COMMAND));
+    let words = Post::new(Actor::human("user"), "@ann and @cy, look");
+    let seq = room.does(ClientCommand::Post(Post { only_for: Some(vec!["ann".into()]), ..words }));
+    let said = &room.log.iter().find(|recorded| recorded.seq == seq).unwrap().event;
+    let Event::Posted(posted) = said else { panic!("{said:?}") };
+    assert_eq!(posted.mentions, ["ann".into()]);
+    for (who, sees) in [("ann", true), ("cy", false), ("user", true)] {
+        assert_eq!(visible(said, &Viewer::Participant(who.into())), sees, "{who}");
+    }
+    assert!(!visible(said, &Viewer::Guest) && visible(said, &Viewer::Operator));
 }

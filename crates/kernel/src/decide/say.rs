@@ -118,13 +118,16 @@ impl Decider<'_> {
     }
 
     pub(crate) fn words(&self, post: Post, kind: Kind, depth: u32, named: &Named) -> Posted {
+        let may_see =
+            |id: &ParticipantId| post.only_for.as_ref().is_none_or(|others| others.contains(id));
         Posted {
             from: post.by.id,
             kind,
             to: post.to,
             fingerprint: fingerprint(&post.body),
             body: post.body,
-            mentions: named.participants.clone(),
+            // Whoever may not see it is not named by it.
+            mentions: named.participants.iter().filter(|id| may_see(id)).cloned().collect(),
             depth,
             typed_at: post.typed_at,
             unproven: !post.by.proven,
