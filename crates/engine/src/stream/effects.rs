@@ -123,7 +123,8 @@ fn depart(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
 /// What the namespaces of memberships begin with: each agent has its own.
 const MEMBER: &str = "member/";
 
-/// The namespace of an agent's memberships, whose keys are the streams and whose outcomes their kinds.
+/// The namespace of an agent's memberships, whose keys are the streams and whose outcomes their
+/// kinds.
 pub(crate) fn membership_of(agent: &ParticipantId) -> String {
     format!("{MEMBER}{}", agent.as_str().replace(':', "/"))
 }
