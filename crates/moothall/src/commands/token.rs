@@ -69,10 +69,12 @@ fn row(context: &Context, token: &TokenEntry) -> String {
         (None, Some(at)) => (Style::Plain, format!("until {}, last seen {at}", token.expires_at)),
         (None, None) => (Style::Plain, format!("until {}, never seen", token.expires_at)),
     };
-    let place = token
-        .threads
-        .as_ref()
-        .map_or(String::new(), |threads| format!(" in {}", threads.join(", ")));
+    let place = match token.threads.as_deref() {
+        None => String::new(),
+        // What such an agent reaches is said by its tasks.
+        Some([]) => " in its tasks".into(),
+        Some(threads) => format!(" in {}", threads.join(", ")),
+    };
     let label = if token.label.is_empty() { String::new() } else { format!("  ({})", token.label) };
     let facts = format!("{:<10} {}{place}  {standing}{label}", token.kind, token.scopes.join(" "));
     format!(

@@ -155,6 +155,7 @@ async fn people_see_which_agents_are_connected() {
     for agent in [&ann, &bob] {
         assert!(comes_about(async || state(agent).await == Some(json!("listening"))).await);
     }
+    assert!(server.ok(&["token", "list"]).contains("in its tasks"));
     drop(bobs);
     assert!(comes_about(async || state(&bob).await == Some(json!("offline"))).await);
     let _bobs = Line::of(&server, &bob).await;
