@@ -122,3 +122,8 @@ export const GUARDS: Record<string, string> = {
 export function count(n: number, one: string, many = `${one}s`): string {
   return `${n.toLocaleString('en')} ${n === 1 ? one : many}`;
 }
+
+/** Whether an id is one that programs gave: a UUID says nothing to people, who read names. */
+export function isUuid(id: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
+}

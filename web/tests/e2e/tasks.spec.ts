@@ -97,6 +97,10 @@ test('a person, an agent of the server and two of other programs talk until the 
   await bob.say(place, 'For a first round.');
   await expect(messagesOf(page, 'bob')).toContainText('For a first round.');
 
+  // They are connected, and under names.
+  await expect(participant(page, 'ada')).toContainText('listening');
+  await expect(participant(page, 'bob')).not.toContainText(/offline|elsewhere|[0-9a-f]{8}-/);
+
   await page.keyboard.press('i');
   const dialog = page.getByRole('dialog', { name: 'Invite' });
   await dialog.getByRole('button', { name: /^analyst/ }).click();
