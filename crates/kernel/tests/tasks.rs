@@ -6,11 +6,14 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use moothall_kernel::command::{Command, EngineCommand, Rejection};
+use moothall_kernel::Conversation;
+use moothall_kernel::command::{
+    Actor, ClientCommand, Command, EngineCommand, Facts, Post, Rejection,
+};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::task::{DEFAULT_APP, NewConversation, Task, TaskEvent, TaskTerms};
-use moothall_kernel::task_command::{Manager, TaskCommand};
+use moothall_kernel::task_command::{Manager, NamedAgent, TaskCommand, TaskOrder};
 use moothall_kernel::time::{Millis, Timestamp};
 
 /// The manager of apps in the scripts: whoever is called so speaks over its connection.
@@ -197,6 +200,38 @@ fn what_belongs_to_a_conversation_is_refused_and_what_is_no_tasks_changes_nothin
     task.apply(&stray);
     assert_eq!(task.head(), Seq(3));
     assert_eq!(task.admitted().count(), 2);
+}
+
+#[test]
+fn in_a_conversation_of_a_task_agents_speak_that_are_in_it() {
+    let (now, facts) = (Timestamp::from_millis(1), Facts::default());
+    let mut room = Conversation::new("c".into());
+    let begin = TaskOrder::Begin {
+        name: None,
+        by: "ann".into(),
+        participants: vec!["bob".into()],
+        first: false,
+        agents: ["bob", "ann"].map(|one| NamedAgent { agent: one.into(), name: one.into() }).into(),
+        policy: Box::default(),
+    };
+    let obey = |order| EngineCommand::Obey { task: "t".into(), order: Box::new(order) };
+    room.decide(now, obey(begin), &facts).outcome.unwrap();
+    let says = |room: &mut Conversation, by| {
+        let said = room.decide(now, ClientCommand::Post(Post::new(by, "hello")), &facts);
+        said.outcome.err().map(|no| no.code)
+    };
+    assert_eq!(says(&mut room, Actor::named("bob")), None);
+    assert_eq!(says(&mut room, Actor::named("zoe")), Some("not_of_task"));
+    assert_eq!(says(&mut room, Actor::human("user")), None);
+    let part = TaskOrder::Part { agent: "bob".into() };
+    room.decide(now, obey(part), &facts).outcome.unwrap();
+    assert_eq!(says(&mut room, Actor::named("bob")), Some("not_of_task"));
+    let foreign = EngineCommand::Obey {
+        task: "other".into(),
+        order: Box::new(TaskOrder::Archive { by: "ann".into(), on: true }),
+    };
+    let refused = room.decide(now, foreign, &facts).outcome.unwrap_err();
+    assert_eq!(refused.code, "not_of_task");
 }
 
 /// A line of a script, by numbers.

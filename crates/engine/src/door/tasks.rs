@@ -392,18 +392,22 @@ impl Door {
         and: impl FnOnce(&Task) -> Result<(), Rejection> + Send + 'static,
     ) -> Result<Manager, TaskError> {
         self.may(Action::ManageTask)?;
-        let by = self.as_manager(own, task).await?;
-        let asked = by.clone();
-        let checked = move |task: &Task| task.check_manager(&asked).and_then(|()| and(task));
-        self.view_task(task, checked).await??;
-        Ok(by)
+        let as_manager = self.as_manager(own);
+        let checked = move |task: &Task| {
+            let by = as_manager(task);
+            task.check_manager(&by)?;
+            and(task).map(|()| by)
+        };
+        Ok(self.view_task(task, checked).await??)
     }
 
     /// The caller as somebody who may manage a task.
-    async fn as_manager(&self, own: &AgentLine, task: &StreamId) -> Result<Manager, TaskError> {
-        let app = self.view_task(task, |task| task.app().to_owned()).await?;
-        let line = self.hall.inner.tasks.app(&app).map(|app| app.line);
-        Ok(Manager { agent: own.agent().clone(), of_app: line == Some(own.id()) })
+    fn as_manager(&self, own: &AgentLine) -> impl Fn(&Task) -> Manager + Send + use<> {
+        let (apps, own) = (self.hall.inner.tasks.clone(), own.clone());
+        move |task: &Task| {
+            let line = apps.app(task.app()).map(|app| app.line);
+            Manager { agent: own.agent().clone(), of_app: line == Some(own.id()) }
+        }
     }
 
     async fn view_task<T: Send + 'static>(

@@ -35,7 +35,9 @@ impl Rates {
 
 /// A request that is refused does not count: whoever waits as long as it is told gets through.
 fn admit(taken: &mut VecDeque<Timestamp>, max: usize, now: Timestamp) -> Result<(), Millis> {
-    while taken.front().is_some_and(|first| now.since(*first) >= MINUTE) {
+    // What lies ahead was counted before the clock was set back, and would hold for as long.
+    let counts = |at: &Timestamp| *at <= now && now.since(*at) < MINUTE;
+    while taken.front().is_some_and(|first| !counts(first)) {
         taken.pop_front();
     }
     match taken.front() {
@@ -65,5 +67,15 @@ mod tests {
         assert_eq!(rates.take(false, at(1001)), Err(Millis(58_999)));
         assert_eq!(rates.take(true, at(60_000)), Ok(()));
         assert!(!rates.is_over(at(60_001)) && rates.is_over(at(120_000)));
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_holds_nobody() {
+        let (mut rates, at) = (Rates::default(), |ms: i64| Timestamp::from_millis(ms));
+        for _ in 0..MESSAGES_A_MINUTE {
+            assert_eq!(rates.take(true, at(3_600_000)), Ok(()));
+        }
+        assert!(rates.take(true, at(3_600_000)).is_err());
+        assert_eq!(rates.take(true, at(1)), Ok(()));
     }
 }

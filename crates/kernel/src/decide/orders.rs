@@ -7,6 +7,7 @@ use crate::model::event::{Change, Event, TaskOrigin};
 use crate::model::ids::{ParticipantId, Seq, StreamId};
 use crate::model::participant::{AgentFacts, Kind, Profile};
 use crate::model::settings::Policy;
+use crate::model::state::Conversation;
 use crate::model::task_command::{NamedAgent, TaskOrder};
 
 /// The client and the model of an agent that a task brings in.
@@ -125,6 +126,20 @@ impl Decider<'_> {
         for change in changes {
             self.follow(change, &cause);
         }
+    }
+}
+
+impl Conversation {
+    /// Whether an agent may speak here: in a conversation of a task, whoever is in it.
+    ///
+    /// # Errors
+    /// `not_of_task`.
+    pub fn check_in_task(&self, agent: &ParticipantId) -> Result<(), Rejection> {
+        if self.task().is_none() || self.participant(agent).is_some() {
+            return Ok(());
+        }
+        let message = "Not a participant in this conversation";
+        Err(Rejection::new(Refusal::Forbidden, "not_of_task", message).about(agent))
     }
 }
 

@@ -200,6 +200,7 @@ impl Decider<'_> {
 
     fn post_as_agent(&mut self, post: Post) -> Result<(), Rejection> {
         let id = post.by.id.clone();
+        self.state.check_in_task(&id)?;
         let speaker = self.state.participant(&id);
         let answers = speaker.is_some_and(Participant::answers_by_posting);
         self.check_may_speak(&post)?;

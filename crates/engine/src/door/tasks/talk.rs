@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
+use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Post, Refusal, Rejection};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{EventId, Seq, StreamId};
@@ -12,7 +13,7 @@ use moothall_kernel::task::Task;
 use moothall_kernel::time::Millis;
 use moothall_kernel::view::{Viewer, visible};
 
-use super::{ConversationView, not_found};
+use super::{ConversationView, missing, not_found};
 use crate::answers::{Answer, HallError};
 use crate::door::{Action, Door};
 use crate::hall::inner::fresh_id;
@@ -61,11 +62,12 @@ impl Door {
     ) -> Result<Recorded, TaskError> {
         self.may(Action::SayInTask)?;
         let Sending { task, conversation, parts, reply_to } = sending;
-        let view = self.conversation_of(&task, &conversation).await?;
-        self.check_in(own, &view)?;
-        let by = self.as_manager(own, &task).await?;
+        let (view, is_in) = self.conversation_of(own, &task, &conversation).await?;
+        is_in?;
+        let as_manager = self.as_manager(own);
         let app = self.view_task(&task, move |task: &Task| {
-            task.check_takes_words(&by).map(|()| (task.app().to_owned(), task.terms().moderated))
+            task.check_takes_words(&as_manager(task))
+                .map(|()| (task.app().to_owned(), task.terms().moderated))
         });
         let (app, moderated) = app.await??;
         if view.archived_at.is_some() {
@@ -152,17 +154,19 @@ impl Door {
         limit: usize,
     ) -> Result<TaskMessages, TaskError> {
         self.may(Action::ReadTask)?;
-        let view = self.conversation_of(task, conversation).await?;
-        let manages = self.as_manager(own, task).await?.of_app;
+        let (_, is_in) = self.conversation_of(own, task, conversation).await?;
+        let (agent, as_manager) = (own.agent().clone(), self.as_manager(own));
+        let (manages, reads) = self
+            .view_task(task, move |task: &Task| {
+                let admitted = task.admitted_at(&agent).is_some();
+                (as_manager(task).of_app, *task.initiator() == agent || admitted)
+            })
+            .await?;
         if !manages {
-            let agent = own.agent().clone();
-            let reads = self.view_task(task, move |task: &Task| {
-                *task.initiator() == agent || task.admitted_at(&agent).is_some()
-            });
-            if !reads.await? {
+            if !reads {
                 return Err(forbidden("Caller is not a participant of this task").into());
             }
-            self.check_in(own, &view)?;
+            is_in?;
         }
         let eyes = match manages {
             true => Viewer::Operator,
@@ -238,24 +242,24 @@ impl Door {
         Ok(cause.ok_or_else(invalid)?.seq)
     }
 
-    /// A conversation, if it is one of this task.
+    /// A conversation, if it is one of this task, and whether the agent may speak in it.
     async fn conversation_of(
         &self,
+        own: &AgentLine,
         task: &StreamId,
         conversation: &StreamId,
-    ) -> Result<ConversationView, TaskError> {
-        let view = self.conversation_view(conversation).await?;
+    ) -> Result<(ConversationView, Result<(), Rejection>), TaskError> {
+        let agent = own.agent().clone();
+        let look = move |state: &Conversation| {
+            Some((ConversationView::of(state)?, state.check_in_task(&agent)))
+        };
+        let seen = self.hall.view(conversation, look).await;
+        let seen = seen.map_err(|error| missing(error, "Conversation"))?;
+        let (view, is_in) = seen.ok_or_else(|| not_found("Conversation"))?;
         if view.task == *task {
-            return Ok(view);
+            return Ok((view, is_in));
         }
         Err(forbidden("Conversation does not belong to the specified task").into())
-    }
-
-    fn check_in(&self, own: &AgentLine, view: &ConversationView) -> Result<(), TaskError> {
-        if view.participants.contains(own.agent()) {
-            return Ok(());
-        }
-        Err(forbidden("Not a participant in this conversation").into())
     }
 }
 
