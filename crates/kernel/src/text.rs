@@ -11,6 +11,13 @@ use std::borrow::Cow;
 /// Removes what no message needs: C0 controls except newline and tab, DEL, C1; `\r\n` and lone `\r`
 /// become newlines.
 pub fn clean(text: &str) -> String {
+    // Nearly every message is clean already. In UTF-8, what is none of these bytes is no control; a
+    // C1 control begins with 0xc2, and so does some of what is none.
+    let may_matter = |byte| matches!(byte, 0..=8 | 11..=31 | 127 | 0xc2);
+    // Every byte is looked at, so that several are at a time.
+    if !text.bytes().fold(false, |found, byte| found | may_matter(byte)) {
+        return text.to_owned();
+    }
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

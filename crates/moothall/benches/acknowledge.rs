@@ -46,9 +46,8 @@ fn median(times: &mut [Duration]) -> Duration {
 
 fn body(n: usize) -> String {
     let mut text = format!("message {n}: ");
-    while text.len() < TEXT_BYTES {
-        text.push_str("some words that somebody would say in a conversation, ");
-    }
+    let said = "some words that somebody would say in a conversation, ";
+    text.extend(std::iter::repeat_n(said, TEXT_BYTES / said.len() + 1));
     text.truncate(TEXT_BYTES);
     format!(r#"{{"type":"message","from":"user","to":"all","content":"{text}"}}"#)
 }
@@ -77,13 +76,20 @@ struct Client {
     address: SocketAddr,
     path: String,
     answer: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 impl Client {
     fn connect(address: SocketAddr, thread: &str) -> Self {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
-        Self { stream, address, path: format!("/threads/{thread}/events"), answer: Vec::new() }
+        Self {
+            stream,
+            address,
+            path: format!("/threads/{thread}/events"),
+            answer: Vec::new(),
+            buffer: vec![0; 16 * 1024],
+        }
     }
 
     /// Posts, and waits for the whole answer.
@@ -105,20 +111,21 @@ impl Client {
         self.stream.write_all(request.as_bytes()).unwrap();
         self.answer.clear();
         while !self.is_answered() {
-            let mut buffer = [0; 16 * 1024];
-            let read = self.stream.read(&mut buffer).unwrap();
+            let read = self.stream.read(&mut self.buffer).unwrap();
             assert!(read > 0, "the server hung up");
-            self.answer.extend_from_slice(&buffer[..read]);
+            self.answer.extend_from_slice(&self.buffer[..read]);
         }
         began.elapsed()
     }
 
     fn is_answered(&self) -> bool {
-        let answer = String::from_utf8_lossy(&self.answer);
-        let Some((head, body)) = answer.split_once("\r\n\r\n") else { return false };
-        assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
+        let Some(end) = self.answer.windows(4).position(|window| window == b"\r\n\r\n") else {
+            return false;
+        };
+        let head = std::str::from_utf8(&self.answer[..end]).unwrap();
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
-        body.len() == length.parse::<usize>().unwrap()
+        self.answer.len() - end - 4 == length.parse::<usize>().unwrap()
     }
 }
 

@@ -24,6 +24,7 @@ pub mod idempotency;
 pub(crate) mod mail;
 mod reporter;
 pub(crate) mod asking;
+mod alarm;
 pub(crate) mod shell;
 mod perform;
 #[cfg(test)]

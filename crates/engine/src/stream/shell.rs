@@ -8,8 +8,9 @@ use std::time::Duration;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Millis;
 use tokio::sync::oneshot;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 
+use super::alarm::Alarm;
 use super::asking::{Asking, SessionAct, answer_of};
 use super::host::Host;
 use super::io::{Around, Begin, Input, Loaded, Now, RequestId, Why};
@@ -43,6 +44,7 @@ pub(super) struct Shell {
     pub(super) host: Host,
     pub(super) steady: Steady,
     pub(super) wake: Option<Instant>,
+    alarm: Alarm,
     /// When it last had something to do.
     active: Instant,
     pub(super) waiting: BTreeMap<RequestId, Waiting>,
@@ -127,6 +129,7 @@ impl Shell {
             host,
             steady: Steady::new(begun),
             wake: None,
+            alarm: Alarm::new(begun + QUIET),
             active: begun,
             waiting,
             asking,
@@ -197,6 +200,7 @@ impl Shell {
     /// Waits for something to do, and tells the host all that is there.
     async fn next(&mut self) -> Result<Woken, Why> {
         let quiet = self.quiet_at();
+        let (at, woken) = self.next_alarm(quiet);
         let taken = tokio::select! {
             biased;
             notice = self.seat.lane.recv() => match notice {
@@ -208,9 +212,10 @@ impl Shell {
                 None => return Ok(Woken::Abandoned),
             },
             Some(over) = self.asking.next() => { self.tell_consent(over).await?; 0 }
-            () = sleep_until(self.wake.unwrap_or(quiet)), if self.wake.is_some() => 0,
-            () = sleep_until(self.steady.beat()), if self.wake.is_some() => return Ok(Woken::Beat),
-            () = sleep_until(quiet) => return Ok(Woken::Quiet),
+            () = self.alarm.wait_until(at) => match woken {
+                Woken::Work => 0,
+                woken => return Ok(woken),
+            },
         };
         self.drain(taken).await?;
         Ok(Woken::Work)
@@ -236,6 +241,14 @@ impl Shell {
             Some((id, consent)) => self.tell(Input::Answered { id, consent }).await,
             None => Ok(()),
         }
+    }
+
+    /// What time alone will make the task look up for, and when.
+    fn next_alarm(&self, quiet: Instant) -> (Instant, Woken) {
+        let wake = self.wake.map(|at| (at, Woken::Work));
+        let beat = self.wake.map(|_| (self.steady.beat(), Woken::Beat));
+        let due = [wake, beat, Some((quiet, Woken::Quiet))].into_iter().flatten();
+        due.min_by_key(|(at, _)| *at).unwrap_or((quiet, Woken::Quiet))
     }
 
     /// First the time to forget events, then, again and again, the time to leave.

@@ -495,14 +495,15 @@ fn nothing_to_pass(id: &ParticipantId) -> Rejection {
 /// not hide a repetition.
 fn fingerprint(body: &str) -> u32 {
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    body.chars().filter(|c| c.is_alphanumeric()).fold(0x811c_9dc5, |hash, c| {
-        match u8::try_from(c) {
-            Ok(byte) if byte.is_ascii() => mix(hash, byte.to_ascii_lowercase()),
-            _ => c
-                .to_lowercase()
-                .fold(hash, |hash, c| c.encode_utf8(&mut [0; 4]).bytes().fold(hash, mix)),
-        }
-    })
+    let mix_char = |hash: u32, c: char| match u8::try_from(c) {
+        Ok(byte) if byte.is_ascii_alphanumeric() => mix(hash, byte.to_ascii_lowercase()),
+        Ok(byte) if byte.is_ascii() => hash,
+        _ if c.is_alphanumeric() => c
+            .to_lowercase()
+            .fold(hash, |hash, c| c.encode_utf8(&mut [0; 4]).bytes().fold(hash, mix)),
+        _ => hash,
+    };
+    body.chars().fold(0x811c_9dc5, mix_char)
 }
 
 #[cfg(test)]

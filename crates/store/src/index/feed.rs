@@ -6,7 +6,7 @@ use std::sync::Arc;
 use moothall_engine::log_format::codec;
 use moothall_kernel::event::{Event, Posted};
 use moothall_kernel::ids::{ParticipantId, Seq};
-use moothall_kernel::search::tokens::{name_key, words};
+use moothall_kernel::search::tokens::{each_word, name_key};
 use moothall_kernel::search::{renamings, searchable};
 use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
@@ -164,10 +164,10 @@ impl Batch<'_> {
         }
         let keys = self.keys(stream, &posted.from)?;
         let mut text = String::with_capacity(posted.body.len() + 16);
-        for word in words(&posted.body) {
-            text.push_str(&word.text);
+        each_word(&posted.body, |word, _| {
+            text.push_str(word);
             text.push(' ');
-        }
+        });
         let insert = "INSERT INTO docs (stream, seq, ts) VALUES (?1, ?2, ?3)";
         self.index.prepare_cached(insert)?.execute([stream, seq, ts.millis()])?;
         let doc = self.index.last_insert_rowid();

@@ -70,6 +70,21 @@ fn is_sign(c: char) -> bool {
 /// The words of a text, in order.
 pub fn words(text: &str) -> Vec<Word> {
     let mut found = Vec::new();
+    each_word(text, |word, range| found.push(Word { text: word.to_owned(), range }));
+    found
+}
+
+/// Gives the words of a text, in order, as [`Word`] has them, each with its place in the text.
+pub fn each_word(text: &str, mut found: impl FnMut(&str, Range<usize>)) {
+    let mut folded = String::new();
+    let mut take = |range: Option<Range<usize>>| {
+        let Some(range) = range else { return };
+        folded.clear();
+        fold_onto(&mut folded, &text[range.clone()]);
+        if !folded.is_empty() {
+            found(&folded, range);
+        }
+    };
     let mut begun = None;
     for (at, c) in text.char_indices() {
         match class(c) {
@@ -78,39 +93,33 @@ pub fn words(text: &str) -> Vec<Word> {
             }
             Class::Mark => {}
             Class::Alone => {
-                take(&mut found, text, begun.take().map(|start| start..at));
-                take(&mut found, text, Some(at..at + c.len_utf8()));
+                take(begun.take().map(|start| start..at));
+                take(Some(at..at + c.len_utf8()));
             }
-            Class::Gap => take(&mut found, text, begun.take().map(|start| start..at)),
+            Class::Gap => take(begun.take().map(|start| start..at)),
         }
     }
-    take(&mut found, text, begun.map(|start| start..text.len()));
-    found
-}
-
-fn take(found: &mut Vec<Word>, text: &str, range: Option<Range<usize>>) {
-    let Some(range) = range else { return };
-    let folded = fold(&text[range.clone()]);
-    if !folded.is_empty() {
-        found.push(Word { text: folded, range });
-    }
+    take(begun.map(|start| start..text.len()));
 }
 
 /// A word or name without regard to case, accents and width, cut at [`WORD_CHARS_MAX`].
 pub fn fold(word: &str) -> String {
+    let mut folded = String::new();
+    fold_onto(&mut folded, word);
+    folded
+}
+
+fn fold_onto(folded: &mut String, word: &str) {
     if word.is_ascii() {
-        return word
-            .chars()
-            .filter(char::is_ascii_alphanumeric)
-            .take(WORD_CHARS_MAX)
-            .map(|c| c.to_ascii_lowercase())
-            .collect();
+        let plain = word.chars().filter(char::is_ascii_alphanumeric).take(WORD_CHARS_MAX);
+        folded.extend(plain.map(|c| c.to_ascii_lowercase()));
+        return;
     }
     let plain = word
         .nfkd()
         .flat_map(char::to_lowercase)
         .filter(|c| !is_accent(*c) && (!c.is_ascii() || c.is_ascii_alphanumeric()));
-    plain.nfc().take(WORD_CHARS_MAX).collect()
+    folded.extend(plain.nfc().take(WORD_CHARS_MAX));
 }
 
 /// What names have in common that people take for the same: case and width do not count, everything
