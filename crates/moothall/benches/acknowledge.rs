@@ -4,7 +4,8 @@
 //! after the other, to a server over SQLite in this process. Between windows of that it appends the
 //! same bytes to a growing file in the same folder, with `fdatasync` for each. It prints the
 //! medians of both, their ratio, what a request takes that does nothing, and the processor time of
-//! the process for each message, its client included.
+//! the process for each message, its client included. Then it prints what a message costs for each
+//! of 10 and 100 readers over server-sent events, keeping it and the readers included.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -22,22 +23,12 @@ use moothall_kernel::command::Actor;
 use moothall_kernel::policy::Policy;
 use moothall_store::SqliteLog;
 use moothall_surfaces::{HttpOptions, Limits, serve};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
+use moothall_testkit::measure::{cpu, micros, reader, subscribe};
+use tokio::sync::mpsc;
 
 const TEXT_BYTES: usize = 1024;
 const WINDOWS: usize = 15;
 const MESSAGES: usize = 100;
-
-fn cpu() -> Duration {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).unwrap();
-    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    Duration::from_micros(micros.unsigned_abs())
-}
-
-fn micros(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e6
-}
 
 fn median(times: &mut [Duration]) -> Duration {
     times.sort_unstable();
@@ -137,6 +128,25 @@ fn keep(file: &mut File, body: &str) -> Duration {
     began.elapsed()
 }
 
+/// Posts messages, one after the other, until all of so many readers have them: the processor time
+/// for each message and reader.
+async fn told(client: &mut Client, readers: usize) -> f64 {
+    let (done, mut finished) = mpsc::channel(readers);
+    let path = format!("{}/stream", client.path);
+    for _ in 0..readers {
+        let stream = subscribe(client.address, &path).await;
+        reader(stream, b"\ndata:", MESSAGES, done.clone());
+    }
+    let begun = cpu();
+    for n in 0..MESSAGES {
+        client.post(&body(n));
+    }
+    for _ in 0..readers {
+        finished.recv().await.unwrap();
+    }
+    micros(cpu() - begun) / (readers * MESSAGES) as f64
+}
+
 fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -172,5 +182,10 @@ fn main() {
         acknowledged / synced
     );
     println!("budget: ratio at most 2");
+    println!("{:>22} {:>16}", "readers", "cpu us/delivery");
+    for (readers, budget) in [(10, 40), (100, 16)] {
+        let spent = runtime.block_on(told(&mut client, readers));
+        println!("{readers:>22} {spent:>16.1} (budget {budget})");
+    }
     runtime.shutdown_background();
 }

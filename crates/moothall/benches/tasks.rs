@@ -25,8 +25,8 @@ use moothall_kernel::policy::Policy;
 use moothall_kernel::task::DEFAULT_APP;
 use moothall_store::SqliteLog;
 use moothall_surfaces::{HttpOptions, serve};
-use nix::sys::resource::{Resource, UsageWho, getrusage, setrlimit};
-use nix::sys::time::TimeValLike;
+use moothall_testkit::measure::cpu;
+use nix::sys::resource::{Resource, setrlimit};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -42,12 +42,6 @@ const TOGETHER: usize = 20;
 const TEXT_BYTES: usize = 256;
 
 type Socket = WebSocketStream<TcpStream>;
-
-fn cpu() -> Duration {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).unwrap();
-    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-    Duration::from_micros(micros.unsigned_abs())
-}
 
 async fn post(address: SocketAddr, path: &str, body: &Value) -> Value {
     let body = body.to_string();

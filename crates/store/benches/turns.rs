@@ -21,8 +21,7 @@ use moothall_kernel::participant::{Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 use moothall_store::SqliteLog;
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
+use moothall_testkit::measure::{cpu, micros};
 
 const AGENTS: usize = 5;
 
@@ -63,11 +62,6 @@ fn registry() -> Registry {
     registry
 }
 
-fn cpu_micros() -> f64 {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).unwrap();
-    (usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64
-}
-
 async fn play(store: Store, goal: usize) -> (f64, f64) {
     let defaults = Policy {
         cooldown: Millis(0),
@@ -97,7 +91,7 @@ async fn play(store: Store, goal: usize) -> (f64, f64) {
             .unwrap();
     }
     let mut updates = hall.subscribe(&stream).await.unwrap().updates;
-    let (cpu, start) = (cpu_micros(), Instant::now());
+    let (begun, start) = (cpu(), Instant::now());
     let mut turns = 0;
     while turns < goal {
         hall.submit(&stream, ClientCommand::Post(Post::new(user(), "hello everyone")), None)
@@ -114,7 +108,7 @@ async fn play(store: Store, goal: usize) -> (f64, f64) {
             }
         }
     }
-    ((cpu_micros() - cpu) / turns as f64, start.elapsed().as_secs_f64() * 1e6 / turns as f64)
+    (micros(cpu() - begun) / turns as f64, start.elapsed().as_secs_f64() * 1e6 / turns as f64)
 }
 
 fn report(name: &str, budget: &str, points: &[(usize, f64, f64)]) {

@@ -7,7 +7,6 @@
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use moothall_engine::MemoryLog;
@@ -17,45 +16,14 @@ use moothall_engine::registry::Registry;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::policy::Policy;
 use moothall_surfaces::{HttpOptions, serve};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use moothall_testkit::measure::{cpu, micros, reader, subscribe};
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{broadcast, mpsc};
 
 const MESSAGES: usize = 200;
 /// What the bare broadcast sends: about as much as one event as it stands on the wire.
 const READY_BYTES: usize = 560;
-
-fn cpu_micros() -> f64 {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).unwrap();
-    (usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64
-}
-
-/// Reads until `wanted` marks have come, then says so.
-fn reader(mut stream: TcpStream, mark: &'static [u8], done: mpsc::Sender<()>) {
-    tokio::spawn(async move {
-        let mut buffer = vec![0; 64 * 1024];
-        let (mut seen, mut matched) = (0, 0);
-        while seen < MESSAGES {
-            let read = stream.read(&mut buffer).await.unwrap();
-            assert!(read > 0, "cut off after {seen} messages");
-            // A mark may come in two pieces.
-            for byte in &buffer[..read] {
-                matched = if *byte == mark[matched] {
-                    matched + 1
-                } else {
-                    usize::from(*byte == mark[0])
-                };
-                if matched == mark.len() {
-                    (seen, matched) = (seen + 1, 0);
-                }
-            }
-        }
-        done.send(()).await.unwrap();
-        std::future::pending::<()>().await;
-    });
-}
 
 async fn all(done: &mut mpsc::Receiver<()>, readers: usize) {
     for _ in 0..readers {
@@ -69,7 +37,7 @@ async fn bare(readers: usize) -> f64 {
     let (send, _) = broadcast::channel::<Arc<Vec<u8>>>(1024);
     let (done, mut finished) = mpsc::channel(readers);
     for _ in 0..readers {
-        reader(TcpStream::connect(address).await.unwrap(), b"\x01", done.clone());
+        reader(TcpStream::connect(address).await.unwrap(), b"\x01", MESSAGES, done.clone());
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut messages = send.subscribe();
         tokio::spawn(async move {
@@ -81,24 +49,13 @@ async fn bare(readers: usize) -> f64 {
     let mut bytes = vec![b'x'; READY_BYTES];
     bytes[0] = 1;
     let bytes = Arc::new(bytes);
-    let start = cpu_micros();
+    let start = cpu();
     for _ in 0..MESSAGES {
         send.send(bytes.clone()).unwrap();
         tokio::task::yield_now().await;
     }
     all(&mut finished, readers).await;
-    (cpu_micros() - start) / (readers * MESSAGES) as f64
-}
-
-async fn subscribe(address: SocketAddr, path: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(address).await.unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
-    stream.write_all(request.as_bytes()).await.unwrap();
-    let mut head = Vec::new();
-    while !head.windows(4).any(|window| window == b"\r\n\r\n") {
-        head.push(stream.read_u8().await.unwrap());
-    }
-    stream
+    micros(cpu() - start) / (readers * MESSAGES) as f64
 }
 
 async fn moothall(readers: usize) -> f64 {
@@ -124,17 +81,17 @@ async fn moothall(readers: usize) -> f64 {
     let (done, mut finished) = mpsc::channel(readers);
     for _ in 0..readers {
         let stream = subscribe(address, &format!("/threads/{thread}/events/stream?after=1")).await;
-        reader(stream, b"\ndata:", done.clone());
+        reader(stream, b"\ndata:", MESSAGES, done.clone());
     }
     let body = "m".repeat(256);
-    let start = cpu_micros();
+    let start = cpu();
     for _ in 0..MESSAGES {
         hall.submit(&thread, ClientCommand::Post(Post::new(user(), body.clone())), None)
             .await
             .unwrap();
     }
     all(&mut finished, readers).await;
-    let spent = (cpu_micros() - start) / (readers * MESSAGES) as f64;
+    let spent = micros(cpu() - start) / (readers * MESSAGES) as f64;
     server.abort();
     spent
 }

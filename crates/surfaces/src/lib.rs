@@ -29,6 +29,7 @@ mod mcp;
 pub mod jsonrpc;
 mod peer;
 mod tls;
+mod eager;
 mod serve;
 mod meters;
 mod stalled_writer;

@@ -33,6 +33,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use crate::eager::eager;
 use crate::error::{ApiError, Code};
 use crate::gate::Gate;
 use crate::http::{HttpOptions, router_until};
@@ -169,7 +170,7 @@ impl Door {
             .with_upgrades();
         let mut connection = std::pin::pin!(connection);
         let result = tokio::select! {
-            result = connection.as_mut() => result,
+            result = eager(connection.as_mut()) => result,
             () = closed(&mut self.closing) => {
                 connection.as_mut().graceful_shutdown();
                 connection.await

@@ -2,6 +2,7 @@
 //! built from.
 
 pub mod needs;
+pub mod measure;
 pub mod fuzz;
 pub mod conformance;
 pub mod sim;

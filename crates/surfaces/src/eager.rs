@@ -1,0 +1,115 @@
+//! Polls a future again at once that woke itself while it was polled.
+//!
+//! hyper wakes its own connection whenever a handler asks for the body of a request. The runtime
+//! puts such a task at the end of its queue and wakes another thread to help, for nothing.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+
+use futures_util::task::AtomicWaker;
+
+/// So often in a row at most: other tasks have their turn too.
+const TIMES: usize = 4;
+
+/// Nobody polls: whoever wakes has the task woken.
+const RESTING: u8 = 0;
+/// It is polled, and nothing was said meanwhile.
+const POLLED: u8 = 1;
+/// It was woken while it was polled.
+const WOKEN: u8 = 2;
+
+struct Bell {
+    state: AtomicU8,
+    task: AtomicWaker,
+}
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let noted = self.state.compare_exchange(POLLED, WOKEN, Ordering::AcqRel, Ordering::Acquire);
+        if noted == Err(RESTING) {
+            self.task.wake();
+        }
+    }
+}
+
+/// The same future; where it wakes itself, it is polled again before its task gives way.
+pub async fn eager<F: Future>(mut wanted: Pin<&mut F>) -> F::Output {
+    let bell = Arc::new(Bell { state: AtomicU8::new(RESTING), task: AtomicWaker::new() });
+    let waker = Waker::from(bell.clone());
+    poll_fn(move |cx| {
+        bell.task.register(cx.waker());
+        for _ in 0..TIMES {
+            bell.state.store(POLLED, Ordering::Release);
+            let polled = wanted.as_mut().poll(&mut Context::from_waker(&waker));
+            let woken = bell.state.swap(RESTING, Ordering::AcqRel) == WOKEN;
+            if polled.is_ready() || !woken {
+                return polled;
+            }
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Polls a future once that wakes itself so often. Whether it is done, and how often its task
+    /// was woken.
+    fn poll_once(wakes: usize) -> (bool, usize) {
+        let mut left = wakes;
+        let own = pin!(poll_fn(|cx| {
+            if left == 0 {
+                return Poll::Ready(());
+            }
+            left -= 1;
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        }));
+        let woken = Arc::<Woken>::default();
+        let waker = Waker::from(woken.clone());
+        let polled = pin!(eager(own)).poll(&mut Context::from_waker(&waker));
+        (polled.is_ready(), woken.0.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn who_wakes_itself_goes_on_and_gives_way_in_the_end() {
+        assert_eq!(poll_once(0), (true, 0));
+        assert_eq!(poll_once(TIMES - 1), (true, 0));
+        assert_eq!(poll_once(TIMES), (false, 1));
+    }
+
+    #[test]
+    fn who_is_woken_by_others_is_polled_again_by_its_task() {
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let (woken, mut told) = (Arc::<Woken>::default(), pin!(told));
+        let waker = Waker::from(woken.clone());
+        let mut wanted = pin!(eager(told.as_mut()));
+        let mut poll = || wanted.as_mut().poll(&mut Context::from_waker(&waker));
+        assert_eq!(poll(), Poll::Pending);
+        assert_eq!(tell.send(7), Ok(()));
+        assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+        assert_eq!(poll(), Poll::Ready(Ok(7)));
+    }
+}

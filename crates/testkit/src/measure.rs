@@ -1,0 +1,66 @@
+//! What benches measure with: processor time, and readers that count what comes.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+
+/// The processor time of this process until now, user's and system's, of all threads.
+///
+/// # Panics
+/// The system does not say.
+pub fn cpu() -> Duration {
+    let usage = getrusage(UsageWho::RUSAGE_SELF).expect("the usage of one's own process");
+    let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+    Duration::from_micros(micros.unsigned_abs())
+}
+
+/// Microseconds, with parts of them.
+pub fn micros(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+/// Reads until so many of a mark have come, then says so and holds the connection open. Panics
+/// where the other side hangs up.
+pub fn reader(mut stream: TcpStream, mark: &'static [u8], wanted: usize, done: mpsc::Sender<()>) {
+    tokio::spawn(async move {
+        let mut buffer = vec![0; 64 * 1024];
+        let (mut seen, mut matched) = (0, 0);
+        while seen < wanted {
+            let read = stream.read(&mut buffer).await.expect("the connection can be read");
+            assert!(read > 0, "cut off after {seen} of {wanted}");
+            // A mark may come in two pieces.
+            for byte in &buffer[..read] {
+                matched = if *byte == mark[matched] {
+                    matched + 1
+                } else {
+                    usize::from(*byte == mark[0])
+                };
+                if matched == mark.len() {
+                    (seen, matched) = (seen + 1, 0);
+                }
+            }
+        }
+        done.send(()).await.expect("somebody waits");
+        std::future::pending::<()>().await;
+    });
+}
+
+/// Asks for a stream over HTTP, and reads the head of the answer.
+///
+/// # Panics
+/// The server cannot be reached, or hangs up.
+pub async fn subscribe(address: SocketAddr, path: &str) -> TcpStream {
+    let mut stream = TcpStream::connect(address).await.expect("a server that listens");
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.expect("it takes the request");
+    let mut head = Vec::new();
+    while !head.windows(4).any(|window| window == b"\r\n\r\n") {
+        head.push(stream.read_u8().await.expect("it answers"));
+    }
+    stream
+}
