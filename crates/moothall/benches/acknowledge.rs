@@ -25,6 +25,7 @@ use moothall_store::SqliteLog;
 use moothall_surfaces::{HttpOptions, Limits, serve};
 use moothall_testkit::measure::{cpu, micros, reader, subscribe};
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 const TEXT_BYTES: usize = 1024;
 const WINDOWS: usize = 15;
@@ -133,9 +134,10 @@ fn keep(file: &mut File, body: &str) -> Duration {
 async fn told(client: &mut Client, readers: usize) -> f64 {
     let (done, mut finished) = mpsc::channel(readers);
     let path = format!("{}/stream", client.path);
+    let mut reading = Vec::new();
     for _ in 0..readers {
         let stream = subscribe(client.address, &path).await;
-        reader(stream, b"\ndata:", MESSAGES, done.clone());
+        reading.push(reader(stream, b"\ndata:", MESSAGES, done.clone()));
     }
     let begun = cpu();
     for n in 0..MESSAGES {
@@ -144,7 +146,9 @@ async fn told(client: &mut Client, readers: usize) -> f64 {
     for _ in 0..readers {
         finished.recv().await.unwrap();
     }
-    micros(cpu() - begun) / (readers * MESSAGES) as f64
+    let spent = cpu() - begun;
+    reading.iter().for_each(JoinHandle::abort);
+    micros(spent) / (readers * MESSAGES) as f64
 }
 
 fn main() {

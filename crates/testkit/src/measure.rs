@@ -8,6 +8,7 @@ use nix::sys::time::TimeValLike;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 /// The processor time of this process until now, user's and system's, of all threads.
 ///
@@ -24,9 +25,14 @@ pub fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// Reads until so many of a mark have come, then says so and holds the connection open. Panics
-/// where the other side hangs up.
-pub fn reader(mut stream: TcpStream, mark: &'static [u8], wanted: usize, done: mpsc::Sender<()>) {
+/// Reads until so many of a mark have come, then says so and holds the connection open until its
+/// task is aborted. Panics where the other side hangs up.
+pub fn reader(
+    mut stream: TcpStream,
+    mark: &'static [u8],
+    wanted: usize,
+    done: mpsc::Sender<()>,
+) -> JoinHandle<()> {
     tokio::spawn(async move {
         let mut buffer = vec![0; 64 * 1024];
         let (mut seen, mut matched) = (0, 0);
@@ -47,7 +53,7 @@ pub fn reader(mut stream: TcpStream, mark: &'static [u8], wanted: usize, done: m
         }
         done.send(()).await.expect("somebody waits");
         std::future::pending::<()>().await;
-    });
+    })
 }
 
 /// Asks for a stream over HTTP, and reads the head of the answer.

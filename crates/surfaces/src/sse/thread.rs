@@ -21,8 +21,9 @@ pub(crate) fn events(app: App, reader: Reader, head: Seq) -> impl Stream<Item = 
     let hello = format!("retry: 1000\n: head {head}\n\n").into();
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
-    let writer =
-        Writer { app, silence, reader, ready: VecDeque::from([hello]), over: false, _reading };
+    let ready = VecDeque::from([hello]);
+    // Boxed, because it is moved with every piece.
+    let writer = Box::new(Writer { app, silence, reader, ready, over: false, _reading });
     stream::unfold(
         writer,
         |mut writer| async move { writer.next().await.map(|bytes| (bytes, writer)) },
