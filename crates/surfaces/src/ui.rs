@@ -18,7 +18,10 @@ pub const CSP: &str = "default-src 'none'; script-src 'self'; style-src 'self'; 
 /// Names of these files change with their content.
 const FOREVER: &str = "public, max-age=31536000, immutable";
 
-/// The page itself, for every address that it shows: `/`, `/t/<thread>`, `/s` and `/s/<session>`.
+/// The addresses that the page shows.
+pub const PAGES: [&str; 4] = ["/", "/t/{thread}", "/s", "/s/{session}"];
+
+/// The page itself, for each of [`PAGES`].
 pub async fn page() -> Response {
     answer("index.html")
 }
@@ -31,6 +34,11 @@ pub async fn file(uri: Uri) -> Response {
 /// The paths of the files beside the page.
 pub fn files() -> impl Iterator<Item = String> {
     Page::iter().filter(|path| path != "index.html").map(|path| format!("/{path}"))
+}
+
+/// All routes that lead to the page or its files.
+pub fn routes() -> impl Iterator<Item = String> {
+    files().chain(PAGES.map(str::to_owned))
 }
 
 fn answer(path: &str) -> Response {

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use memchr::memmem::Finder;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -35,21 +36,20 @@ pub fn reader(
 ) -> JoinHandle<()> {
     tokio::spawn(async move {
         let mut buffer = vec![0; 64 * 1024];
-        let (mut seen, mut matched) = (0, 0);
+        let finder = Finder::new(mark);
+        let (mut seen, mut kept) = (0, 0);
         while seen < wanted {
-            let read = stream.read(&mut buffer).await.expect("the connection can be read");
+            let read = stream.read(&mut buffer[kept..]).await.expect("the connection can be read");
             assert!(read > 0, "cut off after {seen} of {wanted}");
-            // A mark may come in two pieces.
-            for byte in &buffer[..read] {
-                matched = if *byte == mark[matched] {
-                    matched + 1
-                } else {
-                    usize::from(*byte == mark[0])
-                };
-                if matched == mark.len() {
-                    (seen, matched) = (seen + 1, 0);
-                }
+            let text = &buffer[..kept + read];
+            let mut after = 0;
+            while let Some(at) = finder.find(&text[after..]) {
+                (seen, after) = (seen + 1, after + at + mark.len());
             }
+            // A mark may come in two pieces.
+            let rest = after.max(text.len().saturating_sub(mark.len() - 1))..text.len();
+            kept = rest.len();
+            buffer.copy_within(rest, 0);
         }
         done.send(()).await.expect("somebody waits");
         std::future::pending::<()>().await;

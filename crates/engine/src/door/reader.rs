@@ -153,9 +153,12 @@ impl Reader {
                 return Ok(Some(piece));
             }
             let moved = match self.live.as_ref().map(|live| live.head) {
-                None => self.read(None).await? || self.subscribe().await?,
-                Some(head) if self.after < head => self.read(Some(head)).await?,
-                Some(_) => self.ask_for_turns().await? || self.take_waiting(),
+                // Boxed, because it is seldom needed, and room for it would be moved with every
+                // piece.
+                None => Box::pin(self.catch_up()).await?,
+                Some(head) if self.after < head => Box::pin(self.read(Some(head))).await?,
+                Some(_) if self.turns.more && Box::pin(self.ask_for_turns()).await? => true,
+                Some(_) => self.take_waiting(),
             };
             if !moved {
                 return Ok(None);
@@ -192,6 +195,11 @@ impl Reader {
             self.ready.push_back(ReaderItem::Page(page.events));
         }
         Ok(self.after > after)
+    }
+
+    /// Reads on, and listens where there is no more to read.
+    async fn catch_up(&mut self) -> Result<bool, AccessError> {
+        Ok(self.read(None).await? || self.subscribe().await?)
     }
 
     async fn subscribe(&mut self) -> Result<bool, AccessError> {
@@ -283,7 +291,7 @@ impl OwnTurns {
         door: &Door,
         stream: &StreamId,
     ) -> Result<Vec<Context>, AccessError> {
-        let Some(reader) = self.reader.as_ref().filter(|_| self.more) else {
+        let Some(reader) = &self.reader else {
             return Ok(Vec::new());
         };
         let contexts = door.own_contexts(stream, reader, self.told).await?;

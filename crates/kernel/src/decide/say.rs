@@ -494,16 +494,23 @@ fn nothing_to_pass(id: &ParticipantId) -> Rejection {
 /// Hash of the folded words: letters and digits in lower case, so that punctuation and spacing do
 /// not hide a repetition.
 fn fingerprint(body: &str) -> u32 {
+    const EMPTY: u32 = 0x811c_9dc5;
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let mix_ascii = |hash: u32, byte: u8| {
+        if byte.is_ascii_alphanumeric() { mix(hash, byte.to_ascii_lowercase()) } else { hash }
+    };
     let mix_char = |hash: u32, c: char| match u8::try_from(c) {
-        Ok(byte) if byte.is_ascii_alphanumeric() => mix(hash, byte.to_ascii_lowercase()),
-        Ok(byte) if byte.is_ascii() => hash,
+        Ok(byte) if byte.is_ascii() => mix_ascii(hash, byte),
         _ if c.is_alphanumeric() => c
             .to_lowercase()
             .fold(hash, |hash, c| c.encode_utf8(&mut [0; 4]).bytes().fold(hash, mix)),
         _ => hash,
     };
-    body.chars().fold(0x811c_9dc5, mix_char)
+    if body.is_ascii() {
+        body.bytes().fold(EMPTY, mix_ascii)
+    } else {
+        body.chars().fold(EMPTY, mix_char)
+    }
 }
 
 #[cfg(test)]
@@ -517,6 +524,7 @@ mod tests {
             ("Hello, World 7!", 0x31de_5b62),
             ("hello world7", 0x31de_5b62),
             ("Straße İ", 0xc3e8_ec0e),
+            ("hello, world 7 \u{2014}", 0x31de_5b62),
             ("", 0x811c_9dc5),
         ] {
             assert_eq!(fingerprint(said), hash, "{said}");

@@ -7,9 +7,10 @@
 //! Handlers get the [`Caller`] as an extension of the request, and through [`crate::request`].
 
 use std::sync::Arc;
+use std::task::Poll;
 
 use axum::body::Body;
-use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request, State};
+use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
@@ -150,9 +151,11 @@ pub fn cookie_name(port: u16) -> String {
 }
 
 /// Lets a request through to its handler, with the caller as an extension, or refuses and records
-/// it.
-pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
-    let Some(template) = request.extensions().get::<MatchedPath>().cloned() else {
+/// it. Whoever is to sign in needs the page first, so nobody is asked who they are for its own
+/// files, nor for what is nowhere.
+pub async fn guard(app: &App, request: Request, next: Next) -> Response {
+    let template = request.extensions().get::<MatchedPath>().cloned();
+    let Some(template) = template.filter(|template| !app.page.contains(template.as_str())) else {
         return next.run(request).await;
     };
     let revocations = app.access.listen();
@@ -160,8 +163,11 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
     let method = parts.method.clone();
     let thread = thread_of(&template, &mut parts).await;
     parts.extensions.insert(app.rates.clone());
-    let admitted = match admit(&app, &mut parts, template.as_str()).await {
-        Ok(caller) => charge(&app, &caller, &parts, template.as_str())
+    let admitted = match admit(app, &mut parts, template.as_str()).await {
+        Ok(caller) => charge(app, &caller, &parts, template.as_str())
+            .and_then(|streaming| {
+                app.known.check(template.as_str(), &parts.method, &parts.uri).map(|()| streaming)
+            })
             .map(|streaming| (caller.clone(), streaming))
             .map_err(|error| (caller, error)),
         Err(refused) => Err(refused),
@@ -176,7 +182,7 @@ pub async fn guard(State(app): State<App>, request: Request, next: Next) -> Resp
         app.access.refused(&caller, format!("{method} {}: {briefly}", template.as_str())).await;
     }
     if sse::is_stream(&response) {
-        leashed(response, revocations, &app, caller, Leash { thread, streaming })
+        leashed(response, revocations, app, caller, Leash { thread, streaming })
     } else {
         response
     }
@@ -379,14 +385,14 @@ fn leashed(
             () = left => {}
         }
     };
-    let open = (body.into_data_stream(), Box::pin(lost), streaming);
-    let events = stream::unfold(Some(open), |open| async move {
-        let (mut events, mut lost, streaming) = open?;
-        tokio::select! {
-            biased;
-            () = &mut lost => Some((Ok(sse::signed_out()), None)),
-            event = events.next() => Some((event?, Some((events, lost, streaming)))),
+    let mut open = Some((body.into_data_stream(), Box::pin(lost), streaming));
+    let events = stream::poll_fn(move |cx| {
+        let Some((events, lost, _)) = &mut open else { return Poll::Ready(None) };
+        if lost.as_mut().poll(cx).is_ready() {
+            open = None;
+            return Poll::Ready(Some(Ok(sse::signed_out())));
         }
+        events.poll_next_unpin(cx)
     });
     Response::from_parts(parts, Body::from_stream(events))
 }

@@ -11,9 +11,9 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
-use super::HttpOptions;
-use super::access::bearer;
+use super::access::{self, bearer};
 use super::observe::{Observed, method_word};
+use super::{App, HttpOptions};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::gate::Gate;
 use crate::peer::Peer;
@@ -144,16 +144,21 @@ fn check_user(gate: &Gate, request: &Request) -> ApiResult<()> {
 
 /// Puts the guards before a router: all of them in one step, because every layer of a router is
 /// copied for every request.
-pub fn stand_before(router: Router, gate: Gate) -> Router {
-    router.layer(middleware::from_fn_with_state(gate, enter))
+pub fn stand_before(router: Router, gate: Gate, app: App) -> Router {
+    router.layer(middleware::from_fn_with_state((gate, app), enter))
 }
 
-async fn enter(State(gate): State<Gate>, mut request: Request, next: Next) -> Response {
+async fn enter(
+    State((gate, app)): State<(Gate, App)>,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let (observed, csp) = (Observed::of(&request), csp(request.uri().path()));
     let response = match check(&gate, &request) {
         Ok(()) => {
             request.extensions_mut().insert(gate.clone());
-            let answered = AssertUnwindSafe(next.run(request)).catch_unwind().await;
+            let answered =
+                AssertUnwindSafe(access::guard(&app, request, next)).catch_unwind().await;
             errors_as_json(answered.unwrap_or_else(answer_panic))
         }
         Err((error, deed)) => {
@@ -245,6 +250,9 @@ mod tests {
     use axum::routing::get;
     use hyper::service::Service;
     use hyper_util::service::TowerToHyperService;
+    use tokio::sync::watch;
+
+    use crate::http::query::Known;
 
     async fn broken() -> Response {
         panic!("a mistake")
@@ -253,10 +261,9 @@ mod tests {
     #[tokio::test]
     async fn a_handler_that_panics_is_answered_as_an_error_of_the_server() {
         let options = HttpOptions::new("127.0.0.1:5111".parse().unwrap());
-        let router = stand_before(
-            Router::new().route("/", get(broken)),
-            Gate::new(crate::gate::tests::hall().await, options),
-        );
+        let gate = Gate::new(crate::gate::tests::hall().await, options);
+        let app = App::of(&gate, Known::default(), watch::channel(false).1);
+        let router = stand_before(Router::new().route("/", get(broken)), gate, app);
         let request = Request::builder()
             .uri("/")
             .header("host", "127.0.0.1:5111")

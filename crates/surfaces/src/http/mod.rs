@@ -35,12 +35,12 @@ pub(crate) use presence::update as presence_update;
 pub(crate) use search::find_messages;
 pub(crate) use threads::policy_of;
 
+use std::collections::HashSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware;
 use axum::routing::get;
 use moothall_engine::access::{Access, Mode, Secret};
 use moothall_engine::door::Entrance;
@@ -130,8 +130,25 @@ pub fn here(bound: SocketAddr) -> String {
 pub(crate) struct App(Arc<Parts>);
 
 impl App {
-    pub(crate) fn new(parts: Parts) -> Self {
-        Self(Arc::new(parts))
+    /// Of a way in, with what queries may ask for, until the server goes down.
+    pub(crate) fn of(gate: &Gate, known: query::Known, closing: watch::Receiver<bool>) -> Self {
+        let (entrance, options) = (gate.entrance().clone(), gate.options());
+        Self(Arc::new(Parts {
+            access: gate.access().clone(),
+            cookie: access::cookie_name(options.bound.port()),
+            tokens_made: Arc::default(),
+            frames: Frames::of_hall(&entrance),
+            entrance,
+            base: here(options.bound),
+            over_tls: options.tls.is_some(),
+            presences: Arc::default(),
+            meters: gate.meters().clone(),
+            rates: gate.rates().clone(),
+            gauges: options.gauges.clone(),
+            page: ui::routes().collect(),
+            known,
+            closing,
+        }))
     }
 }
 
@@ -159,47 +176,28 @@ pub(crate) struct Parts {
     pub(crate) meters: Arc<Meters>,
     pub(crate) rates: Rates,
     pub(crate) gauges: Gauges,
+    /// The routes of the page, which everybody may have.
+    pub(crate) page: HashSet<String>,
+    /// What queries may ask for.
+    pub(crate) known: query::Known,
     /// Turns true when the server begins to go down; a sender that is gone never says so.
     pub(crate) closing: watch::Receiver<bool>,
 }
 
 /// Everything that HTTP serves, until the server goes down.
 pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Router {
-    let (entrance, options, meters) =
-        (gate.entrance().clone(), gate.options(), gate.meters().clone());
     let (routes, api) = api_router().split_for_parts();
-    let cookie = access::cookie_name(options.bound.port());
-    let api = completed(api, &cookie);
-    let known = middleware::from_fn_with_state(query::Known::of(&api), query::check);
-    let app = App::new(Parts {
-        access: gate.access().clone(),
-        cookie,
-        tokens_made: Arc::default(),
-        frames: Frames::of_hall(&entrance),
-        entrance,
-        base: here(options.bound),
-        over_tls: options.tls.is_some(),
-        presences: Arc::default(),
-        meters: meters.clone(),
-        rates: gate.rates().clone(),
-        gauges: options.gauges.clone(),
-        closing,
-    });
-    // Whoever is to sign in needs the page first, so its own files are before the guard of access;
-    // everything else is behind it.
-    let behind = middleware::from_fn_with_state(app.clone(), access::guard);
-    let guarded =
-        routes.layer(known).merge(SwaggerUi::new("/docs").url("/openapi.json", api)).layer(behind);
-    let page = ui::files().fold(guarded, |routes, path| routes.route(&path, get(ui::file)));
-    let router = page
-        .route("/", get(ui::page))
-        .route("/t/{thread}", get(ui::page))
-        .route("/s", get(ui::page))
-        .route("/s/{session}", get(ui::page))
+    let api = completed(api, &access::cookie_name(gate.options().bound.port()));
+    let app = App::of(gate, query::Known::of(&api), closing);
+    let guarded = routes.merge(SwaggerUi::new("/docs").url("/openapi.json", api));
+    let with_files = ui::files().fold(guarded, |routes, path| routes.route(&path, get(ui::file)));
+    let router = ui::PAGES
+        .iter()
+        .fold(with_files, |routes, path| routes.route(path, get(ui::page)))
         .fallback(|| async { ApiError::plain(Code::NotFound) })
         .method_not_allowed_fallback(|| async { ApiError::plain(Code::MethodNotAllowed) })
-        .with_state(app);
-    layer::stand_before(router, gate.clone())
+        .with_state(app.clone());
+    layer::stand_before(router, gate.clone(), app)
 }
 
 /// The description of everything that HTTP serves, at the port that nobody changed.

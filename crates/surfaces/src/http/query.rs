@@ -3,43 +3,41 @@
 //! written down and what is refused are made of it.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use axum::extract::{MatchedPath, Request, State};
-use axum::http::Method;
-use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::http::{Method, Uri};
 use utoipa::openapi::path::{Operation, ParameterIn};
 use utoipa::openapi::{OpenApi, PathItem, RefOr};
 
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::pairs;
 
-/// The parameters of each operation, by its path and method.
-pub(super) struct Known(HashMap<(String, Method), Vec<String>>);
+/// The parameters of each operation: by its path, then by its method.
+#[derive(Default)]
+pub(crate) struct Known(HashMap<String, Vec<(Method, Vec<String>)>>);
 
 impl Known {
     /// Those that the description names.
-    pub(super) fn of(api: &OpenApi) -> Arc<Self> {
-        let operations = api.paths.paths.iter().flat_map(|(path, item)| {
-            methods(item).map(move |(method, operation)| (path, method, operation))
-        });
-        Arc::new(Self(
-            operations
-                .map(|(path, method, operation)| ((path.clone(), method), names(operation)))
-                .collect(),
-        ))
+    pub(super) fn of(api: &OpenApi) -> Self {
+        let operations = |item| {
+            methods(item).map(|(method, operation)| (method, names(operation))).collect::<Vec<_>>()
+        };
+        Self(api.paths.paths.iter().map(|(path, item)| (path.clone(), operations(item))).collect())
     }
 
-    fn check(&self, request: &Request) -> ApiResult<()> {
-        let Some(template) = request.extensions().get::<MatchedPath>() else { return Ok(()) };
-        let method =
-            if request.method() == Method::HEAD { Method::GET } else { request.method().clone() };
-        let Some(known) = self.0.get(&(template.as_str().to_owned(), method)) else {
+    /// Refuses a query that says what nobody reads.
+    ///
+    /// # Errors
+    /// [`Code::InvalidParameter`], also when the query cannot be read.
+    pub(super) fn check(&self, template: &str, method: &Method, uri: &Uri) -> ApiResult<()> {
+        if uri.query().is_none() {
+            return Ok(());
+        }
+        let asked = if method == Method::HEAD { &Method::GET } else { method };
+        let mut operations = self.0.get(template).into_iter().flatten();
+        let Some((_, known)) = operations.find(|(method, _)| method == asked) else {
             return Ok(());
         };
-        let given = pairs(request.uri())?;
-        match given.iter().find(|(name, _)| !known.contains(name)) {
+        match pairs(uri)?.iter().find(|(name, _)| !known.contains(name)) {
             None => Ok(()),
             Some((name, _)) => Err(unknown(name, known)),
         }
@@ -77,16 +75,4 @@ fn unknown(name: &str, known: &[String]) -> ApiError {
         format!("known are {}", known.join(", "))
     };
     ApiError::new(Code::InvalidParameter, format!("There is no parameter {shown:?} here; {there}."))
-}
-
-/// Refuses a request whose query says what nobody reads.
-pub(super) async fn check(
-    State(known): State<Arc<Known>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    match known.check(&request) {
-        Ok(()) => next.run(request).await,
-        Err(error) => error.into_response(),
-    }
 }

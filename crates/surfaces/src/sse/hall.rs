@@ -17,7 +17,8 @@ use crate::wire::Bell;
 pub(crate) fn changes(app: App, changes: Changes) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
-    let reader = Reader { app, silence, changes, begun: false, over: false, _reading };
+    // Boxed, because it is moved with every piece.
+    let reader = Box::new(Reader { app, silence, changes, begun: false, over: false, _reading });
     stream::unfold(
         reader,
         |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) },

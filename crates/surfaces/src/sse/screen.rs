@@ -26,7 +26,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub(crate) fn screens(app: App, watched: Watched) -> impl Stream<Item = Bytes> {
     let _reading = app.meters.reader();
     let silence = Silence::new(&app.closing);
-    let reader = Reader { silence, watched, shown: None, state: State::Begins, _reading };
+    // Boxed, because it is moved with every piece.
+    let reader = Box::new(Reader { silence, watched, shown: None, state: State::Begins, _reading });
     stream::unfold(
         reader,
         |mut reader| async move { reader.next().await.map(|piece| (piece, reader)) },

@@ -110,11 +110,11 @@ impl Writer {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::http::Parts;
-    use crate::rates::{Limits, Rates};
+    use crate::gate::Gate;
+    use crate::http::HttpOptions;
     use futures_util::StreamExt;
     use moothall_engine::MemoryLog;
-    use moothall_engine::access::{Access, Caller, Mode};
+    use moothall_engine::access::{Caller, Mode};
     use moothall_engine::hall::{Hall, HallParts};
     use moothall_engine::ports::{Store, SystemClock};
     use moothall_kernel::command::{Actor, ClientCommand, Post};
@@ -151,20 +151,8 @@ mod tests {
     }
 
     fn app(hall: &Hall) -> App {
-        App::new(Parts {
-            entrance: hall.entrance(),
-            base: "http://localhost".into(),
-            over_tls: false,
-            frames: Arc::default(),
-            presences: Arc::default(),
-            access: Arc::new(Access::new(hall.clone(), Mode::Local, None)),
-            cookie: "moothall".into(),
-            tokens_made: Arc::default(),
-            meters: Arc::default(),
-            rates: Rates::new(Mode::Local, Limits::default()),
-            gauges: Default::default(),
-            closing: watch::channel(false).1,
-        })
+        let gate = Gate::new(hall.clone(), HttpOptions::new("127.0.0.1:5111".parse().unwrap()));
+        App::of(&gate, Default::default(), watch::channel(false).1)
     }
 
     #[tokio::test(start_paused = true)]

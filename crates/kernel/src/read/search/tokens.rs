@@ -32,10 +32,15 @@ enum Class {
     Gap,
 }
 
+#[inline]
 fn class(c: char) -> Class {
     if c.is_ascii() {
         return if c.is_ascii_alphanumeric() { Class::Letter } else { Class::Gap };
     }
+    class_beyond_ascii(c)
+}
+
+fn class_beyond_ascii(c: char) -> Class {
     if is_combining_mark(c) {
         Class::Mark
     } else if is_of_spaceless_script(c) || is_sign(c) {
@@ -110,6 +115,13 @@ pub fn fold(word: &str) -> String {
 }
 
 fn fold_onto(folded: &mut String, word: &str) {
+    // Most words are this, and are copied whole.
+    if word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        let begun = folded.len();
+        folded.push_str(&word[..word.len().min(WORD_CHARS_MAX)]);
+        folded[begun..].make_ascii_lowercase();
+        return;
+    }
     if word.is_ascii() {
         let plain = word.chars().filter(char::is_ascii_alphanumeric).take(WORD_CHARS_MAX);
         folded.extend(plain.map(|c| c.to_ascii_lowercase()));
