@@ -9,7 +9,7 @@ use moothall_engine::ports::{
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::{Millis, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 
 use crate::deletion;
 use crate::errors::Refusal;
@@ -53,8 +53,9 @@ fn append_one(
         Some(stored) if stored.head > Seq(0) => stored,
         other => Stored::begin(conn, &batch.stream, other)?,
     };
+    let mut insert = conn.prepare_cached(INSERT)?;
     for recorded in &batch.events {
-        stored.link = insert_event(conn, &stored, recorded)?;
+        stored.link = insert_event(&mut insert, &stored, recorded)?;
         for seq in recorded.event.erases() {
             erase(conn, stored.key, seq)?;
             snapshots::forget(conn, stored.key, seq)?;
@@ -155,25 +156,18 @@ impl Stored {
 
     /// Writes the row. What most appends leave as it was is not written, which spares its indexes.
     fn update(&self, conn: &Connection, batch: &StreamBatch, head: Seq) -> Result<(), Refusal> {
-        if let Some(last) = batch.events.last() {
-            let sql = "UPDATE streams SET head = ?2, last_ts = ?3, chain = ?4 WHERE key = ?1";
-            conn.prepare_cached(sql)?.execute(params![
-                self.key,
-                int(head.0),
-                last.ts.millis(),
-                self.link.as_bytes()
-            ])?;
-        }
+        let last_ts = batch.events.last().map(|last| last.ts.millis());
         let row = &batch.catalog;
         if self.catalog.as_ref() != Some(row) {
-            let sql =
-                "UPDATE streams SET title = ?2, policy = ?3, created_at = ?4, next_wake = ?5, has_duties = ?6, archived = ?7, kind = ?8,
-                waits_for_people = ?9 WHERE key = ?1";
+            let sql = "UPDATE streams SET head = ?2, last_ts = coalesce(?3, last_ts), chain = ?4, title = ?5, policy = ?6, created_at = ?7,
+                next_wake = ?8, has_duties = ?9, archived = ?10, kind = ?11, waits_for_people = ?12 WHERE key = ?1";
             let (created_at, next_wake) =
                 (row.created_at.millis(), row.next_wake.map(Timestamp::millis));
-            let waits = row.waits_for_people;
             let values = params![
                 self.key,
+                int(head.0),
+                last_ts,
+                self.link.as_bytes(),
                 row.title,
                 row.policy,
                 created_at,
@@ -181,26 +175,36 @@ impl Stored {
                 row.has_duties,
                 row.archived,
                 row.kind,
-                waits
+                row.waits_for_people
             ];
+            conn.prepare_cached(sql)?.execute(values)?;
+        } else if let Some(last_ts) = last_ts {
+            let sql = "UPDATE streams SET head = ?2, last_ts = ?3, chain = ?4 WHERE key = ?1";
+            let values = params![self.key, int(head.0), last_ts, self.link.as_bytes()];
             conn.prepare_cached(sql)?.execute(values)?;
         }
         Ok(())
     }
 }
 
-fn insert_event(conn: &Connection, stream: &Stored, recorded: &Recorded) -> Result<Link, Refusal> {
+const INSERT: &str =
+    "INSERT INTO events (stream, seq, ts, envelope, body, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+
+/// Through a statement for [`INSERT`].
+fn insert_event(
+    insert: &mut Statement<'_>,
+    stream: &Stored,
+    recorded: &Recorded,
+) -> Result<Link, Refusal> {
     let Written { envelope, link } = Written::of(recorded, stream.link);
-    let sql = "INSERT INTO events (stream, seq, ts, envelope, body, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let values = params![
+    insert.execute(params![
         stream.key,
         int(recorded.seq.0),
         recorded.ts.millis(),
         envelope,
         recorded.event.body(),
         link.as_bytes()
-    ];
-    conn.prepare_cached(sql)?.execute(values)?;
+    ])?;
     Ok(link)
 }
 
