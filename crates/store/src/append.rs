@@ -190,7 +190,7 @@ impl Stored {
 const INSERT: &str =
     "INSERT INTO events (stream, seq, ts, envelope, body, chain) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
 
-/// Through a statement for [`INSERT`].
+/// Inserts an event with a statement made of [`INSERT`]. Gives the new end of the chain.
 fn insert_event(
     insert: &mut Statement<'_>,
     stream: &Stored,
