@@ -181,6 +181,12 @@ CREATE TABLE usage_uncounted (stream INTEGER PRIMARY KEY, head INTEGER NOT NULL)
 INSERT INTO usage_uncounted (stream, head) SELECT key, head FROM streams WHERE head > 0;
 ";
 
+/// The first index of open conversations asked for a head above 0. Every append moves a head, and
+/// wrote a page of the index with it. The name stays, because versions before this one list with
+/// it.
+const OPEN: &str =
+    "DROP INDEX streams_open; CREATE INDEX streams_open ON streams (key) WHERE archived = 0;";
+
 const STATEMENTS_CACHED: usize = 48;
 const READER_CACHE_KIB: i64 = 1024;
 const WRITER_CACHE_KIB: i64 = 4096;
@@ -248,13 +254,11 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
             transaction.execute_batch(added)?;
         }
     }
-    let counted: bool = transaction.query_row(
-        "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'usage'",
-        [],
-        |row| row.get(0),
-    )?;
-    if !counted {
+    if !has(&transaction, "name = 'usage'")? {
         transaction.execute_batch(LEDGER)?;
+    }
+    if has(&transaction, "name = 'streams_open' AND sql LIKE '%head%'")? {
+        transaction.execute_batch(OPEN)?;
     }
     if found < FORMAT {
         crash::point("format_changing");
@@ -265,6 +269,12 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     transaction.commit()?;
     crash::point("format_committed");
     Ok(FORMAT)
+}
+
+/// Whether the schema has something of which this is true.
+fn has(conn: &Connection, condition: &str) -> rusqlite::Result<bool> {
+    let sql = format!("SELECT count(*) > 0 FROM sqlite_schema WHERE {condition}");
+    conn.query_row(&sql, [], |row| row.get(0))
 }
 
 fn has_column(conn: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {

@@ -14,6 +14,7 @@ mod reading;
 mod room;
 mod snapshots;
 mod terminal;
+mod writing;
 
 use rusqlite::Connection;
 use tempfile::TempDir;
