@@ -407,6 +407,9 @@ impl Host {
 
     /// Nobody agreed in time, or nobody is waited for any more.
     fn refuse_unanswered(&mut self, around: &Around<'_>) {
+        if self.awaited.is_empty() {
+            return;
+        }
         let (over, error) = match around.draining {
             true => (self.awaited.take_all(), HallError::ShuttingDown),
             false => (self.awaited.take_over(around.now.steady), unanswered()),

@@ -491,26 +491,34 @@ fn nothing_to_pass(id: &ParticipantId) -> Rejection {
     .about(id)
 }
 
+/// What an ASCII character counts as in a fingerprint: a letter in lower case, a digit as it is, and
+/// anything else as nothing, which is 0.
+const FOLDED: [u8; 128] = {
+    let mut folded = [0; 128];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        if byte.is_ascii_alphanumeric() {
+            folded[byte as usize] = byte.to_ascii_lowercase();
+        }
+        byte += 1;
+    }
+    folded
+};
+
 /// Hash of the folded words: letters and digits in lower case, so that punctuation and spacing do
 /// not hide a repetition.
 fn fingerprint(body: &str) -> u32 {
     const EMPTY: u32 = 0x811c_9dc5;
     let mix = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-    let mix_ascii = |hash: u32, byte: u8| {
-        if byte.is_ascii_alphanumeric() { mix(hash, byte.to_ascii_lowercase()) } else { hash }
-    };
-    let mix_char = |hash: u32, c: char| match u8::try_from(c) {
-        Ok(byte) if byte.is_ascii() => mix_ascii(hash, byte),
-        _ if c.is_alphanumeric() => c
+    let mix_char = |hash: u32, c: char| match FOLDED.get(c as usize) {
+        Some(0) => hash,
+        Some(&folded) => mix(hash, folded),
+        None if c.is_alphanumeric() => c
             .to_lowercase()
             .fold(hash, |hash, c| c.encode_utf8(&mut [0; 4]).bytes().fold(hash, mix)),
-        _ => hash,
+        None => hash,
     };
-    if body.is_ascii() {
-        body.bytes().fold(EMPTY, mix_ascii)
-    } else {
-        body.chars().fold(EMPTY, mix_char)
-    }
+    body.chars().fold(EMPTY, mix_char)
 }
 
 #[cfg(test)]
