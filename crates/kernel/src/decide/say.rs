@@ -491,7 +491,7 @@ fn nothing_to_pass(id: &ParticipantId) -> Rejection {
     .about(id)
 }
 
-/// What an ASCII character counts as in a fingerprint: a letter in lower case, a digit as it is, and
+/// What an ASCII character counts as in a fingerprint: a letter in lower case, a digit as it is;
 /// anything else as nothing, which is 0.
 const FOLDED: [u8; 128] = {
     let mut folded = [0; 128];
