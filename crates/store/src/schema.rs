@@ -181,9 +181,9 @@ CREATE TABLE usage_uncounted (stream INTEGER PRIMARY KEY, head INTEGER NOT NULL)
 INSERT INTO usage_uncounted (stream, head) SELECT key, head FROM streams WHERE head > 0;
 ";
 
-/// The first index of open conversations asked for a head above 0. Every append moves a head, and
-/// wrote a page of the index with it. The name stays, because versions before this one list with
-/// it.
+/// The index of open conversations as it is now. Its first condition was also `head > 0`, so each
+/// append, which moves the head, wrote a page of it. Earlier versions ask for the index by its
+/// name, so the name stays.
 const OPEN: &str =
     "DROP INDEX streams_open; CREATE INDEX streams_open ON streams (key) WHERE archived = 0;";
 
