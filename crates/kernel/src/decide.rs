@@ -81,7 +81,12 @@ impl Conversation {
         let now = if planted::has(Bug::TimeGoesBackwards) { now } else { now.max(self.last_ts) };
         let mut decider =
             Decider { state: self, now, facts, out: Vec::new(), charges: Vec::new(), unkept: None };
-        let outcome = decider.decide(command.into()).map(|()| decider.settle());
+        let command = command.into();
+        let settles = command.settles();
+        let outcome = decider.decide(command);
+        if settles && outcome.is_ok() {
+            decider.settle();
+        }
         let Decider { state, out: events, charges, unkept, .. } = decider;
         let kept = || {
             events

@@ -56,10 +56,16 @@ pub enum Bug {
     CooldownDrops,
     /// Whose turn a person cancelled is asked again for the same message.
     CancelledIsAskedAgain,
+    /// Whose turn broke off is asked again for a message that the turn was about and not asked for
+    /// last.
+    OlderCauseAskedAgain,
     /// Nobody looks whether a round has waited long enough.
     PatienceForgotten,
     /// An answer that comes late counts for the message that is dealt with now.
     LateAnswerChargedToNewest,
+    /// A turn that got another cause, and may still begin without it, has no reply to its first
+    /// message kept for it.
+    FirstMessageNotReserved,
     /// A client that only reads is given turns.
     ReaderGetsTurns,
     /// Whoever has reacted to a message is asked to react again.

@@ -29,9 +29,11 @@ fn watchers(bug: Bug) -> &'static [&'static str] {
         Bug::CancelForgotten => &["runtimes"],
         Bug::SnapshotForgets => &["snapshots"],
         Bug::CooldownDrops | Bug::ReplyAddressesNobody | Bug::AskForcesNobody => &["owed"],
-        Bug::CancelledIsAskedAgain | Bug::LateAnswerChargedToNewest | Bug::ReactsTwice => {
-            &["limits"]
-        }
+        Bug::CancelledIsAskedAgain
+        | Bug::LateAnswerChargedToNewest
+        | Bug::FirstMessageNotReserved
+        | Bug::OlderCauseAskedAgain
+        | Bug::ReactsTwice => &["limits"],
         Bug::PatienceForgotten => &["deadlines"],
         Bug::ReaderGetsTurns => &["silence"],
         Bug::TypedBeforeKept => &["kept"],

@@ -75,7 +75,7 @@ impl Inner {
     /// What a decision about a conversation may know.
     pub(crate) fn facts(&self, state: &Conversation, now: Timestamp) -> Facts {
         let here = self.presences.attendees(state.stream(), Some(state), now);
-        Facts { budgets: self.purses.facts(), ..here.facts(state) }
+        Facts { budgets: self.purses.facts(), ..here.facts(state, &[]) }
     }
 
     pub(crate) async fn create(

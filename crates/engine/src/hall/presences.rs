@@ -64,15 +64,16 @@ pub struct Attendees {
 }
 
 impl Attendees {
-    /// What a decision about a conversation may know of those who come by themselves.
-    pub(crate) fn facts(&self, state: &Conversation) -> Facts {
-        let remote: Vec<_> = state
-            .agents()
-            .filter(|agent| agent.answers_by_posting())
-            .map(|agent| &agent.id)
+    /// What a decision about a conversation may know of those who come by themselves, and of those
+    /// whom its command brings.
+    pub(crate) fn facts(&self, state: &Conversation, brings: &[&str]) -> Facts {
+        let agents = state.agents().filter(|agent| agent.answers_by_posting());
+        let remote: Vec<_> = agents
+            .map(|agent| agent.id.clone())
+            .chain(brings.iter().map(ParticipantId::new))
             .collect();
         let those = |are: &dyn Fn(&ParticipantId) -> bool| {
-            remote.iter().copied().filter(|id| are(id)).cloned().collect()
+            remote.iter().filter(|id| are(id)).cloned().collect()
         };
         let offline = |id: &ParticipantId| !self.reachable.contains(id);
         Facts {

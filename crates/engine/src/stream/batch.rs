@@ -112,7 +112,7 @@ impl Host {
             shown: if command.stops_turns() { self.runs.shown() } else { BTreeMap::new() },
             ..working
                 .conversation()
-                .map(|state| deciding.found.here.facts(state))
+                .map(|state| deciding.found.here.facts(state, &command.brings()))
                 .unwrap_or_default()
         };
         working.decide(deciding.now, command, &facts)

@@ -18,7 +18,8 @@ use crate::ports::{EventLog, LogError, Page};
 use crate::runtime::agent::{Job, TurnKey};
 
 /// Events looked at before the range of a turn, so that what was queued among the newest messages
-/// stands where its time came.
+/// stands where its time came. Of what left the queue before the events that are read, the state
+/// knows what the participant was not told of.
 const WINDOW_SEQS: u64 = 128;
 /// Most events that are read for a turn. Beyond them only messages are.
 const RANGE_SEQS_MAX: u64 = 1000;
@@ -225,7 +226,11 @@ fn missing_single(
     };
     let unread = |seq: &Seq| material.find(*seq).is_none();
     let summary = of.state.summary_of(&of.participant.id).map(|summary| summary.seq);
-    let needed = material.events.iter().filter_map(taken).chain([of.turn.cause.seq]).chain(summary);
+    let waited = material
+        .waited(of.state)
+        .filter(|waited| waited.said <= range.floor && range.floor < waited.left);
+    let taken = material.events.iter().filter_map(taken).chain(waited.map(|waited| waited.said));
+    let needed = taken.chain([of.turn.cause.seq]).chain(summary);
     if let Some(seq) = needed.filter(unread).min() {
         return Some((seq, true));
     }

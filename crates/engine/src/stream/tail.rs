@@ -5,8 +5,7 @@ use std::collections::VecDeque;
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
 
-/// Newest events of a live stream kept in memory, at least. Of what lies further back a prompt does
-/// not know when a queued message had its turn.
+/// Newest events of a live stream kept in memory, at least.
 pub(super) const TAIL_LEN: usize = 256;
 /// What a label and the end of its line take at least.
 const LABEL_BYTES: usize = 5;

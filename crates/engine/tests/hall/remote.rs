@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
-use moothall_kernel::command::{Actor, ClientCommand};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::event::{Event, Outcome, WhyNot};
+use moothall_kernel::participant::{AgentFacts, Profile};
+use moothall_kernel::policy::PolicyName;
 
 use crate::common::{World, has, post_by};
 
@@ -87,4 +89,22 @@ async fn the_turn_of_a_client_that_went_away_ends_and_the_next_goes_on() {
         _ => None,
     });
     assert_eq!(why, Some((Outcome::Failed, Some("offline".into()))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_is_invited_and_is_not_here_is_given_no_turn_in_the_same_decision() {
+    let world = World::new().await;
+    let stream = world.create_as(PolicyName::Hybrid).await;
+    let by = || Actor::human("user");
+    let pause = ClientCommand::Control { by: by(), controls: vec![Control::Pause(true)] };
+    world.hall.submit(&stream, pause, None).await.unwrap();
+    world.post(&stream, "who is here?").await.unwrap();
+    let (client, model) = (Some("r".into()), Some("m".into()));
+    let profile = Profile { client, model, ..Profile::default() };
+    let invite = Control::Invite(Invite::new("r", profile, AgentFacts::external()));
+    let controls = vec![invite, Control::Pause(false)];
+    world.hall.submit(&stream, ClientCommand::Control { by: by(), controls }, None).await.unwrap();
+    let events = world.events(&stream).await;
+    assert!(!has(&events, |event| event.kind() == "turn_granted"), "{events:#?}");
+    assert!(has(&events, |event| matches!(event, Event::Skipped { why_not: WhyNot::Offline, .. })));
 }

@@ -3,7 +3,6 @@
 use std::iter;
 
 use crate::decide::Decider;
-use crate::decide::floor::HELD_FOR_PROOF;
 use crate::model::command::{Actor, Control, Invite, Refusal, Rejection};
 use crate::model::event::{Change, Event, TurnKind, Why, WhyNot};
 use crate::model::ids::ParticipantId;
@@ -471,9 +470,7 @@ impl Decider<'_> {
             }
             Change::Prodded { targets } => {
                 for target in &targets {
-                    if cause.unproven && self.state.guards.held.is_some() {
-                        self.skip(target, WhyNot::Held, cause, Some(HELD_FOR_PROOF));
-                    } else if self.has_no_piece(target) {
+                    if self.has_no_piece(target) {
                         self.skip(
                             target,
                             WhyNot::Held,

@@ -11,8 +11,7 @@ use crate::model::time::Timestamp;
 /// The same words so often within the repeat detector's window trip it.
 const REPEATS_MAX: usize = 3;
 /// Why words without proof wake nobody while a guard holds the floor.
-pub(crate) const HELD_FOR_PROOF: &str =
-    "a guard holds the floor until a person who can prove it goes on";
+const HELD_FOR_PROOF: &str = "a guard holds the floor until a person who can prove it goes on";
 
 impl Decider<'_> {
     /// Moves the floor until it has to wait for somebody.
@@ -37,10 +36,12 @@ impl Decider<'_> {
             return true;
         }
         self.emit(Event::Taken { cause: spoken.cause.clone() });
-        if spoken.asks.is_empty() {
-            (self.state.rules().on_taken)(self, &spoken);
-        } else {
+        let asks = !spoken.asks.is_empty();
+        if asks {
             self.open_asked(&spoken);
+        }
+        if !asks || self.state.rules().tells_unasked {
+            (self.state.rules().on_taken)(self, &spoken);
         }
         true
     }
@@ -61,11 +62,23 @@ impl Decider<'_> {
         }
     }
 
-    /// Whether a participant can take a turn; if not, the reason is recorded.
+    /// Whether a participant can take a turn about this now; if not, the reason is recorded.
     pub(crate) fn can_take_turns(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
-        let Some(why_not) = self.unable(id) else { return true };
+        let Some(why_not) = self.unable(id) else { return !self.is_held_for_proof(id, cause) };
         self.skip(id, why_not, cause, None);
         false
+    }
+
+    /// Whether a guard holds and this comes from somebody who did not prove to be the person that
+    /// they say: then it wakes nobody, and the reason is recorded. That is asked for each turn: a
+    /// guard may begin to hold in the middle of a round. (Ruling 18.)
+    fn is_held_for_proof(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
+        let as_person = self.state.is_human(&cause.from);
+        let is_held = cause.unproven && as_person && self.state.guards.held.is_some();
+        if is_held {
+            self.skip(id, WhyNot::Held, cause, Some(HELD_FOR_PROOF));
+        }
+        is_held
     }
 
     /// Whether somebody who comes by itself is given no turn.
@@ -93,12 +106,8 @@ impl Decider<'_> {
     /// Whether these words may wake this participant: an agent's are bounded by the guards
     /// (Ruling 16.), and so are a person's without proof while one holds.
     pub(crate) fn may_wake(&mut self, spoken: &Spoken, woken: &ParticipantId) -> bool {
-        if spoken.human && !(spoken.cause.unproven && self.state.guards.held.is_some()) {
-            return true;
-        }
         if spoken.human {
-            self.skip(woken, WhyNot::Held, &spoken.cause, Some(HELD_FOR_PROOF));
-            return false;
+            return !self.is_held_for_proof(woken, &spoken.cause);
         }
         if self.state.guards.held.is_none()
             && let Some(guard) = self.tripped(&spoken.cause.from, woken)

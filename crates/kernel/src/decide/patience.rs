@@ -13,8 +13,13 @@ use crate::planted::{self, Bug};
 impl Floor {
     /// The message that something is about: that message itself, or one with a reply to it.
     pub(crate) fn message_of(&self, cause: &Cause) -> Option<Seq> {
-        let rounds = self.round.iter().chain(self.earlier.iter().map(|earlier| &earlier.round));
-        rounds.into_iter().find(|round| round.is_about(cause)).map(|round| round.cause.seq)
+        self.rounds().find(|round| round.is_about(cause)).map(|round| round.cause.seq)
+    }
+
+    /// The round that goes on, and those that are over while somebody still works on their
+    /// message.
+    fn rounds(&self) -> impl Iterator<Item = &Round> {
+        self.round.iter().chain(self.earlier.iter().map(|earlier| &earlier.round))
     }
 
     /// Whether the replies to the newest message are used up, counting those that are spoken for by
@@ -36,13 +41,14 @@ impl Floor {
         self.reserved_for(self.message)
     }
 
-    /// One reply for each turn that was released and is about a message.
+    /// One reply for each turn that was released and is, or may yet be, about a message.
     fn reserved_for(&self, message: Option<Seq>) -> u32 {
+        let Some(message) = message else { return 0 };
+        let round = self.rounds().find(|round| round.cause.seq == message);
         let reserves = |turn: &&Turn| {
-            turn.released
-                && turn.kind == TurnKind::Reply
-                && turn.message.is_some()
-                && turn.message == message
+            let may_answer = turn.message == Some(message)
+                || round.is_some_and(|round| turn.may_fall_back_to(round));
+            turn.released && turn.kind == TurnKind::Reply && may_answer
         };
         u32::try_from(self.turns.values().filter(reserves).count()).unwrap_or(u32::MAX)
     }
@@ -102,11 +108,12 @@ impl Floor {
     /// Forgets the messages for which nothing is open any more.
     pub(crate) fn forget_earlier(&mut self) {
         let (turns, queue) = (&self.turns, &self.queue);
-        let is_open = |message: Seq| {
-            turns.values().any(|turn| turn.message == Some(message))
-                || queue.iter().any(|waiting| waiting.late == Some(message))
+        let is_open = |round: &Round| {
+            let message = Some(round.cause.seq);
+            turns.values().any(|turn| turn.message == message || turn.may_fall_back_to(round))
+                || queue.iter().any(|waiting| waiting.late == message)
         };
-        self.earlier.retain(|earlier| is_open(earlier.round.cause.seq));
+        self.earlier.retain(|earlier| is_open(&earlier.round));
     }
 
     /// What was said earlier is dealt with: its late answers wait for nothing.
@@ -128,6 +135,16 @@ impl Round {
     pub(crate) fn replied(&mut self, reply: Reply, volunteered: bool) {
         self.volunteers += u32::from(volunteered);
         self.replies.push(reply);
+    }
+}
+
+impl Turn {
+    /// Whether it may begin without what it was asked about since, and answer this round's message
+    /// then.
+    fn may_fall_back_to(&self, round: &Round) -> bool {
+        self.running.is_none()
+            && self.answers().any(|cause| round.is_about(cause))
+            && !planted::has(Bug::FirstMessageNotReserved)
     }
 }
 
@@ -161,14 +178,7 @@ impl Conversation {
         let is_current = |round: &Round| {
             round.cause.seq == message && (!round.reacting || round.current == Some(turn.no))
         };
-        let remembered = || {
-            let rounds = self
-                .floor
-                .round
-                .iter()
-                .chain(self.floor.earlier.iter().map(|earlier| &earlier.round));
-            rounds.into_iter().any(|round| round.cause.seq == message)
-        };
+        let remembered = || self.floor.rounds().any(|round| round.cause.seq == message);
         (!self.floor.round.as_ref().is_some_and(is_current) && remembered()).then_some(message)
     }
 }

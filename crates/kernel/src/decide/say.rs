@@ -227,7 +227,8 @@ impl Decider<'_> {
     fn turn_answered(&self, by: &ParticipantId, reply_to: Option<&Cause>) -> Option<TurnNo> {
         let Some(replied) = reply_to else { return self.own_turn(by) };
         let mut own = self.state.open_turns().filter(|turn| turn.participant == *by);
-        own.find(|turn| turn.causes.contains(&replied.seq)).map(|turn| turn.no)
+        own.find(|turn| turn.causes.iter().any(|asked| asked.cause.seq == replied.seq))
+            .map(|turn| turn.no)
     }
 
     /// Muted participants and paused conversations take no words of agents; the words are kept.

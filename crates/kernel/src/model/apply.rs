@@ -3,7 +3,7 @@
 use crate::model::event::{
     Cause, Change, Event, Posted, Recorded, TaskOrigin, TurnKind, Why, WhyNot,
 };
-use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT};
+use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WAITED_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::participant::{Kind, Participant};
@@ -11,6 +11,7 @@ use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
 use crate::model::start::{OpenStart, Stage};
 use crate::model::state::{
     Contribution, Conversation, Discussion, Guards, Owner, Reply, Round, Running, Spoken, Turn,
+    Waited,
 };
 use crate::model::summary::Summary;
 use crate::model::time::{Millis, Timestamp};
@@ -44,7 +45,7 @@ impl Conversation {
             Event::Archived { .. } => {
                 self.archived = true;
                 self.archived_at = Some(ts);
-                self.floor.queue.clear();
+                self.empty_queue(recorded.seq);
                 self.floor.round = None;
                 self.floor.drop_earlier();
             }
@@ -62,6 +63,7 @@ impl Conversation {
             Event::Taken { cause } => {
                 self.floor.queue.retain(|waiting| waiting.cause.seq != cause.seq);
                 self.floor.taken = Some((cause.seq, recorded.seq));
+                self.leaves_queue([cause.seq], recorded.seq);
             }
             Event::RoundOpened { cause, cap, forced, polled, targeted, asked } => {
                 (self.floor.message, self.floor.spent, self.floor.cap) = (Some(cause.seq), 0, *cap);
@@ -159,7 +161,7 @@ impl Conversation {
                 self.apply_permission_closed(permission, ts, Settlement::Withdrawn(*because));
             }
             Event::Stopped { .. } => {
-                self.floor.queue.clear();
+                self.empty_queue(recorded.seq);
                 self.floor.round = None;
                 self.floor.drop_earlier();
                 self.nothing_is_owed();
@@ -399,6 +401,28 @@ impl Conversation {
         {
             participant.polls_skipped += 1;
         }
+    }
+
+    fn empty_queue(&mut self, at: Seq) {
+        let queue = std::mem::take(&mut self.floor.queue);
+        let messages = queue.iter().filter(|waiting| waiting.late.is_none());
+        self.leaves_queue(messages.map(|waiting| waiting.cause.seq), at);
+    }
+
+    /// Messages leave the queue. They are remembered as long as there is somebody who was told
+    /// everything up to some place between the one where they were said and this one.
+    fn leaves_queue(&mut self, said: impl IntoIterator<Item = Seq>, at: Seq) {
+        let mut waited = std::mem::take(&mut self.floor.waited);
+        waited.extend(said.into_iter().map(|said| Waited { said, left: at }));
+        let cursors = self.participants.iter().map(|participant| participant.cursor);
+        let running = self.open_turns().filter_map(|turn| turn.running);
+        let prompted = running.map(|running| running.through_seq);
+        let told: Vec<Seq> = cursors.chain(prompted).chain(self.summaries.reach()).collect();
+        waited.retain(|waited| {
+            told.iter().any(|through| waited.said <= *through && *through < waited.left)
+        });
+        waited.drain(..waited.len().saturating_sub(WAITED_KEPT));
+        self.floor.waited = waited;
     }
 
     /// What was said so far gives nobody a turn any more.

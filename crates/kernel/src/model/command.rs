@@ -10,7 +10,7 @@ use crate::model::budget::Budgets;
 use crate::model::event::{Cause, Fault, Recorded, To, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use crate::model::participant::{Address, AgentFacts, Kind, Part, Participant, Profile};
+use crate::model::participant::{Address, AgentFacts, Answers, Kind, Part, Participant, Profile};
 use crate::model::permission::{Question, Withdrawn};
 pub use crate::model::post::Post;
 use crate::model::settings::{Policy, PolicyName};
@@ -82,6 +82,39 @@ impl Command {
     /// of the command.
     pub fn stops_turns(&self) -> bool {
         matches!(self, Command::Client(ClientCommand::Stop { .. } | ClientCommand::Cancel { .. }))
+    }
+
+    /// Those whom it makes come by themselves, or come here at all: it may give them turns at once,
+    /// so whether they are here matters for it too. ([`Facts`])
+    pub fn brings(&self) -> Vec<&str> {
+        let by_themselves = |facts: &AgentFacts| facts.abilities.answers == Answers::ByPosting;
+        match self {
+            Command::Client(
+                ClientCommand::Control { controls, .. } | ClientCommand::Gather { controls, .. },
+            ) => controls
+                .iter()
+                .filter_map(|control| match control {
+                    Control::Invite(invite) if by_themselves(&invite.facts) => {
+                        Some(invite.participant.as_str())
+                    }
+                    _ => None,
+                })
+                .collect(),
+            Command::Engine(EngineCommand::Facts { participant, facts })
+                if by_themselves(facts) =>
+            {
+                vec![participant.as_str()]
+            }
+            Command::Engine(EngineCommand::Obey { order, .. }) => {
+                order.brings().iter().map(|named| named.agent.as_str()).collect()
+            }
+            Command::Client(_) | Command::Engine(_) | Command::Task(_) => Vec::new(),
+        }
+    }
+
+    /// Whether the floor moves on after it.
+    pub(crate) fn settles(&self) -> bool {
+        !matches!(self, Command::Engine(EngineCommand::ShiftClock { .. }))
     }
 }
 
@@ -306,7 +339,10 @@ pub enum EngineCommand {
     },
     /// Look at the clock.
     Tick,
-    /// Time stood still for so long.
+    /// Time stood still for so long. Deadlines move, and nothing else does: a turn that the floor
+    /// grants now is none of those that stood still. What is due then, the next [`Tick`] sees.
+    ///
+    /// [`Tick`]: EngineCommand::Tick
     ShiftClock {
         /// By how many milliseconds open deadlines move.
         downtime: Millis,

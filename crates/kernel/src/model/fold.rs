@@ -12,6 +12,8 @@ pub(crate) const FINGERPRINTS_KEPT: usize = 8;
 pub(crate) const ENDED_KEPT: usize = 64;
 /// Permissions that were settled lately.
 pub(crate) const SETTLED_KEPT: usize = 64;
+/// Messages that waited in the queue, and that somebody is to be told of yet.
+pub(crate) const WAITED_KEPT: usize = 256;
 /// Causes of a turn by which a client may say which turn it answers.
 pub(crate) const CAUSES_KEPT: usize = 32;
 /// How long a turn that a restart lost waits again, in logs whose event does not say it.

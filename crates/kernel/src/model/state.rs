@@ -24,7 +24,7 @@ mod owner;
 mod turn;
 
 pub use owner::Owner;
-pub(crate) use turn::Ended;
+pub(crate) use turn::{Asked, Ended};
 pub use turn::{Running, Turn};
 
 /// How far back the repeat detector looks, in contributions. (Ruling 18.)
@@ -134,6 +134,9 @@ pub struct Floor {
     /// The position of the message that was taken from the queue last, and that of the event that
     /// took it.
     pub(crate) taken: Option<(Seq, Seq)>,
+    /// Messages that left the queue after somebody's turns had come past the place where they were
+    /// said: who is told of them next may look no further back for events than to where they left.
+    pub(crate) waited: VecDeque<Waited>,
     pub(crate) round: Option<Round>,
     /// The human message whose replies are counted: the one whose round was opened last.
     pub(crate) message: Option<Seq>,
@@ -153,6 +156,15 @@ pub struct Floor {
     pub(crate) questions: BTreeMap<PermissionId, OpenQuestion>,
     /// Who spoke last in a round, for `round_robin`.
     pub(crate) last_speaker: Option<ParticipantId>,
+}
+
+/// A message that waited in the queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waited {
+    /// Where it was said.
+    pub said: Seq,
+    /// Where its time came, or a stop took it out of the queue.
+    pub left: Seq,
 }
 
 impl Floor {
@@ -259,9 +271,14 @@ impl Round {
         u32::from(self.current.is_some()) + u32::try_from(asked).unwrap_or(u32::MAX)
     }
 
-    /// Whether a turn is about its message or a reply to it, or was before it got another cause.
+    /// Whether a turn is to answer its message or a reply to it, alone or with whatever else it was
+    /// asked about.
     pub(crate) fn is_worked_on_in(&self, turn: &Turn) -> bool {
-        turn.message == Some(self.cause.seq) || self.is_about(&turn.cause)
+        let asked = || {
+            !planted::has(Bug::OlderCauseAskedAgain)
+                && turn.answers().any(|cause| self.is_about(cause))
+        };
+        turn.message == Some(self.cause.seq) || self.is_about(&turn.cause) || asked()
     }
 
     /// Whether a cause is its message or one of the replies to it.
@@ -481,6 +498,11 @@ impl Conversation {
     /// An open turn.
     pub fn turn(&self, no: TurnNo) -> Option<&Turn> {
         self.floor.turns.get(&no)
+    }
+
+    /// Messages that waited in the queue and that somebody has not been told of since, oldest first.
+    pub fn waited(&self) -> impl Iterator<Item = Waited> {
+        self.floor.waited.iter().copied()
     }
 
     /// Messages that took effect so far and have words: what a transcript of all of it would show.

@@ -43,6 +43,11 @@ impl Summaries {
         self.of.get(id)?.last().copied()
     }
 
+    /// How far each of them covers what was said.
+    pub(crate) fn reach(&self) -> impl Iterator<Item = Seq> {
+        self.of.values().flatten().map(|summary| summary.through)
+    }
+
     /// Those that may hold something of the words at this place. Words that were queued took effect
     /// later than they were said, so this may name one too many, never one too few.
     pub(crate) fn of_words_at(&self, seq: Seq) -> Vec<Seq> {

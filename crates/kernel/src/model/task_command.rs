@@ -131,3 +131,14 @@ pub enum TaskOrder {
         on: bool,
     },
 }
+
+impl TaskOrder {
+    /// Whom it brings into the conversation.
+    pub(crate) fn brings(&self) -> &[NamedAgent] {
+        match self {
+            TaskOrder::Begin { agents, .. } => agents,
+            TaskOrder::Add { agent, .. } => std::slice::from_ref(agent),
+            TaskOrder::Remove { .. } | TaskOrder::Part { .. } | TaskOrder::Archive { .. } => &[],
+        }
+    }
+}

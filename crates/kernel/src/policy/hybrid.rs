@@ -27,6 +27,7 @@ pub(crate) static RULES: Rules = Rules {
     spares_habitual: true,
     frames: Frames::None,
     tells_outcomes: true,
+    tells_unasked: false,
     gathers: false,
     introduction: |_, _| None,
     request: |_, _| None,

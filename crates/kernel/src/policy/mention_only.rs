@@ -23,6 +23,7 @@ pub(crate) static RULES: Rules = Rules {
     spares_habitual: false,
     frames: Frames::None,
     tells_outcomes: true,
+    tells_unasked: false,
     gathers: false,
     introduction: |_, _| None,
     request: |_, _| None,

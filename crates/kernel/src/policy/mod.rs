@@ -58,6 +58,8 @@ pub(crate) struct Rules {
     pub(crate) frames: Frames,
     /// Whether an agent is woken to hear what came of something that it had asked for.
     pub(crate) tells_outcomes: bool,
+    /// Whether a message by which a person says who answers goes to the others as well.
+    pub(crate) tells_unasked: bool,
     /// Whether gatherings are held under it.
     pub(crate) gathers: bool,
     /// What it adds to what a participant is told about the conversation, as whole lines.

@@ -24,6 +24,7 @@ pub(crate) static RULES: Rules = Rules {
     spares_habitual: false,
     frames: Frames::Alone,
     tells_outcomes: true,
+    tells_unasked: true,
     gathers: false,
     introduction: |_, _| None,
     request: |_, turn| {
@@ -37,10 +38,13 @@ fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
 }
 
 impl Decider<'_> {
-    /// Words that waited under other rules go to every member of a link: it counts only what is
-    /// said from now on.
+    /// Words that waited go to every member of a link: the step counts only what is said from now
+    /// on. Whom they ask, their round asks.
     fn link_all(&mut self, spoken: &Spoken) {
         for id in nominate(self.state, spoken).polled {
+            if spoken.asks.contains(&id) {
+                continue;
+            }
             if self.can_take_turns(&id, &spoken.cause) && self.may_wake(spoken, &id) {
                 self.grant(&id, Why::Link, TurnKind::Reply, true, &spoken.cause);
             }

@@ -46,6 +46,7 @@ pub(crate) static RULES: Rules = Rules {
     spares_habitual: false,
     frames: Frames::WithRequest,
     tells_outcomes: false,
+    tells_unasked: false,
     gathers: true,
     introduction,
     request,

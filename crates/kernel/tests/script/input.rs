@@ -15,6 +15,8 @@
 //! bind link:a,b          hold a key
 //! reads a b             (they are here and take no turns)
 //! gone a b              (they left, and nobody waits any more)
+//! hesitates codex         it takes turns up and does not begin them; `looks codex` shows it what
+//!                        came since, and `begins codex` begins the next one with what it has seen
 //! shown codex WORDS       (what people were shown of its answer by now)
 //! codex fails CODE       codex late 1/2: words        (turn 1, attempt 2)       codex lost
 //! wait 2s                clock +10s (a jump while nothing looked)               restart 60s
@@ -104,6 +106,12 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
             player.facts.readers = rest.iter().map(ParticipantId::new).collect();
             Ok(())
         }
+        "hesitates" => {
+            player.hesitating.extend(rest.iter().map(ParticipantId::new));
+            Ok(())
+        }
+        "looks" => player.looks(rest.first().ok_or("who?")?),
+        "begins" => player.begins(rest.first().ok_or("who?")?, out),
         "gone" => {
             let gone: BTreeSet<_> = rest.iter().map(ParticipantId::new).collect();
             player.facts.offline.extend(gone.iter().cloned());

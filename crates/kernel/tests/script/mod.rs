@@ -3,13 +3,15 @@
 mod input;
 mod output;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Command, EngineCommand, Facts};
 use moothall_kernel::decide::Decision;
+use moothall_kernel::duties::Run;
 use moothall_kernel::event::{Event, Recorded};
-use moothall_kernel::ids::StreamId;
+use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::time::{Millis, Timestamp};
 
 /// A conversation being played.
@@ -18,6 +20,10 @@ pub struct Player {
     pub log: Vec<Recorded>,
     pub now: Timestamp,
     pub facts: Facts,
+    /// Agents that take up a turn and begin it when they are told to.
+    pub hesitating: BTreeSet<ParticipantId>,
+    /// What they were told of with the turns that they took up.
+    pub taken_up: BTreeMap<TurnNo, Seq>,
 }
 
 impl Player {
@@ -28,24 +34,64 @@ impl Player {
             log: Vec::new(),
             now,
             facts: Facts::default(),
+            hesitating: BTreeSet::new(),
+            taken_up: BTreeMap::new(),
         }
     }
 
     /// Lets the kernel decide, then accepts every turn that may run, as a host with idle agents
-    /// would.
+    /// would, but for those of agents that hesitate.
     pub fn submit(&mut self, command: impl Into<Command>, out: &mut Vec<String>) {
         let Decision { events, outcome, .. } = self.decide(command);
         out.extend(outcome.err().map(|rejection| format!("refused {}", rejection.code)));
         self.tell(events, out);
-        while let Some(run) = self.state.duties().run.into_iter().find(|run| !run.started) {
-            let through = self.state.head();
-            let started = EngineCommand::Started { turn: run.turn, attempt: run.attempt, through };
-            let Decision { events, outcome, .. } = self.decide(started);
-            outcome.expect("a start is never refused");
-            assert!(!events.is_empty(), "turn {} did not start", run.turn);
-            self.tell(events, out);
+        while let Some(run) = self.next_run() {
+            self.begin(&run, self.state.head(), out);
         }
         self.check();
+    }
+
+    fn next_run(&mut self) -> Option<Run> {
+        let (taken, begun): (Vec<Run>, Vec<Run>) = self
+            .state
+            .duties()
+            .run
+            .into_iter()
+            .filter(|run| !run.started)
+            .partition(|run| self.hesitating.contains(&run.participant));
+        for run in taken {
+            self.taken_up.entry(run.turn).or_insert(self.state.head());
+        }
+        begun.into_iter().next()
+    }
+
+    fn begin(&mut self, run: &Run, through: Seq, out: &mut Vec<String>) {
+        let started = EngineCommand::Started { turn: run.turn, attempt: run.attempt, through };
+        let Decision { events, outcome, .. } = self.decide(started);
+        outcome.expect("a start is never refused");
+        assert!(!events.is_empty(), "turn {} did not start", run.turn);
+        self.tell(events, out);
+    }
+
+    fn taken_up(&self, who: &str) -> Result<Run, String> {
+        let mut runs = self.state.duties().run.into_iter();
+        let taken = runs.find(|run| !run.started && run.participant.as_str() == who);
+        taken.ok_or_else(|| format!("{who} took nothing up"))
+    }
+
+    /// An agent that hesitates is shown what came since it took its turn up.
+    pub fn looks(&mut self, who: &str) -> Result<(), String> {
+        let run = self.taken_up(who)?;
+        self.taken_up.insert(run.turn, self.state.head());
+        Ok(())
+    }
+
+    /// It begins what it took up, and knows of nothing that came since it looked.
+    pub fn begins(&mut self, who: &str, out: &mut Vec<String>) -> Result<(), String> {
+        let run = self.taken_up(who)?;
+        let through = self.taken_up.get(&run.turn).copied().ok_or("it was not taken up")?;
+        self.begin(&run, through, out);
+        Ok(())
     }
 
     /// A decision, and what it costs taken from the budgets.

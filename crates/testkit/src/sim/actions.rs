@@ -17,6 +17,8 @@ use super::world::{World, object};
 /// How likely each thing is in this run; some never happen, so that others come to bear.
 pub(crate) struct Habits {
     weights: [u64; DEEDS.len()],
+    /// Agents take their time here, and answer when others have gone on.
+    pub(crate) dawdle: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -63,7 +65,7 @@ const DEEDS: [(Action, u64); 17] = [
 impl Habits {
     pub(crate) fn new(rng: &mut Rng) -> Self {
         let weights = DEEDS.map(|(_, usual)| usual * [0, 1, 1, 2, 4][rng.below(5) as usize]);
-        let mut habits = Self { weights };
+        let mut habits = Self { weights, dawdle: rng.chance(20) };
         // Without words and without time nothing ever happens.
         habits.weights[0] = habits.weights[0].max(20);
         habits.weights[8] = habits.weights[8].max(30);

@@ -68,12 +68,19 @@ impl Job {
     }
 }
 
-/// What an agent will do about a turn, beginning at `now` (milliseconds).
-pub(crate) fn timeline(rng: &mut Rng, now: i64, circle: bool) -> VecDeque<(i64, Report)> {
+/// What an agent will do about a turn, beginning at `now` (milliseconds). One that dawdles often
+/// begins later than its round waits, and mostly takes longer.
+pub(crate) fn timeline(
+    rng: &mut Rng,
+    now: i64,
+    circle: bool,
+    dawdles: bool,
+) -> VecDeque<(i64, Report)> {
     use Report::{Answer, Ask, Directive, Empty, Fail, Lost, Pass, Started, TooLong};
-    let quick = rng.between(0, 50);
+    let latest = if dawdles && rng.chance(50) { 60_000 } else { 50 };
+    let quick = rng.between(0, latest);
     let work = [rng.between(1, 900), rng.between(500, 20_000), rng.between(10_000, 90_000)]
-        [rng.weighted(&[6, 3, 1])];
+        [rng.weighted(if dawdles { &[1, 3, 6] } else { &[6, 3, 1] })];
     let ages = rng.between(60_000, 4_000_000);
     let asked = rng.between(1000, 200_000);
     let directive = if circle { 20 } else { 1 };

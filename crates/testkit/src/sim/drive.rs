@@ -81,12 +81,12 @@ impl World {
     /// The host looks. Where the clock was set forward meanwhile, time stood still for its
     /// conversation.
     fn look(&mut self, room: usize) -> Result<(), Objection> {
-        let (skew, time) = (self.skew, self.time);
+        let (skew, time, waits) = (self.skew, self.time, self.benches[room].room.waits());
         let server = &mut self.servers[room];
         let gap = Millis(u64::try_from(skew - server.lead).unwrap_or(0));
         server.lead = server.lead.max(skew).max(server.host.committed().last_ts().millis() - time);
         server.is_new = false;
-        if gap > moothall_engine::stream::host::GAP && waits_for_time(server) {
+        if gap > moothall_engine::stream::host::GAP && waits && waits_for_time(server) {
             server.owed.push_front(gap);
         }
         self.tell(room, Input::Look)

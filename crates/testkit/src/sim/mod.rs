@@ -130,6 +130,7 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::CauseCoveredTwice
         | Bug::AudienceLeak
         | Bug::TimeGoesBackwards
+        | Bug::NoEpochFencing
         | Bug::FencedWriterGoesOn
         | Bug::ChargedTwice
         | Bug::AnswersSwapped
@@ -138,21 +139,25 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::CooldownDrops
         | Bug::PatienceForgotten
         | Bug::TypedBeforeKept => 0,
-        Bug::DowntimeForgotten => 1,
-        Bug::NoAttemptFencing => 3,
-        Bug::ArchiveLeavesTurns => 2,
-        Bug::RetryRunsTwice | Bug::SilenceIsConsent | Bug::AskForcesNobody | Bug::TypedAgain => 3,
-        Bug::NoEpochFencing | Bug::ChargeNotGivenBack => 4,
+        Bug::RetryLostWhenFull | Bug::AskForcesNobody => 1,
+        Bug::ArchiveLeavesTurns | Bug::AnswerPressedBlindly => 2,
+        Bug::NoAttemptFencing
+        | Bug::RetryRunsTwice
+        | Bug::DowntimeForgotten
+        | Bug::SilenceIsConsent
+        | Bug::LateAnswerChargedToNewest
+        | Bug::TypedAgain => 3,
+        Bug::ChargeNotGivenBack => 4,
         Bug::DuplicateClaim => 5,
-        Bug::GuardNotRestored | Bug::AnswerPressedBlindly => 6,
+        Bug::GuardNotRestored => 6,
         Bug::AnyTagAccepted => 10,
         Bug::CommandClaimLapses => 11,
-        Bug::RetryLostWhenFull => 15,
-        Bug::LateAnswerChargedToNewest => 21,
         Bug::ReplyAddressesNobody => 15,
-        Bug::ReaderGetsTurns => 51,
-        Bug::CancelledIsAskedAgain => 139,
-        Bug::ReactsTwice => 126,
+        Bug::ReaderGetsTurns => 43,
+        Bug::ReactsTwice => 107,
+        Bug::OlderCauseAskedAgain => 97,
+        Bug::FirstMessageNotReserved => 114,
+        Bug::CancelledIsAskedAgain => 173,
         Bug::ScreenIsProof => 210,
     }
 }

@@ -40,6 +40,8 @@ impl World {
             known.host = host;
             return Ok(());
         }
+        // What a runtime began of it before it was cancelled, it has let go by now.
+        self.jobs.retain(|known| known.key() != job.key);
         let known = self.servers[room].room().participant(&job.participant);
         let abilities = known.map_or(Abilities::PLAIN, |p| p.facts.abilities);
         self.employ(room, job.key.turn, job.key.attempt, job.participant, abilities, job.through);
@@ -57,7 +59,7 @@ impl World {
     ) {
         self.last_job += 1;
         let circle = promise(self.servers[room].room().policy().name).circle;
-        let timeline = agents::timeline(&mut self.rng, self.time, circle);
+        let timeline = agents::timeline(&mut self.rng, self.time, circle, self.habits.dawdle);
         let (id, host, orphan, unsure, reported) =
             (self.last_job, self.servers[room].number, false, Vec::new(), false);
         self.jobs.push(Job {

@@ -32,8 +32,9 @@ use super::story::Story;
 
 /// When every run begins, in milliseconds.
 pub(crate) const DAWN: i64 = 1_763_000_000_000;
-/// A run that does not come to rest in so many leaps of time never will.
-const LEAPS_MAX: u32 = 4_000;
+/// A run that does not come to rest in so many leaps of time never will. A turn waits for an hour,
+/// and each of three rooms looks every second whether its client is still there.
+const LEAPS_MAX: u32 = 12_000;
 /// So many turns after its end, a result is remembered to be somebody's.
 const REMEMBERED: u64 = 60;
 
@@ -385,7 +386,7 @@ impl World {
         let roster = self.servers[room].roster.clone();
         let mut server = self.serve(room, Begin::Existing(self.clock()), loaded, roster);
         let downtime = self.clock().since(server.host.committed().last_ts());
-        if downtime > GAP && waits_for_time(&server) {
+        if downtime > GAP && waits_for_time(&server) && self.benches[room].room.waits() {
             server.owed.push_back(downtime);
         }
         let mut old = std::mem::replace(&mut self.servers[room], server);

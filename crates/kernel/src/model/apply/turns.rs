@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::model::event::{Cause, Event, Fault, Outcome, TurnKind, Usage};
-use crate::model::fold::{CAUSES_KEPT, ENDED_KEPT, WOKEN_KEPT};
+use crate::model::fold::{ENDED_KEPT, WOKEN_KEPT};
 use crate::model::ids::{ParticipantId, TurnNo};
-use crate::model::state::{Conversation, Ended, Running, Turn};
+use crate::model::state::{Asked, Conversation, Ended, Running, Turn};
 use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 
@@ -31,8 +31,8 @@ impl Conversation {
                     kind: *kind,
                     may_pass: *may_pass,
                     cause: cause.clone(),
-                    first_cause: cause.clone(),
-                    causes: [cause.seq].into(),
+                    causes: [Asked { cause: cause.clone(), at: self.floor.effect_of(cause) }]
+                        .into(),
                     message: self.floor.message_of(cause),
                     patience: *patience,
                     released: false,
@@ -66,10 +66,7 @@ impl Conversation {
                 let asks_more = turn.cause.seq != cause.seq;
                 if asks_more {
                     turn.cause = cause.clone();
-                    turn.causes.push_back(cause.seq);
-                    if turn.causes.len() > CAUSES_KEPT {
-                        turn.causes.pop_front();
-                    }
+                    turn.ask(Asked { cause: cause.clone(), at: cause_at });
                 }
                 turn.message = message.or(turn.message);
                 turn.cause_at = cause_at;
@@ -136,16 +133,16 @@ impl Conversation {
         running: Running,
         deadline: Timestamp,
     ) {
-        let first =
-            self.floor.turns.get(&no).and_then(|turn| self.floor.message_of(&turn.first_cause));
+        let Some(turn) = self.floor.turns.get(&no) else { return };
+        let parts = turn.is_widened_after(running.through_seq);
+        let shown = turn.shown_by(running.through_seq).filter(|_| parts).cloned();
+        let message = shown.as_ref().and_then(|asked| self.floor.message_of(&asked.cause));
         let Some(turn) = self.floor.turns.get_mut(&no) else { return };
         turn.attempt = attempt;
         turn.running = Some(running);
         let (id, may_pass) = (turn.participant.clone(), turn.may_pass);
-        let parts = turn.is_widened_after(running.through_seq);
-        if parts {
-            turn.cause = turn.first_cause.clone();
-            turn.message = first;
+        if let Some(Asked { cause, at }) = shown {
+            (turn.cause, turn.cause_at, turn.message) = (cause, at, message);
         }
         turn.deadline = deadline;
         let about = turn.cause.clone();

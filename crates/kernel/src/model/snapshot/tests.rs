@@ -18,8 +18,8 @@ use crate::model::said::Said;
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::{OpenStart, Stage, StartRequest};
 use crate::model::state::{
-    Contribution, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Owner, Reply,
-    Round, Running, Spending, Spoken, Turn,
+    Asked, Contribution, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Owner,
+    Reply, Round, Running, Spending, Spoken, Turn, Waited,
 };
 use crate::model::summary::{Summaries, Summary};
 use crate::model::task::{NewConversation, Task, TaskStatus, TaskTerms};
@@ -94,6 +94,7 @@ fn floor() -> Floor {
         }]
         .into(),
         taken: Some((Seq(3), Seq(4))),
+        waited: [Waited { said: Seq(2), left: Seq(4) }].into(),
         message: Some(Seq(3)),
         earlier: vec![Earlier { round: round.clone(), spent: 2, cap: 4 }],
         round: Some(round),
@@ -121,8 +122,7 @@ fn turn() -> Turn {
         kind: TurnKind::Reply,
         may_pass: true,
         cause: cause(),
-        first_cause: cause(),
-        causes: [Seq(3)].into(),
+        causes: [Asked { cause: cause(), at: Seq(4) }].into(),
         message: Some(Seq(3)),
         patience: Some(at(34)),
         released: true,

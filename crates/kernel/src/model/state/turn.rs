@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::budget::Account;
 use crate::model::event::{Cause, TurnKind, Usage, Why};
+use crate::model::fold::CAUSES_KEPT;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::permission::Waiting;
 use crate::model::time::{Millis, Timestamp};
@@ -25,10 +26,8 @@ pub struct Turn {
     pub may_pass: bool,
     /// The newest event that the turn is about.
     pub cause: Cause,
-    /// The cause it was granted for.
-    pub first_cause: Cause,
-    /// All the causes it was granted and widened for, or the newest of many.
-    pub(crate) causes: VecDeque<Seq>,
+    /// All that it was granted and widened for; of very much, the first and the newest.
+    pub(crate) causes: VecDeque<Asked>,
     /// The human message that its newest cause is, or answers.
     pub(crate) message: Option<Seq>,
     /// Until when its round waits for it.
@@ -71,10 +70,41 @@ impl Turn {
         self.permissions.keys()
     }
 
+    /// Something more that it is asked about.
+    pub(crate) fn ask(&mut self, asked: Asked) {
+        self.causes.push_back(asked);
+        if self.causes.len() > CAUSES_KEPT {
+            self.causes.remove(1);
+        }
+    }
+
+    /// What it answers: all its causes while it waits, and when it runs those that its prompt
+    /// shows.
+    pub(crate) fn answers(&self) -> impl Iterator<Item = &Cause> {
+        let through = self.running.map(|running| running.through_seq);
+        let shown = move |asked: &&Asked| through.is_none_or(|through| asked.at <= through);
+        self.causes.iter().filter(shown).map(|asked| &asked.cause)
+    }
+
+    /// The newest of its causes that a prompt which covers so much shows.
+    pub(crate) fn shown_by(&self, through: Seq) -> Option<&Asked> {
+        let shown = self.causes.iter().rev().find(|asked| asked.at <= through);
+        shown.or(self.causes.front())
+    }
+
     /// Whether it got a cause that a prompt which covers so much does not show.
     pub fn is_widened_after(&self, through: Seq) -> bool {
-        self.cause.seq != self.first_cause.seq && self.cause_at > through
+        let other = |asked: &Asked| asked.cause.seq != self.cause.seq;
+        self.cause_at > through && self.shown_by(through).is_some_and(other)
     }
+}
+
+/// Something that a turn is asked about.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Asked {
+    pub(crate) cause: Cause,
+    /// Where it took effect.
+    pub(crate) at: Seq,
 }
 
 /// A turn that ended lately.

@@ -1,11 +1,11 @@
 //! What was said, in the order in which it took effect.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
 
 use crate::model::event::{Event, Posted, Recorded};
 use crate::model::ids::Seq;
-use crate::model::state::Conversation;
+use crate::model::state::{Conversation, Waited};
 use crate::read::view::{Viewer, visible};
 
 /// What was read of a conversation for a prompt.
@@ -50,6 +50,13 @@ impl<'a> Material<'a> {
     /// All events from the beginning, or from some place on.
     pub fn of(events: &'a [Recorded]) -> Self {
         Self { events, ..Self::default() }
+    }
+
+    /// Messages that left the queue before the events, and that somebody has not been told of
+    /// since.
+    pub fn waited(&self, state: &Conversation) -> impl Iterator<Item = Waited> {
+        let begins = self.events.first().map(|first| first.seq);
+        state.waited().filter(move |waited| begins.is_some_and(|begins| waited.left < begins))
     }
 
     /// An event, if it was read.
@@ -100,7 +107,8 @@ impl Utterance<'_> {
 /// viewer may see it.
 ///
 /// A message that had to wait stands where its time came, and where a stop took it out of the
-/// queue, there. Of an older one nobody knows that place any more: it stands where it was written.
+/// queue, there. Of one that left the queue before the events of the material only the state may
+/// know that place; otherwise it stands where it was written, and everybody was told of it there.
 pub struct Story<'a> {
     pub(super) material: Material<'a>,
     pub(super) words: Vec<Utterance<'a>>,
@@ -129,7 +137,7 @@ fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> V
     let (mut waiting, older): (Vec<&Recorded>, Vec<&Recorded>) =
         material.messages.iter().partition(|recorded| waits(recorded));
     let mut story: Vec<Utterance<'a>> = Vec::with_capacity(older.len() + material.events.len() / 2);
-    story.extend(older.into_iter().filter_map(|recorded| words(recorded.seq, recorded)));
+    story.extend(before_events(state, material, &older));
     for recorded in material.events {
         match &recorded.event {
             Event::Posted(_) if is_queued(recorded) => waiting.push(recorded),
@@ -162,6 +170,26 @@ fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> V
     }
     story.retain(|words| visible(&words.recorded.event, viewer));
     story
+}
+
+/// Messages from before the events, in the order in which they took effect, as far as that is
+/// known.
+fn before_events<'a>(
+    state: &Conversation,
+    material: &Material<'a>,
+    messages: &[&'a Recorded],
+) -> Vec<Utterance<'a>> {
+    let left: BTreeMap<Seq, Seq> =
+        material.waited(state).map(|waited| (waited.said, waited.left)).collect();
+    let apart = material.apart.iter().filter(|recorded| left.contains_key(&recorded.seq));
+    let at = |recorded: &Recorded| left.get(&recorded.seq).copied().unwrap_or(recorded.seq);
+    let all = messages.iter().copied().chain(apart);
+    let mut told: Vec<Utterance<'a>> =
+        all.filter_map(|recorded| words(at(recorded), recorded)).collect();
+    if !left.is_empty() {
+        told.sort_by_key(|words| words.at);
+    }
+    told
 }
 
 fn takes(recorded: &Recorded) -> Option<Seq> {

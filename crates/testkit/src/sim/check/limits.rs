@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use moothall_kernel::event::{Cause, Event, Outcome, Posted, Recorded, Why};
-use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::ids::{ParticipantId, TurnNo};
 use moothall_kernel::participant::Kind;
 
 use super::{Checker, Room, Scene, Verdict, owed};
@@ -44,28 +44,31 @@ impl Checker for Limits {
                 Ok(())
             }
             Event::RoundOpened { cause, cap, .. } => self.opened(room, cause, *cap),
-            Event::TurnGranted { participant, why, cause, may_pass, .. } => {
+            Event::TurnGranted { turn, participant, why, cause, may_pass, .. } => {
                 self.polled(room, cause, *may_pass)?;
+                self.has_room(room, *turn, *why, cause)?;
                 self.asked(room, participant, *why, cause)?;
                 woken(room, scene, participant, cause)
             }
-            Event::TurnWidened { turn, cause, .. } => match room.turns.get(turn) {
-                Some(open) if open.cause.seq != cause.seq => {
-                    woken(room, scene, &open.participant, cause)
+            Event::TurnWidened { turn, why, cause, .. } => {
+                self.has_room(room, *turn, *why, cause)?;
+                match room.turns.get(turn) {
+                    Some(open) if open.cause.seq != cause.seq => {
+                        woken(room, scene, &open.participant, cause)
+                    }
+                    Some(_) | None => Ok(()),
                 }
-                Some(_) | None => Ok(()),
-            },
+            }
             Event::TurnEnded { turn, participant, outcome, fault, .. } => {
                 let by_person = *outcome == Outcome::Cancelled
                     && fault.as_ref().is_some_and(|fault| fault.code == "cancelled");
                 let broke_off = by_person || matches!(outcome, Outcome::Failed | Outcome::Expired);
-                let round = room
-                    .turns
-                    .get(turn)
-                    .and_then(|open| open.round)
-                    .and_then(|at| self.rounds.get_mut(at as usize));
-                if let Some(round) = round.filter(|_| broke_off) {
-                    round.over.insert(participant.clone());
+                let rounds =
+                    room.turns.get(turn).filter(|_| broke_off).map(|open| room.rounds_of(open));
+                for at in rounds.into_iter().flatten() {
+                    if let Some(round) = self.rounds.get_mut(at as usize) {
+                        round.over.insert(participant.clone());
+                    }
                 }
                 Ok(())
             }
@@ -102,6 +105,26 @@ impl Limits {
         round.polls += 1;
         if round.polls > round.agents * 2 {
             return Err(format!("{} polls for {} agents", round.polls, round.agents));
+        }
+        Ok(())
+    }
+
+    /// Whoever is asked may answer, even if everybody does whom the floor does not wait for and who
+    /// may answer the same message.
+    fn has_room(&self, room: &Room, turn: TurnNo, why: Why, cause: &Cause) -> Verdict {
+        let counts = why != Why::Prod && room.counts_replies() && room.is_of_round(cause);
+        let Some(round) = self.rounds.get(room.round as usize).filter(|_| counts) else {
+            return Ok(());
+        };
+        let others = room.turns.iter().filter(|(no, open)| {
+            **no != turn && open.released && room.may_answer(open, room.round)
+        });
+        let promised = others.count() as u32;
+        if round.replies + promised >= round.allowed {
+            return Err(format!(
+                "turn {turn} for {}, although {} of {} replies were said and {promised} are promised",
+                cause.seq, round.replies, round.allowed
+            ));
         }
         Ok(())
     }

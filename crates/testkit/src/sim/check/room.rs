@@ -30,6 +30,9 @@ pub(crate) struct Member {
     pub(crate) answered: bool,
 }
 
+/// Causes of a turn that the conversation remembers.
+const CAUSES: usize = 32;
+
 /// A turn that did not end.
 #[derive(Clone, Debug)]
 pub(crate) struct Open {
@@ -38,13 +41,14 @@ pub(crate) struct Open {
     pub(crate) kind: TurnKind,
     pub(crate) may_pass: bool,
     pub(crate) cause: Cause,
-    pub(crate) first_cause: Cause,
     pub(crate) attempt: u32,
     /// The events that its prompt covers: after the first position, up to and with the second.
     pub(crate) running: Option<(Seq, Seq)>,
     pub(crate) replies: u32,
     /// The round it belongs to.
     pub(crate) round: Option<u64>,
+    /// All that it was asked about; of very much, the first and the newest.
+    pub(crate) causes: Vec<Cause>,
     /// Whether it waits no more.
     pub(crate) released: bool,
     /// A person stopped it while it spoke.
@@ -172,7 +176,7 @@ impl Room {
     /// The round that a cause belongs to, if it is open or somebody still works on its message.
     fn round_of(&self, cause: &Cause) -> Option<u64> {
         let round = *self.about.get(&cause.seq)?;
-        let works = || self.turns.values().any(|turn| turn.round == Some(round));
+        let works = || self.turns.values().any(|turn| self.may_answer(turn, round));
         let waits = || self.late.iter().any(|reply| self.about.get(reply) == Some(&round));
         ((self.in_round && self.round == round) || works() || waits()).then_some(round)
     }
@@ -183,10 +187,26 @@ impl Room {
         self.about.iter().find(|(_, of)| *of == round).map(|(message, _)| *message)
     }
 
+    /// Whether a turn answers the message of a round, or would if it began without what it was asked
+    /// about since.
+    pub(crate) fn may_answer(&self, turn: &Open, round: u64) -> bool {
+        turn.round == Some(round)
+            || (turn.running.is_none() && self.rounds_of(turn).any(|asked| asked == round))
+    }
+
+    /// The rounds of all that a turn is to answer: what its prompt shows, once it runs.
+    pub(crate) fn rounds_of<'a>(&'a self, turn: &'a Open) -> impl Iterator<Item = u64> + 'a {
+        let shown = |cause: &&Cause| {
+            turn.running.is_none_or(|(_, through)| self.effect_of(cause.seq) <= through)
+        };
+        turn.causes.iter().filter(shown).filter_map(|cause| self.about.get(&cause.seq).copied())
+    }
+
     /// No round goes on, and none comes back.
     fn no_rounds(&mut self) {
         self.in_round = false;
         self.late.clear();
+        self.about.clear();
         self.turns.values_mut().for_each(|turn| turn.round = None);
     }
 
@@ -395,11 +415,11 @@ impl Room {
                     kind: *kind,
                     may_pass: *may_pass,
                     cause: cause.clone(),
-                    first_cause: cause.clone(),
                     attempt: 1,
                     running: None,
                     replies: 0,
                     round: self.round_of(cause),
+                    causes: vec![cause.clone()],
                     released: false,
                     stopped: false,
                 };
@@ -410,6 +430,12 @@ impl Room {
                 let round = self.round_of(cause);
                 if let Some(open) = self.turns.get_mut(turn) {
                     open.round = round.or(open.round);
+                    if open.cause.seq != cause.seq {
+                        open.causes.push(cause.clone());
+                    }
+                    if open.causes.len() > CAUSES {
+                        open.causes.remove(1);
+                    }
                     open.why = *why;
                     open.kind = *kind;
                     open.may_pass = *may_pass;
@@ -420,13 +446,18 @@ impl Room {
                 self.turns.entry(*turn).and_modify(|open| open.released = true);
             }
             Event::TurnStarted { turn, from_seq, through_seq, .. } => {
-                let effect = self.turns.get(turn).map(|open| self.effect_of(open.cause.seq));
-                let first = self.turns.get(turn).and_then(|open| self.round_of(&open.first_cause));
+                let shown = self.turns.get(turn).and_then(|open| {
+                    let covered = |cause: &&Cause| self.effect_of(cause.seq) <= *through_seq;
+                    let newest = open.causes.iter().rev().find(covered);
+                    let parts = self.effect_of(open.cause.seq) > *through_seq;
+                    newest.or(open.causes.first()).filter(|_| parts).cloned()
+                });
+                let round = shown.as_ref().and_then(|cause| self.round_of(cause));
                 if let Some(open) = self.turns.get_mut(turn) {
                     open.running = Some((*from_seq, *through_seq));
-                    if effect > Some(*through_seq) {
-                        open.cause = open.first_cause.clone();
-                        open.round = first;
+                    if let Some(cause) = shown {
+                        open.cause = cause;
+                        open.round = round;
                     }
                 }
             }

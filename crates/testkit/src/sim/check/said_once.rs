@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use moothall_kernel::event::{Event, Posted, Recorded};
 use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::participant::Kind;
+use moothall_kernel::pass::is_pass;
 
 use super::{Checker, Room, Scene, Verdict};
 use crate::sim::marks;
@@ -35,6 +37,11 @@ impl Checker for SaidOnce {
 impl SaidOnce {
     fn said(&mut self, room: &Room, scene: &Scene<'_>, posted: &Posted) -> Verdict {
         let Some(mark) = marks::first(&posted.body) else {
+            // A client of an agent that became a person meanwhile. A person's words pass nothing
+            // on. (Ruling 11.)
+            if posted.kind == Kind::Human && is_pass(&posted.body) {
+                return Ok(());
+            }
             return Err(format!("nobody said {:?}", posted.body));
         };
         let Some(origin) = scene.marks.get(mark) else {
