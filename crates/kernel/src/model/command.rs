@@ -45,6 +45,9 @@ pub struct Facts {
 impl Facts {
     /// Why somebody who comes by itself is given no turn.
     pub(crate) fn keeps_from_turns(&self, participant: &Participant) -> Option<WhyNot> {
+        if !participant.has_to_be_here() {
+            return None;
+        }
         if self.offline.contains(&participant.id) {
             return Some(WhyNot::Offline);
         }
@@ -84,8 +87,8 @@ impl Command {
         matches!(self, Command::Client(ClientCommand::Stop { .. } | ClientCommand::Cancel { .. }))
     }
 
-    /// Those whom it makes come by themselves, or come here at all: it may give them turns at once,
-    /// so whether they are here matters for it too. ([`Facts`])
+    /// Those whom it makes come by themselves, or come here at all, people among them: it may give
+    /// them turns at once, so whether they are here matters for it too. ([`Facts`])
     pub fn brings(&self) -> Vec<&str> {
         let by_themselves = |facts: &AgentFacts| facts.abilities.answers == Answers::ByPosting;
         match self {

@@ -144,6 +144,12 @@ impl Participant {
         self.facts.abilities.takes_turns
     }
 
+    /// Whether it is given turns while it is here, and no others: a client that comes by itself.
+    /// People are waited for.
+    pub(crate) fn has_to_be_here(&self) -> bool {
+        self.kind == Kind::Agent && self.answers_by_posting()
+    }
+
     /// Whether what it says next answers its turn.
     pub fn answers_by_posting(&self) -> bool {
         self.facts.abilities.answers == Answers::ByPosting

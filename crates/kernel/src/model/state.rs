@@ -21,9 +21,12 @@ use crate::model::time::{Millis, Timestamp};
 use crate::planted::{self, Bug};
 
 mod owner;
+mod round;
 mod turn;
 
 pub use owner::Owner;
+pub(crate) use round::Earlier;
+pub use round::{Reply, Round};
 pub(crate) use turn::{Asked, Ended};
 pub use turn::{Running, Turn};
 
@@ -229,83 +232,6 @@ impl Spoken {
     }
 }
 
-/// The answering of one human message.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Round {
-    pub(crate) cause: Cause,
-    pub(crate) forced: VecDeque<ParticipantId>,
-    pub(crate) polled: VecDeque<ParticipantId>,
-    pub(crate) polls: u32,
-    pub(crate) volunteers: u32,
-    pub(crate) replies: Vec<Reply>,
-    /// So many the person named; the cap is not lowered below it. (Ruling 9.)
-    pub(crate) named: u32,
-    pub(crate) reacting: bool,
-    pub(crate) targeted: bool,
-    /// A person said who answers.
-    pub(crate) asked: bool,
-    /// Who is not asked again for this message: a turn for it failed, ran out of time or was
-    /// cancelled by a person, or the limit of replies refused one.
-    pub(crate) left_out: Vec<ParticipantId>,
-    /// Who was asked to react: each is once, however often the round is opened again.
-    pub(crate) reacted: Vec<ParticipantId>,
-    /// The turn that the round waits for.
-    pub(crate) current: Option<TurnNo>,
-}
-
-impl Round {
-    /// What its turn ran for was asked earlier and by somebody else: whoever has it is asked again.
-    pub(crate) fn ask_again(&mut self, participant: ParticipantId, may_pass: bool) {
-        self.current = None;
-        if may_pass {
-            self.polls = self.polls.saturating_sub(1);
-            self.polled.push_front(participant);
-        } else {
-            self.forced.push_front(participant);
-        }
-    }
-
-    /// Replies that are spoken for: of whoever has the turn, and of those whom a person has answer.
-    pub(crate) fn promised(&self) -> u32 {
-        let asked = if self.asked { self.forced.len() } else { 0 };
-        u32::from(self.current.is_some()) + u32::try_from(asked).unwrap_or(u32::MAX)
-    }
-
-    /// Whether a turn is to answer its message or a reply to it, alone or with whatever else it was
-    /// asked about.
-    pub(crate) fn is_worked_on_in(&self, turn: &Turn) -> bool {
-        let asked = || {
-            !planted::has(Bug::OlderCauseAskedAgain)
-                && turn.answers().any(|cause| self.is_about(cause))
-        };
-        turn.message == Some(self.cause.seq) || self.is_about(&turn.cause) || asked()
-    }
-
-    /// Whether a cause is its message or one of the replies to it.
-    pub(crate) fn is_about(&self, cause: &Cause) -> bool {
-        self.cause.seq == cause.seq || self.replies.iter().any(|reply| reply.cause.seq == cause.seq)
-    }
-}
-
-/// A message whose round is over, and that somebody still works on, or whose late answer waits for
-/// its time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Earlier {
-    pub(crate) round: Round,
-    /// Visible replies to it.
-    pub(crate) spent: u32,
-    /// Most of them.
-    pub(crate) cap: u32,
-}
-
-/// An agent's visible reply within a round.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reply {
-    pub(crate) cause: Cause,
-    /// Whom it addresses and names, in order.
-    pub(crate) mentions: Vec<ParticipantId>,
-}
-
 /// What stops loops.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Guards {
@@ -500,7 +426,8 @@ impl Conversation {
         self.floor.turns.get(&no)
     }
 
-    /// Messages that waited in the queue and that somebody has not been told of since, oldest first.
+    /// Messages that waited in the queue and that somebody has not been told of since, oldest
+    /// first.
     pub fn waited(&self) -> impl Iterator<Item = Waited> {
         self.floor.waited.iter().copied()
     }

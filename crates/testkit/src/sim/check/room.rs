@@ -187,8 +187,8 @@ impl Room {
         self.about.iter().find(|(_, of)| *of == round).map(|(message, _)| *message)
     }
 
-    /// Whether a turn answers the message of a round, or would if it began without what it was asked
-    /// about since.
+    /// Whether a turn answers the message of a round, or would if it began without what it was
+    /// asked about since.
     pub(crate) fn may_answer(&self, turn: &Open, round: u64) -> bool {
         turn.round == Some(round)
             || (turn.running.is_none() && self.rounds_of(turn).any(|asked| asked == round))

@@ -55,7 +55,7 @@ fn granted(room: &Room, scene: &Scene<'_>, participant: &ParticipantId) -> Verdi
         "is muted"
     } else if room.paused && !carried {
         "is in a paused conversation"
-    } else if scene.offline.contains(participant) && !carried {
+    } else if room.offline_among(scene.offline).contains(participant) && !carried {
         "is offline"
     } else if room.only_reads(participant) && !carried {
         "only reads"
