@@ -68,7 +68,8 @@ impl Checker for Owed {
         let linked = room.promise().linked;
         for (seq, agents) in &self.asked {
             let cannot = |id: &ParticipantId| {
-                linked && (room.held.is_some() || room.muted.contains(id) || offline.contains(id))
+                let comes_later = offline.contains(id) || room.only_reads(id);
+                linked && (room.held.is_some() || room.muted.contains(id) || comes_later)
             };
             if let Some(agent) = agents.iter().find(|id| room.is_agent(id) && !cannot(id)) {
                 return Err(format!(
