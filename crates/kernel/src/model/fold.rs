@@ -14,7 +14,8 @@ pub(crate) const ENDED_KEPT: usize = 64;
 pub(crate) const SETTLED_KEPT: usize = 64;
 /// Messages that waited in the queue, and that somebody is to be told of yet.
 pub(crate) const WAITED_KEPT: usize = 256;
-/// Causes of a turn by which a client may say which turn it answers.
+/// Causes of a turn: the first and the newest. A client may say by one which turn it answers, and a
+/// turn that begins without the newest is about the newest that its prompt shows.
 pub(crate) const CAUSES_KEPT: usize = 32;
 /// How long a turn that a restart lost waits again, in logs whose event does not say it.
 pub(crate) const LOST_WAITS: Millis = Millis::from_secs(3600);
