@@ -63,8 +63,8 @@ pub enum Bug {
     PatienceForgotten,
     /// An answer that comes late counts for the message that is dealt with now.
     LateAnswerChargedToNewest,
-    /// A turn that got another cause, and may still begin without it, has no reply to its first
-    /// message kept for it.
+    /// A turn that got another cause, and may still begin without it, has no reply to its earlier
+    /// messages kept for it.
     FirstMessageNotReserved,
     /// A client that only reads is given turns.
     ReaderGetsTurns,

@@ -69,12 +69,11 @@ impl Decider<'_> {
         false
     }
 
-    /// Whether a guard holds and this comes from somebody who did not prove to be the person that
-    /// they say: then it wakes nobody, and the reason is recorded. That is asked for each turn: a
-    /// guard may begin to hold in the middle of a round. (Ruling 18.)
+    /// Whether a guard holds and this comes from somebody who did not prove who they are: then it
+    /// wakes nobody, and the reason is recorded. That is asked for each turn: a guard may begin to
+    /// hold in the middle of a round. (Ruling 18.)
     fn is_held_for_proof(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
-        let as_person = self.state.is_human(&cause.from);
-        let is_held = cause.unproven && as_person && self.state.guards.held.is_some();
+        let is_held = cause.unproven && self.state.guards.held.is_some();
         if is_held {
             self.skip(id, WhyNot::Held, cause, Some(HELD_FOR_PROOF));
         }

@@ -86,6 +86,8 @@ impl World {
         let gap = Millis(u64::try_from(skew - server.lead).unwrap_or(0));
         server.lead = server.lead.max(skew).max(server.host.committed().last_ts().millis() - time);
         server.is_new = false;
+        // A host tells of it where a clock could change anything, and the rules move deadlines
+        // where something waits.
         if gap > moothall_engine::stream::host::GAP && waits && waits_for_time(server) {
             server.owed.push_front(gap);
         }

@@ -107,8 +107,8 @@ impl Utterance<'_> {
 /// viewer may see it.
 ///
 /// A message that had to wait stands where its time came, and where a stop took it out of the
-/// queue, there. Of one that left the queue before the events of the material only the state may
-/// know that place; otherwise it stands where it was written, and everybody was told of it there.
+/// queue, there. Of one that left the queue before the events of the material the state knows that
+/// place as long as somebody has not been told of it; any other stands where it was written.
 pub struct Story<'a> {
     pub(super) material: Material<'a>,
     pub(super) words: Vec<Utterance<'a>>,
