@@ -5,6 +5,8 @@
 mod imports;
 #[path = "tidy/cited.rs"]
 mod cited;
+#[path = "tidy/words.rs"]
+mod words;
 #[path = "tidy/shape.rs"]
 mod shape;
 
