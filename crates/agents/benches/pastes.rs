@@ -76,7 +76,7 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
     idle(socket).await?;
     let members = sessions[..TERMINALS].iter().map(member).collect();
     let link = NewLink { members, title: None, by: Asker::Actor(Actor::human("user")) };
-    let link = hall.sessions()?.link(link).await?.0.id;
+    let link = own.link(link).await?.0.id;
     let (mut last, mut floors) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
         host.pasted().clear();

@@ -297,17 +297,16 @@ impl Hall {
         self.view(stream, forecast).await
     }
 
-    /// Makes words that were kept in the trace visible, in a person's name.
+    /// Returns the command that makes words visible that were kept in the trace.
     ///
     /// # Errors
-    /// [`HallError`] as for [`Hall::submit`].
-    pub async fn publish(
+    /// [`HallError`] if the event does not exist or cannot be read.
+    pub async fn publishing(
         &self,
         stream: &StreamId,
         seq: Seq,
         by: Actor,
-        idempotency: Option<Idempotency>,
-    ) -> Result<Answer, HallError> {
+    ) -> Result<ClientCommand, HallError> {
         let page = self.read(stream, Seq(seq.0.saturating_sub(1)), Some(1)).await?;
         let unknown =
             || Rejection::new(Refusal::NotFound, "unknown_event", "There is no such event here.");
@@ -316,8 +315,7 @@ impl Hall {
             .into_iter()
             .find(|event| event.seq == seq)
             .ok_or_else(|| HallError::Rejected(Box::new(unknown())))?;
-        self.submit(stream, ClientCommand::Publish { seq, kept: Box::new(kept), by }, idempotency)
-            .await
+        Ok(ClientCommand::Publish { seq, kept: Box::new(kept), by })
     }
 
     /// One page of events after a position: at most `limit`, and no more bytes than

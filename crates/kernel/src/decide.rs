@@ -565,6 +565,7 @@ mod tests {
             address: None,
             number: None,
             part: None,
+            reach: None,
         };
         let controlled =
             Event::Controlled { by: "user".into(), changes: vec![invited], unproven: false };

@@ -16,7 +16,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use self::about::{
     Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell,
 };
-pub use self::access::{Invitation, Join, KeyOf, NewInvitation, NewToken, Token, TokenId};
+pub use self::access::{
+    Invitation, Join, KeyOf, NewInvitation, NewToken, RevokedToken, Token, TokenId,
+};
 pub use self::export::{Export, ExportFormat};
 #[cfg(test)]
 pub use self::gather::Members;

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use moothall_engine::access::{
-    AgentCard, AuditEntry, Audited, ClaimOutcome, InsertOutcome, Principal, Principals, Registered,
-    Scopes, Token, TokenHash, TokenId, TokenKind, reach_of,
+    AgentCard, AuditEntry, Audited, ClaimOutcome, Descent, InsertOutcome, Principal, Principals,
+    Registered, Scopes, Token, TokenHash, TokenId, TokenKind, reach_of,
 };
 use moothall_engine::ports::LogError;
-use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -87,32 +87,75 @@ pub(crate) fn redeem(
     }
     let kept = add(conn, token, entry)?;
     if kept == InsertOutcome::Yes {
-        mark_revoked(conn, invitation, entry.at)?;
+        mark_revoked(conn, invitation, Descent::Own, entry.at)?;
     }
     Ok(kept)
 }
 
-fn mark_revoked(conn: &Connection, id: &TokenId, at: Timestamp) -> Result<Vec<TokenId>, Refusal> {
-    let sql = "UPDATE tokens SET revoked_at = ?2 WHERE (id = ?1 OR parent = ?1) AND revoked_at IS NULL RETURNING id";
+/// The tokens that go with `?1`: itself, and of what was made from it what depends on it, or
+/// (`?3`) everything.
+const DESCENT: &str = "WITH RECURSIVE meant (id) AS (VALUES (?1) UNION SELECT t.id FROM tokens t JOIN meant m ON t.parent = m.id
+    WHERE ?3 OR t.kind IN ('session', 'invitation'))";
+
+fn mark_revoked(
+    conn: &Connection,
+    id: &TokenId,
+    descent: Descent,
+    at: Timestamp,
+) -> Result<Vec<TokenId>, Refusal> {
+    let sql = format!(
+        "{DESCENT} UPDATE tokens SET revoked_at = ?2 WHERE id IN (SELECT id FROM meant) AND revoked_at IS NULL RETURNING id"
+    );
+    let all = descent == Descent::All;
+    returned(conn, &sql, params![id.as_str(), at.millis(), all])
+}
+
+fn returned(
+    conn: &Connection,
+    sql: &str,
+    values: &[&dyn rusqlite::ToSql],
+) -> Result<Vec<TokenId>, Refusal> {
     let mut statement = conn.prepare_cached(sql)?;
-    let ids = statement.query_map(params![id.as_str(), at.millis()], |row| {
-        Ok(TokenId::new(row.get::<_, String>(0)?))
-    })?;
+    let id = |row: &Row<'_>| Ok(TokenId::new(row.get::<_, String>(0)?));
+    let ids = statement.query_map(values, id)?;
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Revokes a token and those that were made from it.
+/// Revokes a token and its descent.
 pub(crate) fn revoke(
     conn: &Connection,
     id: &TokenId,
+    descent: Descent,
     at: Timestamp,
     entry: &AuditEntry,
 ) -> Result<Vec<TokenId>, Refusal> {
-    let revoked = mark_revoked(conn, id, at)?;
+    recorded(conn, mark_revoked(conn, id, descent, at)?, entry)
+}
+
+/// Records a revocation, if it changed anything.
+fn recorded(
+    conn: &Connection,
+    revoked: Vec<TokenId>,
+    entry: &AuditEntry,
+) -> Result<Vec<TokenId>, Refusal> {
     if !revoked.is_empty() {
         record(conn, entry)?;
     }
     Ok(revoked)
+}
+
+/// Revokes the open invitations into a conversation that a principal made or that are for it.
+fn cancel_invitations(
+    conn: &Connection,
+    stream: &StreamId,
+    of: &ParticipantId,
+    at: Timestamp,
+    entry: &AuditEntry,
+) -> Result<Vec<TokenId>, Refusal> {
+    let sql = "UPDATE tokens SET revoked_at = ?3 WHERE kind = 'invitation' AND threads = ?1 AND revoked_at IS NULL
+        AND (principal = ?2 OR parent IN (SELECT id FROM tokens WHERE principal = ?2)) RETURNING id";
+    let cancelled = returned(conn, sql, params![stream.as_str(), of.as_str(), at.millis()])?;
+    recorded(conn, cancelled, entry)
 }
 
 /// Notes that a token was seen.
@@ -141,6 +184,11 @@ pub(crate) fn record(conn: &Connection, entry: &AuditEntry) -> Result<(), Refusa
 pub(crate) fn token(conn: &Connection, hash: &TokenHash) -> rusqlite::Result<Option<Token>> {
     let sql = format!("SELECT {COLUMNS} WHERE t.hash = ?1");
     conn.prepare_cached(&sql)?.query_row([hash.as_bytes()], read_token).optional()
+}
+
+fn token_of_id(conn: &Connection, id: &TokenId) -> rusqlite::Result<Option<Token>> {
+    let sql = format!("SELECT {COLUMNS} WHERE t.id = ?1");
+    conn.prepare_cached(&sql)?.query_row([id.as_str()], read_token).optional()
 }
 
 /// All tokens, the oldest first.
@@ -247,14 +295,31 @@ impl Principals for SqliteLog {
         self.read_rows(tokens).await
     }
 
+    async fn token_of_id(&self, id: &TokenId) -> Result<Option<Token>, LogError> {
+        let id = id.clone();
+        self.read_rows(move |conn| token_of_id(conn, &id)).await
+    }
+
     async fn revoke(
         &self,
         id: &TokenId,
+        descent: Descent,
         at: Timestamp,
         entry: &AuditEntry,
     ) -> Result<Vec<TokenId>, LogError> {
         let (id, entry) = (id.clone(), entry.clone());
-        self.write(move |conn| revoke(conn, &id, at, &entry)).await
+        self.write(move |conn| revoke(conn, &id, descent, at, &entry)).await
+    }
+
+    async fn cancel_invitations(
+        &self,
+        stream: &StreamId,
+        of: &ParticipantId,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Result<Vec<TokenId>, LogError> {
+        let (stream, of, entry) = (stream.clone(), of.clone(), entry.clone());
+        self.write(move |conn| cancel_invitations(conn, &stream, &of, at, &entry)).await
     }
 
     async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError> {

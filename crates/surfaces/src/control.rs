@@ -4,7 +4,7 @@ use moothall_engine::budgets::Money;
 use moothall_engine::door::{Action, Door};
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::participant::{AgentFacts, Profile};
+use moothall_kernel::participant::{AgentFacts, Profile, TerminalReach};
 use moothall_kernel::policy::{Policy, PolicyFault};
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
@@ -286,14 +286,21 @@ fn targets(key: &str, given: Targets) -> ApiResult<Vec<String>> {
 }
 
 async fn invite(door: &Door, stream: &StreamId, given: NewInvite) -> ApiResult<Control> {
-    let NewInvite { participant_id: id, profile: given } = given;
+    let NewInvite { participant_id: id, profile: given, reach } = given;
+    let reach = reach.as_deref().map(terminal_reach).transpose()?;
     let profile = profile(id.as_deref().unwrap_or_default(), given.as_ref())?;
     if let Some(word) = &profile.session {
-        return invite_session(id, door.invitation(word).await?, profile);
+        let own = Invite { reach, ..door.invitation(word).await? };
+        return invite_session(id, own, profile);
     }
     let id = participant_id("invite", id)?;
     let facts = facts(door, stream, &id, profile.client.as_deref()).await?;
-    Ok(Control::Invite(Invite::new(id, Profile::from(profile), facts)))
+    let invite = Invite::new(id, Profile::from(profile), facts);
+    Ok(Control::Invite(Invite { reach, ..invite }))
+}
+
+fn terminal_reach(word: &str) -> ApiResult<TerminalReach> {
+    word.parse().map_err(|_| refused("'reach' is \"writers\" or \"drivers\"."))
 }
 
 /// A session takes part under its own name and as what it is, where nothing else is said.

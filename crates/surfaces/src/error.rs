@@ -481,6 +481,11 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
         "Somebody else holds the talking piece; the words were kept in the trace.",
     ),
     (
+        422,
+        "no_terminal",
+        "`reach` says whose words reach a terminal, and the participant has none.",
+    ),
+    (
         409,
         "needs_gathering",
         "The policy is a gathering's, and none is held in the thread: nobody would ever answer.",

@@ -13,7 +13,7 @@ use moothall_engine::sessions::{
 };
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
-use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime};
+use moothall_kernel::participant::{AgentFacts, OnLost, Profile, Runtime, TerminalReach};
 use moothall_kernel::policy::{Policy, PolicyName};
 use tokio::sync::{mpsc, watch};
 
@@ -476,7 +476,8 @@ impl Sessions {
             started_by: Some(starter),
             run_as,
         };
-        let invite = Control::Invite(self.invite_of(&session));
+        let reach = Some(TerminalReach::Drivers);
+        let invite = Control::Invite(Invite { reach, ..self.invite_of(&session) });
         hall.submit(
             &session.id,
             ClientCommand::Control { by: by.clone(), controls: vec![invite] },

@@ -20,6 +20,7 @@ use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::event::{Change, Event, Recorded};
 use moothall_kernel::gathering::MEMBER_KEY;
 use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::participant::TerminalReach;
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::state::LINK_KEY;
 
@@ -158,7 +159,8 @@ impl Sessions {
             Comer {
                 who,
                 invite: Box::new(move |session| {
-                    invite_as(own.invite_of(session), session, &member)
+                    let invite = invite_as(own.invite_of(session), session, &member);
+                    Invite { reach: Some(TerminalReach::Drivers), ..invite }
                 }),
             }
         });

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use moothall_engine::access::{Granted, Warrant};
 use moothall_engine::agent::Agent;
 use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::ports::LogError;
@@ -125,18 +126,18 @@ impl SessionDirectory for Sessions {
 
     async fn start_once(
         &self,
-        new: NewSession,
+        new: Granted<NewSession>,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError> {
-        Sessions::start_once(self, new, key).await
+        Sessions::start_once(self, new.into_inner(), key).await
     }
 
     async fn observe_once(
         &self,
-        new: NewObserved,
+        new: Granted<NewObserved>,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError> {
-        Sessions::observe_once(self, new, key).await
+        Sessions::observe_once(self, new.into_inner(), key).await
     }
 
     fn starts_alone(&self, new: &NewSession) -> Option<PathBuf> {
@@ -156,49 +157,52 @@ impl SessionDirectory for Sessions {
         Sessions::invite(self, id)
     }
 
-    async fn screen(&self, id: &SessionId) -> Result<View, SessionError> {
-        Sessions::screen(self, id).await
+    async fn screen(&self, warrant: &Warrant) -> Result<View, SessionError> {
+        Sessions::screen(self, warrant.session()).await
     }
 
-    async fn watch(&self, id: &SessionId) -> Result<broadcast::Receiver<PaneNews>, SessionError> {
-        Sessions::watch(self, id).await
+    async fn watch(
+        &self,
+        warrant: &Warrant,
+    ) -> Result<broadcast::Receiver<PaneNews>, SessionError> {
+        Sessions::watch(self, warrant.session()).await
     }
 
-    async fn attach(&self, id: &SessionId) -> Result<Vec<String>, SessionError> {
-        Sessions::attach(self, id).await
+    async fn attach(&self, warrant: &Warrant) -> Result<Vec<String>, SessionError> {
+        Sessions::attach(self, warrant.session()).await
     }
 
-    async fn interrupt(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
-        Sessions::interrupt(self, id, by).await
+    async fn interrupt(&self, warrant: &Warrant, by: &Actor) -> Result<(), SessionError> {
+        Sessions::interrupt(self, warrant.session(), by).await
     }
 
-    async fn end(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
-        Sessions::end(self, id, by).await
+    async fn end(&self, warrant: &Warrant, by: &Actor) -> Result<(), SessionError> {
+        Sessions::end(self, warrant.session(), by).await
     }
 
     async fn send_once(
         &self,
-        message: Message,
+        message: Granted<Message>,
         key: Option<Idempotency>,
     ) -> Result<Sent, SessionError> {
-        Sessions::send_once(self, message, key).await
+        Sessions::send_once(self, message.into_inner(), key).await
     }
 
     async fn data(
         &self,
-        id: &SessionId,
+        warrant: &Warrant,
         excerpt: Excerpt,
         eyes: &Eyes,
     ) -> Result<SessionData, SessionError> {
-        Sessions::data(self, id, excerpt, eyes).await
+        Sessions::data(self, warrant.session(), excerpt, eyes).await
     }
 
-    async fn convene(&self, new: Convening) -> Result<StreamId, SessionError> {
-        Sessions::convene(self, new).await
+    async fn convene(&self, new: Granted<Convening>) -> Result<StreamId, SessionError> {
+        Sessions::convene(self, new.into_inner()).await
     }
 
-    async fn link(&self, new: NewLink) -> Result<(Link, LinkState), SessionError> {
-        Sessions::link(self, new).await
+    async fn link(&self, new: Granted<NewLink>) -> Result<(Link, LinkState), SessionError> {
+        Sessions::link(self, new.into_inner()).await
     }
 
     async fn links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError> {

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use moothall_kernel::Conversation;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Kind;
+use moothall_kernel::planted::{self, Bypass};
 use moothall_kernel::time::Millis;
 
 use super::{
@@ -45,6 +47,11 @@ impl Access {
         let NewInvitation { stream, principal, scopes, valid_for } = wanted;
         self.hall.find(&stream).await?;
         self.may_invite(by, &principal).await?;
+        let (id, kind) = (principal.id.clone(), principal.kind);
+        let is_person = self.hall.view(&stream, move |state| state.is_human(&id)).await?;
+        if is_person && kind == Kind::Agent {
+            return Err(AccessError::OtherKind(principal.id));
+        }
         let usual =
             || usual_scopes(principal.kind).iter().filter(|scope| by.scopes.has(*scope)).collect();
         let scopes = scopes.unwrap_or_else(usual);
@@ -66,7 +73,11 @@ impl Access {
             scopes,
             reach: Reach::Only(BTreeSet::from([stream]).into()),
             label: String::new(),
-            parent: None,
+            parent: by
+                .proof
+                .as_deref()
+                .filter(|_| !planted::is_open(Bypass::Returning))
+                .map(|proof| proof.root().clone()),
             created_at: now,
             expires_at: now + valid_for,
             last_used_at: None,
@@ -100,6 +111,32 @@ impl Access {
         Ok(())
     }
 
+    /// True if neither who made an invitation nor who it is for was thrown out since. Taking a
+    /// participant out cancels these codes too, so that they stay worthless after it comes back;
+    /// this holds even if the server died between the two.
+    async fn still_invites(&self, invitation: &Token) -> Result<bool, HallError> {
+        let mut concerned = vec![invitation.principal.id.clone()];
+        if let Some(parent) = &invitation.parent
+            && let Some(maker) = self.principals().token_of_id(parent).await?
+        {
+            if maker.revoked_at.is_some() {
+                return Ok(false);
+            }
+            concerned.push(maker.principal.id);
+        }
+        let made = invitation.created_at;
+        let Some(only) = invitation.reach.only() else { return Ok(true) };
+        for stream in only.iter() {
+            let concerned = concerned.clone();
+            let left =
+                move |state: &Conversation| concerned.iter().any(|id| state.left_after(id, made));
+            if self.hall.view(stream, left).await? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Turns an invitation into a token; nothing where it is worth nothing. Only now can the token
     /// be seen.
     ///
@@ -116,6 +153,9 @@ impl Access {
         else {
             return Ok(None);
         };
+        if !self.still_invites(&invitation).await? {
+            return Ok(None);
+        }
         let kind = TokenKind::of(invitation.principal.kind);
         let secret = Secret::fresh(kind)?;
         let token = Token {

@@ -16,18 +16,20 @@ mod register;
 mod sign_in;
 mod session_act;
 mod unfit;
+pub(crate) mod warrant;
 
 pub use crate::access::reach::Reach;
 pub use crate::ports::{
-    AgentCard, AuditAction, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, InsertOutcome,
-    NoChance, Principal, Principals, Registered, Scope, Scopes, Secret, Token, TokenHash, TokenId,
-    TokenKind, reach_of,
+    AgentCard, AuditAction, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, Descent,
+    InsertOutcome, NoChance, Principal, Principals, Registered, Scope, Scopes, Secret, Token,
+    TokenHash, TokenId, TokenKind, reach_of,
 };
 pub use caller::{Caller, Denied, Mode, Proof};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
+pub use permit::Permitted;
 pub use register::{NewAgent, NewlyRegistered, RegistrationError};
-pub use session_act::SessionAct;
 pub use unfit::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, Unfit};
+pub use warrant::{Granted, SessionAct, Warrant};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -129,6 +131,15 @@ pub struct NewToken {
     pub valid_for: Option<Millis>,
 }
 
+/// The outcome of revoking a token.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Revocation {
+    /// The tokens that were valid before, the one that was named among them.
+    pub revoked: Vec<TokenId>,
+    /// The tokens that came of its invitations and are valid still.
+    pub left: Vec<Token>,
+}
+
 /// The start-up credential, as far as it has to be known to recognise it.
 struct Startup {
     id: TokenId,
@@ -193,9 +204,15 @@ impl Access {
             return Ok(None);
         }
         self.note_use(&token, now).await;
-        let Token { id, principal, scopes, reach, parent, expires_at, .. } = token;
-        let proof =
-            Proof { principal, token: id, parent, expires_at: Some(expires_at), session: None };
+        let root = token.parent.clone().filter(|_| token.depends_on_parent());
+        let Token { id, principal, scopes, reach, expires_at, .. } = token;
+        let proof = Proof {
+            principal,
+            token: id,
+            parent: root,
+            expires_at: Some(expires_at),
+            session: None,
+        };
         Ok(Some(Caller { proof: Some(Arc::new(proof)), scopes, reach }))
     }
 
@@ -317,8 +334,7 @@ impl Access {
             scopes: caller.scopes,
             reach: caller.reach.clone(),
             label: "browser".into(),
-            // The root, so that revoking it reaches this one too.
-            parent: Some(proof.parent.clone().unwrap_or_else(|| proof.token.clone())),
+            parent: Some(proof.root().clone()),
             created_at: now,
             expires_at: proof.expires_at.map_or(until, |earlier| earlier.min(until)),
             last_used_at: None,
@@ -338,27 +354,55 @@ impl Access {
     /// [`HallError`] when that cannot be kept.
     pub async fn sign_out(&self, caller: &Caller) -> Result<(), HallError> {
         let Some(id) = caller.token() else { return Ok(()) };
-        self.take_back(id, &self.entry(caller, AuditAction::SignedOut)).await.map(drop)
+        let entry = self.entry(caller, AuditAction::SignedOut);
+        self.take_back(id, Descent::Own, &entry).await.map(drop)
     }
 
-    /// Revokes a token and every session that began with it. Whether it was worth anything before.
+    /// Revokes a token, the browsers that signed in with it, and its invitations that were not
+    /// accepted yet; with [`Descent::All`] also the tokens that came of its invitations. Returns
+    /// what was revoked, and what came of it and is valid still.
     ///
     /// # Errors
     /// [`AccessError::Unknown`], or [`AccessError::Hall`] when that cannot be kept.
-    pub async fn revoke(&self, by: &Caller, id: &TokenId) -> Result<bool, AccessError> {
-        let known = self.tokens().await?.into_iter().any(|token| token.id == *id);
-        if !known {
+    pub async fn revoke(
+        &self,
+        by: &Caller,
+        id: &TokenId,
+        descent: Descent,
+    ) -> Result<Revocation, AccessError> {
+        if self.principals().token_of_id(id).await.map_err(HallError::from)?.is_none() {
             return Err(AccessError::Unknown);
         }
-        let revoked =
-            self.take_back(id, &self.entry(by, AuditAction::TokenRevoked).about(id)).await?;
-        Ok(!revoked.is_empty())
+        let entry = self.entry(by, AuditAction::TokenRevoked).about(id);
+        let revoked = self.take_back(id, descent, &entry).await?;
+        Ok(Revocation { revoked, left: self.came_of(id).await? })
     }
 
-    async fn take_back(&self, id: &TokenId, entry: &AuditEntry) -> Result<Vec<TokenId>, HallError> {
-        let revoked = self.principals().revoke(id, self.hall.now(), entry).await?;
+    /// Returns the valid tokens that came of a token's invitations, and of theirs.
+    ///
+    /// # Errors
+    /// [`HallError`] when they cannot be read.
+    pub async fn came_of(&self, id: &TokenId) -> Result<Vec<Token>, HallError> {
+        let (mut known, now) = (BTreeSet::from([id.clone()]), self.hall.now());
+        let mut all = self.tokens().await?;
+        // A token is listed after the one that it was made from.
+        all.retain(|token| {
+            token.parent.as_ref().is_some_and(|parent| known.contains(parent))
+                && known.insert(token.id.clone())
+        });
+        all.retain(|token| token.is_valid(now) && !token.depends_on_parent());
+        Ok(all)
+    }
+
+    async fn take_back(
+        &self,
+        id: &TokenId,
+        descent: Descent,
+        entry: &AuditEntry,
+    ) -> Result<Vec<TokenId>, HallError> {
+        let revoked = self.principals().revoke(id, descent, self.hall.now(), entry).await?;
         for id in &revoked {
-            // Nobody may be listening, and that is fine.
+            // A send without a listener fails, and needs no answer.
             let _ = self.revoked.send(id.clone());
         }
         Ok(revoked)

@@ -1,21 +1,61 @@
 //! What a command needs in its conversation, beyond what its action needs (`door/action.rs`).
 
-use moothall_kernel::command::{ClientCommand, Control};
+use moothall_kernel::command::{ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Kind;
+use moothall_kernel::planted::{self, Bypass};
 
 use super::{AccessError, Caller, Denied, Scope, SessionAct};
 use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::sessions::ADDRESS as SESSION;
 
-/// Whether an invitation brings a terminal along: a session that there is, or one that is started
-/// with the first turn.
-fn invites_a_terminal(control: &Control) -> bool {
-    match control {
-        Control::Invite(invite) => {
-            invite.address.is_some() || invite.facts.abilities.lives_in_session
+/// A command that its caller may give in its conversation. Only [`Hall::permit`] makes one, and the
+/// door carries out no other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Permitted {
+    stream: StreamId,
+    command: ClientCommand,
+}
+
+impl Permitted {
+    /// Returns what will be done.
+    pub fn command(&self) -> &ClientCommand {
+        &self.command
+    }
+
+    /// Returns the conversation that the command is for.
+    pub fn stream(&self) -> &StreamId {
+        &self.stream
+    }
+
+    pub(crate) fn into_parts(self) -> (StreamId, ClientCommand) {
+        (self.stream, self.command)
+    }
+}
+
+/// Returns the invitations that a command carries.
+fn invitations(command: &ClientCommand) -> Vec<&Invite> {
+    let controls: &[Control] = match command {
+        ClientCommand::Control { controls, .. } | ClientCommand::Gather { controls, .. } => {
+            controls
         }
+        ClientCommand::Post(_)
+        | ClientCommand::PostCustom(_)
+        | ClientCommand::Pass { .. }
+        | ClientCommand::Archive { .. }
+        | ClientCommand::Stop { .. }
+        | ClientCommand::Cancel { .. }
+        | ClientCommand::Publish { .. }
+        | ClientCommand::CloseGathering { .. }
+        | ClientCommand::Create { .. }
+        | ClientCommand::Rename { .. }
+        | ClientCommand::Delete { .. }
+        | ClientCommand::Redact { .. }
+        | ClientCommand::AnswerPermission { .. } => &[],
+    };
+    let invites = controls.iter().filter_map(|control| match control {
+        Control::Invite(invite) => Some(invite),
         Control::Uninvite(_)
         | Control::Prod(_)
         | Control::Mute(_)
@@ -29,7 +69,37 @@ fn invites_a_terminal(control: &Control) -> bool {
         | Control::Config(_)
         | Control::Bind(_)
         | Control::Unbind(_)
-        | Control::RaiseBudget { .. } => false,
+        | Control::RaiseBudget { .. } => None,
+    });
+    invites.collect()
+}
+
+/// True if an invitation brings a terminal, moves one, or changes whose words reach it.
+fn grants_a_terminal(invite: &Invite) -> bool {
+    invite.address.is_some() || invite.facts.abilities.lives_in_session || invite.reach.is_some()
+}
+
+/// True if a command says, stops or steers something in its conversation. If all words there are
+/// typed into a terminal, such a command reaches it.
+fn reaches_participants(command: &ClientCommand) -> bool {
+    match command {
+        ClientCommand::Post(_)
+        | ClientCommand::PostCustom(_)
+        | ClientCommand::Pass { .. }
+        | ClientCommand::Stop { .. }
+        | ClientCommand::Cancel { .. }
+        | ClientCommand::Publish { .. }
+        | ClientCommand::Gather { .. }
+        | ClientCommand::CloseGathering { .. }
+        | ClientCommand::Control { .. }
+        | ClientCommand::Archive { .. } => true,
+        // A title is typed nowhere. Deleting and erasing take words away, and an answer to a
+        // permission has a right of its own.
+        ClientCommand::Create { .. }
+        | ClientCommand::Rename { .. }
+        | ClientCommand::Delete { .. }
+        | ClientCommand::Redact { .. }
+        | ClientCommand::AnswerPermission { .. } => false,
     }
 }
 
@@ -69,72 +139,72 @@ impl Hall {
         }
     }
 
-    /// Whether somebody may speak, stop or steer where everything that is said is typed into
-    /// terminals: at the home of a session, and in a link. In other conversations the words of
-    /// anybody who may write there reach the sessions that a person invited.
+    /// Rejects words and commands of a caller that may not drive sessions, if all words of the
+    /// conversation are typed into a terminal. Elsewhere the grant of an invitation says that the
+    /// words of every writer reach it. (docs/security.md, "Whose words reach a terminal")
     async fn permit_typing(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
-        let typed = !caller.is_proven()
-            && (self.inner.residents.is_home(stream) || self.inner.shown(stream).await?.is_link);
-        if typed { Err(Denied::Proof(Scope::SessionsDrive).into()) } else { Ok(()) }
-    }
-
-    /// An agent brings into a conversation only sessions that it may talk to. A client that gets a
-    /// session with its first turn is a person's to invite: it would be started with nobody asked.
-    async fn permit_agent(
-        &self,
-        caller: &Caller,
-        command: &ClientCommand,
-    ) -> Result<(), AccessError> {
-        let ClientCommand::Control { controls, .. } = command else { return Ok(()) };
-        for control in controls {
-            let Control::Invite(invite) = control else { continue };
-            match &invite.address {
-                Some(address) if address.kind == SESSION => {
-                    drop(self.permit_over(caller, SessionAct::Telling, &address.local_id).await?)
-                }
-                None if invite.facts.abilities.lives_in_session => {
-                    return Err(Denied::Person(
-                        "invite an agent that lives in a terminal and has none yet",
-                    )
-                    .into());
-                }
-                Some(_) | None => {}
-            }
+        if planted::is_open(Bypass::Typing) {
+            return Ok(());
+        }
+        let home = self.inner.residents.is_home(stream);
+        if !home && !self.inner.shown(stream).await?.is_for_drivers {
+            return Ok(());
+        }
+        caller.must_prove(Scope::SessionsDrive)?;
+        if !caller.is_agent() {
+            return Ok(());
+        }
+        // An agent that drives sessions says something to those it has met, by whichever way.
+        let sessions = self.view(stream, |state| {
+            let addresses = state.participants().iter().filter_map(|one| one.address.as_ref());
+            let here = addresses.filter(|address| address.kind == SESSION);
+            here.map(|address| address.local_id.clone()).collect::<Vec<_>>()
+        });
+        for session in sessions.await? {
+            self.permit_over(caller, SessionAct::Telling, &session).await?;
         }
         Ok(())
     }
 
-    /// What somebody without a credential may not do by way of a conversation, because it reaches a
-    /// terminal: invite a session or a client that gets one, and everything at the home of a
-    /// session or in a link.
-    async fn permit_unproven(
-        &self,
-        caller: &Caller,
-        stream: &StreamId,
-        command: &ClientCommand,
-    ) -> Result<(), AccessError> {
-        if let ClientCommand::Control { controls, .. } = command
-            && controls.iter().any(invites_a_terminal)
-        {
-            return Err(Denied::Proof(Scope::SessionsDrive).into());
+    /// Rejects an invitation by which an agent creates a person: a seat for one whom the server does
+    /// not know. The server says in the invitation what it knows.
+    pub(super) fn permit_seat(&self, caller: &Caller, invite: &Invite) -> Result<(), Denied> {
+        let creates = caller.is_agent() && invite.profile.creates_a_person(invite.principal);
+        if creates && !planted::is_open(Bypass::Seating) {
+            return Err(Denied::Person("seat a person whom the server does not know"));
         }
-        if !matches!(command, ClientCommand::Rename { .. }) {
-            self.permit_typing(caller, stream).await?;
-        }
-        if wakes(command) { self.permit_programs(caller, stream).await } else { Ok(()) }
+        Ok(())
     }
 
-    /// Whether somebody may make agents take turns here with words of others.
-    pub(crate) async fn permit_waking(
+    /// Rejects an invitation that grants words a way to a terminal, unless its caller drives
+    /// sessions. An agent brings only sessions that it may talk to. A client that gets a session
+    /// with its first turn is a person's to invite: it would be started and no person asked.
+    pub(super) async fn permit_granting(
         &self,
         caller: &Caller,
-        stream: &StreamId,
+        invite: &Invite,
     ) -> Result<(), AccessError> {
-        if caller.is_proven() {
+        if !grants_a_terminal(invite) || planted::is_open(Bypass::Granting) {
             return Ok(());
         }
-        self.permit_typing(caller, stream).await?;
-        self.permit_programs(caller, stream).await
+        caller.must_prove(Scope::SessionsDrive)?;
+        if !caller.is_agent() {
+            return Ok(());
+        }
+        match &invite.address {
+            Some(address) if address.kind == SESSION => {
+                drop(self.permit_over(caller, SessionAct::Telling, &address.local_id).await?);
+                Ok(())
+            }
+            None if invite.facts.abilities.lives_in_session => {
+                Err(Denied::Person("invite an agent that lives in a terminal and has none yet")
+                    .into())
+            }
+            Some(_) | None if invite.reach.is_some() => {
+                Err(Denied::Person("say whose words reach a terminal").into())
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Where the system does not say whose process asks (the scope `agents:run` is missing then),
@@ -142,32 +212,42 @@ impl Hall {
     async fn permit_programs(&self, caller: &Caller, stream: &StreamId) -> Result<(), AccessError> {
         let programs =
             caller.must(Scope::AgentsRun).is_err() && self.inner.shown(stream).await?.runs_programs;
+        let programs = programs && !planted::is_open(Bypass::Spending);
         if programs { Err(Denied::Proof(Scope::AgentsRun).into()) } else { Ok(()) }
     }
 
-    /// Gives the command back if this caller may give it here, and says in it what the server knows
-    /// somebody as who is invited.
+    /// Returns the command as one that its caller may give here, with what the server knows the
+    /// invited as. Every way to a terminal, to a program and to money leads through here.
+    ///
+    /// # Errors
+    /// [`AccessError`].
     pub(crate) async fn permit(
         &self,
         caller: &Caller,
         stream: &StreamId,
         mut command: ClientCommand,
-    ) -> Result<ClientCommand, AccessError> {
-        if caller.is_agent() {
-            self.permit_agent(caller, &command).await?;
-        }
-        if !caller.is_proven() {
-            self.permit_unproven(caller, stream, &command).await?;
-        }
-        if let ClientCommand::Control { controls, .. } = &mut command {
+    ) -> Result<Permitted, AccessError> {
+        if let ClientCommand::Control { controls, .. } | ClientCommand::Gather { controls, .. } =
+            &mut command
+        {
             for control in controls {
                 if let Control::Invite(invite) = control {
-                    invite.principal =
-                        self.known_as(&ParticipantId::new(invite.participant.trim())).await?;
+                    let id = ParticipantId::new(invite.participant.trim());
+                    invite.principal = self.known_as(&id).await?.or(invite.principal);
                 }
             }
         }
-        Ok(command)
+        for invite in invitations(&command) {
+            self.permit_seat(caller, invite)?;
+            self.permit_granting(caller, invite).await?;
+        }
+        if reaches_participants(&command) {
+            self.permit_typing(caller, stream).await?;
+        }
+        if wakes(&command) && !caller.is_proven() {
+            self.permit_programs(caller, stream).await?;
+        }
+        Ok(Permitted { stream: stream.clone(), command })
     }
 
     /// What the server knows an id as: a principal's kind, or a living session.

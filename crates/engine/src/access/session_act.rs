@@ -2,26 +2,13 @@
 //! conversation can bring about.
 
 use moothall_kernel::participant::Kind;
+use moothall_kernel::planted::{self, Bypass};
 
-use super::{AccessError, Caller, Denied, Reach};
+use super::{AccessError, Caller, Denied, Granted, Reach, Scope, SessionAct, Warrant};
 use crate::hall::Hall;
-use crate::sessions::{SessionError, Starter, Status};
-
-/// What is wanted of a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionAct {
-    /// To see that it is there, and what it is doing.
-    Seeing,
-    /// To say something to it, to link it, to invite it, and to read what it was told and said
-    /// where the caller may read.
-    Telling,
-    /// To look at its terminal.
-    Looking,
-    /// To interrupt it and to end it.
-    Steering,
-    /// To sit down at its terminal: a person's.
-    Sitting,
-}
+use crate::sessions::{
+    Convening, Message, NewLink, NewObserved, NewSession, SessionError, Starter, Status, Who,
+};
 
 /// How somebody stands to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +28,8 @@ enum Stands {
 }
 
 impl Hall {
-    /// The session that a word means, if the caller may do this with it. Whether they need a
-    /// credential at all, the row of the route says.
+    /// Returns the right to do this with the session that a word means. The row of the route says
+    /// what credential it needs.
     ///
     /// # Errors
     /// [`AccessError::Denied`]; [`AccessError::Session`] where there is none that the caller sees.
@@ -51,18 +38,20 @@ impl Hall {
         caller: &Caller,
         over: SessionAct,
         word: &str,
-    ) -> Result<Status, AccessError> {
+    ) -> Result<Warrant, AccessError> {
         let status = self.sessions()?.find(word)?;
         let name = || status.session.name.clone();
         let unseen = || AccessError::Session(SessionError::NotFound(word.trim().to_owned()));
         match (over, self.stands(caller, &status).await?) {
-            (_, Stands::Above) => Ok(status),
+            (_, Stands::Above) => Ok(Warrant::new(over, status)),
             (_, Stands::Nowhere) => Err(unseen()),
-            (SessionAct::Seeing, _) => Ok(status),
-            (SessionAct::Telling, Stands::Own | Stands::Starter | Stands::Beside) => Ok(status),
+            (SessionAct::Seeing, _) => Ok(Warrant::new(over, status)),
+            (SessionAct::Telling, Stands::Own | Stands::Starter | Stands::Beside) => {
+                Ok(Warrant::new(over, status))
+            }
             (SessionAct::Telling, Stands::Apart) => Err(Denied::NotMet(name()).into()),
             (SessionAct::Looking, Stands::Own | Stands::Starter)
-            | (SessionAct::Steering, Stands::Starter) => Ok(status),
+            | (SessionAct::Steering, Stands::Starter) => Ok(Warrant::new(over, status)),
             (SessionAct::Looking, Stands::Beside | Stands::Apart)
             | (SessionAct::Steering, Stands::Own | Stands::Beside | Stands::Apart) => {
                 Err(Denied::NotStarted(name()).into())
@@ -72,6 +61,107 @@ impl Hall {
                 Stands::Own | Stands::Starter | Stands::Beside | Stands::Apart,
             ) => Err(Denied::Person("sit down at the terminal of a session").into()),
         }
+    }
+
+    /// Returns a program that its caller may start. An agent starts one in a folder that the
+    /// operator lists, which is set here; otherwise a person is asked first.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub fn permit_start(
+        &self,
+        caller: &Caller,
+        new: NewSession,
+    ) -> Result<Granted<NewSession>, AccessError> {
+        self.may_start(caller, new).map(Granted::new)
+    }
+
+    fn may_start(&self, caller: &Caller, mut new: NewSession) -> Result<NewSession, AccessError> {
+        caller.must_prove(Scope::SessionsDrive)?;
+        caller.must_be_unbound()?;
+        if caller.is_agent() && !planted::is_open(Bypass::Starting) {
+            new.cwd = self
+                .sessions()?
+                .starts_alone(&new)
+                .ok_or(Denied::Person("have that program started"))?;
+        }
+        Ok(new)
+    }
+
+    /// Returns a program that runs already and that its caller may take over: a person's.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub fn permit_adopting(
+        &self,
+        caller: &Caller,
+        new: NewObserved,
+    ) -> Result<Granted<NewObserved>, AccessError> {
+        caller.must_prove(Scope::SessionsDrive)?;
+        caller.must_be_unbound()?;
+        if caller.is_agent() {
+            return Err(Denied::Person("take over a program that runs already").into());
+        }
+        Ok(Granted::new(new))
+    }
+
+    /// Returns words that their caller may say to a session.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn permit_message(
+        &self,
+        caller: &Caller,
+        message: Message,
+    ) -> Result<Granted<Message>, AccessError> {
+        caller.must_prove(Scope::SessionsDrive)?;
+        self.permit_over(caller, SessionAct::Telling, message.to.as_str()).await?;
+        Ok(Granted::new(message))
+    }
+
+    /// Returns a link that its caller may make. An agent links itself with those to whom it may
+    /// talk, and others if it started them all.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn permit_link(
+        &self,
+        caller: &Caller,
+        new: NewLink,
+    ) -> Result<Granted<NewLink>, AccessError> {
+        caller.must_prove(Scope::SessionsDrive)?;
+        let itself = new.members.iter().any(|member| Some(&member.session) == caller.session());
+        let over = if itself { SessionAct::Telling } else { SessionAct::Steering };
+        for member in &new.members {
+            self.permit_over(caller, over, member.session.as_str()).await?;
+        }
+        Ok(Granted::new(new))
+    }
+
+    /// Returns a conversation that its caller may begin together with those who come: sessions that
+    /// it may talk to, programs that it may start, and the rest as it may invite them.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn permit_convening(
+        &self,
+        caller: &Caller,
+        mut new: Convening,
+    ) -> Result<Granted<Convening>, AccessError> {
+        caller.must_prove(Scope::SessionsDrive)?;
+        for comer in &mut new.comers {
+            match &mut comer.who {
+                Who::Living(session) => {
+                    self.permit_over(caller, SessionAct::Telling, session.as_str()).await?;
+                }
+                Who::Started(program) => *program = self.may_start(caller, program.clone())?,
+            }
+        }
+        for invite in &new.others {
+            self.permit_seat(caller, invite)?;
+            self.permit_granting(caller, invite).await?;
+        }
+        Ok(Granted::new(new))
     }
 
     /// Whether the caller sees that a session is there.

@@ -136,19 +136,26 @@ impl Door {
         if !comers.is_empty() {
             let gathering = Some(plan);
             let new = Convening { title, policy, by, comers, others, claims, gathering };
+            let new = self.hall.permit_convening(&self.caller, new).await?;
             return Ok(self.hall.sessions()?.convene(new).await?);
         }
         let id = self.hall.create(title, policy, by.clone(), None).await?.stream;
         let invites = others.into_iter().map(Control::Invite);
         let controls = invites.chain(claims.into_iter().map(Control::Bind)).collect();
-        let begun =
-            self.hall.submit(&id, ClientCommand::Gather { by: by.clone(), plan, controls }, None);
-        if let Err(error) = begun.await {
+        let gather = ClientCommand::Gather { by: by.clone(), plan, controls };
+        if let Err(error) = self.begin_in(&id, gather).await {
+            // The conversation is the server's own until it has begun.
             let archive = ClientCommand::Archive { on: true, by: Actor::human(by.id) };
-            self.hall.submit(&id, archive, None).await?;
-            return Err(error.into());
+            self.hall.inner.submit(&id, archive, None).await?;
+            return Err(error);
         }
         Ok(id)
+    }
+
+    async fn begin_in(&self, id: &StreamId, gather: ClientCommand) -> Result<(), AccessError> {
+        let gather = self.hall.permit(&self.caller, id, gather).await?;
+        self.submit(gather, None).await?;
+        Ok(())
     }
 
     async fn bring(
@@ -180,7 +187,9 @@ impl Door {
                         by: by.clone(),
                         session: self.caller.session().cloned(),
                     };
-                    let who = Who::Started(self.may_start(new)?);
+                    self.may(Action::StartSession)?;
+                    check_args(&new.args)?;
+                    let who = Who::Started(new);
                     let invite = Invite::new("", named(client, model.as_ref()), facts);
                     brought.comers.push(self.comer(who, invite, member));
                 } else {
@@ -216,20 +225,6 @@ impl Door {
                 as_member(known(session).unwrap_or_else(|| invite.clone()), &member)
             }),
         }
-    }
-
-    /// A program that the caller may have started for a gathering.
-    fn may_start(&self, mut new: NewSession) -> Result<NewSession, AccessError> {
-        self.may(Action::StartSession)?;
-        check_args(&new.args)?;
-        if self.caller.is_agent() {
-            new.cwd = self
-                .hall
-                .sessions()?
-                .starts_alone(&new)
-                .ok_or(Denied::Person("have that program started for a gathering"))?;
-        }
-        Ok(new)
     }
 
     /// Where the system does not say whose process asks, nothing runs a program.

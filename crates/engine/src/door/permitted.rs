@@ -1,31 +1,12 @@
 //! Commands that somebody may give, and giving them.
 
 use moothall_kernel::command::ClientCommand;
+use moothall_kernel::event::{Change, Event};
 use moothall_kernel::ids::StreamId;
 
 use super::{Action, Door};
-use crate::access::AccessError;
+use crate::access::{AccessError, AuditAction, AuditEntry, Permitted};
 use crate::answers::{Answer, HallError, Idempotency};
-
-/// A command of which it was asked whether its caller may give it. Only a door makes one, and a
-/// door takes no other.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Permitted {
-    stream: StreamId,
-    command: ClientCommand,
-}
-
-impl Permitted {
-    /// What will be done.
-    pub fn command(&self) -> &ClientCommand {
-        &self.command
-    }
-
-    /// The conversation that the command is for.
-    pub fn stream(&self) -> &StreamId {
-        &self.stream
-    }
-}
 
 impl Door {
     /// Asks whether the caller may give a command.
@@ -46,8 +27,7 @@ impl Door {
             self.may(action)?;
         }
         self.reaches(stream)?;
-        let command = self.hall.permit(&self.caller, stream, command).await?;
-        Ok(Permitted { stream: stream.clone(), command })
+        self.hall.permit(&self.caller, stream, command).await
     }
 
     /// Does it; the answer comes when its events are committed and synced, and once for each key.
@@ -60,7 +40,34 @@ impl Door {
         permitted: Permitted,
         key: Option<Idempotency>,
     ) -> Result<Answer, HallError> {
-        let Permitted { stream, command } = permitted;
-        self.hall.submit(&stream, command, key).await
+        let (stream, command) = permitted.into_parts();
+        let answer = self.hall.submit(&stream, command, key).await?;
+        self.cancel_invitations(&stream, &answer).await?;
+        Ok(answer)
+    }
+
+    /// Cancels the open invitations of those who were taken out: that is repeated with the request,
+    /// should the server die before it is done. (`access/invite.rs`, `still_invites`)
+    async fn cancel_invitations(
+        &self,
+        stream: &StreamId,
+        answer: &Answer,
+    ) -> Result<(), HallError> {
+        let Some(Event::Controlled { changes, .. }) = answer.event.as_ref().map(|one| &one.event)
+        else {
+            return Ok(());
+        };
+        for change in changes {
+            if let Change::Uninvited { participant, left: false } = change {
+                let entry =
+                    AuditEntry::of(&self.caller, AuditAction::TokenRevoked, self.hall.now());
+                let detail = format!("open invitations of {participant}, who was taken out");
+                let (principals, at) = (&self.hall.inner.store.principals, entry.at);
+                principals
+                    .cancel_invitations(stream, participant, at, &AuditEntry { detail, ..entry })
+                    .await?;
+            }
+        }
+        Ok(())
     }
 }

@@ -9,13 +9,12 @@ use tokio::sync::broadcast;
 
 use super::{Action, ActsOn, Door};
 use crate::access::{
-    ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, SessionAct, Unfit,
+    ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, SessionAct, Unfit, Warrant,
 };
 use crate::answers::Idempotency;
 use crate::sessions::{
-    Adopt, Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Member, Message, NewLink,
-    NewObserved, NewSession, PaneNews, Sent, SessionData, SessionDirectory, SessionId, Status,
-    View,
+    Adopt, Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
+    NewSession, PaneNews, Sent, SessionData, SessionDirectory, SessionId, Status, View,
 };
 
 /// A program that somebody wants to have in a terminal.
@@ -60,14 +59,18 @@ pub enum ProgramStart {
 
 /// The terminal of a session that somebody may look at.
 pub struct Watched {
-    /// The session whose terminal it is.
-    pub session: SessionId,
+    session: Warrant,
     /// When it draws, and that its program is gone.
     pub news: broadcast::Receiver<PaneNews>,
     door: Door,
 }
 
 impl Watched {
+    /// Returns the session whose terminal it is.
+    pub fn session(&self) -> &SessionId {
+        self.session.session()
+    }
+
     /// What it shows now.
     ///
     /// # Errors
@@ -107,6 +110,11 @@ impl Door {
     /// # Errors
     /// [`AccessError`].
     pub async fn session(&self, action: Action, word: &str) -> Result<Status, AccessError> {
+        Ok(self.warrant(action, word).await?.into_status())
+    }
+
+    /// Returns the right to one of the actions that are about a session.
+    async fn warrant(&self, action: Action, word: &str) -> Result<Warrant, AccessError> {
         self.may(action)?;
         let over =
             if let ActsOn::Session(over) = action.acts_on() { over } else { SessionAct::Seeing };
@@ -118,8 +126,8 @@ impl Door {
     /// # Errors
     /// [`AccessError`]; of a session that the caller does not see, it tells nothing.
     pub async fn invitation(&self, word: &str) -> Result<Invite, AccessError> {
-        let id = self.over(SessionAct::Telling, word).await?.session.id;
-        Ok(self.terminals()?.invite(&id)?)
+        let session = self.over(SessionAct::Telling, word).await?;
+        Ok(self.terminals()?.invite(session.session())?)
     }
 
     /// The session that a word means, for whoever is about to say what it is wanted for; that is
@@ -164,28 +172,26 @@ impl Door {
     ) -> Result<ProgramStart, AccessError> {
         self.may(Action::StartSession)?;
         let NewProgram { by, name, from, thread, first } = new;
-        let is_agent = self.caller.is_agent();
         let (client, cwd, args) = match from {
-            ProgramFrom::Running(_) if is_agent => {
-                return Err(Denied::Person("take over a program that runs already").into());
-            }
             ProgramFrom::Running(adopt) => {
-                let adopted =
-                    self.terminals()?.observe_once(NewObserved { adopt, name, by }, key).await?;
+                let new = NewObserved { adopt, name, by };
+                let granted = self.hall.permit_adopting(&self.caller, new)?;
+                let adopted = self.terminals()?.observe_once(granted, key).await?;
                 return Ok(ProgramStart::Runs(Box::new(adopted), first));
             }
             ProgramFrom::Start { client, cwd, args } => (client, cwd, args),
         };
         check_args(&args)?;
-        let mut new =
+        let new =
             NewSession { client, cwd, args, name, by, session: self.caller.session().cloned() };
-        if is_agent {
-            match self.terminals()?.starts_alone(&new) {
-                Some(folder) => new.cwd = folder,
-                None => return self.ask_for(&new, thread, first).await,
+        match self.hall.permit_start(&self.caller, new.clone()) {
+            Ok(granted) => {
+                let status = self.terminals()?.start_once(granted, key).await?;
+                Ok(ProgramStart::Runs(Box::new(status), first))
             }
+            Err(AccessError::Denied(Denied::Person(_))) => self.ask_for(&new, thread, first).await,
+            Err(error) => Err(error),
         }
-        Ok(ProgramStart::Runs(Box::new(self.terminals()?.start_once(new, key).await?), first))
     }
 
     /// Asks people whether an agent's program may be started.
@@ -214,8 +220,9 @@ impl Door {
         message: Message,
         key: Option<Idempotency>,
     ) -> Result<Sent, AccessError> {
-        self.session(Action::SendMessage, message.to.as_str()).await?;
-        let Message { from, text, direct, close_link, .. } = &message;
+        self.may(Action::SendMessage)?;
+        let message = self.hall.permit_message(&self.caller, message).await?;
+        let Message { from, text, direct, close_link, .. } = message.wanted();
         if (*direct || *close_link) && !matches!(from, Asker::Session(_)) {
             return Err(Unfit::OnlySessions.into());
         }
@@ -240,10 +247,10 @@ impl Door {
         word: &str,
         excerpt: Excerpt,
     ) -> Result<SessionData, AccessError> {
-        let id = self.session(Action::ReadSessionData, word).await?.session.id;
+        let session = self.warrant(Action::ReadSessionData, word).await?;
         let name = self.caller.principal().map(|principal| principal.id.clone());
         let eyes = Eyes { name, reach: self.caller.reach.clone() };
-        Ok(self.terminals()?.data(&id, excerpt, &eyes).await?)
+        Ok(self.terminals()?.data(&session, excerpt, &eyes).await?)
     }
 
     /// What the terminal of a session shows.
@@ -251,9 +258,9 @@ impl Door {
     /// # Errors
     /// [`AccessError`].
     pub async fn screen(&self, word: &str) -> Result<(SessionId, View), AccessError> {
-        let id = self.session(Action::ReadScreen, word).await?.session.id;
-        let view = self.terminals()?.screen(&id).await?;
-        Ok((id, view))
+        let session = self.warrant(Action::ReadScreen, word).await?;
+        let view = self.terminals()?.screen(&session).await?;
+        Ok((session.session().clone(), view))
     }
 
     /// News of what the terminal of a session shows.
@@ -261,7 +268,7 @@ impl Door {
     /// # Errors
     /// [`AccessError`].
     pub async fn watch(&self, word: &str) -> Result<Watched, AccessError> {
-        let session = self.session(Action::ReadScreen, word).await?.session.id;
+        let session = self.warrant(Action::ReadScreen, word).await?;
         let news = self.terminals()?.watch(&session).await?;
         Ok(Watched { session, news, door: self.clone() })
     }
@@ -271,9 +278,9 @@ impl Door {
     /// # Errors
     /// [`AccessError`].
     pub async fn attach(&self, word: &str) -> Result<(Status, Vec<String>), AccessError> {
-        let status = self.session(Action::Attach, word).await?;
-        let argv = self.terminals()?.attach(&status.session.id).await?;
-        Ok((status, argv))
+        let session = self.warrant(Action::Attach, word).await?;
+        let argv = self.terminals()?.attach(&session).await?;
+        Ok((session.into_status(), argv))
     }
 
     /// Interrupts what a session does now, and gives it back as it is then.
@@ -281,10 +288,10 @@ impl Door {
     /// # Errors
     /// [`AccessError`].
     pub async fn interrupt(&self, word: &str, by: &Actor) -> Result<Status, AccessError> {
-        let id = self.session(Action::Interrupt, word).await?.session.id;
+        let session = self.warrant(Action::Interrupt, word).await?;
         let sessions = self.terminals()?;
-        sessions.interrupt(&id, by).await?;
-        Ok(sessions.find(id.as_str())?)
+        sessions.interrupt(&session, by).await?;
+        Ok(sessions.find(session.session().as_str())?)
     }
 
     /// Ends the program of a session, and gives the session back as it is then.
@@ -292,11 +299,11 @@ impl Door {
     /// # Errors
     /// [`AccessError`].
     pub async fn end_session(&self, word: &str, by: &Actor) -> Result<Status, AccessError> {
-        let id = self.session(Action::EndSession, word).await?.session.id;
+        let session = self.warrant(Action::EndSession, word).await?;
         let sessions = self.terminals()?;
-        sessions.end(&id, by).await?;
+        sessions.end(&session, by).await?;
         // By its id: the name of one that is over is free again.
-        Ok(sessions.find(id.as_str())?)
+        Ok(sessions.find(session.session().as_str())?)
     }
 
     /// The links within reach, all or those of one session.
@@ -310,7 +317,7 @@ impl Door {
             Some(word) => Some(self.over(SessionAct::Seeing, word).await?),
             None => None,
         };
-        let mut links = sessions.links(of.as_ref().map(|status| &status.session.id)).await?;
+        let mut links = sessions.links(of.as_ref().map(Warrant::session)).await?;
         links.retain(|link| self.caller.reach.includes(&link.id));
         Ok(links)
     }
@@ -331,18 +338,8 @@ impl Door {
     /// [`AccessError`].
     pub async fn make_link(&self, new: NewLink) -> Result<(Link, LinkState), AccessError> {
         self.may(Action::MakeLink)?;
-        self.may_link(&new.members).await?;
+        let new = self.hall.permit_link(&self.caller, new).await?;
         Ok(self.terminals()?.link(new).await?)
-    }
-
-    /// An agent links itself with those to whom it may talk, and others where it started them all.
-    async fn may_link(&self, members: &[Member]) -> Result<(), AccessError> {
-        let itself = members.iter().any(|member| Some(&member.session) == self.caller.session());
-        let over = if itself { SessionAct::Telling } else { SessionAct::Steering };
-        for member in members {
-            self.over(over, member.session.as_str()).await?;
-        }
-        Ok(())
     }
 
     /// Ends a link for all its members.

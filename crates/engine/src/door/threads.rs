@@ -315,8 +315,9 @@ impl Door {
         key: Option<Idempotency>,
     ) -> Result<Answer, AccessError> {
         self.enter(Action::Publish, stream)?;
-        self.hall.permit_waking(&self.caller, stream).await?;
-        Ok(self.hall.publish(stream, seq, by, key).await?)
+        let publish = self.hall.publishing(stream, seq, by).await?;
+        let permitted = self.permit(stream, publish).await?;
+        Ok(self.submit(permitted, key).await?)
     }
 
     /// Erases the words of an event.

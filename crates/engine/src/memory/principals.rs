@@ -1,15 +1,15 @@
 //! Principals, tokens and the audit record in memory.
 
 use async_trait::async_trait;
-use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::MemoryLog;
 use crate::ports::{
-    AgentCard, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, InsertOutcome, LogError,
-    Principal, Principals, Registered, Token, TokenHash, TokenId, TokenKind,
+    AgentCard, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, Descent, InsertOutcome,
+    LogError, Principal, Principals, Registered, Token, TokenHash, TokenId, TokenKind,
 };
 
 /// What is known about who may do what.
@@ -44,6 +44,27 @@ impl Keys {
 
     pub(super) fn record(&mut self, entry: &AuditEntry) {
         self.record.push(entry.clone());
+    }
+
+    /// Revokes the tokens that are meant and were not revoked before.
+    fn revoke(
+        &mut self,
+        meant: impl Fn(&Token) -> bool,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Vec<TokenId> {
+        let valid = self.tokens.iter_mut().filter(|token| token.revoked_at.is_none());
+        let revoked: Vec<TokenId> = valid
+            .filter(|token| meant(token))
+            .map(|token| {
+                token.revoked_at = Some(at);
+                token.id.clone()
+            })
+            .collect();
+        if !revoked.is_empty() {
+            self.record.push(entry.clone());
+        }
+        revoked
     }
 
     fn find(&mut self, id: &TokenId) -> Option<&mut Token> {
@@ -143,28 +164,48 @@ impl Principals for MemoryLog {
         Ok(self.tables().keys.tokens.clone())
     }
 
+    async fn token_of_id(&self, id: &TokenId) -> Result<Option<Token>, LogError> {
+        Ok(self.tables().keys.tokens.iter().find(|token| token.id == *id).cloned())
+    }
+
     async fn revoke(
         &self,
         id: &TokenId,
+        descent: Descent,
         at: Timestamp,
         entry: &AuditEntry,
     ) -> Result<Vec<TokenId>, LogError> {
         let keys = &mut self.to_write()?.keys;
-        let meant = keys
-            .tokens
-            .iter_mut()
-            .filter(|token| token.id == *id || token.parent.as_ref() == Some(id));
-        let revoked: Vec<TokenId> = meant
-            .filter(|token| token.revoked_at.is_none())
-            .map(|token| {
-                token.revoked_at = Some(at);
-                token.id.clone()
-            })
-            .collect();
-        if !revoked.is_empty() {
-            keys.record.push(entry.clone());
+        let mut meant = BTreeSet::from([id.clone()]);
+        // A token is kept after the one that it was made from.
+        for token in &keys.tokens {
+            let goes = descent == Descent::All || token.depends_on_parent();
+            if goes && token.parent.as_ref().is_some_and(|parent| meant.contains(parent)) {
+                meant.insert(token.id.clone());
+            }
         }
-        Ok(revoked)
+        Ok(keys.revoke(|token| meant.contains(&token.id), at, entry))
+    }
+
+    async fn cancel_invitations(
+        &self,
+        stream: &StreamId,
+        of: &ParticipantId,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Result<Vec<TokenId>, LogError> {
+        let keys = &mut self.to_write()?.keys;
+        let own: BTreeSet<TokenId> = keys
+            .tokens
+            .iter()
+            .filter(|token| token.principal.id == *of)
+            .map(|token| token.id.clone())
+            .collect();
+        let meant = |token: &Token| {
+            let made = token.parent.as_ref().is_some_and(|parent| own.contains(parent));
+            token.invites_into(stream) && (made || token.principal.id == *of)
+        };
+        Ok(keys.revoke(meant, at, entry))
     }
 
     async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError> {

@@ -28,9 +28,9 @@ pub use log::{
 };
 pub use marks::{ReadMarks, Unread};
 pub use principals::{
-    AgentCard, AuditAction, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, InsertOutcome,
-    NoChance, Principal, Principals, Registered, Scope, Scopes, Secret, Token, TokenHash, TokenId,
-    TokenKind, fresh_claim, reach_of,
+    AgentCard, AuditAction, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, Descent,
+    InsertOutcome, NoChance, Principal, Principals, Registered, Scope, Scopes, Secret, Token,
+    TokenHash, TokenId, TokenKind, fresh_claim, reach_of,
 };
 pub use search::{Hit, Hits, Search, Wanted};
 pub use sessions::{Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};

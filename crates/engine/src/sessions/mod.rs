@@ -9,7 +9,7 @@
 
 mod address;
 mod convening;
-mod facts;
+pub(crate) mod facts;
 mod host;
 mod hooks;
 mod on_demand;

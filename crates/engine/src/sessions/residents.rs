@@ -22,6 +22,7 @@ use super::facts::{
 use super::host::{PaneNews, View};
 use super::on_demand::OnDemand;
 use crate::access::reach::Reach;
+use crate::access::warrant::{Granted, Warrant};
 use crate::answers::Idempotency;
 use crate::ports::{LogError, UnixUser};
 use crate::runtime::agent::Agent;
@@ -158,7 +159,7 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`]; nothing runs then.
     async fn start_once(
         &self,
-        new: NewSession,
+        new: Granted<NewSession>,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError>;
 
@@ -168,7 +169,7 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`]; the program is left alone then.
     async fn observe_once(
         &self,
-        new: NewObserved,
+        new: Granted<NewObserved>,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError>;
 
@@ -198,31 +199,32 @@ pub trait SessionDirectory: Send + Sync {
     ///
     /// # Errors
     /// [`SessionError`].
-    async fn screen(&self, id: &SessionId) -> Result<View, SessionError>;
+    async fn screen(&self, warrant: &Warrant) -> Result<View, SessionError>;
 
     /// Listens to its terminal.
     ///
     /// # Errors
     /// [`SessionError`].
-    async fn watch(&self, id: &SessionId) -> Result<broadcast::Receiver<PaneNews>, SessionError>;
+    async fn watch(&self, warrant: &Warrant)
+    -> Result<broadcast::Receiver<PaneNews>, SessionError>;
 
     /// The command with which a person on this computer looks at it and types into it.
     ///
     /// # Errors
     /// [`SessionError`].
-    async fn attach(&self, id: &SessionId) -> Result<Vec<String>, SessionError>;
+    async fn attach(&self, warrant: &Warrant) -> Result<Vec<String>, SessionError>;
 
     /// Interrupts what it is doing: its turn is cancelled, if it has one.
     ///
     /// # Errors
     /// [`SessionError`].
-    async fn interrupt(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError>;
+    async fn interrupt(&self, warrant: &Warrant, by: &Actor) -> Result<(), SessionError>;
 
     /// Ends it: its program, its turns, its place in links.
     ///
     /// # Errors
     /// [`SessionError`].
-    async fn end(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError>;
+    async fn end(&self, warrant: &Warrant, by: &Actor) -> Result<(), SessionError>;
 
     /// Sends words to a session, once for a key.
     ///
@@ -230,7 +232,7 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`]; nothing was said then.
     async fn send_once(
         &self,
-        message: Message,
+        message: Granted<Message>,
         key: Option<Idempotency>,
     ) -> Result<Sent, SessionError>;
 
@@ -240,7 +242,7 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`] when it does not exist or cannot be read.
     async fn data(
         &self,
-        id: &SessionId,
+        warrant: &Warrant,
         excerpt: Excerpt,
         eyes: &Eyes,
     ) -> Result<SessionData, SessionError>;
@@ -250,13 +252,13 @@ pub trait SessionDirectory: Send + Sync {
     ///
     /// # Errors
     /// [`SessionError`]; nothing is left of it then.
-    async fn convene(&self, new: Convening) -> Result<StreamId, SessionError>;
+    async fn convene(&self, new: Granted<Convening>) -> Result<StreamId, SessionError>;
 
     /// Makes a link, or finds the one that has just these members.
     ///
     /// # Errors
     /// [`SessionError`]; nothing was made then.
-    async fn link(&self, new: NewLink) -> Result<(Link, LinkState), SessionError>;
+    async fn link(&self, new: Granted<NewLink>) -> Result<(Link, LinkState), SessionError>;
 
     /// The links that carry words now, of one session or of all.
     ///

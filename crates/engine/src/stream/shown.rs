@@ -1,5 +1,4 @@
-//! What a live conversation shows without being asked: what decides whether somebody without a
-//! credential may speak there.
+//! What a live conversation shows without being asked: what decides which callers may speak there.
 //!
 //! Its task shows it before it answers whoever changed it, so nobody who was answered is judged by
 //! what was so before.
@@ -11,8 +10,8 @@ use moothall_kernel::Conversation;
 /// What is shown of a conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shown {
-    /// It is a link: what is said there is typed into terminals.
-    pub(crate) is_link: bool,
+    /// True if its words are typed into a terminal that only drivers reach.
+    pub(crate) is_for_drivers: bool,
     /// Somebody takes part whose turn is a run of a program.
     pub(crate) runs_programs: bool,
 }
@@ -21,7 +20,7 @@ impl Shown {
     pub(crate) fn of(state: &Conversation) -> Self {
         let runs_programs =
             state.participants().iter().any(|one| one.facts.abilities.runs_programs);
-        Self { is_link: state.is_link(), runs_programs }
+        Self { is_for_drivers: state.is_for_drivers(), runs_programs }
     }
 }
 
@@ -31,21 +30,21 @@ pub(crate) struct Board(AtomicU8);
 
 /// Set once anything was shown; without it the other bits mean nothing.
 const SET: u8 = 1;
-const IS_LINK: u8 = 1 << 1;
+const FOR_DRIVERS: u8 = 1 << 1;
 const RUNS_PROGRAMS: u8 = 1 << 2;
 
 impl Board {
     pub(crate) fn show(&self, shown: Shown) {
-        let link = if shown.is_link { IS_LINK } else { 0 };
+        let drivers = if shown.is_for_drivers { FOR_DRIVERS } else { 0 };
         let programs = if shown.runs_programs { RUNS_PROGRAMS } else { 0 };
-        self.0.store(SET | link | programs, Ordering::Release);
+        self.0.store(SET | drivers | programs, Ordering::Release);
     }
 
     /// Nothing before the conversation is loaded.
     pub(crate) fn read(&self) -> Option<Shown> {
         let bits = self.0.load(Ordering::Acquire);
         (bits & SET != 0).then_some(Shown {
-            is_link: bits & IS_LINK != 0,
+            is_for_drivers: bits & FOR_DRIVERS != 0,
             runs_programs: bits & RUNS_PROGRAMS != 0,
         })
     }

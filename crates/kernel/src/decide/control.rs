@@ -6,7 +6,8 @@ use crate::decide::Decider;
 use crate::model::command::{Actor, Control, Invite, Refusal, Rejection};
 use crate::model::event::{Change, Event, TurnKind, Why, WhyNot};
 use crate::model::ids::ParticipantId;
-use crate::model::participant::{Kind, Profile};
+use crate::model::participant::{Kind, Participant, Profile, TerminalReach};
+use crate::planted::{self, Bypass};
 use crate::policy::{self, Policy, PolicyFault, PolicyName};
 use crate::text;
 use crate::text::names::{self, NameFault};
@@ -257,7 +258,7 @@ impl Decider<'_> {
                 .map_err(|fault| name_fault("participant_id", id, fault))?;
         }
         let id = ParticipantId::new(id);
-        let given = self.checked_profile(invite.profile, &id)?;
+        let given = self.checked_profile(invite.profile.clone(), &id)?;
         let mut profile =
             known.map_or_else(Profile::default, |known| known.profile.clone()).merged(&given);
         let kind = self.kind_of(by, &id, &given, &profile, invite.principal)?;
@@ -277,6 +278,7 @@ impl Decider<'_> {
         let name = profile.nickname.as_deref().unwrap_or(id.as_str());
         self.check_unlike(&id, name, before)?;
         let skeleton = names::skeleton(name);
+        let reach = self.reach(&id, &invite, known)?;
         Ok(Change::Invited {
             kind,
             participant: id,
@@ -287,7 +289,31 @@ impl Decider<'_> {
             address: invite.address,
             number: invite.number,
             part: invite.part,
+            reach,
         })
+    }
+
+    /// Returns whose words reach the terminal that an invitation brings. A participant without one
+    /// has nothing to be reached.
+    fn reach(
+        &self,
+        id: &ParticipantId,
+        invite: &Invite,
+        known: Option<&Participant>,
+    ) -> Result<Option<TerminalReach>, Rejection> {
+        let has_address =
+            invite.address.is_some() || known.is_some_and(|one| one.address.is_some());
+        if has_address || invite.facts.abilities.lives_in_session {
+            let before = known.and_then(|one| one.reach);
+            return Ok(invite.reach.or(before).or(Some(TerminalReach::Writers)));
+        }
+        if invite.reach.is_none() {
+            return Ok(None);
+        }
+        let message = format!(
+            "{id} has no terminal, so `reach` means nothing. Leave it out, or invite a session."
+        );
+        Err(Rejection::new(Refusal::Invalid, "no_terminal", message).about(id))
     }
 
     /// What an invitation makes somebody. A principal is what the server knows, and whoever was a
@@ -333,9 +359,11 @@ impl Decider<'_> {
             );
         }
         let known = self.state.participant(id).filter(|_| *id != by.id);
-        let is_other = |client: &String| {
-            known.is_some_and(|known| known.profile.client.as_ref() != Some(client))
-        };
+        // Who reads here knows an id by what it was: taking it out first changes nothing.
+        let before = || self.state.tombstones.get(id).and_then(|gone| gone.client.as_ref());
+        let client_before = known.map_or_else(before, |known| known.profile.client.as_ref());
+        let is_other =
+            |client: &String| *id != by.id && client_before.is_some_and(|known| known != client);
         if known.is_some() && was_person {
             return Err(Rejection::new(
                 Refusal::Forbidden,
@@ -344,10 +372,16 @@ impl Decider<'_> {
             )
             .about(id));
         }
-        if given.client.as_ref().is_some_and(is_other) {
+        let seats = kind == Kind::Human && known.is_none() && *id != by.id;
+        if seats && !planted::is_open(Bypass::Seating) {
             let message = format!(
-                "Only people invite {id} again under another client. Uninvite it first, or choose another id."
+                "Only people bring people. Ask {id}, or a person here, to do it, and leave {id} out."
             );
+            return Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(id));
+        }
+        if given.client.as_ref().is_some_and(is_other) {
+            let message =
+                format!("Only people invite {id} again under another client. Choose another id.");
             return Err(Rejection::new(Refusal::Forbidden, "humans_only", message).about(id));
         }
         Ok(kind)

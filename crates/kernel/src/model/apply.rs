@@ -10,8 +10,8 @@ use crate::model::participant::{Kind, Participant};
 use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
 use crate::model::start::{OpenStart, Stage};
 use crate::model::state::{
-    Contribution, Conversation, Discussion, Guards, Owner, Reply, Round, Running, Spoken, Turn,
-    Waited,
+    Contribution, Conversation, Discussion, Guards, Owner, Reply, Round, Running, Spoken,
+    Tombstone, Turn, Waited,
 };
 use crate::model::summary::Summary;
 use crate::model::time::{Millis, Timestamp};
@@ -206,7 +206,7 @@ impl Conversation {
             Change::Uninvited { participant, .. } => {
                 if let Some(at) = self.participants.iter().position(|p| p.id == *participant) {
                     let gone = self.participants.remove(at);
-                    self.tombstones.insert(gone.id.clone(), gone.name().to_owned());
+                    self.tombstones.insert(gone.id.clone(), Tombstone::of(&gone, ts));
                 }
                 if let Some(round) = &mut self.floor.round {
                     round.forced.retain(|id| id != participant);
@@ -262,6 +262,7 @@ impl Conversation {
             address,
             number,
             part,
+            reach,
             ..
         } = change
         else {
@@ -279,6 +280,7 @@ impl Conversation {
             known.address = address.clone().or_else(|| known.address.take());
             known.number = number.or(known.number);
             known.part = part.or(known.part);
+            known.reach = reach.or(known.reach);
             return;
         }
         self.participants.push(Participant {
@@ -289,6 +291,7 @@ impl Conversation {
             address: address.clone(),
             number: *number,
             part: *part,
+            reach: *reach,
             skeleton: skeleton.clone(),
             invited_by: by.clone(),
             invited_at: ts,

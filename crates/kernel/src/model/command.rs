@@ -10,7 +10,9 @@ use crate::model::budget::Budgets;
 use crate::model::event::{Cause, Fault, Recorded, To, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use crate::model::participant::{Address, AgentFacts, Answers, Kind, Part, Participant, Profile};
+use crate::model::participant::{
+    Address, AgentFacts, Answers, Kind, Part, Participant, Profile, TerminalReach,
+};
 use crate::model::permission::{Question, Withdrawn};
 pub use crate::model::post::Post;
 use crate::model::settings::{Policy, PolicyName};
@@ -504,6 +506,9 @@ pub struct Invite {
     pub part: Option<Part>,
     /// What the server knows it as, where its id is a principal's.
     pub principal: Option<Kind>,
+    /// The grant of a way to its terminal. If unset, it is that of all writers at the first invite,
+    /// and stays as it is later.
+    pub reach: Option<TerminalReach>,
 }
 
 impl Invite {
@@ -517,6 +522,7 @@ impl Invite {
             number: None,
             part: None,
             principal: None,
+            reach: None,
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::model::budget::{Raise, Spent};
 use crate::model::gathering::GatheringEvent;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::message_part::PartPlace;
-use crate::model::participant::{Address, AgentFacts, Kind, Part, Profile};
+use crate::model::participant::{Address, AgentFacts, Kind, Part, Profile, TerminalReach};
 use crate::model::permission::{PermissionOption, Withdrawn};
 use crate::model::settings::Policy;
 use crate::model::start::{StartOutcome, StartRequest};
@@ -203,6 +203,9 @@ pub enum Change {
         /// Its part in a gathering.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         part: Option<Part>,
+        /// The grant of a way to its terminal, if it has one or gets one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reach: Option<TerminalReach>,
     },
     /// A participant left or was removed.
     Uninvited {

@@ -67,6 +67,12 @@ impl Profile {
         }
     }
 
+    /// True if an invitation with this profile makes a person of an id that the server does not
+    /// know as one.
+    pub fn creates_a_person(&self, principal: Option<Kind>) -> bool {
+        self.client.as_deref() == Some("human") && principal != Some(Kind::Human)
+    }
+
     /// The roles given, or none.
     pub fn roles(&self) -> &[String] {
         self.roles.as_deref().unwrap_or_default()
@@ -96,6 +102,19 @@ pub struct Address {
     pub local_id: String,
 }
 
+/// Says whose words reach the terminal of a participant. Bringing a terminal into a conversation
+/// grants it, and the grant is in the log with the invitation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(strum::Display, strum::EnumString, strum::VariantNames)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum TerminalReach {
+    /// Every participant and caller who may write in the conversation.
+    Writers,
+    /// Callers who may drive sessions. So it is at the home of a session and in a link.
+    Drivers,
+}
+
 /// A participant as its conversation remembers it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Participant {
@@ -113,6 +132,8 @@ pub struct Participant {
     pub number: Option<u32>,
     /// Its part in a gathering.
     pub part: Option<Part>,
+    /// The grant of a way to its terminal; unset without one, and in logs of earlier versions.
+    pub reach: Option<TerminalReach>,
     /// Confusable skeleton of its nickname, or of its id where it has none.
     pub skeleton: String,
     /// Who invited it first.

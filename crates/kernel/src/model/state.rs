@@ -10,7 +10,7 @@ use crate::model::event::{Cause, Guard, Posted, Recorded, To};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use crate::model::participant::{Kind, Part, Participant};
+use crate::model::participant::{Kind, Part, Participant, TerminalReach};
 use crate::model::permission::{OpenQuestion, Settled, Settlement};
 use crate::model::refused::Refusals;
 use crate::model::said::Said;
@@ -22,11 +22,13 @@ use crate::planted::{self, Bug};
 
 mod owner;
 mod round;
+mod tombstone;
 mod turn;
 
 pub use owner::Owner;
 pub(crate) use round::Earlier;
 pub use round::{Reply, Round};
+pub(crate) use tombstone::Tombstone;
 pub(crate) use turn::{Asked, Ended};
 pub use turn::{Running, Turn};
 
@@ -68,7 +70,7 @@ pub struct Conversation {
     /// In invitation order.
     pub(crate) participants: Vec<Participant>,
     /// Names of those who left, so that history can still be read.
-    pub(crate) tombstones: BTreeMap<ParticipantId, String>,
+    pub(crate) tombstones: BTreeMap<ParticipantId, Tombstone>,
     pub(crate) bindings: BTreeSet<String>,
     pub(crate) floor: Floor,
     pub(crate) guards: Guards,
@@ -480,7 +482,7 @@ impl Conversation {
     pub fn name_of<'a>(&'a self, id: &'a ParticipantId) -> &'a str {
         match self.participant(id) {
             Some(participant) => participant.name(),
-            None => self.tombstones.get(id).map_or_else(|| id.as_str(), String::as_str),
+            None => self.tombstones.get(id).map_or_else(|| id.as_str(), |gone| &gone.name),
         }
     }
 
@@ -495,6 +497,18 @@ impl Conversation {
     /// Whether it is a link: it holds the key of its set of members.
     pub fn is_link(&self) -> bool {
         self.bindings.iter().any(|target| target.starts_with(LINK_KEY))
+    }
+
+    /// True if words here reach a terminal that only drivers may reach: in a link, and if a
+    /// participant was brought with that grant. The home of a session is known to its directory.
+    pub fn is_for_drivers(&self) -> bool {
+        let drivers = |one: &Participant| one.reach == Some(TerminalReach::Drivers);
+        self.is_link() || self.participants.iter().any(drivers)
+    }
+
+    /// True if a participant was taken out after a time, or left, and is not here now.
+    pub fn left_after(&self, id: &ParticipantId, time: Timestamp) -> bool {
+        self.tombstones.get(id).is_some_and(|gone| gone.left_at > time)
     }
 
     /// The invited to whom turns are given, in invitation order.

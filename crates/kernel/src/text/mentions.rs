@@ -269,6 +269,7 @@ mod tests {
             address: None,
             number: None,
             part: None,
+            reach: None,
             skeleton: String::new(),
             invited_by: "user".into(),
             invited_at: Timestamp::default(),

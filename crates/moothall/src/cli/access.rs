@@ -21,8 +21,17 @@ pub enum Token {
     Create(NewToken),
     /// List all tokens, browsers that are signed in too
     List(KeyOf),
-    /// Make a token worthless, at once
-    Revoke(TokenId),
+    /// Revoke a token, the browsers that signed in with it, and its open invitations
+    Revoke(RevokedToken),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct RevokedToken {
+    #[command(flatten)]
+    pub token: TokenId,
+    /// Also revoke the tokens that came of its invitations; they are listed first
+    #[arg(long)]
+    pub with_children: bool,
 }
 
 #[derive(Clone, Debug, Args)]

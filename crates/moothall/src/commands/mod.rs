@@ -44,7 +44,9 @@ mod why;
 pub use self::chat::width;
 use std::path::Path;
 
-use crate::cli::{Command, Global, Invitation, NewInvitation, NewToken, Token, TokenId};
+use crate::cli::{
+    Command, Global, Invitation, NewInvitation, NewToken, RevokedToken, Token, TokenId,
+};
 use crate::client::Client;
 use crate::config;
 use crate::credential::{Meant, Said};
@@ -156,7 +158,7 @@ fn data_of(command: &Command) -> Option<&Path> {
         Command::Token(
             Token::Create(NewToken { key, .. })
             | Token::List(key)
-            | Token::Revoke(TokenId { key, .. }),
+            | Token::Revoke(RevokedToken { token: TokenId { key, .. }, .. }),
         )
         | Command::Page(key) => key.data.as_deref(),
         Command::Invitation(Invitation::Create(NewInvitation { key, .. })) => key.data.as_deref(),

@@ -1,10 +1,13 @@
 //! `token`: makes, lists and revokes tokens.
 
-use moothall_surfaces::wire::{TokenCreated, TokenEntry, TokenList, TokenRequest, TokenRevoked};
-use serde_json::json;
+use std::collections::BTreeSet;
+
+use moothall_surfaces::wire::{
+    RevokeRequest, TokenCreated, TokenEntry, TokenList, TokenRequest, TokenRevoked,
+};
 
 use super::{Context, sure};
-use crate::cli::{NewToken, Token, TokenId};
+use crate::cli::{NewToken, RevokedToken, Token, TokenId};
 use crate::client::segment;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
@@ -85,21 +88,55 @@ fn row(context: &Context, token: &TokenEntry) -> String {
     )
 }
 
-async fn revoke(context: &Context, args: &TokenId) -> Result<(), Fault> {
+async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
+    let TokenId { id, sure, .. } = &args.token;
+    let children = came_of(context, id).await?;
+    if args.with_children && !context.printer.json {
+        children.iter().try_for_each(|token| context.printer.line(&row(context, token)))?;
+    }
+    let others = match (args.with_children, children.len()) {
+        (true, 1) => ", and the token above, which came of its invitations".into(),
+        (true, count @ 2..) => {
+            format!(", and the {count} tokens above, which came of its invitations")
+        }
+        _ => String::new(),
+    };
     sure::ask(
         context,
-        &args.sure,
-        &format!("Make token {} worthless, and every browser that signed in with it?", args.id),
+        sure,
+        &format!(
+            "Revoke token {id}, the browsers that signed in with it and its open invitations{others}?"
+        ),
     )?;
-    let revoked: TokenRevoked =
-        context.client.post(&format!("/tokens/{}/revoke", segment(&args.id)), &json!({})).await?;
+    let request = RevokeRequest { with_children: args.with_children.then_some(true) };
+    let path = format!("/tokens/{}/revoke", segment(id));
+    let revoked: TokenRevoked = context.client.post(&path, &request).await?;
     if context.printer.json {
         return context.printer.object(&revoked);
     }
     note(if revoked.changed {
-        "It is worth nothing any more, and neither is what signed in with it."
+        "It is revoked, with the browsers that signed in with it and its open invitations."
     } else {
-        "It was worth nothing already."
+        "It was revoked already."
     });
+    if !revoked.children.is_empty() {
+        note(&format!(
+            "These came of its invitations and are valid. Revoke them too: moothall token revoke {id} --with-children"
+        ));
+        revoked.children.iter().try_for_each(|token| context.printer.line(&row(context, token)))?;
+    }
     Ok(())
+}
+
+/// Returns the valid tokens that came of the invitations of a token, and of theirs.
+async fn came_of(context: &Context, id: &str) -> Result<Vec<TokenEntry>, Fault> {
+    let mut list: TokenList = context.client.get("/tokens").await?;
+    let mut known = BTreeSet::from([id.to_owned()]);
+    list.tokens.retain(|token| {
+        token.parent.as_ref().is_some_and(|parent| known.contains(parent))
+            && known.insert(token.id.clone())
+    });
+    let stands_alone = |token: &TokenEntry| token.kind == "personal" || token.kind == "agent";
+    list.tokens.retain(|token| token.revoked_at.is_none() && stands_alone(token));
+    Ok(list.tokens)
 }

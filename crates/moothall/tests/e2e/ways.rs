@@ -72,7 +72,8 @@ const ROWS: &[Row] = &[
     Row("link", &["link", "nobody", "nothing"], [Absent, Refused, Refused]),
     Row("link list", &["link", "list"], [Well, Well, Well]),
     Row("link close", &["link", "close", "0198c0de"], [Absent, Refused, Refused]),
-    Row("gather start", GATHER, [Well, Well, Well]),
+    // An agent seats no person whom the server does not know.
+    Row("gather start", GATHER, [Well, Well, Denied]),
     Row("gather list", &["gather", "list"], [Well, Well, Well]),
     Row("gather show", &["gather", "show", "T"], [Absent, Absent, Absent]),
     Row("gather pass", &["gather", "pass", "T"], [Absent, Absent, Absent]),

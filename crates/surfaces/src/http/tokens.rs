@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use axum::Json;
 use axum::extract::{Path, State};
-use axum::{Extension, Json};
 use moothall_engine::access::{
-    Caller, NewToken, Principal, Scope, Scopes, TOKEN_THREADS_MAX, TokenId,
+    Descent, NewToken, Principal, Scope, Scopes, TOKEN_THREADS_MAX, TokenId,
 };
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Kind;
@@ -17,7 +17,8 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Body, Params, participant, stream_id};
 use crate::strict::Inbound;
 use crate::wire::{
-    AuditPage, AuditRow, ErrorBody, TokenCreated, TokenEntry, TokenList, TokenRequest, TokenRevoked,
+    AuditPage, AuditRow, ErrorBody, RevokeRequest, TokenCreated, TokenEntry, TokenList,
+    TokenRequest, TokenRevoked,
 };
 
 /// Rows of a page of the record where nothing is said.
@@ -149,18 +150,23 @@ pub async fn list(State(app): State<App>) -> ApiResult<Json<TokenList>> {
     Ok(Json(TokenList { tokens: app.access.tokens().await?.iter().map(TokenEntry::of).collect() }))
 }
 
-/// Revokes a token, and every browser that signed in with it. What they have open is closed within
-/// a second.
-#[utoipa::path(post, path = "/tokens/{id}/revoke", operation_id = "revoke_token", tag = "access",
+impl Inbound for RevokeRequest {}
+
+/// Revokes a token, the browsers that signed in with it, and its invitations that were not accepted
+/// yet; `with_children` also the tokens that came of those that were. What they have open is closed
+/// within a second.
+#[utoipa::path(post, path = "/tokens/{id}/revoke", operation_id = "revoke_token", tag = "access", request_body = Option<RevokeRequest>,
     params(("id" = String, Path, description = "The token's id, not the token.")),
     responses((status = 200, body = TokenRevoked), (status = "4XX", body = ErrorBody)))]
 pub async fn revoke(
     State(app): State<App>,
-    Extension(caller): Extension<Caller>,
     Path(id): Path<String>,
+    body: Body,
 ) -> ApiResult<Json<TokenRevoked>> {
-    let changed = app.access.revoke(&caller, &TokenId::new(id)).await?;
-    Ok(Json(TokenRevoked { revoked: true, changed }))
+    let RevokeRequest { with_children } = body.read()?;
+    let descent = if with_children == Some(true) { Descent::All } else { Descent::Own };
+    let revocation = app.access.revoke(body.caller(), &TokenId::new(id), descent).await?;
+    Ok(Json(TokenRevoked::of(&revocation)))
 }
 
 /// Reads the record of credentials and refusals, the newest first.

@@ -154,7 +154,7 @@ pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<Valu
         Some(model.unwrap_or_else(|| model_of(door, client.as_deref())))
     };
     let profile = value(WireProfile { client, model, roles, nickname, session })?;
-    let invite = NewInvite { participant_id: named, profile: Some(profile) };
+    let invite = NewInvite { participant_id: named, profile: Some(profile), reach: None };
     let command = control::of(
         door,
         &stream,

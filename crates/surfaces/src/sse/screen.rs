@@ -58,7 +58,7 @@ impl Reader {
                 State::SessionAct => return None,
                 State::Ends => {
                     self.state = State::SessionAct;
-                    return Some(signal("ended", &json!({ "session": self.watched.session })));
+                    return Some(signal("ended", &json!({ "session": self.watched.session() })));
                 }
                 State::Begins => self.state = State::Listens,
                 State::Listens => {
@@ -118,7 +118,7 @@ impl Reader {
             }
             // A terminal that cannot be looked at any more is over for whoever looks at it.
             Err(error) => {
-                tracing::debug!(session = %self.watched.session, %error, "a screen cannot be read");
+                tracing::debug!(session = %self.watched.session(), %error, "a screen cannot be read");
                 if self.state != State::SessionAct {
                     self.state = State::Ends;
                 }
@@ -128,6 +128,6 @@ impl Reader {
     }
 
     async fn view(&self) -> Result<ScreenAnswer, AccessError> {
-        Ok(ScreenAnswer::of(&self.watched.session, self.watched.view().await?))
+        Ok(ScreenAnswer::of(self.watched.session(), self.watched.view().await?))
     }
 }

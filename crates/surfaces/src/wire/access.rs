@@ -1,7 +1,7 @@
 //! Credentials on the wire. A credential itself is in two bodies only: the request that signs in,
 //! and the answer that made it.
 
-use moothall_engine::access::{Audited, Caller, Mode, Token};
+use moothall_engine::access::{Audited, Caller, Mode, Revocation, Token};
 use moothall_kernel::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -159,7 +159,8 @@ pub struct TokenEntry {
     pub threads: Option<Vec<String>>,
     /// What people call it.
     pub label: String,
-    /// The id of the credential that a session was begun with.
+    /// The id of the credential that it was made from: that a browser signed in with, or that made
+    /// the invitation.
     pub parent: Option<String>,
     /// When it was made.
     pub created_at: String,
@@ -169,6 +170,18 @@ pub struct TokenEntry {
     pub last_used_at: Option<String>,
     /// When it was revoked.
     pub revoked_at: Option<String>,
+}
+
+impl TokenRevoked {
+    /// Returns what came of it.
+    pub fn of(revocation: &Revocation) -> Self {
+        Self {
+            revoked: true,
+            changed: !revocation.revoked.is_empty(),
+            ids: revocation.revoked.iter().map(ToString::to_string).collect(),
+            children: revocation.left.iter().map(TokenEntry::of).collect(),
+        }
+    }
 }
 
 impl TokenEntry {
@@ -211,6 +224,22 @@ pub struct TokenRevoked {
     pub revoked: bool,
     /// Whether it was worth something before.
     pub changed: bool,
+    /// The ids of everything that was revoked now: itself, browsers that signed in with it, its
+    /// invitations that were not accepted, and with `with_children` the tokens that came of others.
+    #[serde(default)]
+    pub ids: Vec<String>,
+    /// The tokens that came of its invitations, and of theirs, and are worth something still.
+    #[serde(default)]
+    pub children: Vec<TokenEntry>,
+}
+
+/// Body of `POST /tokens/{id}/revoke`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct RevokeRequest {
+    /// Also revoke the tokens that came of its invitations, and of theirs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with_children: Option<bool>,
 }
 
 /// Answer of `GET /audit`.

@@ -53,6 +53,9 @@ pub struct NewInvite {
     pub participant_id: Option<String>,
     /// The fields of a [`WireProfile`], to be read strictly.
     pub profile: Option<Value>,
+    /// `writers` or `drivers`: says whose words reach its terminal, if it has one. If it is
+    /// missing, `writers` at the first invite and as before later.
+    pub reach: Option<String>,
 }
 
 /// Whom to take out.
@@ -172,10 +175,14 @@ pub fn changes_as_content(changes: &[Change]) -> Value {
 
 fn change_as_entry(change: &Change) -> (&'static str, Value) {
     match change {
-        Change::Invited { participant, given, address, .. } => (
-            "invite",
-            json!({"participant_id": participant, "profile": WireProfile::of(given, address.as_ref())}),
-        ),
+        Change::Invited { participant, given, address, reach, .. } => {
+            let profile = WireProfile::of(given, address.as_ref());
+            let mut entry = json!({"participant_id": participant, "profile": profile});
+            if let Some(reach) = reach {
+                entry["reach"] = json!(reach);
+            }
+            ("invite", entry)
+        }
         Change::Uninvited { participant, .. } => {
             ("uninvite", json!({"participant_id": participant}))
         }

@@ -24,7 +24,8 @@ pub mod rpc;
 
 pub use access::{
     AuditPage, AuditRow, InvitationAccepted, InvitationCode, InvitationRequest, PrincipalRef,
-    SignIn, SignedOut, TokenCreated, TokenEntry, TokenList, TokenRequest, TokenRevoked, WhoAmI,
+    RevokeRequest, SignIn, SignedOut, TokenCreated, TokenEntry, TokenList, TokenRequest,
+    TokenRevoked, WhoAmI,
 };
 pub use answers::{
     Accepted, AgentEntry, AgentList, Bell, Cancelled, DeltaSignal, EventPage, Health, JoinPrompt,

@@ -123,6 +123,9 @@ pub struct InvitedEntry {
     pub runtime: Option<String>,
     /// Whether the registry knows its client; `true` for people.
     pub known: bool,
+    /// Says whose words reach its terminal, if it has one: `writers`, or `drivers` alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reach: Option<String>,
     /// Its place in the order of invitations, from 0: views choose its colour by it.
     pub color: usize,
 }
@@ -228,6 +231,7 @@ impl InvitedEntry {
             kind: participant.kind.to_string(),
             runtime: agent.then(|| participant.facts.runtime.to_string()),
             known: !agent || participant.facts.known,
+            reach: participant.reach.map(|reach| reach.to_string()),
             color: order,
         }
     }

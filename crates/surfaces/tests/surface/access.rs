@@ -239,7 +239,8 @@ async fn a_revoked_token_closes_what_it_has_open() {
     let mut kept = open(get(&stream).bearer_auth(&other)).await;
     let (_, revoked) =
         server.as_operator(Method::POST, &format!("/tokens/{id}/revoke"), json!({})).await;
-    assert_eq!(revoked, json!({"revoked": true, "changed": true}));
+    assert_eq!((&revoked["revoked"], &revoked["changed"]), (&json!(true), &json!(true)));
+    assert_eq!(revoked["ids"].as_array().unwrap().len(), 2, "the token and the browser: {revoked}");
     for frames in &mut lost {
         assert_eq!(frames.next().await.unwrap().name.as_deref(), Some("signed-out"));
         assert_eq!(frames.next().await, None);

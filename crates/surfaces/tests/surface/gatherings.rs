@@ -34,6 +34,13 @@ fn agent(name: &str, number: u32, client: &str) -> Value {
     json!({"name": name, "number": number, "kind": "agent", "client": client})
 }
 
+/// Makes Ann and Bob known to the server: an agent seats no other people.
+async fn introduce(server: &Server) {
+    for name in ["ann", "bob"] {
+        token(server, json!({"principal": name})).await;
+    }
+}
+
 /// The same, to write the harvest.
 fn harvester(mut member: Value) -> Value {
     member["role"] = json!("harvester");
@@ -192,6 +199,7 @@ async fn start_gathering_brings_sessions_agents_and_people_or_nobody() {
 async fn nested_gathering_guard_prevents_starting_a_gathering_within_a_gathering() {
     let (server, stage) = Server::with_terminals().await;
     server.session("inside").await;
+    introduce(&server).await;
     let inside = stage.token("inside");
     let members = || vec![session("inside", 1), person("Ann", 2), person("Bob", 3), scribe(4)];
     let first = id_of(&begun(&server, plan(members())).await);
@@ -230,6 +238,7 @@ async fn nested_gathering_guard_prevents_starting_a_gathering_within_a_gathering
 async fn history_search_is_invoked_during_seed_preparation() {
     let (server, stage) = Server::with_terminals().await;
     server.session("inside").await;
+    introduce(&server).await;
     let inside = stage.token("inside");
     let titled = async |name: &str| {
         let (_, thread) = server.post("/threads", json!({"name": name})).await;

@@ -12,6 +12,7 @@ mod assist;
 mod backwards;
 mod bounds;
 mod described;
+mod effects;
 mod floor;
 mod gatherings;
 mod links;

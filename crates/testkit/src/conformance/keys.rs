@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use moothall_engine::access::{
-    AuditAction, AuditEntry, InsertOutcome, Principal, Principals, Reach, Scope, Scopes, Secret,
-    Token, TokenId, TokenKind,
+    AuditAction, AuditEntry, Descent, InsertOutcome, Principal, Principals, Reach, Scope, Scopes,
+    Secret, Token, TokenId, TokenKind,
 };
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::{Millis, Timestamp};
@@ -100,16 +100,23 @@ pub async fn revoking_reaches_what_was_made_from_a_token<S: Subject>(subject: S)
         add(log, token).await;
     }
     let revoke = async || {
-        log.revoke(&root.id, at(7), &entry(AuditAction::TokenRevoked, "root")).await.unwrap()
+        log.revoke(&root.id, Descent::Own, at(7), &entry(AuditAction::TokenRevoked, "root"))
+            .await
+            .unwrap()
     };
     let mut revoked = revoke().await;
     revoked.sort();
     assert_eq!(revoked, [root.id.clone(), session.id.clone()]);
     assert_eq!(revoke().await, []);
     assert_eq!(
-        log.revoke(&TokenId::new("none"), at(7), &entry(AuditAction::TokenRevoked, "none"))
-            .await
-            .unwrap(),
+        log.revoke(
+            &TokenId::new("none"),
+            Descent::Own,
+            at(7),
+            &entry(AuditAction::TokenRevoked, "none")
+        )
+        .await
+        .unwrap(),
         []
     );
     let valid =
@@ -180,7 +187,9 @@ pub async fn tokens_last<S: Subject>(subject: S) {
         add(log, token).await;
     }
     log.note_use(&kept.id, at(3)).await.unwrap();
-    log.revoke(&revoked.id, at(4), &entry(AuditAction::TokenRevoked, "")).await.unwrap();
+    log.revoke(&revoked.id, Descent::Own, at(4), &entry(AuditAction::TokenRevoked, ""))
+        .await
+        .unwrap();
     let (tokens, record) = (log.tokens().await.unwrap(), log.audit(None, 10).await.unwrap());
     assert_eq!(
         (tokens[0].last_used_at, tokens[1].revoked_at, record.len()),

@@ -58,6 +58,7 @@ fn invited(id: &str, nickname: Option<&str>) -> Event {
         address: None,
         number: None,
         part: None,
+        reach: None,
     };
     Event::Controlled { by: ParticipantId::user(), changes: vec![change], unproven: false }
 }

@@ -14,6 +14,7 @@ use moothall_kernel::time::Millis;
 use moothall_kernel::view::{Viewer, visible};
 
 use super::{ConversationView, missing, not_found};
+use crate::access::Permitted;
 use crate::answers::{Answer, HallError};
 use crate::door::{Action, Door};
 use crate::hall::inner::fresh_id;
@@ -87,20 +88,22 @@ impl Door {
             let reason = format!("'parts' takes more than {PASS}, which says nothing");
             return Err(TaskError::Invalid(reason));
         }
+        let said = ClientCommand::Post(post);
+        let said = self.hall.permit(&self.caller, &conversation, said).await?;
         let answer = match self.forwarder(&app) {
             // Whoever said for whom messages are is away, so this one is for nobody.
             None if moderated && self.hall.inner.tasks.app(&app).is_none() => {
                 let draft = fresh_id(self.hall.now()).to_string();
                 return Err(TaskError::Blocked { draft, reason: UNREACHABLE.into() });
             }
-            None => self.hall.submit(&conversation, ClientCommand::Post(post), None).await?,
+            None => self.submit(said, None).await?,
             Some((manager, within)) => {
                 let (draft, at) = (fresh_id(self.hall.now()).to_string(), self.hall.now());
                 let sender = own.agent().clone();
                 let members = view.participants;
                 let message =
                     Forwarding { task, app, conversation, draft, sender, parts, at, members };
-                self.send_if_forwarded(message, post, manager, within).await?
+                self.send_if_forwarded(message, said, manager, within).await?
             }
         };
         let posted = answer.event.filter(|event| matches!(event.event, Event::Posted(_)));
@@ -117,15 +120,14 @@ impl Door {
     async fn send_if_forwarded(
         &self,
         message: Forwarding,
-        post: Post,
+        said: Permitted,
         manager: Arc<dyn TaskManager>,
         within: Millis,
     ) -> Result<Answer, TaskError> {
-        let conversation = message.conversation.clone();
+        let (conversation, command) = said.into_parts();
         let condition = Condition { principal: message.app.clone(), within };
         let draft = message.draft.clone();
         let asker = Arc::new(ManagerAsker { manager, message, refusal: OnceLock::new() });
-        let command = ClientCommand::Post(post);
         let sent =
             self.hall.submit_if_agreed(&conversation, command, None, condition, asker.clone());
         match sent.await {

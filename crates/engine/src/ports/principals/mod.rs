@@ -1,7 +1,7 @@
 //! The port to whatever keeps principals, their credentials and the audit record.
 
 use async_trait::async_trait;
-use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Timestamp;
 
@@ -37,6 +37,15 @@ pub enum InsertOutcome {
     Used,
 }
 
+/// The tokens that are revoked together with one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Descent {
+    /// The browsers that signed in with it, and its invitations that were not accepted yet.
+    Own,
+    /// Those, and the tokens that came of its invitations, with all that came of them in turn.
+    All,
+}
+
 /// Principals, their credentials, and the audit record. What changes something is recorded in the
 /// same breath, or not done.
 #[async_trait]
@@ -56,11 +65,23 @@ pub trait Principals: Send + Sync {
     async fn token(&self, hash: &TokenHash) -> Result<Option<Token>, LogError>;
     /// All tokens, the oldest first.
     async fn tokens(&self) -> Result<Vec<Token>, LogError>;
-    /// Revokes a token and those that were made from it. Gives those that were not revoked before;
-    /// nothing is recorded where there are none.
+    /// Returns the token with this id, valid or not.
+    async fn token_of_id(&self, id: &TokenId) -> Result<Option<Token>, LogError>;
+    /// Revokes a token and its descent. Returns those that were not revoked before, and records
+    /// nothing if there are none.
     async fn revoke(
         &self,
         id: &TokenId,
+        descent: Descent,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Result<Vec<TokenId>, LogError>;
+    /// Revokes the invitations into a conversation that a principal made or that are for it, if
+    /// they were not accepted yet. Returns them, and records nothing if there are none.
+    async fn cancel_invitations(
+        &self,
+        stream: &StreamId,
+        of: &ParticipantId,
         at: Timestamp,
         entry: &AuditEntry,
     ) -> Result<Vec<TokenId>, LogError>;

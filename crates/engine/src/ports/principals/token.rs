@@ -207,8 +207,8 @@ pub struct Token {
     pub reach: Reach,
     /// What people call it.
     pub label: String,
-    /// The credential that this one was made from, and without which it is worth nothing: a session
-    /// has one.
+    /// The credential that this one was made from. A browser's is worth nothing without it, and
+    /// neither is an invitation's code; a token that came of an invitation has its maker's.
     pub parent: Option<TokenId>,
     /// When it was made.
     pub created_at: Timestamp,
@@ -221,6 +221,17 @@ pub struct Token {
 }
 
 impl Token {
+    /// True if it is worth nothing without its parent.
+    pub fn depends_on_parent(&self) -> bool {
+        matches!(self.kind, TokenKind::SignIn | TokenKind::Invitation)
+    }
+
+    /// True if it is an invitation into this conversation and no other.
+    pub fn invites_into(&self, stream: &StreamId) -> bool {
+        self.kind == TokenKind::Invitation
+            && self.reach.only().is_some_and(|only| only.iter().eq([stream]))
+    }
+
     /// Whether it is worth something now.
     pub fn is_valid(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && now < self.expires_at

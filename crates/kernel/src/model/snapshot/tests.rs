@@ -9,6 +9,7 @@ use crate::model::gathering::{Gathering, GatheringPlan, Hearing, Member, Phase, 
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::participant::{
     Abilities, Address, AgentFacts, Kind, OnLost, Part, Participant, Profile, Runtime,
+    TerminalReach,
 };
 use crate::model::permission::{
     OpenQuestion, PermissionOption, Settled, Settlement, Waiting, Withdrawn,
@@ -19,7 +20,7 @@ use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::{OpenStart, Stage, StartRequest};
 use crate::model::state::{
     Asked, Contribution, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Owner,
-    Reply, Round, Running, Spending, Spoken, Turn, Waited,
+    Reply, Round, Running, Spending, Spoken, Tombstone, Turn, Waited,
 };
 use crate::model::summary::{Summaries, Summary};
 use crate::model::task::{NewConversation, Task, TaskStatus, TaskTerms};
@@ -140,6 +141,10 @@ fn turn() -> Turn {
     }
 }
 
+fn tombstone() -> Tombstone {
+    Tombstone { name: "Gone".into(), client: Some("claude".into()), left_at: at(7) }
+}
+
 fn participant() -> Participant {
     Participant {
         id: "a".into(),
@@ -164,6 +169,7 @@ fn participant() -> Participant {
         }),
         number: Some(1),
         part: Some(Part::Speaker),
+        reach: Some(TerminalReach::Drivers),
         skeleton: "ann".into(),
         invited_by: "user".into(),
         invited_at: at(2),
@@ -275,7 +281,7 @@ fn full() -> Conversation {
         paused_by_proof: true,
         people: BTreeSet::from([ParticipantId::user()]),
         participants: vec![participant()],
-        tombstones: BTreeMap::from([("gone".into(), "Gone".to_owned())]),
+        tombstones: BTreeMap::from([("gone".into(), tombstone())]),
         bindings: BTreeSet::from(["chat:1".to_owned()]),
         floor: floor(),
         guards,

@@ -4,7 +4,9 @@ use moothall_engine::access::Mode;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{agent, begun, code, id_of, living, person, plain, plan, refusal, scribe, session};
+use super::{
+    agent, begun, code, id_of, introduce, living, person, plain, plan, refusal, scribe, session,
+};
 use crate::access::token;
 use crate::mcp::call;
 use crate::server::Server;
@@ -16,6 +18,7 @@ async fn who_may_bring_whom() {
     for name in ["inside", "beside"] {
         server.session(name).await;
     }
+    introduce(&server).await;
     let inside = stage.token("inside");
     let (beside, started) = (session("beside", 1), agent("Dora", 1, "demo"));
     let with = |member: &Value| plan(vec![member.clone(), person("Bob", 2), scribe(3)]);
@@ -74,6 +77,7 @@ async fn who_may_bring_whom() {
 async fn an_agent_begins_so_many_gatherings_in_an_hour_and_no_more() {
     let (server, stage) = Server::with_terminals().await;
     server.session("inside").await;
+    introduce(&server).await;
     let inside = stage.token("inside");
     for _ in 0..20 {
         assert_eq!(server.post_as(&inside, "/gatherings", plain()).await.0, 200);
