@@ -25,7 +25,7 @@ pub struct Limits {
     pub writes_burst: u32,
     /// Invitations into one thread, each minute.
     pub invites_per_minute: u32,
-    /// Attempts to sign in from one address that fail, each minute.
+    /// Wrong keys and codes from one address, each minute, before their answer is 429.
     pub logins_per_minute: u32,
     /// Streams of events that one principal has open.
     pub streams_per_principal: u32,
@@ -172,25 +172,17 @@ impl Rates {
         self.0.invites.take(stream.clone(), f64::from(cost))
     }
 
-    /// Whether this address may try to sign in. Only what fails is charged, by
-    /// [`Rates::login_failed`].
-    ///
-    /// # Errors
-    /// `rate_limited`.
-    pub fn login(&self, address: Option<IpAddr>) -> ApiResult<()> {
-        match address.filter(|_| self.0.on) {
-            Some(address) => self.0.logins.look(&grouped(address), 1.0),
-            None => Ok(()),
-        }
+    /// Counts a wrong key against the address that it came from. Returns `rate_limited` once that
+    /// address showed too many. Called only after the key was looked up, so a good key never waits
+    /// for the wrong ones of others at its address.
+    pub fn wrong_key(&self, address: Option<IpAddr>) -> Option<ApiError> {
+        let address = address.filter(|_| self.0.on)?;
+        self.0.logins.take(grouped(address), 1.0).err()
     }
 
-    /// What an attempt to sign in gets that was worth nothing. Whether there is room for another is
-    /// what that one is asked.
-    pub fn login_failed(&self, address: Option<IpAddr>) -> ApiError {
-        if let Some(address) = address.filter(|_| self.0.on) {
-            drop(self.0.logins.take(grouped(address), 1.0));
-        }
-        ApiError::unauthenticated()
+    /// Returns what a request with a wrong key gets.
+    pub fn refuse_key(&self, address: Option<IpAddr>) -> ApiError {
+        self.wrong_key(address).unwrap_or_else(ApiError::unauthenticated)
     }
 
     /// Counts a stream that is being opened.
@@ -275,11 +267,6 @@ impl<K: Hash + Eq> Bucket<K> {
         }
         paid.insert(key, then);
         Ok(())
-    }
-
-    fn look(&self, key: &K, cost: f64) -> ApiResult<()> {
-        let owed = lock(&self.owed);
-        self.after(&owed.pace, owed.paid.get(key), Instant::now(), cost).map(drop)
     }
 
     /// When a key will have paid for one thing more.

@@ -51,7 +51,7 @@ const SERVER: &[Entry] = &[
     (
         "invite_code",
         "\"let-our-agents-in\"",
-        "What agents of other programs need to register. Unset: in local mode nothing, and in token mode none can.",
+        "What agents of other programs need to register; long and random, since a right guess always passes. Unset: in local mode nothing, and in token mode none can.",
     ),
     (
         "allowed_hosts",
@@ -90,7 +90,7 @@ const LIMITS: &[Entry] = &[
     (
         "logins_per_minute",
         "5",
-        "Token mode: attempts to sign in from one address that fail, each minute. 0: no limit.",
+        "Token mode: wrong keys and codes from one address, each minute, before their answer is 429. Good ones always pass. 0: no limit.",
     ),
     (
         "streams_per_principal",

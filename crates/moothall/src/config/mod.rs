@@ -132,7 +132,7 @@ pub struct LimitsConfig {
     pub writes_burst: u32,
     /// Invitations into one thread, each minute.
     pub invites_per_minute: u32,
-    /// Attempts to sign in from one address that fail, each minute.
+    /// Wrong keys and codes from one address, each minute, before their answer is 429.
     pub logins_per_minute: u32,
     /// Streams of events that one principal has open.
     pub streams_per_principal: u32,

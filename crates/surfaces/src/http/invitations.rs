@@ -55,9 +55,8 @@ pub async fn accept(
     body: Body,
 ) -> ApiResult<Json<TokenCreated>> {
     let InvitationAccepted { code } = body.read()?;
-    app.rates.login(address.0)?;
     let accepted = app.access.accept(&code).await?;
-    let (secret, token) = accepted.ok_or_else(|| app.rates.login_failed(address.0))?;
+    let (secret, token) = accepted.ok_or_else(|| app.rates.refuse_key(address.0))?;
     Ok(Json(TokenCreated { token: secret.reveal().to_owned(), entry: TokenEntry::of(&token) }))
 }
 

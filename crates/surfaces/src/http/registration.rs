@@ -1,6 +1,8 @@
 //! Agents register themselves here, and people say which are theirs. Errors have the shape that
 //! agents of the protocol expect: one sentence, and a code where there is one.
 
+use std::net::IpAddr;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -79,6 +81,13 @@ fn read<T: DeserializeOwned>(body: Result<Body, ApiError>) -> Result<(Body, T), 
     Ok((body, read))
 }
 
+/// Says why an agent is not registered or claimed. A wrong code or claim counts as a wrong key.
+fn refused(app: &App, address: Option<IpAddr>, error: RegistrationError) -> Refusal {
+    let is_wrong = matches!(error, RegistrationError::Code | RegistrationError::NoClaim);
+    let limited = if is_wrong { app.rates.wrong_key(address) } else { None };
+    limited.map_or_else(|| error.into(), Refusal::from)
+}
+
 fn answer(status: StatusCode, body: impl Serialize) -> Response {
     (status, Json(body)).into_response()
 }
@@ -89,21 +98,16 @@ fn answer(status: StatusCode, body: impl Serialize) -> Response {
     responses((status = 201, body = AgentRegistered), (status = "4XX", body = RegistrationRefused)))]
 pub async fn register(
     State(app): State<App>,
-    address: Address,
+    Address(address): Address,
     headers: HeaderMap,
     body: Result<Body, ApiError>,
 ) -> Response {
     let registering = async {
         let (body, registration) = read::<AgentRegistration>(body)?;
         let AgentRegistration { name, description, invite_code } = registration;
-        app.rates.login(address.0)?;
         let agent = NewAgent { name: name.into(), description: description.map(Into::into) };
         let new = app.access.register(body.caller(), agent, invite_code.as_deref()).await;
-        let new = new.inspect_err(|error| {
-            if *error == RegistrationError::Code {
-                drop(app.rates.login_failed(address.0));
-            }
-        })?;
+        let new = new.map_err(|error| refused(&app, address, error))?;
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let scheme = if app.over_tls { "https" } else { "http" };
         Ok::<_, Refusal>(AgentRegistered {
@@ -125,21 +129,16 @@ pub async fn register(
     responses((status = 200, body = AgentClaimed), (status = 201, body = AgentClaimed), (status = "4XX", body = RegistrationRefused)))]
 pub async fn claim(
     State(app): State<App>,
-    address: Address,
+    Address(address): Address,
     body: Result<Body, ApiError>,
 ) -> Response {
     let claiming = async {
         let (body, claim) = read::<AgentClaim>(body)?;
         let AgentClaim { claim_token, owner_user_id, invite_code } = claim;
-        app.rates.login(address.0)?;
         let owner = owner_user_id.to_string();
         let code = invite_code.as_deref();
         let claimed = app.access.claim(body.caller(), &claim_token, &owner, code).await;
-        let (agent, first) = claimed.inspect_err(|error| {
-            if matches!(error, RegistrationError::Code | RegistrationError::NoClaim) {
-                drop(app.rates.login_failed(address.0));
-            }
-        })?;
+        let (agent, first) = claimed.map_err(|error| refused(&app, address, error))?;
         let agent_id = Uuid(uuid::Uuid::try_parse(agent.as_str()).unwrap_or_default());
         let status = if first { StatusCode::CREATED } else { StatusCode::OK };
         Ok::<_, Refusal>((status, AgentClaimed { agent_id, owner_user_id }))

@@ -28,9 +28,8 @@ pub async fn begin(
     body: Body,
 ) -> ApiResult<Response> {
     let SignIn { key } = body.read()?;
-    app.rates.login(address.0)?;
     let (secret, caller) =
-        app.access.sign_in(&key).await?.ok_or_else(|| app.rates.login_failed(address.0))?;
+        app.access.sign_in(&key).await?.ok_or_else(|| app.rates.refuse_key(address.0))?;
     let cookie = cookie(&app.cookie, secret.reveal(), COOKIE_SECONDS, &headers)?;
     Ok(([(header::SET_COOKIE, cookie)], Json(WhoAmI::of(app.access.mode(), &caller)))
         .into_response())

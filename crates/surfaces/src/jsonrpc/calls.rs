@@ -1,5 +1,6 @@
 //! What each method does: what was asked is given to the door, and what it answers is written.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use moothall_engine::access::Caller;
@@ -107,12 +108,16 @@ fn numbers(version: &str) -> Option<Vec<u64>> {
     Some(numbers)
 }
 
-/// Looks up whose key this is.
+/// Looks up whose key this is. A wrong one counts against the address that it came from.
 pub(super) async fn caller_of(
     app: &App,
+    address: Option<IpAddr>,
     connect: &rpc::NetworkConnect,
 ) -> Result<Caller, RpcError> {
-    let refused = || RpcError::new(RpcCode::Unauthorized, "Authentication failed");
+    let refused = || match app.rates.wrong_key(address) {
+        Some(_) => RpcError::plain(RpcCode::RateLimited),
+        None => RpcError::new(RpcCode::Unauthorized, "Authentication failed"),
+    };
     let rpc::NetworkConnect::Agent(rpc::AgentConnect { agent_key, .. }) = connect else {
         let message = "Session tokens not supported by this server";
         return Err(RpcError::new(RpcCode::Unauthorized, message));

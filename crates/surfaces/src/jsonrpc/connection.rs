@@ -360,12 +360,7 @@ impl Connection {
             let counted = at.door.count_request(&at.own, false);
             counted.map_err(|error| RpcError::of(Method::NetworkConnect, error))?;
         }
-        let address = self.address;
-        let many = |_| RpcError::plain(RpcCode::RateLimited);
-        self.app.rates.login(address).map_err(many)?;
-        let caller = calls::caller_of(&self.app, connect).await.inspect_err(|_| {
-            drop(self.app.rates.login_failed(address));
-        })?;
+        let caller = calls::caller_of(&self.app, self.address, connect).await?;
         let door = self.app.entrance.of(caller.clone());
         if let Some(known) = &self.known {
             let own = known.at.own.agent();

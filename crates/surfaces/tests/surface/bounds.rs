@@ -131,23 +131,61 @@ async fn inviting_and_uninviting_again_and_again_is_slowed_down() {
     assert_ne!(other.await.0, 429, "an operator may");
 }
 
-#[tokio::test]
-async fn attempts_to_sign_in_that_fail_are_slowed_down_and_others_are_not() {
-    let server = Server::start_in(Mode::Token).await;
-    let ann = token(&server, json!({"principal": "ann"})).await;
-    for _ in 0..10 {
-        assert_eq!(server.post("/session", json!({"key": ann})).await.0, 200);
-    }
+/// Shows wrong keys until the address has to wait.
+async fn guess(server: &Server) {
     for path in ["/session", "/invitations/accept"] {
         let name = if path == "/session" { "key" } else { "code" };
         for _ in 0..10 {
             server.post(path, json!({name: "wrong"})).await;
         }
-        assert_eq!(
-            server.post(path, json!({name: "wrong"})).await.1["error"]["code"],
-            "rate_limited"
-        );
+        let refused = server.post(path, json!({name: "wrong"})).await;
+        assert_eq!((refused.0, &refused.1["error"]["code"]), (429, &json!("rate_limited")));
     }
+}
+
+#[tokio::test]
+async fn wrong_keys_are_slowed_down_and_good_ones_of_the_same_address_are_not() {
+    let server = Server::open_with(Mode::Token, None, |options| moothall_surfaces::HttpOptions {
+        invite_code: Some("open sesame".into()),
+        ..options
+    })
+    .await;
+    let ann = token(&server, json!({"principal": "ann"})).await;
+    let thread = thread(&server).await;
+    let code = async |name: &str| {
+        let path = format!("/threads/{thread}/invitations");
+        let made = server.as_operator(Method::POST, &path, json!({"principal": name})).await;
+        made.1["code"].as_str().unwrap().to_owned()
+    };
+    let (bob, cat) = (code("bob").await, code("cat").await);
+    guess(&server).await;
+    for key in [&ann, &server.key, &bob] {
+        assert_eq!(server.post("/session", json!({"key": key})).await.0, 200);
+    }
+    assert_eq!(server.post("/invitations/accept", json!({"code": cat})).await.0, 200);
+    // These two answer in the shape of the agents' protocol.
+    let post = async |path: &str, body: Value| {
+        let asked = server.client.post(server.url(path)).json(&body).send();
+        let answered = soon(asked).await.unwrap();
+        let status = answered.status().as_u16();
+        (status, answered.json::<Value>().await.unwrap())
+    };
+    let register = |code: &str| json!({"name": "dan", "inviteCode": code});
+    let path = "/api/v1/auth/register";
+    assert_eq!(post(path, register("open barley")).await.0, 429);
+    let (status, dan) = post(path, register("open sesame")).await;
+    assert_eq!(status, 201, "{dan}");
+    let claim = |claim: Value| {
+        json!({"claimToken": claim, "inviteCode": "open sesame",
+            "ownerUserId": "77777777-7777-4777-8777-777777777777"})
+    };
+    let path = "/api/v1/auth/claim";
+    assert_eq!(post(path, claim(json!("MZAP-WRONG"))).await.0, 429);
+    assert_eq!(post(path, claim(dan["claimToken"].clone())).await.0, 201);
+    let mut client = crate::rpc::Client::open(&server).await;
+    assert_eq!(client.connect("agt_wrong").await["error"]["code"], -32004);
+    let hello = client.connect(dan["apiKey"].as_str().unwrap()).await;
+    assert_eq!(hello["result"]["agentId"], dan["agentId"], "{hello}");
 }
 
 #[tokio::test]
