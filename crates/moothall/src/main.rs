@@ -10,6 +10,7 @@ mod accounts;
 mod place;
 mod clock;
 mod reach;
+mod owner;
 mod profile;
 mod credential;
 mod gauges;

@@ -11,6 +11,7 @@ use moothall_kernel::command::{Refusal, Rejection};
 use moothall_kernel::ids::{Seq, StreamId};
 
 use crate::json::{JsonFault, JsonFaultKind};
+use crate::peer::Unasked;
 use crate::wire::{ErrorBody, ErrorDetail};
 
 macro_rules! codes {
@@ -54,6 +55,7 @@ codes! {
     Forbidden = 403 "The credential, or having none, does not allow this; the message says what does.";
     WrongOrigin = 403 "The request comes from a web page that this server does not trust.";
     OtherUser = 403 "You are another user of this computer than the one who runs this server. They can let every user in with `other_users = true` in `[server]`, or use `--mode token` and give you a token.";
+    OwnerUnknown = 403 "The system does not say which user of this computer asks, and in local mode the server is for the one who runs it. Show a credential: use `moothall` as that user, open the page at the address that `moothall page` prints, or send `Authorization: Bearer <token>`. Or let the server ask (a service of systemd needs `AF_NETLINK` in `RestrictAddressFamilies`), use `--mode token`, or write `unasked = \"converse\"` in `[server]`, which lets every user of this computer converse.";
     ReservedSender = 403 "`from` names the server itself.";
     SessionRequired = 403 "Only a session can do this: the request has to bring the token of its environment.";
     WrongSpeaker = 403 "`from` names somebody else than the one who asks.";
@@ -165,6 +167,17 @@ impl ApiError {
     /// What was presented does not allow it.
     pub fn forbidden(message: impl Into<String>, briefly: impl Into<String>) -> Self {
         Self { refused: Some(Refused(briefly.into())), ..Self::new(Code::Forbidden, message) }
+    }
+
+    /// The caller shows no credential, and the system does not say whose process it is.
+    pub fn owner_unknown(why: Unasked) -> Self {
+        let message = format!("{} Why it does not say so: {why}.", Code::OwnerUnknown.meaning());
+        Self {
+            refused: Some(Refused(
+                "by a user of this computer whom the system does not name".into(),
+            )),
+            ..Self::new(Code::OwnerUnknown, message)
+        }
     }
 
     /// So much of this was asked for that there is nothing left of it for a while.

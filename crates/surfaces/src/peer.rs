@@ -3,7 +3,8 @@
 //! The system knows the owner of every socket. It is asked once for each connection, with the
 //! connection as its client sees it. What this is for stands in `docs/security.md`.
 
-use std::net::SocketAddr;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 
 /// Who is at the other end of a connection, as far as the system says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,13 +14,41 @@ pub enum Peer {
     Owner,
     /// Another user of this computer, by number.
     Other(u32),
-    /// The system cannot tell: it has no way to ask, or the other end is in another network
-    /// namespace.
-    Unknown,
+    /// The system does not say.
+    Unknown(Unasked),
     /// Nobody any more. The system says root of a socket that no process holds, so this is asked
     /// for by itself: whoever sends a request and closes at once is nobody who could read its
     /// answer, and is not root.
     Gone,
+}
+
+/// Reasons for which the system does not say whose process is at the other end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unasked {
+    /// The question is asked on Linux only.
+    #[error(
+        "only on Linux can the system be asked whose process is at the other end of a connection"
+    )]
+    System,
+    /// The system answers the question with this error, e.g. because a service may not open sockets
+    /// of the family `AF_NETLINK`.
+    #[error(
+        "the system refuses the question whose process is at the other end of a connection (sock_diag over AF_NETLINK: {})",
+        io::Error::from_raw_os_error(*.0)
+    )]
+    Refused(i32),
+    /// The answer is not one, or it knows no such socket: the client is in another network
+    /// namespace.
+    #[error(
+        "the system knows no process at the other end of this connection: its client is in another network namespace, such as a container's"
+    )]
+    Elsewhere,
+}
+
+impl Unasked {
+    pub(crate) fn of(error: &io::Error) -> Self {
+        error.raw_os_error().map_or(Self::Elsewhere, Self::Refused)
+    }
 }
 
 /// The owner of a socket that a process holds, or that none does.
@@ -34,12 +63,29 @@ pub fn ask(client: SocketAddr, server: SocketAddr) -> Peer {
     judge(own_user(), system::socket(client, server))
 }
 
-fn judge(own: u32, socket: Option<Socket>) -> Peer {
+/// Asks about a connection of this process to itself, to find out if the system answers at all.
+///
+/// # Errors
+/// The reason for which it does not.
+pub fn try_to_ask() -> Result<(), Unasked> {
+    let any = [SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), (Ipv6Addr::LOCALHOST, 0).into()];
+    let asked = TcpListener::bind(&any[..]).and_then(|listener| {
+        let client = TcpStream::connect(listener.local_addr()?)?;
+        Ok(ask(client.local_addr()?, client.peer_addr()?))
+    });
+    match asked {
+        Ok(Peer::Unknown(why)) => Err(why),
+        Ok(Peer::Owner | Peer::Other(_) | Peer::Gone) => Ok(()),
+        Err(error) => Err(Unasked::of(&error)),
+    }
+}
+
+fn judge(own: u32, socket: Result<Socket, Unasked>) -> Peer {
     match socket {
-        None => Peer::Unknown,
-        Some(Socket { inode: 0, .. }) => Peer::Gone,
-        Some(Socket { uid, .. }) if uid == own || uid == 0 => Peer::Owner,
-        Some(Socket { uid, .. }) => Peer::Other(uid),
+        Err(why) => Peer::Unknown(why),
+        Ok(Socket { inode: 0, .. }) => Peer::Gone,
+        Ok(Socket { uid, .. }) if uid == own || uid == 0 => Peer::Owner,
+        Ok(Socket { uid, .. }) => Peer::Other(uid),
     }
 }
 
@@ -49,6 +95,7 @@ fn own_user() -> u32 {
 
 #[cfg(target_os = "linux")]
 mod system {
+    use std::io;
     use std::net::SocketAddr;
 
     use netlink_packet_core::{NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
@@ -58,30 +105,38 @@ mod system {
     use netlink_sys::Socket as Netlink;
     use netlink_sys::protocols::NETLINK_SOCK_DIAG;
 
-    use super::Socket;
+    use super::{Socket, Unasked};
+
+    /// The number of the error for a socket that does not exist.
+    const ENOENT: i32 = nix::errno::Errno::ENOENT as i32;
 
     /// Names no particular socket among those that were ever at these addresses.
     const ANY_COOKIE: [u8; 8] = [0xff; 8];
 
     /// The client's socket. The answer is there when the request was sent, so nothing waits here.
-    pub(super) fn socket(client: SocketAddr, server: SocketAddr) -> Option<Socket> {
-        let netlink = Netlink::new(NETLINK_SOCK_DIAG)
-            .and_then(|netlink| netlink.set_non_blocking(true).map(|()| netlink));
-        let netlink = netlink
-            .inspect_err(
-                |error| tracing::debug!(%error, "the owner of a connection cannot be asked for"),
-            )
-            .ok()?;
-        netlink.send_to(&question(client, server), &netlink_sys::SocketAddr::new(0, 0), 0).ok()?;
-        let (answer, _) = netlink.recv_from_full().ok()?;
-        match NetlinkMessage::<SockDiagMessage>::deserialize(&answer).ok()?.payload {
-            NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(found)) => {
-                Some(Socket { uid: found.header.uid, inode: found.header.inode })
+    pub(super) fn socket(client: SocketAddr, server: SocketAddr) -> Result<Socket, Unasked> {
+        let answer = answer(client, server).map_err(|error| {
+            tracing::debug!(%error, "the owner of a connection cannot be asked for");
+            Unasked::of(&error)
+        })?;
+        match NetlinkMessage::<SockDiagMessage>::deserialize(&answer).map(|said| said.payload) {
+            Ok(NetlinkPayload::InnerMessage(SockDiagMessage::InetResponse(found))) => {
+                Ok(Socket { uid: found.header.uid, inode: found.header.inode })
+            }
+            Ok(NetlinkPayload::Error(error)) if error.raw_code() != -ENOENT => {
+                Err(Unasked::Refused(error.raw_code().abs()))
             }
             // Among them the error that there is no such socket. The library may learn of more
             // kinds.
-            _ => None,
+            _ => Err(Unasked::Elsewhere),
         }
+    }
+
+    fn answer(client: SocketAddr, server: SocketAddr) -> io::Result<Vec<u8>> {
+        let netlink = Netlink::new(NETLINK_SOCK_DIAG)?;
+        netlink.set_non_blocking(true)?;
+        netlink.send_to(&question(client, server), &netlink_sys::SocketAddr::new(0, 0), 0)?;
+        netlink.recv_from_full().map(|(answer, _)| answer)
     }
 
     fn question(client: SocketAddr, server: SocketAddr) -> Vec<u8> {
@@ -117,11 +172,11 @@ mod system {
 mod system {
     use std::net::SocketAddr;
 
-    use super::Socket;
+    use super::{Socket, Unasked};
 
     /// There is no way to ask that is the same everywhere else.
-    pub(super) fn socket(_: SocketAddr, _: SocketAddr) -> Option<Socket> {
-        None
+    pub(super) fn socket(_: SocketAddr, _: SocketAddr) -> Result<Socket, Unasked> {
+        Err(Unasked::System)
     }
 }
 
@@ -132,18 +187,25 @@ mod tests {
 
     #[test]
     fn the_owner_and_root_are_the_same_and_nobody_else_is() {
-        let held = |uid| Some(Socket { uid, inode: 7 });
+        let held = |uid| Ok(Socket { uid, inode: 7 });
         for (own, socket, expected) in [
             (1000, held(1000), Peer::Owner),
             (1000, held(0), Peer::Owner),
             (1000, held(1001), Peer::Other(1001)),
             (0, held(0), Peer::Owner),
             (0, held(65534), Peer::Other(65534)),
-            (1000, None, Peer::Unknown),
-            (1000, Some(Socket { uid: 0, inode: 0 }), Peer::Gone),
+            (1000, Err(Unasked::Elsewhere), Peer::Unknown(Unasked::Elsewhere)),
+            (1000, Ok(Socket { uid: 0, inode: 0 }), Peer::Gone),
         ] {
             assert_eq!(judge(own, socket), expected, "{own} {socket:?}");
         }
+    }
+
+    #[test]
+    fn a_server_finds_out_before_anybody_comes() {
+        assert_eq!(try_to_ask(), Ok(()));
+        let refused = moothall_testkit::filter::without_netlink(try_to_ask);
+        assert_eq!(refused, Err(Unasked::Refused(nix::errno::Errno::EAFNOSUPPORT as i32)));
     }
 
     /// The kernel of the computers on which this is tested has sock_diag.
@@ -156,7 +218,8 @@ mod tests {
             let (accepted, from) = listener.accept().unwrap();
             assert_eq!(ask(from, accepted.local_addr().unwrap()), Peer::Owner, "{address}");
             let elsewhere = SocketAddr::new(from.ip(), from.port() ^ 1);
-            assert_eq!(ask(elsewhere, "127.0.0.1:1".parse().unwrap()), Peer::Unknown, "{address}");
+            let unknown = Peer::Unknown(Unasked::Elsewhere);
+            assert_eq!(ask(elsewhere, "127.0.0.1:1".parse().unwrap()), unknown, "{address}");
             drop(client);
             assert_eq!(ask(from, accepted.local_addr().unwrap()), Peer::Gone, "{address}");
         }

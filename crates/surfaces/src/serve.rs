@@ -9,6 +9,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -38,7 +39,7 @@ use crate::error::{ApiError, Code};
 use crate::gate::Gate;
 use crate::http::{HttpOptions, router_until};
 use crate::meters::Meters;
-use crate::peer::{self, Peer};
+use crate::peer::{self, Peer, Unasked};
 use crate::seats::{Busy, Seat, Seats};
 use crate::sse::closed;
 use crate::stalled_writer::Patient;
@@ -134,8 +135,7 @@ impl Door {
     /// Serves a connection, whichever way it speaks. Its seat says how long the first words may
     /// take.
     async fn enter(self, stream: TcpStream, peer: SocketAddr, seat: Arc<Seat>) {
-        let ask = || stream.local_addr().map_or(Peer::Unknown, |server| peer::ask(peer, server));
-        let user = if self.one_user { ask() } else { Peer::Owner };
+        let user = if self.one_user { whose(peer, &stream) } else { Peer::Owner };
         if user == Peer::Gone {
             return;
         }
@@ -180,6 +180,12 @@ impl Door {
             tracing::debug!(%error, "a connection ended badly");
         }
     }
+}
+
+/// Asks the system whose process is at the other end of a connection.
+fn whose(client: SocketAddr, stream: &TcpStream) -> Peer {
+    let unasked = |error: io::Error| Peer::Unknown(Unasked::of(&error));
+    stream.local_addr().map_or_else(unasked, |server| peer::ask(client, server))
 }
 
 /// Whether the other end is on this computer. Nobody else's packets come from an address of our

@@ -2,6 +2,8 @@
 //! built from.
 
 pub mod needs;
+#[cfg(target_os = "linux")]
+pub mod filter;
 pub mod measure;
 pub mod fuzz;
 pub mod conformance;

@@ -18,6 +18,11 @@ export class ApiError extends Error {
     return this.code === 'offline';
   }
 
+  /** True if the server answers nothing to a browser that did not sign in. */
+  get asksWho(): boolean {
+    return this.status === 401 || this.code === 'owner_unknown';
+  }
+
   /** Whether the same request may succeed later. */
   get retryable(): boolean {
     return this.offline || this.status >= 500 || this.status === 429 || this.status === 408;
@@ -95,7 +100,7 @@ export async function failure(response: Response): Promise<ApiError> {
   );
 }
 
-const NEEDS_CREDENTIAL = new Set(['unauthenticated', 'forbidden', 'needs_proof']);
+const NEEDS_CREDENTIAL = new Set(['unauthenticated', 'forbidden', 'needs_proof', 'owner_unknown']);
 
 async function request<T>(path: string, init: RequestInit): Promise<T> {
   let response: Response;

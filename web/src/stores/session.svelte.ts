@@ -23,6 +23,8 @@ class Session {
   who = $state.raw<WhoAmI | null>(null);
   /** Nothing is shown before somebody signs in. */
   needed = $state(false);
+  /** The reason for which the server asks. */
+  why = $state('This server asks everybody who they are.');
   /** Why the last attempt to sign in failed. */
   fault = $state<string | null>(null);
 
@@ -44,7 +46,7 @@ class Session {
     try {
       this.#known(await get<WhoAmI>('/session'));
     } catch (error) {
-      this.needed = error instanceof ApiError && error.status === 401;
+      if (error instanceof ApiError && error.asksWho) this.#ask(error);
     }
     // Whoever is in already may open the link again.
     if (invited && this.fault !== null) this.#turnedAway();
@@ -91,9 +93,14 @@ class Session {
     if (who.principal) become(who.principal.id);
   }
 
+  #ask(error: ApiError): void {
+    this.needed = true;
+    if (error.status !== 401) this.why = error.message;
+  }
+
   /** A request was refused for want of a credential: signing in helps, unless somebody has. */
   #refused(error: ApiError): void {
-    if (error.status === 401) this.needed = true;
+    if (error.asksWho) this.#ask(error);
     else if (!this.who?.principal) ui.open('sign-in');
   }
 }

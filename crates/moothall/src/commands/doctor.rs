@@ -19,12 +19,13 @@ use serde::Serialize;
 use crate::accounts;
 use crate::cli::{Doctor, Global};
 use crate::client::Client;
-use crate::config::{self, Config};
+use crate::config::{self, Config, Mode, Unasked};
 use crate::credential::Said;
 use crate::fault::{Exit, Fault};
 use crate::gauges;
+use crate::owner;
 use crate::paint::{Printer, Style};
-use crate::place::settle;
+use crate::place::{Settled, settle};
 
 /// Free space below which a log is in danger, and below which it is worth a word, in bytes.
 const FREE_BYTES_MIN: u64 = 64 << 20;
@@ -37,6 +38,8 @@ pub const FILES_MIN: u64 = 1024;
 const TMUX_MIN: (u32, u32) = (3, 2);
 /// Seconds after the epoch before which no clock can be right: 2026-01-01.
 const CLOCK_SECONDS_MIN: u64 = 1_767_225_600;
+/// The name of the check that local mode rests on.
+const OWNER: &str = "users";
 /// How long a server may take to say that it is there.
 const PING_WITHIN: Duration = Duration::from_secs(2);
 
@@ -141,6 +144,7 @@ async fn examine(args: &Doctor) -> Vec<Finding> {
             findings.push(tmux(tmux_version().as_deref(), wanted));
             findings.extend(data_folder(&settled.data));
             findings.push(address(settled.bind).await);
+            findings.extend(owner(&settled));
             findings.extend(agents::examine(&settled.config, args.ping).await);
         }
     }
@@ -354,6 +358,26 @@ fn file_system(folder: &Path) -> Option<Finding> {
 #[cfg(not(target_os = "linux"))]
 fn file_system(_: &Path) -> Option<Finding> {
     None
+}
+
+/// Local mode is for one user of the computer, so the system has to say which of them asks.
+fn owner(settled: &Settled) -> Option<Finding> {
+    let server = &settled.config.server;
+    if settled.mode == Mode::Token || server.other_users {
+        return None;
+    }
+    Some(match owner::unknown(settled) {
+        None => Finding::new(OWNER, Verdict::Ok, "the system says which user each request is from"),
+        Some(why) => {
+            let what = match server.unasked {
+                Unasked::Refuse => "a server started here answers nothing without a credential",
+                Unasked::Converse => {
+                    "a server started here lets every user of this computer converse"
+                }
+            };
+            Finding::new(OWNER, Verdict::Warn, format!("{why}; {what}")).fix(owner::CURE)
+        }
+    })
 }
 
 async fn address(bind: SocketAddr) -> Finding {

@@ -35,6 +35,7 @@ use crate::config::{self, Config, ServerConfig, Started, TlsConfig};
 use crate::credential::Posted;
 use crate::fault::{Exit, Fault};
 use crate::gauges;
+use crate::owner;
 use crate::paint::{Printer, note};
 use crate::place::{Settled, settle};
 use crate::reach::Reach;
@@ -93,6 +94,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         agents: &agents,
         key: &key,
     };
+    owner::warning(&settled).iter().for_each(|warning| tell(args.log, warning));
     doors.warning().iter().for_each(|warning| tell(args.log, &format!("warning: {warning}")));
     doors.announce(printer)?;
 
@@ -441,6 +443,7 @@ fn options(
     options.mode = settled.mode.into();
     options.startup = Some(key);
     options.other_users = config.server.other_users;
+    options.unasked = config.server.unasked.into();
     options.invite_code.clone_from(&config.server.invite_code);
     options.hosts = hosts(&config.server, reach);
     options.origins.clone_from(&config.server.allowed_origins);

@@ -49,6 +49,12 @@ const SERVER: &[Entry] = &[
         "In local mode: whether every user of this computer may converse, and speak as anybody. Otherwise only the one who runs the server.",
     ),
     (
+        "unasked",
+        "\"refuse\"",
+        "In local mode, if the system does not say which user asks (a filter, a container's network, no Linux). `refuse`: a credential is needed. \
+         `converse`: every user of this computer may converse.",
+    ),
+    (
         "invite_code",
         "\"let-our-agents-in\"",
         "What agents of other programs need to register; long and random, since a right guess always passes. Unset: in local mode nothing, and in token mode none can.",

@@ -86,6 +86,9 @@ pub struct ServerConfig {
     pub mode: Mode,
     /// In local mode: whether other users of this computer may come too.
     pub other_users: bool,
+    /// In local mode: the rights of a caller without a credential if the system does not say whose
+    /// process it is.
+    pub unasked: Unasked,
     /// What agents need to register; open in local mode, and closed in token mode, where it is
     /// unset.
     pub invite_code: Option<String>,
@@ -194,6 +197,26 @@ pub enum Mode {
     Local,
     /// Whoever has a token, as far as it allows.
     Token,
+}
+
+/// The rights of a caller without a credential if the system does not say whose process it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unasked {
+    /// Sign in.
+    #[default]
+    Refuse,
+    /// All that takes no credential, except what makes a program run.
+    Converse,
+}
+
+impl From<Unasked> for moothall_surfaces::UnaskedMay {
+    fn from(unasked: Unasked) -> Self {
+        match unasked {
+            Unasked::Refuse => Self::SignIn,
+            Unasked::Converse => Self::Converse,
+        }
+    }
 }
 
 impl From<Mode> for moothall_engine::access::Mode {

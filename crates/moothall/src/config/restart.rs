@@ -11,7 +11,7 @@ pub struct Lasting {
 }
 
 /// All of them. Everything else is taken over at once.
-pub const LASTING: [Lasting; 8] = [
+pub const LASTING: [Lasting; 9] = [
     Lasting { key: "server.bind", value: |settled| settled.bind.to_string() },
     Lasting { key: "server.data", value: |settled| settled.data.display().to_string() },
     Lasting { key: "server.mode", value: |settled| format!("{:?}", settled.mode) },
@@ -19,6 +19,10 @@ pub const LASTING: [Lasting; 8] = [
     Lasting {
         key: "server.other_users",
         value: |settled| settled.config.server.other_users.to_string(),
+    },
+    Lasting {
+        key: "server.unasked",
+        value: |settled| format!("{:?}", settled.config.server.unasked),
     },
     Lasting {
         key: "server.invite_code",

@@ -178,6 +178,7 @@ fn a_type_is_asked_for_its_keys() {
         "data",
         "mode",
         "other_users",
+        "unasked",
         "invite_code",
         "allowed_hosts",
         "allowed_origins",

@@ -1,13 +1,13 @@
 //! A computer of its own for each test: folders, a server, the command line, and a client that
 //! speaks plain HTTP.
 
-use std::cell::Cell;
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -34,12 +34,12 @@ pub async fn comes_about(holds: impl AsyncFn() -> bool) -> bool {
 /// A home folder with everything in it.
 pub struct Home {
     folder: TempDir,
-    signed: Cell<bool>,
+    signed: AtomicBool,
 }
 
 impl Home {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap(), signed: Cell::new(false) }
+        Self { folder: tempfile::tempdir().unwrap(), signed: AtomicBool::new(false) }
     }
 
     pub fn path(&self) -> &Path {
@@ -53,7 +53,7 @@ impl Home {
     /// Whoever asks its servers from now on is the one who started them: nobody else drives
     /// sessions.
     pub fn sign(&self) -> &Self {
-        self.signed.set(true);
+        self.signed.store(true, Ordering::Relaxed);
         self
     }
 
@@ -207,6 +207,11 @@ impl<'a> Server<'a> {
         self.url.trim_start_matches("http://").parse().unwrap()
     }
 
+    /// The lines of what it complains about, which has to be piped.
+    pub fn errors(&mut self) -> mpsc::Receiver<String> {
+        self.running.errors()
+    }
+
     /// kill -9, and the same again on the same port: clients find it where it was.
     pub fn crash_and_restart(self) -> Server<'a> {
         let (home, address) = (self.home, self.address().to_string());
@@ -272,7 +277,11 @@ impl<'a> Server<'a> {
     /// A request, with the start-up credential where the home is signed.
     fn request(&self, method: reqwest::Method, path: &str) -> reqwest::RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.url));
-        if self.home.signed.get() { request.bearer_auth(self.home.key()) } else { request }
+        if self.home.signed.load(Ordering::Relaxed) {
+            request.bearer_auth(self.home.key())
+        } else {
+            request
+        }
     }
 
     pub async fn get(&self, path: &str) -> Value {

@@ -9,7 +9,7 @@ use nix::unistd::geteuid;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{Home, Server};
+use crate::harness::{Home, PATIENCE, Server};
 
 /// What another user can run: a folder that everybody may read, with the program in it.
 pub struct Other {
@@ -196,4 +196,54 @@ async fn in_token_mode_another_user_needs_a_token_and_no_more() {
     let answer =
         other.run("curl", &["-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", &bearer, &url]);
     assert_eq!(String::from_utf8_lossy(&answer.stdout), "200");
+}
+
+/// A server to which the system does not say whose process asks, and what it complains about.
+#[cfg(target_os = "linux")]
+fn serve_unasked(home: &Home) -> (Server<'_>, std::sync::mpsc::Receiver<String>) {
+    let data = home.data();
+    let data = data.to_str().unwrap();
+    let mut command = home.command(&["serve", "--json", "--bind", "127.0.0.1:0", "--data", data]);
+    command.stderr(std::process::Stdio::piped());
+    let mut server = moothall_testkit::filter::without_netlink(|| home.serve_by(command));
+    let errors = server.errors();
+    (server, errors)
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_server_that_cannot_ask_who_asks_says_so_and_serves_who_proves_it() {
+    let home = Home::new();
+    let (server, errors) = serve_unasked(&home);
+    let warning = errors.recv_timeout(PATIENCE).unwrap();
+    for word in ["AF_NETLINK", "not supported", "unasked = \"converse\"", "moothall page"] {
+        assert!(warning.contains(word), "{word}: {warning}");
+    }
+    let refused = server.http().get(format!("{}/threads", server.url)).send().await.unwrap();
+    assert_eq!(refused.status(), 403);
+    let body: Value = refused.json().await.unwrap();
+    assert_eq!(body["error"]["code"], "owner_unknown", "{body}");
+    // The command line of the server's own user has its credential.
+    server.json(&["new", "First talk"]);
+    assert_eq!(server.json(&["list"])["threads"].as_array().unwrap().len(), 1);
+    assert!(server.ok(&["page"]).contains("/#key=boot_"));
+    let found = server.ok(&["doctor", "--server", &server.url]);
+    assert!(found.contains("answers nothing without a credential"), "{found}");
+    let here = moothall_testkit::filter::without_netlink(|| home.run(&["doctor", "--json"]));
+    let report: Value = serde_json::from_slice(&here.stdout).unwrap();
+    let checks = report["checks"].as_array().unwrap();
+    let users = checks.iter().find(|check| check["check"] == "users").unwrap();
+    assert_eq!(users["verdict"], "warn", "{users}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_operator_who_lets_them_converse_is_told_what_that_means() {
+    let home = Home::new();
+    home.configure("[server]\nunasked = \"converse\"\n");
+    let (server, errors) = serve_unasked(&home);
+    let warning = errors.recv_timeout(PATIENCE).unwrap();
+    assert!(warning.contains("every user of this computer may converse"), "{warning}");
+    let listed = server.http().get(format!("{}/threads", server.url)).send().await.unwrap();
+    assert_eq!(listed.status(), 200);
 }

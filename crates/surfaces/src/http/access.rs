@@ -20,10 +20,10 @@ use moothall_engine::access::{Access, Caller, Reach, Revocations, Scope};
 use moothall_engine::door::{Action, ActsOn, Door, Need};
 use moothall_kernel::ids::StreamId;
 
-use super::App;
+use super::{App, UnaskedMay};
 use crate::error::{ApiError, ApiResult, Code, Refused};
 use crate::mcp;
-use crate::peer::Peer;
+use crate::peer::{Peer, Unasked};
 use crate::rates::Streaming;
 use crate::request::stream_id;
 use crate::seats::Seat;
@@ -238,21 +238,31 @@ fn anonymous(app: &App, parts: &Parts) -> Caller {
     if seen { app.access.anonymous() } else { app.access.anonymous().unseen() }
 }
 
+/// Returns why the system does not say whose process asks, if this route takes a credential then.
+fn unknown_owner(app: &App, row: &Route, parts: &Parts) -> Option<Unasked> {
+    let Some(Peer::Unknown(why)) = parts.extensions.get() else { return None };
+    let open = matches!(row.action, Action::CheckHealth | Action::SignIn);
+    (app.unasked == UnaskedMay::SignIn && !open).then_some(*why)
+}
+
 async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (Caller, ApiError)> {
     let anonymous = anonymous(app, parts);
     let row = match row(template, &parts.method) {
         Ok(row) => row,
         Err(error) => return Err((anonymous, error)),
     };
-    let (caller, via) = match row.action.need() {
-        Need::Nothing => (anonymous, Via::Nothing),
-        Need::Entry | Need::Scope(_) | Need::Proof(_) => {
-            let identified = identify(&app.access, parts, &app.cookie)
-                .await
-                .map_err(|error| (anonymous.clone(), error))?;
-            identified.unwrap_or((anonymous, Via::Nothing))
-        }
+    let unknown = unknown_owner(app, row, parts);
+    let (caller, via) = if row.action.need() == Need::Nothing && unknown.is_none() {
+        (anonymous, Via::Nothing)
+    } else {
+        let identified = identify(&app.access, parts, &app.cookie)
+            .await
+            .map_err(|error| (anonymous.clone(), error))?;
+        identified.unwrap_or((anonymous, Via::Nothing))
     };
+    if let Some(why) = unknown.filter(|_| !caller.is_proven()) {
+        return Err((caller, ApiError::owner_unknown(why)));
+    }
     let checked = match check(row, via, parts) {
         Ok(()) => enter(&app.entrance.of(caller.clone()), row.action, parts).await,
         refused => refused,

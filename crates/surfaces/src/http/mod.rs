@@ -93,6 +93,19 @@ pub struct HttpOptions {
     /// In local mode: whether every user of this computer may do what its owner may do without a
     /// credential.
     pub other_users: bool,
+    /// In local mode: the rights of a caller without a credential if the system does not say whose
+    /// process it is.
+    pub unasked: UnaskedMay,
+}
+
+/// The rights of a caller without a credential if the system does not say whose process it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UnaskedMay {
+    /// Nothing but to ask if the server is there, load the page, and sign in.
+    #[default]
+    SignIn,
+    /// All that takes no credential, except what makes a program run.
+    Converse,
 }
 
 impl HttpOptions {
@@ -110,6 +123,7 @@ impl HttpOptions {
             startup: None,
             invite_code: None,
             other_users: false,
+            unasked: UnaskedMay::default(),
         }
     }
 }
@@ -140,6 +154,7 @@ impl App {
             frames: Frames::of_hall(&entrance),
             entrance,
             base: here(options.bound),
+            unasked: options.unasked,
             over_tls: options.tls.is_some(),
             presences: Arc::default(),
             meters: gate.meters().clone(),
@@ -165,6 +180,8 @@ pub(crate) struct Parts {
     pub(crate) entrance: Entrance,
     /// How clients on this computer reach the server, e.g. `http://127.0.0.1:5111`.
     pub(crate) base: String,
+    /// The rights of those of whom the system says nothing.
+    pub(crate) unasked: UnaskedMay,
     /// Whether clients elsewhere reach it over TLS.
     pub(crate) over_tls: bool,
     pub(crate) frames: Arc<Frames>,

@@ -29,5 +29,7 @@ mod tls;
 mod types;
 mod trust_http;
 mod trust_messages;
+#[cfg(target_os = "linux")]
+mod unasked;
 mod upkeep;
 mod usage;

@@ -1,13 +1,15 @@
 //! A server that runs: whether it is there, which version, and what it takes this person for.
 
+use moothall_surfaces::error::Code;
 use moothall_surfaces::wire::{Ping, WhoAmI};
 use tokio::time::timeout;
 
-use super::{Finding, PING_WITHIN, Verdict};
+use super::{Finding, OWNER, PING_WITHIN, Verdict};
 use crate::client::Client;
 use crate::config;
 use crate::credential::{Meant, Said};
 use crate::fault::Fault;
+use crate::owner;
 
 const CHECK: &str = "server";
 
@@ -24,7 +26,9 @@ pub async fn examine(said: &Said<'_>) -> Vec<Finding> {
     let base = client.base();
     match timeout(PING_WITHIN, client.get::<Ping>("/ping")).await {
         Ok(Ok(ping)) if ping.server == "moothall" => {
-            vec![version(&base, &ping.version), proof(&client).await]
+            let mut findings = vec![version(&base, &ping.version), proof(&client).await];
+            findings.extend(unasked(&base, said).await);
+            findings
         }
         Ok(Ok(_)) => vec![
             Finding::new(
@@ -80,6 +84,16 @@ async fn proof(client: &Client) -> Finding {
         Err(_) => Finding::new("proof", Verdict::Fail, "it did not say who you are")
             .fix("look at its log"),
     }
+}
+
+/// Asks as any user of this computer could, if the server asks the system who they are.
+async fn unasked(base: &str, said: &Said<'_>) -> Option<Finding> {
+    let stranger = Client::new(base, said.cacert).ok()?;
+    let refused = timeout(PING_WITHIN, stranger.get::<WhoAmI>("/session")).await.ok()?.err()?;
+    (refused.code.as_deref() == Some(<&str>::from(Code::OwnerUnknown))).then(|| {
+        let found = format!("{base} answers nothing without a credential: {}", refused.what);
+        Finding::new(OWNER, Verdict::Warn, found).fix(owner::CURE)
+    })
 }
 
 fn failed(fault: &Fault) -> Finding {

@@ -1,0 +1,32 @@
+//! In local mode the system is asked whose process is at the other end of each connection. A system
+//! that does not say it is worth a word before the first connection comes.
+
+use moothall_surfaces::{Unasked, try_to_ask};
+
+use crate::config::{self, Mode};
+use crate::place::Settled;
+
+/// The ways forward for an operator whose system does not say whose process asks.
+pub const CURE: &str = "let the server ask it (a service of systemd needs AF_NETLINK in RestrictAddressFamilies), \
+                        use --mode token, or write unasked = \"converse\" in [server], which lets every user of this computer converse";
+
+/// Returns why the system does not say whose process asks, if a server of this configuration needs
+/// to know.
+pub fn unknown(settled: &Settled) -> Option<Unasked> {
+    let needed = settled.mode == Mode::Local && !settled.config.server.other_users;
+    needed.then(try_to_ask).and_then(Result::err)
+}
+
+/// Returns the words of `serve` for it.
+pub fn warning(settled: &Settled) -> Option<String> {
+    let why = unknown(settled)?;
+    Some(match settled.config.server.unasked {
+        config::Unasked::Refuse => format!(
+            "warning: {why}; so every request needs a credential: `moothall` finds it as this user, and `moothall page` prints a link with it. \
+             To change that, {CURE}"
+        ),
+        config::Unasked::Converse => format!(
+            "warning: {why}; so every user of this computer may converse here and speak as any person (unasked = \"converse\" in [server])"
+        ),
+    })
+}
