@@ -2,14 +2,15 @@
 //! inside a prompt.
 
 pub mod names;
+pub mod code;
 pub mod mentions;
 pub mod pass;
 pub mod slash;
 
 use std::borrow::Cow;
 
-/// Removes what no message needs: C0 controls except newline and tab, DEL, C1; `\r\n` and lone `\r`
-/// become newlines.
+/// Removes what no message needs: whole escape sequences, C0 controls except newline and tab, DEL,
+/// C1; `\r\n` and lone `\r` become newlines.
 pub fn clean(text: &str) -> String {
     // Nearly every message is clean already. In UTF-8, what is none of these bytes is no control; a
     // C1 control begins with 0xc2, and so does some of what is none.
@@ -18,6 +19,7 @@ pub fn clean(text: &str) -> String {
     if !text.bytes().fold(false, |found, byte| found | may_matter(byte)) {
         return text.to_owned();
     }
+    let text = strip_escapes(text);
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -38,10 +40,10 @@ fn is_stray_control(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-/// What may be written to a terminal: [`clean`], without whole escape sequences, bidirectional
-/// overrides and tag characters.
+/// Returns what may be written to a terminal: [`clean`], without bidirectional overrides and tag
+/// characters.
 pub fn for_terminal(text: &str) -> String {
-    clean(&strip_escapes(text)).chars().filter(|c| !is_deceptive(*c)).collect()
+    clean(text).chars().filter(|c| !is_deceptive(*c)).collect()
 }
 
 /// The text with nothing in it that commands a terminal, or reorders or hides what is around it:
@@ -262,7 +264,8 @@ mod tests {
 
     #[test]
     fn clean_keeps_text_and_drops_controls() {
-        assert_eq!(clean("a\0b\x07\tc\r\nd\re\u{9b}f"), "ab\tc\nd\nef");
+        assert_eq!(clean("a\0b\x07\tc\r\nd\re\u{9c}f"), "ab\tc\nd\nef");
+        assert_eq!(clean("\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7}ok"), "red ok");
         assert_eq!(clean("שלום \u{200f}👩\u{200d}👧"), "שלום \u{200f}👩\u{200d}👧");
     }
 

@@ -28,7 +28,7 @@ use moothall_engine::run_once::Work;
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::participant::{Abilities, OnLost, Runtime};
-use moothall_kernel::text::{clean, strip_escapes};
+use moothall_kernel::text::clean;
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
 use tokio::process::{ChildStdin, Command};
@@ -259,7 +259,7 @@ impl CommandSpec {
     /// characters removed, and the secrets that it was given hidden, should somebody have talked it
     /// into telling them.
     fn readable(&self, bytes: &[u8]) -> String {
-        let text = clean(&strip_escapes(&String::from_utf8_lossy(bytes)));
+        let text = clean(&String::from_utf8_lossy(bytes));
         environment::hide_secrets(text.trim(), &self.given())
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::model::ids::ParticipantId;
 use crate::model::participant::Participant;
+use crate::text::code;
 use crate::text::names::BROADCAST;
 
 /// What the words of a message name.
@@ -196,33 +197,18 @@ fn word_of(tail: &str) -> &str {
 /// addresses.
 fn mention_tails(body: &str) -> Vec<&str> {
     let mut tails = Vec::new();
-    let mut fence: Option<&str> = None;
-    for line in body.lines() {
-        let start = line.trim_start();
-        if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| start.starts_with(mark)) {
-            fence = match fence {
-                None => Some(mark),
-                Some(open) if open == mark => None,
-                open => open,
-            };
-            continue;
-        }
-        if fence.is_none() && !start.starts_with('>') {
-            tails_of_line(line, &mut tails);
-        }
+    for paragraph in code::paragraphs(body) {
+        tails_of(paragraph, &mut tails);
     }
     tails
 }
 
-fn tails_of_line<'a>(line: &'a str, tails: &mut Vec<&'a str>) {
-    let mut rest = line;
+fn tails_of<'a>(paragraph: &'a str, tails: &mut Vec<&'a str>) {
+    let mut rest = paragraph;
     let mut before: Option<char> = None;
     while let Some(c) = rest.chars().next() {
-        if c == '`' {
-            let ticks = rest.len() - rest.trim_start_matches('`').len();
-            let after = &rest[ticks..];
-            let close = after.find(&rest[..ticks]).map_or(0, |at| at + ticks);
-            rest = &after[close..];
+        if c == '`' && before != Some('\\') {
+            rest = &rest[code::span(rest)..];
             before = Some('`');
             continue;
         }
@@ -313,10 +299,35 @@ mod tests {
             "me@bob.com",
             "https://x.y/@bob",
             "a ``x @bob`` b",
+            "see ```let a = @bob\n@bob``` there",
+            "`a\n@bob` b",
+            "``@bob ` \n@bob`` b",
+            "```` \n```\n@bob\n````",
+            "```\n@bob\n``` still code\n@bob\n```",
+            "~~~\n```\n@bob\n~~~",
+            "    @bob",
+            "Like so:\n\n\t@bob",
             "@bobby",
             "@@bob",
         ] {
             assert!(names(body).is_empty(), "{body:?}");
+        }
+    }
+
+    #[test]
+    fn what_only_looks_like_code_hides_nobody() {
+        for body in [
+            "```x``` @bob",
+            "```x```\n@bob",
+            "`\n\n@bob`",
+            "- `a\n- @bob` b",
+            "it is \\`@bob\\`",
+            "`a`` @bob",
+            "so\n    @bob",
+            "- so\n\n    @bob",
+            "> quote\n@bob",
+        ] {
+            assert_eq!(names(body), ["b-2"], "{body:?}");
         }
     }
 

@@ -2,9 +2,8 @@
 
 use crate::model::ids::ParticipantId;
 use crate::model::participant::Participant;
+use crate::text::code::{Blocks, is_indented};
 
-/// Spaces before a line that make it code in Markdown.
-const CODE_INDENT: usize = 4;
 /// What stands before the name of whoever shall have the piece.
 const PREFIXES: [&str; 3] = ["i pass the piece to ", "i pass to ", "passing to "];
 
@@ -20,37 +19,13 @@ pub(super) enum Directive {
 /// The last pass directive: a line of its own, outside code and quotes, naming somebody who is
 /// here.
 pub(super) fn directive(body: &str, circle: &[Participant]) -> Option<Directive> {
-    let mut fence: Option<&str> = None;
-    let mut found = None;
+    let (mut blocks, mut found) = (Blocks::default(), None);
     for line in body.lines() {
-        match (fence, fence_of(line)) {
-            (None, Some(opened)) => fence = Some(opened),
-            (Some(open), Some(closed)) if closes(open, closed, line) => fence = None,
-            (None, None) if !is_code_or_quote(line) => {
-                found = directive_of_line(line.trim(), circle).or(found);
-            }
-            (Some(_), _) | (None, None) => {}
+        if blocks.is_prose(line) && !is_indented(line) {
+            found = directive_of_line(line.trim(), circle).or(found);
         }
     }
     found
-}
-
-/// The row of back-ticks or tildes with which a line opens or closes a block of code.
-fn fence_of(line: &str) -> Option<&str> {
-    let line = line.trim_start();
-    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let row = line.len() - line.trim_start_matches(mark).len();
-    (row >= 3).then(|| &line[..row])
-}
-
-/// A block ends with a row of the same mark that is at least as long, and nothing after it.
-fn closes(open: &str, row: &str, line: &str) -> bool {
-    row.starts_with(open) && line.trim() == row
-}
-
-fn is_code_or_quote(line: &str) -> bool {
-    let indent = line.len() - line.trim_start_matches(' ').len();
-    indent >= CODE_INDENT || line.starts_with('\t') || line.trim_start().starts_with('>')
 }
 
 fn directive_of_line(line: &str, circle: &[Participant]) -> Option<Directive> {
