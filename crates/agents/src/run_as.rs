@@ -2,7 +2,8 @@
 //!
 //! A program of the server's own user can read whatever the server keeps: the start-up credential,
 //! the log, other sessions' secrets. Another user cannot. The change is made by `setpriv`
-//! (util-linux), which takes every right away with the user; a server that may not do that refuses
+//! (util-linux), which takes every right away with the user, and those that programs such as `sudo`
+//! would give back; a server that may not do that refuses
 //! to start the program at all, and never runs it as itself.
 
 use std::collections::BTreeMap;
@@ -157,6 +158,7 @@ impl Account {
             "--init-groups",
             "--inh-caps=-all",
             "--ambient-caps=-all",
+            "--no-new-privs",
             "--",
             &env,
             "--",

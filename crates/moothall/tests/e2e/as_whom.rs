@@ -93,7 +93,7 @@ impl World {
         let body = format!(
             "{{ id -u; id -gn; echo \"$HOME $USER ${{XDG_CONFIG_HOME:-unset}} $TMUX\"\n\
              cat {data}/startup.key; ls {data}; ls {spools}; tmux -S {data}/tmux/tmux.sock ls\n\
-             echo 'MAY:'; grep -E 'Cap(Eff|Prm|Amb)' /proc/self/status; test -w \"$(tty)\" && echo 'its terminal'\n\
+             echo 'MAY:'; grep -E 'Cap(Eff|Prm|Amb)|NoNewPrivs' /proc/self/status; test -w \"$(tty)\" && echo 'its terminal'\n\
              curl -s \"$MOOTHALL_URL/session\" -H \"Authorization: Bearer $MOOTHALL_SESSION_TOKEN\"; echo\n\
              {moothall} list && echo 'listed'; }} > here 2>&1; mv here seen; exec cat"
         );
@@ -255,6 +255,7 @@ async fn the_program_of_another_user_reaches_its_session_and_nothing_of_the_serv
         "the socket of tmux: {saw}"
     );
     assert!(may.matches("0000000000000000").count() == 3 && may.contains("its terminal"), "{saw}");
+    assert!(may.contains("NoNewPrivs:\t1"), "sudo gives nothing back: {saw}");
     assert!(
         may.contains("\"id\":\"ada\"") && may.contains("\nlisted"),
         "its own token is good: {saw}"
