@@ -1753,6 +1753,8 @@ export interface components {
              * @description The position of the kept text that a person made visible with it.
              */
             published?: number | null;
+            /** @description Too many messages waited already: it asks no agent, and does not wait either. */
+            queue_full?: boolean;
             /** @description It waits until earlier messages are answered. */
             queued?: boolean;
             /** @description Its words were erased: its content is empty. */
@@ -2736,7 +2738,10 @@ export interface components {
             event: "skipped";
             /** @description The id of the agent. */
             participant: string;
-            /** @description `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`. */
+            /**
+             * @description `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`, `over_budget`,
+             *     `reads_only` or `queue_full`.
+             */
             why_not: string;
         } | {
             /**

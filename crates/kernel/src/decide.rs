@@ -7,6 +7,7 @@ pub(crate) mod turns;
 pub(crate) mod floor;
 pub(crate) mod patience;
 mod budgets;
+mod queue;
 mod refusals;
 mod questions;
 mod starts;

@@ -78,8 +78,17 @@ impl Inbound for NewEvent {
 
 impl Open for NewEvent {
     fn check(object: &str, key: &str) -> ApiResult<()> {
-        let servers =
-            ["turn", "depth", "mentions", "queued", "published", "error", "unproven", "typed_at"];
+        let servers = [
+            "turn",
+            "depth",
+            "mentions",
+            "queued",
+            "queue_full",
+            "published",
+            "error",
+            "unproven",
+            "typed_at",
+        ];
         if object == "meta" && servers.contains(&key) {
             return Err(ApiError::new(
                 Code::ServerField,

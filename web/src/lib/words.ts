@@ -44,6 +44,8 @@ export const WHY_NOT: Record<string, string> = {
   skipped: 'not asked this time',
   held: 'held by a guard',
   over_budget: 'budget used up',
+  reads_only: 'reads only',
+  queue_full: 'too many messages wait',
 };
 
 export const OUTCOME: Record<string, string> = {

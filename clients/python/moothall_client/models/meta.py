@@ -24,6 +24,7 @@ class Meta:
         error (None | Unset | WireFault):
         mentions (list[str] | Unset): Invited participants whom the words name, in order.
         published (int | None | Unset): The position of the kept text that a person made visible with it.
+        queue_full (bool | Unset): Too many messages waited already: it asks no agent, and does not wait either.
         queued (bool | Unset): It waits until earlier messages are answered.
         redacted (bool | Unset): Its words were erased: its content is empty.
         reply_to (None | str | Unset): The event it replies to.
@@ -42,6 +43,7 @@ class Meta:
     error: None | Unset | WireFault = UNSET
     mentions: list[str] | Unset = UNSET
     published: int | None | Unset = UNSET
+    queue_full: bool | Unset = UNSET
     queued: bool | Unset = UNSET
     redacted: bool | Unset = UNSET
     reply_to: None | str | Unset = UNSET
@@ -79,6 +81,8 @@ class Meta:
             published = UNSET
         else:
             published = self.published
+
+        queue_full = self.queue_full
 
         queued = self.queued
 
@@ -127,6 +131,8 @@ class Meta:
             field_dict["mentions"] = mentions
         if published is not UNSET:
             field_dict["published"] = published
+        if queue_full is not UNSET:
+            field_dict["queue_full"] = queue_full
         if queued is not UNSET:
             field_dict["queued"] = queued
         if redacted is not UNSET:
@@ -191,6 +197,8 @@ class Meta:
 
         published = _parse_published(d.pop("published", UNSET))
 
+        queue_full = d.pop("queue_full", UNSET)
+
         queued = d.pop("queued", UNSET)
 
         redacted = d.pop("redacted", UNSET)
@@ -242,6 +250,7 @@ class Meta:
             error=error,
             mentions=mentions,
             published=published,
+            queue_full=queue_full,
             queued=queued,
             redacted=redacted,
             reply_to=reply_to,

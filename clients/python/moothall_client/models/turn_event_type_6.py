@@ -24,7 +24,8 @@ class TurnEventType6:
         cause (CauseRef): A pointer to the event that gave rise to something.
         event (TurnEventType6Event):
         participant (str): The id of the agent.
-        why_not (str): `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`.
+        why_not (str): `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`, `over_budget`,
+            `reads_only` or `queue_full`.
         detail (None | str | Unset): More words, where they help.
     """
 

@@ -78,6 +78,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         tags: Vec::new(),
         via: false,
         queued: false,
+        queue_full: false,
         late: None,
         stopped: false,
         published: None,

@@ -274,6 +274,7 @@ mod tests {
             tags,
             via: false,
             queued: false,
+            queue_full: false,
             late: None,
             stopped: false,
             published: None,

@@ -106,13 +106,17 @@ impl Decider<'_> {
         }
         let named = mentions::named(&post.body, &self.state.participants, &speaker);
         let posted = self.words(post, Kind::Human, 0, &named);
-        let posted = Posted { queued: self.state.queues(&posted), ..posted };
+        let waits = self.state.queues(&posted.asks);
+        let queue_full = waits && self.state.is_queue_full(&speaker);
+        let posted = Posted { queued: waits && !queue_full, queue_full, ..posted };
         let cause = self.emit(Event::Posted(posted.clone()));
         self.hint(&named, &cause);
-        match (posted.queued, posted.asks.is_empty()) {
-            (true, _) => {}
-            (false, true) => (self.state.rules().on_posted)(self, &Spoken::of(&posted, cause)),
-            (false, false) => self.open_asked(&Spoken::of(&posted, cause)),
+        let spoken = Spoken::of(&posted, cause);
+        match (waits, queue_full, posted.asks.is_empty()) {
+            (_, true, _) => self.skip_for_full_queue(&spoken),
+            (true, false, _) => {}
+            (false, false, true) => (self.state.rules().on_posted)(self, &spoken),
+            (false, false, false) => self.open_asked(&spoken),
         }
         Ok(())
     }
@@ -138,6 +142,7 @@ impl Decider<'_> {
             tags: post.tags,
             via: false,
             queued: false,
+            queue_full: false,
             late: None,
             stopped: false,
             published: None,

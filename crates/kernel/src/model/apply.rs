@@ -322,10 +322,13 @@ impl Conversation {
             return self.apply_stopped_speaking(posted, recorded.ts);
         }
         let author = posted.author();
-        if self.latest.as_ref().is_some_and(|latest| latest.author != *author) {
-            self.latest_other = self.latest.take();
+        // Under `open` the newest words give the others turns: those without a place give none.
+        if !posted.queue_full {
+            if self.latest.as_ref().is_some_and(|latest| latest.author != *author) {
+                self.latest_other = self.latest.take();
+            }
+            self.latest = Some(Contribution { cause: cause.clone(), author: author.clone() });
         }
-        self.latest = Some(Contribution { cause: cause.clone(), author: author.clone() });
         for named in &posted.mentions {
             if let Some(participant) = self.participant_mut(named) {
                 participant.passes_in_a_row = 0;

@@ -121,6 +121,10 @@ pub struct Posted {
     /// came.
     #[serde(default, skip_serializing_if = "is_false")]
     pub queued: bool,
+    /// Too many messages waited already: it is kept, no agent is asked about it, and it does not
+    /// wait.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub queue_full: bool,
     /// The message that it answers, where the round of that was over: what others make of it waits
     /// for its time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -337,6 +341,8 @@ pub enum WhyNot {
     OverBudget,
     /// Its client reads and speaks when it likes; it has not said that it takes turns.
     ReadsOnly,
+    /// Too many messages waited already.
+    QueueFull,
 }
 
 /// How a turn ended.
@@ -880,6 +886,7 @@ impl Posted {
             tags: Vec::new(),
             via: true,
             queued: false,
+            queue_full: false,
             late: None,
             stopped: false,
             published: None,

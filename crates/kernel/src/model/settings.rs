@@ -13,6 +13,9 @@ use crate::model::time::Millis;
 /// it.
 pub(crate) const COOLDOWN_MAX: Millis = Millis::from_secs(60);
 
+/// Messages that wait in a conversation at most, unless its policy says otherwise.
+const QUEUED_MAX: u32 = 512;
+
 /// The floor policies, in the order in which help texts list them. What each of them decides stands
 /// in `policy/`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,11 +74,21 @@ pub struct Policy {
     /// How long a round waits for a turn before it goes on without it. (Ruling 12.)
     #[serde(default = "patience_unsaid")]
     pub patience: Millis,
+    /// Messages that wait for their time at most, 4 to 4096; one sender holds at most a
+    /// quarter of them. (Ruling 14.)
+    #[serde(default = "queue_unsaid")]
+    pub max_queued_messages: u32,
 }
 
 /// In logs of before it could be set.
 fn patience_unsaid() -> Millis {
     PATIENCE_UNSAID
+}
+
+/// In logs of before it could be set. The fold asks for it nowhere: an event says whether its
+/// message waits.
+fn queue_unsaid() -> u32 {
+    QUEUED_MAX
 }
 
 impl Policy {
@@ -91,6 +104,7 @@ impl Policy {
             voluntary_timeout: None,
             max_exchanges_without_human: 20,
             patience: Millis::from_secs(30),
+            max_queued_messages: QUEUED_MAX,
         }
     }
 }
@@ -111,7 +125,7 @@ pub struct PolicyFault {
 }
 
 /// The keys a policy understands, as written outside. `reply_strategy` is an older word for `name`.
-pub const KEYS: [&str; 10] = [
+pub const KEYS: [&str; 11] = [
     "name",
     "reply_strategy",
     "max_agent_turns_per_message",
@@ -122,6 +136,7 @@ pub const KEYS: [&str; 10] = [
     "voluntary_timeout",
     "max_exchanges_without_human",
     "patience_seconds",
+    "max_queued_messages",
 ];
 
 impl Policy {
@@ -161,6 +176,9 @@ impl Policy {
                 self.max_exchanges_without_human = whole(value, 1, 10_000).map_err(|e| fault(&e))?
             }
             "patience_seconds" => self.patience = timeout(value).map_err(|e| fault(&e))?,
+            "max_queued_messages" => {
+                self.max_queued_messages = whole(value, 4, 4096).map_err(|e| fault(&e))?
+            }
             _ => return Err(fault(&format!("one of the keys {}", KEYS.join(", ")))),
         }
         Ok(())
@@ -211,6 +229,7 @@ impl Policy {
                 "max_exchanges_without_human",
                 next.max_exchanges_without_human > own.max_exchanges_without_human,
             ),
+            ("max_queued_messages", next.max_queued_messages > own.max_queued_messages),
         ];
         raised.into_iter().find_map(|(key, is_raised)| is_raised.then_some(key))
     }
@@ -250,6 +269,7 @@ impl Policy {
             "voluntary_timeout": self.voluntary_timeout.map(Millis::as_secs_f64),
             "max_exchanges_without_human": self.max_exchanges_without_human,
             "patience_seconds": self.patience.as_secs_f64(),
+            "max_queued_messages": self.max_queued_messages,
         })
     }
 }
@@ -312,6 +332,7 @@ mod tests {
             ),
             (json!({"max_agent_turns_per_message": 4}), Some("max_agent_turns_per_message")),
             (json!({"max_exchanges_without_human": 21}), Some("max_exchanges_without_human")),
+            (json!({"max_queued_messages": 513}), Some("max_queued_messages")),
             (json!({"max_voluntary_responders": 1}), None),
             (json!({"max_voluntary_responders": null}), Some("max_voluntary_responders")),
             (json!({"agent_reply_timeout": 59}), None),

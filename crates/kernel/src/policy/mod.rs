@@ -15,7 +15,7 @@ mod talking_piece;
 pub use crate::model::settings::{KEYS, Policy, PolicyFault, PolicyName};
 
 use crate::decide::Decider;
-use crate::model::event::{Posted, To, Why, WhyNot};
+use crate::model::event::{To, Why, WhyNot};
 use crate::model::gathering::GatheringEvent;
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Spoken, Turn};
@@ -156,9 +156,9 @@ impl Conversation {
 
     /// Whether a message waits until others are dealt with. While a person has some answer one
     /// after the other, whatever is said waits.
-    pub(crate) fn queues(&self, spoken: &Posted) -> bool {
+    pub(crate) fn queues(&self, asks: &[ParticipantId]) -> bool {
         let floor = &self.floor;
-        let in_order = !spoken.asks.is_empty() && (self.paused || !floor.queue.is_empty());
+        let in_order = !asks.is_empty() && (self.paused || !floor.queue.is_empty());
         floor.round.is_some() || in_order || (self.rules().queues)(self)
     }
 }

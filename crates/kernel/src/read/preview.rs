@@ -57,9 +57,14 @@ impl Conversation {
             .into_iter()
             .map(|id| (id, Why::Forced))
             .chain(nomination.polled.into_iter().map(|id| (id, voluntary)));
+        let queue_full = human && self.queues(&spoken.asks) && self.is_queue_full(speaker);
         let mut forecast: Vec<_> = asked
             .map(|(participant, why)| Forecast {
-                verdict: self.forecast(&participant, why, &spoken.cause, now, facts),
+                verdict: if queue_full {
+                    Err(WhyNot::QueueFull)
+                } else {
+                    self.forecast(&participant, why, &spoken.cause, now, facts)
+                },
                 participant,
             })
             .collect();

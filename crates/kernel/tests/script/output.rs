@@ -134,7 +134,11 @@ fn said(posted: &Posted) -> String {
         To::All => String::new(),
         To::One(id) => format!(" -> {id}"),
     };
-    let queued = if posted.queued { " (queued)" } else { "" };
+    let queued = match (posted.queued, posted.queue_full) {
+        (true, _) => " (queued)",
+        (false, true) => " (queue full)",
+        (false, false) => "",
+    };
     let unproven = match &posted.typed_at {
         Some(at) => format!(" (at {at})"),
         None if posted.unproven => " (unproven)".into(),

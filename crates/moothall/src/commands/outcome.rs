@@ -155,6 +155,7 @@ pub fn why_not(word: &str) -> &str {
         "held" => "a guard holds the conversation",
         "over_budget" => "its budget is used up",
         "reads_only" => "reads only, and takes no turns",
+        "queue_full" => "too many messages wait already",
         other => other,
     }
 }

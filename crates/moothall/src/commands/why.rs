@@ -181,9 +181,14 @@ fn print(
         ))?;
         if turns.is_empty() {
             let waits = state.state.queue.iter().any(|queued| queued.seq == message.seq);
+            let fate = match (waits, message.meta.queue_full) {
+                (true, _) => Some("it waits until earlier messages are answered"),
+                (false, true) => Some("queue_full: too many messages waited already"),
+                (false, false) => None,
+            };
             printer.line(&printer.paint(
                 Style::Dim,
-                &format!("      {}", unasked(faces, waits, stories.whole, covered_by)),
+                &format!("      {}", unasked(faces, fate, stories.whole, covered_by)),
             ))?;
         }
         for turn in turns {
@@ -206,12 +211,14 @@ fn print(
 }
 
 /// What became of a message that has no turn of its own.
-fn unasked(faces: &Faces, waits: bool, whole: bool, covered_by: &[TurnEntry]) -> String {
+fn unasked(faces: &Faces, fate: Option<&str>, whole: bool, covered_by: &[TurnEntry]) -> String {
     let turn = |turn: &TurnEntry| {
         format!("{}'s turn about {}", faces.name(&turn.participant), turn.cause.seq)
     };
+    if let Some(fate) = fate {
+        return fate.into();
+    }
     match covered_by {
-        _ if waits => "it waits until earlier messages are answered".into(),
         [] if whole => "nobody was asked".into(),
         [] => "who was asked is not shown to you".into(),
         turns => format!("covered by {}", turns.iter().map(turn).collect::<Vec<_>>().join(", ")),

@@ -163,6 +163,11 @@ const DEFAULTS: &[Entry] = &[
         "Seconds that a round waits for a turn. It then goes on, and the answer is shown when it comes.",
     ),
     (
+        "max_queued_messages",
+        "512",
+        "Messages that wait until others are answered, 4 to 4096. One sender holds at most a quarter; what is said beyond asks no agent.",
+    ),
+    (
         "max_exchanges_without_human",
         "20",
         "Agent contributions in a row before a human has to say something.",

@@ -12,7 +12,7 @@ use moothall_kernel::slash::COMMANDS;
 use moothall_kernel::view::Viewer;
 
 use super::App;
-use super::events::strangers;
+use super::events::warnings_of;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
 use crate::parse_event;
@@ -104,7 +104,7 @@ pub async fn run(
                 .submit(*permitted, idempotency)
                 .await
                 .map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
-            let warnings = answer.event.iter().flat_map(strangers);
+            let warnings = answer.event.iter().flat_map(warnings_of);
             let text = std::iter::once(text).chain(warnings).collect::<Vec<_>>().join(" ");
             CommandRan {
                 text,

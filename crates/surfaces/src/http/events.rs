@@ -184,7 +184,7 @@ pub async fn post(
     let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
     let event = answer.event.as_ref();
     let mut warnings = parsed.warnings;
-    warnings.extend(event.into_iter().flat_map(strangers));
+    warnings.extend(event.into_iter().flat_map(warnings_of));
     if let Some(recorded) = event {
         warnings.extend(unknown_speaker(&door, &stream, recorded).await);
     }
@@ -194,6 +194,21 @@ pub async fn post(
         warnings,
         join: event.and_then(|recorded| join(&app, &stream, recorded)),
     }))
+}
+
+/// Returns what the sender of a command should know although it was taken: words for programs
+/// first, then sentences.
+pub(crate) fn warnings_of(recorded: &Recorded) -> Vec<String> {
+    let mut warnings = strangers(recorded);
+    if matches!(&recorded.event, Event::Posted(posted) if posted.queue_full) {
+        warnings.push("queue_full".into());
+        warnings.push(
+            "Too many messages wait here already, so no agent is asked about this one. It is kept, and agents read it with what they are asked next. \
+             Wait for the others, or stop the thread (`moothall stop`) and say it again."
+                .into(),
+        );
+    }
+    warnings
 }
 
 /// Invited agents whose client nobody here knows, with a warning for each. (Ruling 4.)

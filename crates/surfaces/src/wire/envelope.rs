@@ -74,6 +74,9 @@ pub struct Meta {
     /// It waits until earlier messages are answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queued: bool,
+    /// Too many messages waited already: it asks no agent, and does not wait either.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub queue_full: bool,
     /// A person stopped its author: these are the words that were shown by then, and no more of
     /// them comes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -314,6 +317,7 @@ fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
         unproven: posted.unproven,
         typed_at: posted.typed_at.as_ref().map(ToString::to_string),
         queued: posted.queued,
+        queue_full: posted.queue_full,
         stopped: posted.stopped,
         published: posted.published.map(|seq| seq.0),
         redacted: false,

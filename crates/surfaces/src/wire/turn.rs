@@ -132,7 +132,8 @@ pub enum TurnEvent {
     Skipped {
         /// The id of the agent.
         participant: String,
-        /// `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped` or `held`.
+        /// `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`, `over_budget`,
+        /// `reads_only` or `queue_full`.
         why_not: String,
         /// The event that it would have been asked about.
         cause: CauseRef,

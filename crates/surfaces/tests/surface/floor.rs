@@ -337,3 +337,55 @@ async fn everything_that_is_sent_reads_as_the_wire_types_and_writes_back() {
     let read: TurnList = serde_json::from_value(turns.clone()).unwrap();
     assert_eq!(serde_json::to_value(&read).unwrap(), turns);
 }
+
+/// Ruling 19: what is said beyond the queue is kept, and each way of asking says why no agent
+/// was asked about it.
+#[tokio::test]
+async fn a_message_without_a_place_in_the_queue_is_kept_and_says_why_it_asks_no_agent() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.invite(&thread, "a", "echo").await;
+    server.control(&thread, json!({"config": {"max_queued_messages": 8}})).await;
+    server.control(&thread, json!({"pause": {"on": true}})).await;
+    let path = format!("/threads/{thread}/events");
+    let said = |words: &str| json!({"from": "user", "content": format!("@a {words}")});
+    for place in ["first", "second"] {
+        let (status, taken) = server.post(&path, said(place)).await;
+        assert_eq!((status, &taken["warnings"]), (200, &Value::Null), "{taken}");
+        assert_eq!(taken["event"]["meta"]["queued"], true);
+    }
+    let (_, preview) = server
+        .post(&format!("/threads/{thread}/preview"), json!({"from": "user", "content": "@a more"}))
+        .await;
+    assert!(preview.to_string().contains("queue_full"), "{preview}");
+    let (status, beyond) = server.post(&path, said("beyond")).await;
+    assert_eq!((status, &beyond["warnings"][0]), (200, &json!("queue_full")), "{beyond}");
+    let event = &beyond["event"];
+    assert_eq!(
+        (&event["meta"]["queue_full"], &event["meta"]["queued"]),
+        (&json!(true), &Value::Null)
+    );
+    let turns = server.turns(&thread, &format!("?message={}", event["id"].as_str().unwrap())).await;
+    assert_eq!(
+        turns.iter().map(|turn| (&turn["participant"], &turn["why_not"])).collect::<Vec<_>>(),
+        [(&json!("a"), &json!("queue_full"))]
+    );
+    let queue = server.state(&thread).await["queue"].as_array().unwrap().len();
+    assert_eq!(queue, 2);
+    assert_eq!(
+        server
+            .events(&thread, "")
+            .await
+            .iter()
+            .filter(|said| said["content"] == "@a beyond")
+            .count(),
+        1
+    );
+    let (_, asked) = server
+        .post(
+            &format!("/threads/{thread}/commands"),
+            json!({"from": "user", "text": "/ask a anyway"}),
+        )
+        .await;
+    assert!(asked["text"].as_str().unwrap().contains("queue_full"), "{asked}");
+}

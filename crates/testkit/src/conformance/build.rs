@@ -33,6 +33,7 @@ pub fn said(body: &str) -> Event {
         tags: Vec::new(),
         via: false,
         queued: false,
+        queue_full: false,
         late: None,
         stopped: false,
         published: None,
