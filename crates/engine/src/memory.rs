@@ -12,11 +12,12 @@ use moothall_kernel::time::Timestamp;
 use crate::log_format::codec;
 use crate::ports::{
     Acquired, AppendError, Appended, Catalog, Claim, ClaimChange, Clock, DELETED, Delivery,
-    DeliveryState, Epoch, EventLog, Lease, ListFilter, ListPage, Listed, LogError, NewDelivery,
-    Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Session, SessionId,
-    Snapshot, StreamBatch, SystemClock,
+    DeliveryState, Epoch, EventLog, HeldApp, Lease, ListFilter, ListPage, Listed, LogError,
+    NewDelivery, Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Session,
+    SessionId, Snapshot, StreamBatch, SystemClock,
 };
 
+mod apps;
 mod deliveries;
 mod ledger;
 mod marks;
@@ -78,6 +79,7 @@ struct Tables {
     claims: BTreeMap<(String, String), Claim>,
     deliveries: Vec<Delivery>,
     keys: principals::Keys,
+    apps: BTreeMap<String, HeldApp>,
     ledger: ledger::Rows,
     sessions: BTreeMap<SessionId, Session>,
     listeners: BTreeSet<(SessionId, SessionId)>,

@@ -13,10 +13,10 @@ use moothall_kernel::command::{
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::task::{DEFAULT_APP, NewConversation, Task, TaskEvent, TaskTerms};
-use moothall_kernel::task_command::{Manager, NamedAgent, TaskCommand, TaskOrder};
+use moothall_kernel::task_command::{NamedAgent, TaskCommand, TaskOrder};
 use moothall_kernel::time::{Millis, Timestamp};
 
-/// The manager of apps in the scripts: whoever is called so speaks over its connection.
+/// The manager of apps in the scripts, if a script names no other.
 const MANAGER: &str = "tm";
 
 struct Stage {
@@ -27,10 +27,6 @@ struct Stage {
 
 fn names(list: &str) -> Vec<ParticipantId> {
     list.split(',').filter(|name| !name.is_empty()).map(ParticipantId::from).collect()
-}
-
-fn by(name: &str) -> Manager {
-    Manager { agent: name.into(), of_app: name == MANAGER }
 }
 
 /// `c1:ann,bob` is the conversation c1 for ann and bob.
@@ -44,7 +40,12 @@ fn command(line: &str) -> Command {
     let command = match words[..] {
         [by, "requests", invited, ref rest @ ..] => {
             let of = |key: &str| rest.iter().find_map(|word| word.strip_prefix(key));
+            let manager = match of("manager=") {
+                Some("-") => None,
+                named => Some(named.unwrap_or(MANAGER).into()),
+            };
             TaskCommand::Request {
+                manager: manager.filter(|_| of("app=").is_some()),
                 app: of("app=").unwrap_or(DEFAULT_APP).to_owned(),
                 by: by.into(),
                 invited: names(invited.trim_matches('-')),
@@ -61,15 +62,19 @@ fn command(line: &str) -> Command {
             let why = Some(why.join(" ")).filter(|why| !why.is_empty());
             TaskCommand::Answer { refusal: Some(why) }
         }
-        [name, "admits", agent] => TaskCommand::Admit { by: by(name), agent: agent.into() },
-        [name, "removes", agent] => TaskCommand::Remove { by: by(name), agent: agent.into() },
+        [name, "admits", agent] => TaskCommand::Admit { by: name.into(), agent: agent.into() },
+        [name, "removes", agent] => TaskCommand::Remove { by: name.into(), agent: agent.into() },
         [agent, "leaves"] => TaskCommand::Leave { agent: agent.into() },
         [name, "opens", words] => {
-            TaskCommand::Open { by: by(name), conversation: conversation(words) }
+            TaskCommand::Open { by: name.into(), conversation: conversation(words) }
         }
-        [name, "closes"] => TaskCommand::Close { by: by(name) },
+        [name, "closes"] => TaskCommand::Close { by: name.into() },
         ["settled", conversation] => {
             TaskCommand::Settle { conversation: StreamId::new(conversation) }
+        }
+        [person, "entrusts", manager] => {
+            let manager = Some(manager).filter(|name| *name != "-").map(ParticipantId::from);
+            TaskCommand::Entrust { manager, by: person.into() }
         }
         ["tick"] => return Command::Engine(EngineCommand::Tick),
         _ => panic!("no such line: {line}"),
@@ -113,6 +118,9 @@ fn told(event: &TaskEvent) -> String {
         }
         TaskEvent::ConversationSettled { conversation } => format!("settled {conversation}"),
         TaskEvent::Closed => "closed".into(),
+        TaskEvent::Entrusted { manager, by, .. } => {
+            format!("entrusted to {} by {by}", manager.as_ref().map_or("-", |one| one.as_str()))
+        }
     }
 }
 

@@ -17,7 +17,8 @@ pub use self::about::{
     Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell,
 };
 pub use self::access::{
-    Invitation, Join, KeyOf, NewInvitation, NewToken, RevokedToken, Token, TokenId,
+    AppCommand, AppGiven, AppId, Apps, Invitation, Join, KeyOf, NewInvitation, NewToken,
+    RevokedToken, Token, TokenId,
 };
 pub use self::export::{Export, ExportFormat};
 #[cfg(test)]
@@ -124,6 +125,16 @@ pub enum Command {
     /// List the agents that this server can run
     #[command(after_help = examples(&[("moothall agents", ""), ("moothall agents --json", "")]))]
     Agents,
+    /// List, transfer and free the apps of agents over JSON-RPC
+    ///
+    /// The first agent that registers for an app manages its tasks, for good. Without an action,
+    /// lists them.
+    #[command(after_help = examples(&[
+        ("moothall apps", "which agent manages the tasks of which app"),
+        ("moothall apps transfer 7f0e5ad2-58a4-4d55-9b2c-0b6f0c6f7a10 ada", "with all its tasks that are not over"),
+        ("moothall apps free 7f0e5ad2-58a4-4d55-9b2c-0b6f0c6f7a10", "the next agent that registers has it"),
+    ]))]
+    Apps(Apps),
     /// Explain who was asked, why, what came of it, and why others were not
     #[command(after_help = examples(&[
         ("moothall why -", "every human message of the latest conversation"),

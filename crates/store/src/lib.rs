@@ -32,6 +32,7 @@ mod reserve;
 mod marks;
 mod keys;
 mod cards;
+mod apps;
 mod sessions;
 mod snapshots;
 mod errors;

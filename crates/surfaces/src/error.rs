@@ -64,6 +64,8 @@ codes! {
     UnknownEvent = 404 "There is no event with this id in the thread.";
     UnknownTurn = 404 "There is no turn with this id.";
     UnknownToken = 404 "There is no token with this id; `GET /tokens` lists them.";
+    UnknownAgent = 404 "No registered agent has this id or name; `GET /registrations` lists them.";
+    UnknownApp = 404 "No agent has this app; `GET /apps` lists those that one has.";
     SessionNotFound = 404 "There is no session with this id or name.";
     LinkNotFound = 404 "There is no link with this id, or it is closed.";
     MethodNotAllowed = 405 "The path exists, but not for this method; `Allow` lists those it takes.";
@@ -304,6 +306,8 @@ impl From<AccessError> for ApiError {
             AccessError::OtherKind(_) | AccessError::OfSession(_) => {
                 Self::new(Code::PrincipalTaken, error.to_string())
             }
+            AccessError::UnknownAgent(_) => Self::new(Code::UnknownAgent, error.to_string()),
+            AccessError::UnknownApp(_) => Self::new(Code::UnknownApp, error.to_string()),
             AccessError::Unknown => Self::plain(Code::UnknownToken),
         }
     }

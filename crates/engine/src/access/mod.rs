@@ -96,6 +96,14 @@ pub enum AccessError {
     /// There is no such credential.
     #[error("There is no token with this id. `moothall token list` shows them all.")]
     Unknown,
+    /// No registered agent has this id or name.
+    #[error(
+        "There is no registered agent {0:?}. `moothall agents registered` lists them, with their ids."
+    )]
+    UnknownAgent(String),
+    /// No agent has this app.
+    #[error("No agent has the app {0:?}. `moothall apps` lists those that one has.")]
+    UnknownApp(String),
     /// The caller may not.
     #[error(transparent)]
     Denied(#[from] Denied),

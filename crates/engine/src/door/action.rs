@@ -157,6 +157,9 @@ actions! {
     LeaveTask = WRITE, ActsOn::Task, "Leave a task.";
     ManageTask = WRITE, ActsOn::Task, "Manage a task, or an app: who may is the task's own to say.";
     SayInTask = WRITE, ActsOn::Task, "Say something in a conversation of a task.";
+    ListApps = ADMIN, ActsOn::Everywhere, "List apps, and the agents that manage their tasks.";
+    TransferApp = ADMIN, ActsOn::Everywhere, "Give an app, and its tasks, to another agent.";
+    FreeApp = ADMIN, ActsOn::Everywhere, "Take an app from its agent.";
     CloseLink = DRIVE, ActsOn::Link, "End a link.";
 }
 

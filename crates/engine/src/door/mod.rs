@@ -31,8 +31,8 @@ pub use pages::{Messages, Pages};
 pub use reader::{Batch, Reader, ReaderItem};
 pub use sessions::{NewProgram, ProgramFrom, ProgramStart, Watched};
 pub use tasks::{
-    AgentView, ConversationView, ConversationWish, MANAGER_ANSWERS_WITHIN, Sending, TaskMessages,
-    TaskPage,
+    AgentView, AppView, ConversationView, ConversationWish, MANAGER_ANSWERS_WITHIN, Sending,
+    TaskMessages, TaskPage,
 };
 pub use threads::Ordered;
 

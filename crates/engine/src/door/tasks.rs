@@ -5,10 +5,13 @@
 
 mod talk;
 mod agents;
+mod apps;
 
 pub use agents::AgentView;
+pub use apps::AppView;
 pub use talk::{Sending, TaskMessages};
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +20,7 @@ use moothall_kernel::aggregate::{CONVERSATION, TASK};
 use moothall_kernel::command::{EngineCommand, Refusal, Rejection};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::task::{DEFAULT_APP, NewConversation, Task, TaskStatus, TaskTerms};
-use moothall_kernel::task_command::{Manager, TaskCommand, TaskOrder};
+use moothall_kernel::task_command::{TaskCommand, TaskOrder};
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::time::timeout;
 
@@ -26,9 +29,7 @@ use crate::answers::{Answer, HallError};
 use crate::hall::inner::fresh_id;
 use crate::outbox::STREAM;
 use crate::stream::{Begin, Owing};
-use crate::tasks::{
-    AgentLine, AppManifest, Notice, TaskError, TaskManager, TaskView, Wish, app_of, wire_id,
-};
+use crate::tasks::{AgentLine, Notice, TaskError, TaskManager, TaskView, Wish, wire_id};
 
 /// How long whoever asks waits for what follows from a decision. It follows also where it takes
 /// longer.
@@ -112,7 +113,8 @@ impl Door {
             name,
             participants,
         });
-        let manager = inner.tasks.app(app);
+        let holder = self.app_holder(app).await?;
+        let manager = holder.as_ref().and_then(|agent| inner.tasks.app(app, agent));
         let within = match &manager {
             None if app == DEFAULT_APP => None,
             Some(manager) => manager.manifest.hooks.task_ms.map(Millis),
@@ -126,12 +128,14 @@ impl Door {
         let request = TaskCommand::Request {
             app: app.to_owned(),
             by,
+            manager: holder.clone(),
             invited: invited.clone(),
             first: first.clone(),
             terms,
             within,
         };
         inner.begin(&id, Begin::NewTask, request, None, Owing::default()).await?;
+        self.follow_holder(&id, app, holder).await?;
         if let Some(within) = within {
             let task = inner.view_task(&id, TaskView::of).await?;
             let asked = manager.map(|app| app.manager);
@@ -157,7 +161,7 @@ impl Door {
         }
     }
 
-    /// The tasks to which an agent is admitted, the newest first.
+    /// The tasks to which an agent is admitted, and those that it manages, the newest first.
     ///
     /// # Errors
     /// [`TaskError`]; `Invalid` for a cursor that is none.
@@ -170,7 +174,9 @@ impl Door {
         self.may(Action::ReadTask)?;
         let inner = &self.hall.inner;
         let mut all = Vec::new();
-        for task in inner.memberships_of(own.agent(), Some(TASK)).await? {
+        let mut tasks: BTreeSet<_> = inner.managed_by(own.agent()).await?.into_iter().collect();
+        tasks.extend(inner.memberships_of(own.agent(), Some(TASK)).await?);
+        for task in tasks {
             let row = inner.find(&task).await?;
             all.push((row.catalog.created_at, task));
         }
@@ -182,8 +188,8 @@ impl Door {
         Ok(TaskPage { items, next })
     }
 
-    /// The conversations that an agent is in, over all its tasks, those where something happened
-    /// last first.
+    /// The conversations that an agent is in, and those of tasks that it manages, those where
+    /// something happened last first.
     ///
     /// # Errors
     /// [`TaskError`]; `Invalid` for a cursor that is none.
@@ -196,8 +202,18 @@ impl Door {
         self.may(Action::ReadTask)?;
         let inner = &self.hall.inner;
         let mut all = Vec::new();
-        for conversation in inner.memberships_of(own.agent(), Some(CONVERSATION)).await? {
-            all.push((inner.find(&conversation).await?.last_ts, conversation));
+        let own_ones = inner.memberships_of(own.agent(), Some(CONVERSATION)).await?;
+        let mut conversations: BTreeSet<_> = own_ones.into_iter().collect();
+        for task in inner.managed_by(own.agent()).await? {
+            conversations.extend(inner.view_task(&task, conversations_of).await?);
+        }
+        for conversation in conversations {
+            match inner.find(&conversation).await {
+                Ok(row) => all.push((row.last_ts, conversation)),
+                // It was deleted, or is still to begin.
+                Err(HallError::NotFound(_) | HallError::Deleted(_)) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
         let (page, next) = paged(all, limit, cursor)?;
         let mut items = Vec::with_capacity(page.len());
@@ -301,7 +317,7 @@ impl Door {
         conversation: &StreamId,
         on: bool,
     ) -> Result<(), TaskError> {
-        let by = self.manager(own, task, |_| Ok(())).await?.agent;
+        let by = self.manager(own, task, |_| Ok(())).await?;
         let order = TaskOrder::Archive { by, on };
         if self.give_order(task, conversation, order).await?.event.is_none() {
             let view = self.conversation_view(conversation).await?;
@@ -326,7 +342,7 @@ impl Door {
         agent: ParticipantId,
     ) -> Result<(), TaskError> {
         let admitted = agent.clone();
-        let by = self.manager(own, task, move |task| task.check_admitted(&admitted)).await?.agent;
+        let by = self.manager(own, task, move |task| task.check_admitted(&admitted)).await?;
         let inner = &self.hall.inner;
         let agent_named = inner.named_agents(std::slice::from_ref(&agent)).await?.remove(0);
         let order = TaskOrder::Add { by, agent: agent_named };
@@ -353,7 +369,7 @@ impl Door {
         conversation: &StreamId,
         agent: &ParticipantId,
     ) -> Result<(), TaskError> {
-        let by = self.manager(own, task, |_| Ok(())).await?.agent;
+        let by = self.manager(own, task, |_| Ok(())).await?;
         let view = self.conversation_view(conversation).await?;
         // Whoever is not an agent of another program is known by an id that is made of its own.
         let id = wire_id(agent);
@@ -362,52 +378,20 @@ impl Door {
         self.give_order(task, conversation, TaskOrder::Remove { by, agent }).await.map(drop)
     }
 
-    /// The caller's connection manages an app from now on.
-    ///
-    /// # Errors
-    /// [`TaskError`], for the app that is built in, and where another agent manages it.
-    pub fn register_app(
-        &self,
-        own: &AgentLine,
-        manifest: AppManifest,
-        manager: Arc<dyn TaskManager>,
-    ) -> Result<(), TaskError> {
-        self.may(Action::ManageTask)?;
-        if manifest.id == DEFAULT_APP {
-            let message = "This app is built in: whoever asks for a task of it manages that task.";
-            return Err(Rejection::new(Refusal::Forbidden, "built_in_app", message).into());
-        }
-        if self.hall.inner.tasks.register(own, app_of(own, manifest, manager)) {
-            return Ok(());
-        }
-        let message = "Another agent manages this app as long as it is connected";
-        Err(Rejection::new(Refusal::Conflict, "app_taken", message).into())
-    }
-
     /// Whether the caller manages a task, and whether something else holds of it.
     async fn manager(
         &self,
         own: &AgentLine,
         task: &StreamId,
         and: impl FnOnce(&Task) -> Result<(), Rejection> + Send + 'static,
-    ) -> Result<Manager, TaskError> {
+    ) -> Result<ParticipantId, TaskError> {
         self.may(Action::ManageTask)?;
-        let as_manager = self.as_manager(own);
+        let by = own.agent().clone();
         let checked = move |task: &Task| {
-            let by = as_manager(task);
             task.check_manager(&by)?;
             and(task).map(|()| by)
         };
         Ok(self.view_task(task, checked).await??)
-    }
-
-    /// The caller as somebody who may manage a task.
-    fn as_manager(&self, own: &AgentLine) -> impl Fn(&Task) -> Manager + Send + use<> {
-        let (apps, own) = (self.hall.inner.tasks.clone(), own.clone());
-        move |task: &Task| {
-            let line = apps.app(task.app()).map(|app| app.line);
-            Manager { agent: own.agent().clone(), of_app: line == Some(own.id()) }
-        }
     }
 
     async fn view_task<T: Send + 'static>(

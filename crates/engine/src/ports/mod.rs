@@ -9,12 +9,14 @@ mod deliveries;
 mod log;
 mod sessions;
 mod principals;
+mod apps;
 mod ledger;
 mod marks;
 mod search;
 mod upkeep;
 mod store;
 
+pub use apps::{APPS_MAX, Apps, HeldApp, Holding};
 pub use claims::{Claim, ClaimChange};
 pub use clock::{Clock, SystemClock};
 pub use deliveries::{

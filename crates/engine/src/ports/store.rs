@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Deliveries, EventLog, Ledger, Principals, ReadMarks, Search, SessionBook, Upkeep};
+use super::{
+    Apps, Deliveries, EventLog, Ledger, Principals, ReadMarks, Search, SessionBook, Upkeep,
+};
 
 /// All that is kept, each part behind its port. Cheap to clone.
 ///
@@ -25,6 +27,8 @@ pub struct Store {
     pub sessions: Arc<dyn SessionBook>,
     /// Principals, their credentials and the audit record.
     pub principals: Arc<dyn Principals>,
+    /// Which agent manages the tasks of which app.
+    pub apps: Arc<dyn Apps>,
     /// How far people have read.
     pub marks: Arc<dyn ReadMarks>,
     /// What turns have cost.
@@ -37,12 +41,13 @@ pub struct Store {
 
 /// One value that keeps everything.
 pub trait KeepsAll:
-    EventLog + Deliveries + SessionBook + Principals + ReadMarks + Ledger + Search + Upkeep
+    EventLog + Deliveries + SessionBook + Principals + Apps + ReadMarks + Ledger + Search + Upkeep
 {
 }
 
-impl<T: EventLog + Deliveries + SessionBook + Principals + ReadMarks + Ledger + Search + Upkeep>
-    KeepsAll for T
+impl<
+    T: EventLog + Deliveries + SessionBook + Principals + Apps + ReadMarks + Ledger + Search + Upkeep,
+> KeepsAll for T
 {
 }
 
@@ -54,6 +59,7 @@ impl Store {
             outbox: all.clone(),
             sessions: all.clone(),
             principals: all.clone(),
+            apps: all.clone(),
             marks: all.clone(),
             ledger: all.clone(),
             search: all.clone(),

@@ -110,10 +110,16 @@ impl Memberships<'_> {
 }
 
 fn enter(stream: &StreamId, agent: &ParticipantId, kind: &str) -> ClaimChange {
-    ClaimChange::Take(Claim {
-        outcome: kind.to_owned(),
-        ..claim(stream, &format!("{}:{stream}", membership_of(agent)))
-    })
+    hold(stream, &membership_of(agent), kind)
+}
+
+fn hold(stream: &StreamId, namespace: &str, kind: &str) -> ClaimChange {
+    let claim = claim(stream, &format!("{namespace}:{stream}"));
+    ClaimChange::Take(Claim { outcome: kind.to_owned(), ..claim })
+}
+
+fn manage(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
+    hold(stream, &management_of(agent), TASK)
 }
 
 fn depart(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
@@ -122,21 +128,33 @@ fn depart(stream: &StreamId, agent: &ParticipantId) -> ClaimChange {
 
 /// What the namespaces of memberships begin with: each agent has its own.
 const MEMBER: &str = "member/";
+/// The same of the tasks that an agent manages for an app, whether it is admitted or not.
+const MANAGER: &str = "manager/";
 
 /// The namespace of an agent's memberships, whose keys are the streams and whose outcomes their
 /// kinds.
 pub(crate) fn membership_of(agent: &ParticipantId) -> String {
-    format!("{MEMBER}{}", agent.as_str().replace(':', "/"))
+    namespace(MEMBER, agent)
 }
 
-/// The memberships among claims that change: whose, and whether it begins.
+/// The namespace of the tasks that an agent manages for an app.
+pub(crate) fn management_of(agent: &ParticipantId) -> String {
+    namespace(MANAGER, agent)
+}
+
+fn namespace(prefix: &str, agent: &ParticipantId) -> String {
+    format!("{prefix}{}", agent.as_str().replace(':', "/"))
+}
+
+/// The memberships and managements among claims that change: whose, and whether it begins.
 pub(crate) fn memberships_in(claims: &[ClaimChange]) -> Vec<(ParticipantId, bool)> {
     let membership = |claim: &ClaimChange| {
         let (namespace, taken) = match claim {
             ClaimChange::Take(claim) => (&claim.namespace, true),
             ClaimChange::Release { namespace, .. } => (namespace, false),
         };
-        Some((ParticipantId::new(namespace.strip_prefix(MEMBER)?), taken))
+        let agent = [MEMBER, MANAGER].iter().find_map(|prefix| namespace.strip_prefix(prefix));
+        Some((ParticipantId::new(agent?), taken))
     };
     claims.iter().filter_map(membership).collect()
 }
@@ -148,9 +166,16 @@ fn task_effects(stream: &StreamId, event: &TaskEvent, at: Seq, effects: &mut Eff
         effects.deliveries.push(Owed::to_stream(conversation, &command).delivery(0, at));
     };
     match event {
-        TaskEvent::Requested { initiator, invited, .. } => {
+        TaskEvent::Requested { initiator, manager, invited, .. } => {
             let all = [initiator].into_iter().chain(invited);
             effects.claims.extend(all.map(|agent| enter(stream, agent, TASK)));
+            effects.claims.extend(manager.iter().map(|agent| manage(stream, agent)));
+        }
+        TaskEvent::Entrusted { manager, from, .. } => {
+            let from =
+                from.iter().map(|agent| release(&format!("{}:{stream}", management_of(agent))));
+            effects.claims.extend(from);
+            effects.claims.extend(manager.iter().map(|agent| manage(stream, agent)));
         }
         TaskEvent::Admitted { agent, again: false } => {
             effects.claims.push(enter(stream, agent, TASK))

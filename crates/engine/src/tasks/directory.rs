@@ -7,7 +7,7 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::time::Millis;
 use tokio::sync::{Notify, watch};
 
-use super::attendance::{AgentLine, Attendance, Line};
+use super::attendance::{Attendance, Line};
 use super::manager::App;
 use super::notice::{Notice, Told};
 use super::rates::Rates;
@@ -73,7 +73,7 @@ impl TaskDirectory {
         attendance
     }
 
-    /// One of its connections is gone, and what it managed has no manager.
+    /// One of its connections is gone, and no app is asked over it any more.
     fn leave(&self, agent: &ParticipantId, id: u64) {
         let mut state = self.lock();
         state.watching.remove(&id);
@@ -186,20 +186,15 @@ impl TaskDirectory {
         now
     }
 
-    /// A connection manages an app from now on, in place of one of the same agent. Whether it does:
-    /// another agent's is left alone.
-    pub(crate) fn register(&self, own: &AgentLine, app: App) -> bool {
-        let mut state = self.lock();
-        let taken = state.apps.get(&app.manifest.id).is_some_and(|now| now.agent != *own.agent());
-        if !taken {
-            state.apps.insert(app.manifest.id.clone(), app);
-        }
-        !taken
+    /// Notes over which connection the manager of an app is asked. Which agent that is, the log
+    /// says.
+    pub(crate) fn register(&self, app: App) {
+        self.lock().apps.insert(app.manifest.id.clone(), app);
     }
 
-    /// The manager of an app, if it is connected.
-    pub(crate) fn app(&self, id: &str) -> Option<App> {
-        self.lock().apps.get(id).cloned()
+    /// The connection of an app, if it is one of this agent.
+    pub(crate) fn app(&self, id: &str, manager: &ParticipantId) -> Option<App> {
+        self.lock().apps.get(id).filter(|app| app.agent == *manager).cloned()
     }
 
     /// Counts a request of an agent.

@@ -226,7 +226,16 @@ impl Follower {
     }
 
     fn settle_members(&self) -> bool {
-        self.directory.set_members(&self.stream, &self.members)
+        self.directory.set_members(&self.stream, &self.hearers())
+    }
+
+    /// The members, and the agent that manages the task for an app.
+    fn hearers(&self) -> BTreeSet<ParticipantId> {
+        let manager = match &self.known {
+            Known::Task(task) => task.app_manager(),
+            Known::Conversation { .. } => None,
+        };
+        self.members.iter().chain(manager).cloned().collect()
     }
 
     /// Tells what an event means. Whether anybody still listens.
@@ -257,11 +266,11 @@ impl Follower {
         let id = || task.stream().clone();
         match event {
             TaskEvent::Accepted => {
-                self.directory.tell(&self.members, || Notice::TaskCreated(TaskView::of(task)))
+                self.directory.tell(&self.hearers(), || Notice::TaskCreated(TaskView::of(task)))
             }
             TaskEvent::Rejected { reason } => {
                 let notice = || Notice::TaskFailed { task: id(), reason: reason.clone() };
-                self.directory.tell(&self.members, notice);
+                self.directory.tell(&self.hearers(), notice);
             }
             TaskEvent::Requested { initiator, invited, .. } => {
                 self.members.extend(invited.iter().chain([initiator]).cloned());
@@ -281,12 +290,26 @@ impl Follower {
                 return self.settle_members();
             }
             TaskEvent::Closed => {
-                self.directory.tell(&self.members, || Notice::TaskClosed(TaskView::of(task)));
+                self.directory.tell(&self.hearers(), || Notice::TaskClosed(TaskView::of(task)));
                 self.members = task.admitted().cloned().collect();
                 return self.settle_members();
             }
+            TaskEvent::ConversationOpened { conversation, by, .. } => {
+                // The others hear it from the conversation.
+                let hears = |agent: &&ParticipantId| {
+                    *agent != by && !conversation.participants.contains(*agent)
+                };
+                self.directory.tell(task.app_manager().filter(hears), || {
+                    Notice::ConversationCreated {
+                        task: id(),
+                        conversation: conversation.id.clone(),
+                        name: conversation.name.clone(),
+                        participants: conversation.participants.clone(),
+                    }
+                });
+            }
+            TaskEvent::Entrusted { .. } => return self.settle_members(),
             TaskEvent::Left { .. }
-            | TaskEvent::ConversationOpened { .. }
             | TaskEvent::Closing { .. }
             | TaskEvent::ConversationSettled { .. } => {}
         }

@@ -16,6 +16,8 @@ use super::notice::TaskView;
 pub struct AppManifest {
     /// Its id.
     pub id: String,
+    /// Its name, for people.
+    pub name: String,
     /// Most agents of one task, where it says so.
     pub participants_max: Option<u32>,
     /// What its manager wants to be asked.

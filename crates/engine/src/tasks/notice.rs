@@ -132,6 +132,22 @@ impl Notice {
         REST + words
     }
 
+    /// The conversation that it tells of.
+    pub fn conversation(&self) -> Option<&StreamId> {
+        match self {
+            Notice::ConversationCreated { conversation, .. }
+            | Notice::ConversationArchived { conversation, .. }
+            | Notice::ConversationUnarchived { conversation, .. }
+            | Notice::ParticipantAdded { conversation, .. }
+            | Notice::ParticipantRemoved { conversation, .. }
+            | Notice::Received { conversation, .. } => Some(conversation),
+            Notice::TaskCreated(_)
+            | Notice::TaskFailed { .. }
+            | Notice::TaskClosed(_)
+            | Notice::Presence { .. } => None,
+        }
+    }
+
     /// The words of a message, where it tells of one.
     pub fn posted(&self) -> Option<&Posted> {
         match self {

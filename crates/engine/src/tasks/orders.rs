@@ -11,7 +11,7 @@ use tokio::sync::watch;
 use super::follower::{self, Path};
 use crate::answers::HallError;
 use crate::hall::inner::Inner;
-use crate::stream::effects::membership_of;
+use crate::stream::effects::{management_of, membership_of};
 
 impl Inner {
     /// Agents with the names that they registered under.
@@ -57,6 +57,15 @@ impl Inner {
         Ok(wanted.map(|claim| claim.stream).collect())
     }
 
+    /// The tasks that an agent manages for an app.
+    pub(crate) async fn managed_by(
+        &self,
+        agent: &ParticipantId,
+    ) -> Result<Vec<StreamId>, HallError> {
+        let claims = self.store.log.claims(&management_of(agent), self.now()).await?;
+        Ok(claims.into_iter().map(|claim| claim.stream).collect())
+    }
+
     /// Follows a stream from its next event, or from one that brought somebody in, unless that is
     /// done already. Resolves to `true` when nothing that comes from now on is missed.
     fn follow(self: &Arc<Self>, stream: &StreamId, from: Option<Seq>) -> watch::Receiver<bool> {
@@ -72,7 +81,8 @@ impl Inner {
         self: &Arc<Self>,
         agent: &ParticipantId,
     ) -> Result<(), HallError> {
-        let streams = self.memberships_of(agent, None).await?;
+        let mut streams = self.memberships_of(agent, None).await?;
+        streams.extend(self.managed_by(agent).await?);
         let all: Vec<_> = streams.iter().map(|stream| self.follow(stream, None)).collect();
         for mut ready in all {
             // An error says that it cannot be followed: nothing will come of it.

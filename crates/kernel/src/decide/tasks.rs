@@ -11,8 +11,8 @@ use crate::decide::control::PARTICIPANTS_MAX;
 use crate::model::command::{Command, EngineCommand, Refusal, Rejection};
 use crate::model::event::{Event, Recorded};
 use crate::model::ids::{ParticipantId, Seq, StreamId};
-use crate::model::task::{DEFAULT_APP, NewConversation, Task, TaskEvent, TaskStatus, TaskTerms};
-use crate::model::task_command::{Manager, TaskCommand};
+use crate::model::task::{NewConversation, Task, TaskEvent, TaskStatus, TaskTerms};
+use crate::model::task_command::TaskCommand;
 use crate::model::time::{Millis, Timestamp};
 
 /// Most agents of one task. A conversation of it takes as many, with its manager.
@@ -44,11 +44,12 @@ impl Task {
         self.until.filter(|_| self.status == TaskStatus::Waiting)
     }
 
-    /// Whether somebody may manage it. Of a task of [`DEFAULT_APP`] it is whoever began it.
+    /// Rejects every agent but its manager. A connection makes no difference: the task names an
+    /// agent.
     ///
     /// # Errors
     /// `not_found`, `task_over` or `not_manager`, in this order.
-    pub fn check_manager(&self, by: &Manager) -> Result<(), Rejection> {
+    pub fn check_manager(&self, by: &ParticipantId) -> Result<(), Rejection> {
         if self.head == Seq(0) {
             return Err(no_task("Task not found"));
         }
@@ -57,8 +58,7 @@ impl Task {
             let message = "Task is not open for mutation";
             return Err(Rejection::new(Refusal::Forbidden, "task_over", message));
         }
-        let manages = if self.app == DEFAULT_APP { by.agent == self.initiator } else { by.of_app };
-        if manages {
+        if self.manager() == Some(by) {
             return Ok(());
         }
         let message = "Caller is not the registered task manager for this task";
@@ -81,12 +81,18 @@ impl Task {
     ///
     /// # Errors
     /// `task_closed`.
-    pub fn check_takes_words(&self, by: &Manager) -> Result<(), Rejection> {
-        if self.takes_words() || by.of_app {
+    pub fn check_takes_words(&self, by: &ParticipantId) -> Result<(), Rejection> {
+        if self.takes_words() || self.app_manager() == Some(by) {
             return Ok(());
         }
         Err(Rejection::new(Refusal::Conflict, "task_closed", "Task is closed"))
     }
+}
+
+/// The agents for whom a task is asked for, and its first conversation.
+struct Admission {
+    invited: Vec<ParticipantId>,
+    first: Option<NewConversation>,
 }
 
 /// A decision about a task being made.
@@ -98,8 +104,23 @@ struct TaskDecider<'a> {
 
 impl TaskDecider<'_> {
     fn decide(&mut self, command: TaskCommand) -> Result<(), Rejection> {
-        if let TaskCommand::Request { app, by, invited, first, terms, within } = command {
-            return self.request(app, by, invited, first, terms, within);
+        if let TaskCommand::Request { app, by, manager, invited, first, terms, within } = command {
+            let Admission { invited, first } = self.admission(&by, invited, first, terms)?;
+            let until = within.map(|within| self.now + within);
+            let initiator = by;
+            self.emit(TaskEvent::Requested {
+                app,
+                initiator,
+                manager,
+                invited,
+                first,
+                terms,
+                until,
+            });
+            if until.is_none() {
+                self.accept();
+            }
+            return Ok(());
         }
         if self.state.head == Seq(0) {
             return Err(no_task("Task not found"));
@@ -117,13 +138,14 @@ impl TaskDecider<'_> {
             TaskCommand::Leave { agent } => self.leave(agent),
             TaskCommand::Open { by, conversation } => {
                 self.state.check_manager(&by)?;
-                return self.open(by.agent, conversation);
+                return self.open(by, conversation);
             }
             TaskCommand::Close { by } => {
                 self.state.check_manager(&by)?;
-                self.close(by.agent);
+                self.close(by);
             }
             TaskCommand::Settle { conversation } => self.settle(conversation),
+            TaskCommand::Entrust { manager, by } => return self.entrust(manager, by),
         }
         Ok(())
     }
@@ -136,25 +158,24 @@ impl TaskDecider<'_> {
         self.out.push(recorded);
     }
 
-    fn request(
-        &mut self,
-        app: String,
-        by: ParticipantId,
+    /// Checks for whom a task is asked for, and names each once.
+    fn admission(
+        &self,
+        by: &ParticipantId,
         invited: Vec<ParticipantId>,
         first: Option<NewConversation>,
         terms: TaskTerms,
-        within: Option<Millis>,
-    ) -> Result<(), Rejection> {
+    ) -> Result<Admission, Rejection> {
         if self.state.head != Seq(0) {
             return Err(Rejection::new(Refusal::Conflict, "exists", "This task exists already."));
         }
         let mut invited = distinct(invited);
-        invited.retain(|agent| *agent != by);
+        invited.retain(|agent| agent != by);
         check_room(terms, invited.len() + 1)?;
         let first = first
             .map(|first| NewConversation { participants: distinct(first.participants), ..first });
         for agent in first.iter().flat_map(|first| &first.participants) {
-            if *agent != by && !invited.contains(agent) {
+            if agent != by && !invited.contains(agent) {
                 let message =
                     format!("Agent {agent} is not admitted to task {}", self.state.stream);
                 return Err(
@@ -162,13 +183,8 @@ impl TaskDecider<'_> {
                 );
             }
         }
-        check_capacity(first.as_ref(), &by)?;
-        let until = within.map(|within| self.now + within);
-        self.emit(TaskEvent::Requested { app, initiator: by, invited, first, terms, until });
-        if until.is_none() {
-            self.accept();
-        }
-        Ok(())
+        check_capacity(first.as_ref(), by)?;
+        Ok(Admission { invited, first })
     }
 
     /// A manager is heard once, and not after its time.
@@ -204,7 +220,7 @@ impl TaskDecider<'_> {
         }
     }
 
-    fn admit(&mut self, by: &Manager, agent: ParticipantId) -> Result<(), Rejection> {
+    fn admit(&mut self, by: &ParticipantId, agent: ParticipantId) -> Result<(), Rejection> {
         self.state.check_manager(by)?;
         let again = self.state.admitted.contains_key(&agent);
         if !again {
@@ -257,6 +273,24 @@ impl TaskDecider<'_> {
             self.emit(TaskEvent::ConversationSettled { conversation });
             self.end_when_settled();
         }
+    }
+
+    /// Changes nothing if it is managed so already, or over.
+    fn entrust(
+        &mut self,
+        manager: Option<ParticipantId>,
+        by: ParticipantId,
+    ) -> Result<(), Rejection> {
+        if self.state.is_of_default_app() {
+            let message = "A task of the built-in app is managed by the agent that asked for it.";
+            return Err(Rejection::new(Refusal::Forbidden, "built_in_app", message));
+        }
+        let over = matches!(self.state.status, TaskStatus::Failed | TaskStatus::Closed);
+        if !over && self.state.manager != manager {
+            let from = self.state.manager.clone();
+            self.emit(TaskEvent::Entrusted { manager, from, by });
+        }
+        Ok(())
     }
 
     fn end_when_settled(&mut self) {

@@ -41,6 +41,8 @@ pub struct Task {
     pub(crate) app: String,
     pub(crate) terms: TaskTerms,
     pub(crate) initiator: ParticipantId,
+    /// The agent that manages its app, where the log names one.
+    pub(crate) manager: Option<ParticipantId>,
     pub(crate) status: TaskStatus,
     pub(crate) started_at: Option<Timestamp>,
     pub(crate) ended_at: Option<Timestamp>,
@@ -69,6 +71,7 @@ impl Task {
             app: String::new(),
             terms: TaskTerms::default(),
             initiator: ParticipantId::new(""),
+            manager: None,
             status: TaskStatus::Waiting,
             started_at: None,
             ended_at: None,
@@ -86,11 +89,12 @@ impl Task {
         (self.head, self.last_ts) = (recorded.seq, recorded.ts);
         let Event::Task(event) = &recorded.event else { return };
         match event {
-            TaskEvent::Requested { app, initiator, invited, first, terms, until } => {
+            TaskEvent::Requested { app, initiator, manager, invited, first, terms, until } => {
                 self.created_at = recorded.ts;
                 self.app.clone_from(app);
                 self.terms = *terms;
                 self.initiator = initiator.clone();
+                self.manager.clone_from(manager);
                 self.first.clone_from(first);
                 self.until = *until;
                 let all = invited.iter().chain([initiator]);
@@ -128,6 +132,7 @@ impl Task {
                 (self.until, self.first, self.closing) = (None, None, None);
                 self.ended_at = Some(recorded.ts);
             }
+            TaskEvent::Entrusted { manager, .. } => self.manager.clone_from(manager),
         }
     }
 
@@ -171,6 +176,24 @@ impl Task {
     /// The agent that asked for it.
     pub fn initiator(&self) -> &ParticipantId {
         &self.initiator
+    }
+
+    /// The agent that manages it: the initiator of a task of [`DEFAULT_APP`], otherwise the agent
+    /// that the log names. A task of a log that named none has no manager until a person gives it
+    /// one: an agent could only claim to be the one that managed it.
+    pub fn manager(&self) -> Option<&ParticipantId> {
+        if self.is_of_default_app() { Some(&self.initiator) } else { self.manager.as_ref() }
+    }
+
+    /// True if its app is [`DEFAULT_APP`].
+    pub fn is_of_default_app(&self) -> bool {
+        self.app == DEFAULT_APP
+    }
+
+    /// The agent that manages it for an app, and so reads what is said in it without being
+    /// admitted.
+    pub fn app_manager(&self) -> Option<&ParticipantId> {
+        self.manager.as_ref().filter(|_| !self.is_of_default_app())
     }
 
     /// How far it is. One that is about to end goes on as far as anybody is told.

@@ -7,15 +7,6 @@ use crate::model::settings::Policy;
 use crate::model::task_event::{NewConversation, TaskTerms};
 use crate::model::time::Millis;
 
-/// Somebody who manages a task, or wants to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Manager {
-    /// The agent that asks.
-    pub agent: ParticipantId,
-    /// Its connection is the registered manager of the task's app: a fact.
-    pub of_app: bool,
-}
-
 /// A request to a task.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TaskCommand {
@@ -25,6 +16,8 @@ pub enum TaskCommand {
         app: String,
         /// The agent that asks.
         by: ParticipantId,
+        /// The agent that manages the app: a fact.
+        manager: Option<ParticipantId>,
         /// The others who are admitted.
         invited: Vec<ParticipantId>,
         /// The conversation that it begins with.
@@ -42,14 +35,14 @@ pub enum TaskCommand {
     /// Admit an agent.
     Admit {
         /// Who asks.
-        by: Manager,
+        by: ParticipantId,
         /// The agent.
         agent: ParticipantId,
     },
     /// Take an agent out; it stays in the conversations in which it is.
     Remove {
         /// Who asks.
-        by: Manager,
+        by: ParticipantId,
         /// The agent.
         agent: ParticipantId,
     },
@@ -61,19 +54,26 @@ pub enum TaskCommand {
     /// Begin a conversation.
     Open {
         /// Who asks.
-        by: Manager,
+        by: ParticipantId,
         /// The conversation.
         conversation: NewConversation,
     },
     /// End it.
     Close {
         /// Who asks.
-        by: Manager,
+        by: ParticipantId,
     },
     /// One of its conversations was archived because it ends, or is gone.
     Settle {
         /// The conversation.
         conversation: StreamId,
+    },
+    /// Give it to another manager, or to none. Only people ask for this.
+    Entrust {
+        /// The new manager.
+        manager: Option<ParticipantId>,
+        /// The person.
+        by: ParticipantId,
     },
 }
 

@@ -41,6 +41,10 @@ pub enum TaskEvent {
         app: String,
         /// The agent that asked.
         initiator: ParticipantId,
+        /// The agent that manages its app. A task of [`DEFAULT_APP`](super::task::DEFAULT_APP) is
+        /// managed by its initiator and names no other.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        manager: Option<ParticipantId>,
         /// The others, in the order given.
         invited: Vec<ParticipantId>,
         /// The conversation that it begins with.
@@ -104,4 +108,15 @@ pub enum TaskEvent {
     },
     /// It is over.
     Closed,
+    /// A person gave it to another manager, or took it from the one it had.
+    Entrusted {
+        /// The new manager; without one only people change the task.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        manager: Option<ParticipantId>,
+        /// The manager before, if there was one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<ParticipantId>,
+        /// The person.
+        by: ParticipantId,
+    },
 }

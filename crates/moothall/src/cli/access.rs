@@ -69,6 +69,41 @@ pub struct TokenId {
     pub key: KeyOf,
 }
 
+#[derive(Clone, Debug, Args)]
+pub struct Apps {
+    #[command(subcommand)]
+    pub action: Option<AppCommand>,
+    #[command(flatten)]
+    pub key: KeyOf,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum AppCommand {
+    /// List them; without an action, too
+    List,
+    /// Give an app to a registered agent, and with it the tasks that are not over
+    Transfer(AppGiven),
+    /// Take an app from its agent: the next one that registers has it
+    Free(AppId),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct AppGiven {
+    /// The app's id
+    pub app: String,
+    /// The name or the id of the agent
+    pub agent: String,
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct AppId {
+    /// The app's id
+    pub app: String,
+    /// Whether it is meant.
+    #[command(flatten)]
+    pub sure: Sure,
+}
+
 #[derive(Clone, Debug, Subcommand)]
 pub enum Invitation {
     /// Make a link that lets somebody into one conversation, once

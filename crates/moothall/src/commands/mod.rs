@@ -1,6 +1,7 @@
 //! What each command of the command line does, one file each, and what they share.
 
 mod agents;
+mod apps;
 mod announce;
 mod backup;
 mod chat;
@@ -45,7 +46,7 @@ pub use self::chat::width;
 use std::path::Path;
 
 use crate::cli::{
-    Command, Global, Invitation, NewInvitation, NewToken, RevokedToken, Token, TokenId,
+    Apps, Command, Global, Invitation, NewInvitation, NewToken, RevokedToken, Token, TokenId,
 };
 use crate::client::Client;
 use crate::config;
@@ -104,6 +105,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Invite(args) => invite::run(&context, &args).await,
         Command::Uninvite(args) => invite::uninvite(&context, &args).await,
         Command::Agents => agents::run(&context).await,
+        Command::Apps(args) => apps::run(&context, &args).await,
         Command::Why(args) => why::run(&context, &args).await,
         Command::Usage(args) => spending::usage(&context, &args).await,
         Command::Budget(args) => spending::budget(&context, &args).await,
@@ -161,6 +163,7 @@ fn data_of(command: &Command) -> Option<&Path> {
             | Token::Revoke(RevokedToken { token: TokenId { key, .. }, .. }),
         )
         | Command::Page(key) => key.data.as_deref(),
+        Command::Apps(Apps { key, .. }) => key.data.as_deref(),
         Command::Invitation(Invitation::Create(NewInvitation { key, .. })) => key.data.as_deref(),
         _ => None,
     }

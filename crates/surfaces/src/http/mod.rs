@@ -16,6 +16,7 @@ mod streams;
 mod access;
 mod sign_in;
 mod tokens;
+mod apps;
 mod invitations;
 mod once;
 mod sessions;
@@ -278,6 +279,9 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(tokens::create, tokens::list))
         .routes(routes!(tokens::revoke))
         .routes(routes!(tokens::audit))
+        .routes(routes!(apps::list))
+        .routes(routes!(apps::free))
+        .routes(routes!(apps::transfer))
         .routes(routes!(invitations::invite))
         .routes(routes!(invitations::accept))
         .routes(routes!(sessions::list, sessions::start))

@@ -10,7 +10,7 @@ use moothall_engine::tasks::{
 };
 use moothall_kernel::command::{Refusal, Rejection};
 use moothall_kernel::control::PARTICIPANTS_MAX;
-use moothall_kernel::ids::EventId;
+use moothall_kernel::ids::{EventId, StreamId};
 use tokio::sync::mpsc;
 
 use super::code::{RpcCode, RpcError};
@@ -41,8 +41,9 @@ pub(super) struct Connected {
 /// What a call did: the text of its response, and the message that it sent.
 pub(super) struct Performed {
     pub(super) text: String,
-    /// It was a message, and this is its id where it was kept.
-    pub(super) was_message: bool,
+    /// The conversation to which a message was sent, whether or not it was kept.
+    pub(super) sent_to: Option<StreamId>,
+    /// The message's id, if it was kept.
     pub(super) sent: Option<EventId>,
 }
 
@@ -129,18 +130,19 @@ pub(super) async fn caller_of(
 /// Does what was asked; the text of the response to it.
 pub(super) async fn perform(app: &App, at: &Connected, id: &str, call: Call) -> Performed {
     let method = call.method();
-    let was_message = method == Method::MessagesSend;
+    let mut sent_to = None;
     let done = match call {
         Call::MessagesSend(send) => {
+            sent_to = Some(stream_of(send.conversation_id));
             said(at, id, send).await.map(|(text, event)| (text, Some(event)))
         }
         call => answered(app, at, id, call).await.map(|text| (text, None)),
     };
     match done {
-        Ok((text, sent)) => Performed { text, was_message, sent },
+        Ok((text, sent)) => Performed { text, sent_to, sent },
         Err(error) => {
             let text = frame::error(Some(id), &RpcError::of(method, error));
-            Performed { text, was_message, sent: None }
+            Performed { text, sent_to, sent: None }
         }
     }
 }
@@ -195,7 +197,7 @@ async fn answered(app: &App, at: &Connected, id: &str, call: Call) -> Result<Str
         Call::AppsRegister(rpc::AppRegistration { manifest }) => {
             let app_id = manifest.app_id;
             let manager = Arc::new(RemoteManager(at.asked.clone()));
-            door.register_app(own, manifest_of(&manifest), manager)?;
+            door.register_app(own, manifest_of(&manifest), manager).await?;
             frame::response(id, &rpc::AppRegistered { app_id })
         }
         Call::TaskRequest(request) => frame::response(id, &requested(at, request).await?),
@@ -308,7 +310,8 @@ fn manifest_of(manifest: &rpc::Manifest) -> AppManifest {
         message_ms: within(&hooks.message_authorize),
     });
     let most = manifest.limits.as_ref().and_then(|limits| limits.max_participants);
-    AppManifest { id: manifest.app_id.to_string(), participants_max: most, hooks }
+    let (id, name) = (manifest.app_id.to_string(), manifest.name.as_str().to_owned());
+    AppManifest { id, name, participants_max: most, hooks }
 }
 
 #[cfg(test)]

@@ -60,7 +60,8 @@ pub const TASK_CODES: &[(&str, RpcCode, &str)] = &[
     ("not_manager", RpcCode::Forbidden, "The caller does not manage the task."),
     ("not_of_task", RpcCode::Forbidden, "It belongs to another task, or the caller is not in it."),
     ("built_in_app", RpcCode::Forbidden, "The app is built in, and nobody registers for it."),
-    ("app_taken", RpcCode::Conflict, "Another agent manages the app now."),
+    ("app_taken", RpcCode::Conflict, "Another agent has the app; a person can transfer it."),
+    ("too_many_apps", RpcCode::Conflict, "The agent has 8 apps; a person can free one."),
     ("not_admitted", RpcCode::ParticipantNotAdmitted, "The agent is not admitted to the task."),
     ("task_closed", RpcCode::TaskClosed, "Nothing is said in the conversations of the task."),
     (

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
-use futures_util::stream::{FuturesUnordered, SplitSink, SplitStream};
+use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use moothall_engine::access::Revocations;
 use moothall_engine::door::Door;
@@ -25,6 +25,7 @@ use super::convert::written;
 use super::frame::{self, Frame};
 use super::manager::Asked;
 use super::methods::{Call, Method};
+use super::under_way::UnderWay;
 use crate::http::App;
 use crate::meters::Reading;
 use crate::rates::Streaming;
@@ -33,9 +34,6 @@ use crate::wire::rpc;
 
 /// Most bytes of anything that a client sends: more ends the connection unread.
 pub(super) const SOCKET_BYTES_MAX: usize = 512 * 1024;
-/// Calls of one connection that are under way at once. More wait unread, or are refused where the
-/// client is read on because it is asked something.
-const CALLS_MAX: usize = 32;
 /// How long whoever sent more of them shall wait, in milliseconds.
 const RETRY_AFTER_MS: u64 = 1_000;
 /// Frames that were refused for what they are, or for their number, before a client is cut.
@@ -85,8 +83,6 @@ impl End {
     }
 }
 
-type InFlight = Pin<Box<dyn Future<Output = Performed> + Send>>;
-
 /// What is known once an agent said who it is.
 struct Known {
     at: Connected,
@@ -112,11 +108,7 @@ struct Connection {
     /// The other end, for those who try keys.
     address: Option<IpAddr>,
     known: Option<Known>,
-    calls: FuturesUnordered<InFlight>,
-    /// The last message that was sent is done with when this resolves: they keep their order.
-    last_sent: Option<oneshot::Receiver<()>>,
-    /// Messages that are being sent over this connection.
-    sending: usize,
+    calls: UnderWay,
     /// Messages that were sent over it and of which it was not told yet: it is not to be.
     own: VecDeque<EventId>,
     /// What was told of the agent's own messages while some were being sent over it.
@@ -142,9 +134,7 @@ pub(super) async fn serve(
         app,
         address,
         known: None,
-        calls: FuturesUnordered::new(),
-        last_sent: None,
-        sending: 0,
+        calls: UnderWay::default(),
         own: VecDeque::new(),
         held: Vec::new(),
         questions: HashMap::new(),
@@ -189,7 +179,7 @@ impl Connection {
                 biased;
                 () = sse::closed(&mut closing) => Woken::End(End::GoingAway),
                 woken = told(known) => woken,
-                Some(done) = calls.next(), if !calls.is_empty() => Woken::Done(done),
+                done = calls.next() => Woken::Done(done),
                 _ = beats.tick() => Woken::Beat,
                 () = sleep_until(unknown_until), if is_unknown => Woken::End(End::NeverSaid),
                 came = stream.next(), if may_take => Woken::Came(came),
@@ -220,7 +210,7 @@ impl Connection {
     /// Whether more is read. Whoever is asked something is heard in any case: its own calls may
     /// wait for its answer.
     fn may_take(&self) -> bool {
-        self.calls.len() < CALLS_MAX || self.questions.values().any(|asked| !asked.is_closed())
+        self.calls.has_room() || self.questions.values().any(|asked| !asked.is_closed())
     }
 
     /// Writes what waits to be written, in one go.
@@ -319,7 +309,7 @@ impl Connection {
         };
         match call {
             Call::NetworkConnect(connect) => self.connect(&id, &connect, revocations).await,
-            _ if self.calls.len() >= CALLS_MAX => {
+            call if !self.calls.takes(&call) => {
                 let data = serde_json::json!({ "retryAfterMs": RETRY_AFTER_MS });
                 self.refuse(Some(&id), &RpcError::plain(RpcCode::RateLimited).with_data(data))
             }
@@ -403,65 +393,44 @@ impl Connection {
         counted.map_err(|error| RpcError::of(call.method(), error))
     }
 
-    /// Begins a call. Messages are kept in the order in which they came; other calls are not waited
-    /// for.
     fn call(&mut self, id: String, call: Call) {
         let Some(known) = &self.known else { return };
-        let (app, at) = (self.app.clone(), known.at.clone());
-        if !matches!(call, Call::MessagesSend(_)) {
-            self.calls.push(Box::pin(async move { calls::perform(&app, &at, &id, call).await }));
-            return;
-        }
-        let (done, next) = oneshot::channel::<()>();
-        let before = self.last_sent.replace(next);
-        self.sending += 1;
-        self.calls.push(Box::pin(async move {
-            if let Some(before) = before {
-                // The one before is done, or was given up.
-                let _ = before.await;
-            }
-            let performed = calls::perform(&app, &at, &id, call).await;
-            drop(done);
-            performed
-        }));
+        self.calls.begin(self.app.clone(), known.at.clone(), id, call);
     }
 
     fn done(&mut self, done: Performed) {
-        let Performed { text, was_message, sent } = done;
+        let Performed { text, sent_to, sent } = done;
         // Only what is refused again and again, with nothing between, is wild.
         self.refused = 0;
         self.out.push_back(text.into());
-        if !was_message {
-            return;
-        }
-        self.sending -= 1;
+        let Some(conversation) = sent_to else { return };
         if let Some(event) = sent {
             if self.own.len() == OWN_MAX {
                 self.own.pop_front();
             }
             self.own.push_back(event);
         }
-        if self.sending == 0 {
-            self.let_go_of_held();
+        if !self.calls.sends_to(&conversation) {
+            let of_it = |told: &mut Arc<Told>| told.notice().conversation() == Some(&conversation);
+            let released: Vec<_> = self.held.extract_if(.., of_it).collect();
+            released.iter().for_each(|told| self.write_told(told));
         }
     }
 
     /// Writes what is told. A message that was sent over this connection is not told over it: while
-    /// some are being sent, nobody knows which those are.
+    /// some are being sent to a conversation, the ids of those are not known.
     fn tell(&mut self, told: Arc<Told>) {
+        let conversation = told.notice().conversation();
+        let is_behind = self.held.iter().any(|held| held.notice().conversation() == conversation);
+        let is_sending = conversation.is_some_and(|id| self.calls.sends_to(id));
         // What comes behind one that is held keeps its place.
-        let behind = !self.held.is_empty() || self.own_message(told.notice()).is_some();
-        if self.sending == 0 || !behind {
+        if !is_sending || !(is_behind || self.own_message(told.notice()).is_some()) {
             return self.write_told(&told);
         }
         self.held.push(told);
         if self.held.len() > OWN_MAX {
-            self.let_go_of_held();
+            std::mem::take(&mut self.held).iter().for_each(|told| self.write_told(told));
         }
-    }
-
-    fn let_go_of_held(&mut self) {
-        std::mem::take(&mut self.held).iter().for_each(|told| self.write_told(told));
     }
 
     fn write_told(&mut self, told: &Told) {

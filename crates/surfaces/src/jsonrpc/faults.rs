@@ -52,6 +52,8 @@ impl RpcError {
             | AccessError::OfSession(_)
             | AccessError::NameOfOther(..)
             | AccessError::Unknown
+            | AccessError::UnknownAgent(_)
+            | AccessError::UnknownApp(_)
             | AccessError::Session(_)
             | AccessError::Unfit(_) => Self::new(RpcCode::Conflict, error.to_string()),
         }

@@ -13,6 +13,7 @@ mod convert;
 mod faults;
 mod manager;
 mod calls;
+mod under_way;
 mod connection;
 pub(crate) mod socket;
 

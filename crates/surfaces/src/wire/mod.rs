@@ -16,6 +16,7 @@ mod assist;
 mod upkeep;
 mod usage;
 mod access;
+mod apps;
 mod session;
 mod link;
 mod error;
@@ -32,6 +33,7 @@ pub use answers::{
     Ping, PresenceAccepted, PresenceEntry, PresenceList, PresenceUpdate, ProgressSignal,
     StopAccepted, ThreadCreated, ThreadEntry, ThreadList,
 };
+pub use apps::{AppEntry, AppFreed, AppPage, AppTransfer};
 pub use assist::{
     CommandList, CommandRan, CommandUsage, Draft, ForecastEntry, NewCommand, Preview, Published,
 };

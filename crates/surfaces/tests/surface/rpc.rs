@@ -1,5 +1,6 @@
 //! Agents of other programs, as they meet the server: JSON-RPC over a WebSocket, seen from outside.
 
+mod apps;
 mod client;
 mod catch_up;
 mod floods;

@@ -235,7 +235,15 @@ impl Server {
         sessions: Option<SessionParts>,
         differ: impl FnOnce(HttpOptions) -> HttpOptions,
     ) -> Self {
-        let log = Arc::new(MemoryLog::new());
+        Self::on_log(Arc::new(MemoryLog::new()), mode, sessions, differ).await
+    }
+
+    async fn on_log(
+        log: Arc<MemoryLog>,
+        mode: Mode,
+        sessions: Option<SessionParts>,
+        differ: impl FnOnce(HttpOptions) -> HttpOptions,
+    ) -> Self {
         let parts = HallParts {
             store: Store::of(log.clone()),
             clock: Arc::new(SystemClock),
@@ -276,6 +284,14 @@ impl Server {
     /// Waits until it is down.
     pub async fn down(self) {
         soon(self.task).await.unwrap();
+    }
+
+    /// A server in local mode on the same log, after this one went down.
+    pub async fn restarted(mut self, differ: impl FnOnce(HttpOptions) -> HttpOptions) -> Self {
+        self.shut_down();
+        soon(self.task).await.unwrap();
+        drop(self.hall);
+        Self::on_log(self.log, Mode::Local, None, differ).await
     }
 
     pub fn url(&self, path: &str) -> String {

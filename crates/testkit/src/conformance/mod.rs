@@ -22,6 +22,7 @@ pub mod ledger;
 pub mod marks;
 pub mod keys;
 pub mod cards;
+pub mod apps;
 pub mod sessions;
 pub mod search;
 pub mod snapshots;
@@ -99,6 +100,8 @@ macro_rules! log_conformance {
                 who_is_known_does_not_register, cards_come_in_the_order_asked,
                 an_agent_is_claimed_once, an_owner_lists_their_agents, a_list_of_agents_has_an_end,
                 cards_last;
+            apps: an_app_is_the_agents_that_asks_first, an_agent_has_a_bounded_number_of_apps,
+                an_app_is_given_and_freed, apps_are_listed_in_pages, apps_last;
             erasing: erased_words_are_not_read_again, words_are_erased_in_the_append_that_says_so,
                 an_append_that_fails_erases_nothing, what_has_no_words_can_be_named,
                 what_is_erased_stays_erased, summaries_are_erased_with_what_they_sum_up;

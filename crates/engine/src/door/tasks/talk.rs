@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Command, Post, Refusal, Rejection};
 use moothall_kernel::event::{Event, Recorded};
-use moothall_kernel::ids::{EventId, Seq, StreamId};
+use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId};
 use moothall_kernel::message_part::MessagePart;
 use moothall_kernel::pass::{PASS, is_pass};
 use moothall_kernel::task::Task;
@@ -65,12 +65,11 @@ impl Door {
         let Sending { task, conversation, parts, reply_to } = sending;
         let (view, is_in) = self.conversation_of(own, &task, &conversation).await?;
         is_in?;
-        let as_manager = self.as_manager(own);
-        let app = self.view_task(&task, move |task: &Task| {
-            task.check_takes_words(&as_manager(task))
-                .map(|()| (task.app().to_owned(), task.terms().moderated))
+        let agent = own.agent().clone();
+        let moderator = self.view_task(&task, move |task: &Task| {
+            task.check_takes_words(&agent).map(|()| Moderator::of(task, &agent))
         });
-        let (app, moderated) = app.await??;
+        let moderator = moderator.await??;
         if view.archived_at.is_some() {
             return Err(archived().into());
         }
@@ -90,14 +89,15 @@ impl Door {
         }
         let said = ClientCommand::Post(post);
         let said = self.hall.permit(&self.caller, &conversation, said).await?;
-        let answer = match self.forwarder(&app) {
-            // Whoever said for whom messages are is away, so this one is for nobody.
-            None if moderated && self.hall.inner.tasks.app(&app).is_none() => {
+        let answer = match self.moderation(&moderator) {
+            // The manager that says for whom messages are is away, so this one is for no agent.
+            Moderation::Away => {
                 let draft = fresh_id(self.hall.now()).to_string();
                 return Err(TaskError::Blocked { draft, reason: UNREACHABLE.into() });
             }
-            None => self.submit(said, None).await?,
-            Some((manager, within)) => {
+            Moderation::None => self.submit(said, None).await?,
+            Moderation::By(manager, within) => {
+                let app = moderator.app;
                 let (draft, at) = (fresh_id(self.hall.now()).to_string(), self.hall.now());
                 let sender = own.agent().clone();
                 let members = view.participants;
@@ -111,10 +111,21 @@ impl Door {
             .ok_or_else(|| HallError::Failed("the words were not kept as a message".into()))?)
     }
 
-    /// The manager that says for whom messages of its app are, where it wants to.
-    fn forwarder(&self, app: &str) -> Option<(Arc<dyn TaskManager>, Millis)> {
-        let app = self.hall.inner.tasks.app(app)?;
-        Some((app.manager, app.manifest.hooks.message_ms.map(Millis)?))
+    /// Finds the connection that is asked about a message.
+    fn moderation(&self, moderator: &Moderator) -> Moderation {
+        let Moderator { app, manager, is_sender, moderated } = moderator;
+        if *is_sender {
+            return Moderation::None;
+        }
+        let app = manager.as_ref().and_then(|agent| self.hall.inner.tasks.app(app, agent));
+        match app {
+            None if *moderated => Moderation::Away,
+            None => Moderation::None,
+            Some(app) => match app.manifest.hooks.message_ms {
+                None => Moderation::None,
+                Some(within) => Moderation::By(app.manager, Millis(within)),
+            },
+        }
     }
 
     async fn send_if_forwarded(
@@ -157,11 +168,12 @@ impl Door {
     ) -> Result<TaskMessages, TaskError> {
         self.may(Action::ReadTask)?;
         let (_, is_in) = self.conversation_of(own, task, conversation).await?;
-        let (agent, as_manager) = (own.agent().clone(), self.as_manager(own));
+        let agent = own.agent().clone();
         let (manages, reads) = self
             .view_task(task, move |task: &Task| {
                 let admitted = task.admitted_at(&agent).is_some();
-                (as_manager(task).of_app, *task.initiator() == agent || admitted)
+                let manages = task.app_manager() == Some(&agent);
+                (manages, *task.initiator() == agent || admitted)
             })
             .await?;
         if !manages {
@@ -244,6 +256,12 @@ impl Door {
         Ok(cause.ok_or_else(invalid)?.seq)
     }
 
+    /// True if a task decided that this is one of its conversations.
+    async fn is_owned(&self, task: &StreamId, conversation: &StreamId) -> bool {
+        let conversation = conversation.clone();
+        self.view_task(task, move |task| task.owns(&conversation)).await.unwrap_or(false)
+    }
+
     /// A conversation, if it is one of this task, and whether the agent may speak in it.
     async fn conversation_of(
         &self,
@@ -255,7 +273,12 @@ impl Door {
         let look = move |state: &Conversation| {
             Some((ConversationView::of(state)?, state.check_in_task(&agent)))
         };
-        let seen = self.hall.view(conversation, look).await;
+        let mut seen = self.hall.view(conversation, look.clone()).await;
+        if matches!(seen, Err(HallError::NotFound(_))) && self.is_owned(task, conversation).await {
+            // The task has told of it already; it begins once the outbox has carried that.
+            self.follows([conversation]).await;
+            seen = self.hall.view(conversation, look).await;
+        }
         let seen = seen.map_err(|error| missing(error, "Conversation"))?;
         let (view, is_in) = seen.ok_or_else(|| not_found("Conversation"))?;
         if view.task == *task {
@@ -263,6 +286,38 @@ impl Door {
         }
         Err(forbidden("Conversation does not belong to the specified task").into())
     }
+}
+
+/// What a task says about the moderation of an agent's message.
+struct Moderator {
+    app: String,
+    /// The agent that manages the task for the app.
+    manager: Option<ParticipantId>,
+    /// That agent sends the message itself, so it is not asked.
+    is_sender: bool,
+    /// Messages are for no agent while the manager is away.
+    moderated: bool,
+}
+
+impl Moderator {
+    fn of(task: &Task, sender: &ParticipantId) -> Self {
+        Self {
+            app: task.app().to_owned(),
+            manager: task.app_manager().cloned(),
+            is_sender: task.app_manager() == Some(sender),
+            moderated: task.terms().moderated,
+        }
+    }
+}
+
+/// Whether a manager says for whom a message is.
+enum Moderation {
+    /// The message is for all.
+    None,
+    /// This manager says, within this time.
+    By(Arc<dyn TaskManager>, Millis),
+    /// It would, and is not connected.
+    Away,
 }
 
 /// How many bytes were said. More than fits into an answer is not looked for.

@@ -27,6 +27,12 @@ pub enum AuditAction {
     Registered,
     /// An agent that registered was claimed by its owner.
     Claimed,
+    /// An agent has an app from now on, because it asked first.
+    AppHeld,
+    /// A person gave an app to an agent.
+    AppGiven,
+    /// A person took an app from its agent.
+    AppFreed,
     /// A budget that is not one conversation's was raised.
     BudgetRaised,
     /// A request was refused for want of a credential or of what it allows.

@@ -311,6 +311,7 @@ fn full_task() -> Task {
         app: "app".into(),
         terms: TaskTerms { agents_max: Some(3), moderated: true },
         initiator: "a".into(),
+        manager: Some("b".into()),
         status: TaskStatus::Active,
         started_at: Some(at(2)),
         ended_at: Some(at(4)),

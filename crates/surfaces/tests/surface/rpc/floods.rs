@@ -6,7 +6,7 @@ use tokio::net::TcpSocket;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 
 use super::catch_up::after;
-use super::client::{closed_server, let_in, saying};
+use super::client::{closed_server, let_in, saying, words};
 use super::hostile::revoke;
 use super::{Agent, Client, agent, agents, open_server};
 use crate::server::{Server, soon};
@@ -206,43 +206,77 @@ async fn a_server_goes_down_though_a_connection_reads_nothing() {
     server.down().await;
 }
 
-#[tokio::test]
-async fn a_manager_that_sends_much_at_once_hears_itself_asked() {
-    let server = open_server().await;
-    let ([_, bob], [mut ann, mut hears]) = agents(&server, ["ann", "bob"]).await;
-    let app = "aaaaaaaa-0000-4000-8000-000000000001";
+/// Registers a manager that wants to be asked about messages.
+async fn moderates(manager: &mut Client, app: &str) {
     let manifest = json!({"manifest": {"appId": app, "name": "App",
         "hooks": {"message_authorize": {"timeoutMs": 60_000}}}});
-    ann.done("apps/register", manifest).await;
-    let wish = json!({"appId": app, "invitedAgentIds": [bob.id], "initialConversation": {}});
-    let made = ann.done("task/request", wish).await;
+    manager.done("apps/register", manifest).await;
+}
+
+async fn task_of(client: &mut Client, app: &str, with: &Agent) -> (String, String) {
+    let wish = json!({"appId": app, "invitedAgentIds": [with.id], "initialConversation": {}});
+    let made = client.done("task/request", wish).await;
     let id = |what: &str| made[what]["id"].as_str().unwrap().to_owned();
-    let place = (id("task"), id("conversation"));
-    // More than the server works on at once, of which none is done before it is answered.
-    const MANY: usize = 40;
+    (id("task"), id("conversation"))
+}
+
+/// More than the server works on at once for one connection.
+const MANY: usize = 40;
+
+#[tokio::test]
+async fn a_silent_manager_delays_only_what_it_is_asked_about() {
+    let server = open_server().await;
+    let ([ann, bob, _], [mut a, mut b, mut tim]) = agents(&server, ["ann", "bob", "tim"]).await;
+    let silent = "aaaaaaaa-0000-4000-8000-000000000001";
+    moderates(&mut tim, silent).await;
+    let held = task_of(&mut a, silent, &bob).await;
     let mut asked = Vec::new();
     for number in 0..MANY {
-        asked.push(ann.ask("messages/send", saying(&place, &number.to_string())).await);
+        asked.push(a.ask("messages/send", saying(&held, &number.to_string())).await);
     }
-    let mut kept = Vec::new();
-    for id in asked {
-        loop {
-            let frame =
-                ann.wanted(|frame| frame["id"] == *id || frame["method"] == "messages/authorize");
-            let frame = frame.await;
-            if frame["method"] != "messages/authorize" {
-                kept.push(frame.get("result").is_some());
-                // Who is not heard is told so, and not left to wait.
-                assert!(frame.get("result").is_some() || frame["error"]["code"] == -32004);
-                break;
-            }
-            let verdict = json!({"verdict": {"decision": "Forward", "recipients": [bob.id]}});
-            ann.decide(frame["id"].as_str().unwrap(), verdict).await;
-        }
+    a.ask("task/request", json!({"appId": silent, "invitedAgentIds": []})).await;
+    // Everything else over the same connection goes on: calls, pings, messages elsewhere, what is
+    // told, and what it is asked as a manager.
+    a.done("network/ping", json!({})).await;
+    a.settle().await;
+    let free = a.task_with(&[&bob]).await;
+    a.say(&free, "elsewhere").await;
+    assert_eq!(words(&b.told("messages/received").await["message"]), "elsewhere");
+    let own = "aaaaaaaa-0000-4000-8000-000000000002";
+    moderates(&mut a, own).await;
+    let managed = task_of(&mut b, own, &ann).await;
+    let sent = b.ask("messages/send", saying(&managed, "please")).await;
+    let question = a.wanted(|frame| frame["method"] == "messages/authorize").await;
+    let verdict = json!({"verdict": {"decision": "Forward", "recipients": [ann.id]}});
+    a.decide(question["id"].as_str().unwrap(), verdict).await;
+    assert!(b.answer(&sent).await.get("result").is_some());
+    // Once the manager speaks, all are kept in the order in which they were sent.
+    for _ in 0..MANY {
+        let question = tim.wanted(|frame| frame["method"] == "messages/authorize").await;
+        let verdict = json!({"verdict": {"decision": "Forward", "recipients": [bob.id]}});
+        tim.decide(question["id"].as_str().unwrap(), verdict).await;
     }
-    let through = kept.iter().filter(|kept| **kept).count();
-    assert!(through >= 30, "{through} of {MANY}");
-    for _ in 0..through {
-        hears.told("messages/received").await;
+    for (number, id) in asked.iter().enumerate() {
+        assert!(a.answer(id).await.get("result").is_some(), "{number}");
+        assert_eq!(words(&b.told("messages/received").await["message"]), number.to_string());
     }
+}
+
+#[tokio::test]
+async fn calls_that_wait_for_a_manager_are_bounded() {
+    let server = open_server().await;
+    let ([_, bob, _], [mut a, _b, mut tim]) = agents(&server, ["ann", "bob", "tim"]).await;
+    let silent = "aaaaaaaa-0000-4000-8000-000000000001";
+    let mut manifest = json!({"manifest": {"appId": silent, "name": "App"}});
+    manifest["manifest"]["hooks"] = json!({"task_create": {"timeoutMs": 60_000}});
+    tim.done("apps/register", manifest).await;
+    let mut last = String::new();
+    for _ in 0..65 {
+        let wish = json!({"appId": silent, "invitedAgentIds": [bob.id]});
+        last = a.ask("task/request", wish).await;
+    }
+    let refused = a.answer(&last).await;
+    assert_eq!(refused["error"]["code"], -32004);
+    assert_eq!(refused["error"]["data"]["retryAfterMs"], 1000);
+    a.done("network/ping", json!({})).await;
 }

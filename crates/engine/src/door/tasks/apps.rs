@@ -1,0 +1,239 @@
+//! Apps through the door: an agent registers for one, and people list them, give them to another
+//! agent or free them. Which agent has an app is in the log; the directory only knows over which
+//! connection that agent is asked.
+
+use std::sync::Arc;
+
+use moothall_kernel::aggregate::TASK;
+use moothall_kernel::command::{Refusal, Rejection};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::task::DEFAULT_APP;
+use moothall_kernel::task_command::TaskCommand;
+use moothall_kernel::time::Timestamp;
+
+use crate::access::AccessError;
+use crate::answers::HallError;
+use crate::door::{Action, Door};
+use crate::ports::{
+    APPS_MAX, AgentCard, AuditAction, AuditEntry, HeldApp, Holding, ListFilter, Listed,
+};
+use crate::tasks::{AgentLine, AppManifest, TaskError, TaskManager, app_of};
+
+/// Tasks that are looked through at once.
+const PAGE: usize = 200;
+
+/// An app, as people see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppView {
+    /// Its id.
+    pub id: String,
+    /// What its manifest calls it.
+    pub name: String,
+    /// The agent that manages its tasks.
+    pub agent: ParticipantId,
+    /// The name of that agent, as long as it has one.
+    pub agent_name: Option<String>,
+    /// Since when it does.
+    pub since: Timestamp,
+    /// True if that agent is asked over a connection now.
+    pub connected: bool,
+}
+
+impl Door {
+    /// Registers the caller's agent for an app, and asks it over the caller's connection from now
+    /// on. The first agent that registers has the app, also after it disconnected and after a
+    /// restart.
+    ///
+    /// # Errors
+    /// [`TaskError`], for the app that is built in, for one of another agent, and for one too many.
+    pub async fn register_app(
+        &self,
+        own: &AgentLine,
+        manifest: AppManifest,
+        manager: Arc<dyn TaskManager>,
+    ) -> Result<(), TaskError> {
+        self.may(Action::ManageTask)?;
+        check_not_built_in(&manifest.id)?;
+        let held = self.held(&manifest.id, &manifest.name, own.agent());
+        let entry = self.recorded(AuditAction::AppHeld, format!("{} ({})", held.id, held.name));
+        let holding = self.hall.inner.store.apps.hold_app(&held, &entry).await;
+        settled(holding.map_err(HallError::from)?)?;
+        self.hall.inner.tasks.register(app_of(own, manifest, manager));
+        Ok(())
+    }
+
+    /// At most `limit` apps in the order of their ids, after one if it is given.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn apps(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<AppView>, AccessError> {
+        self.may(Action::ListApps)?;
+        let apps = self.hall.inner.store.apps.apps(after, limit).await.map_err(HallError::from)?;
+        let mut agents: Vec<_> = apps.iter().map(|app| app.agent.clone()).collect();
+        agents.sort();
+        agents.dedup();
+        let cards = self.hall.inner.store.principals.cards(&agents).await;
+        let cards = cards.map_err(HallError::from)?;
+        let view = |app: HeldApp| self.app_view(app, &cards);
+        Ok(apps.into_iter().map(view).collect())
+    }
+
+    fn app_view(&self, app: HeldApp, cards: &[AgentCard]) -> AppView {
+        let connected = self.hall.inner.tasks.app(&app.id, &app.agent).is_some();
+        let card = cards.iter().find(|card| card.id == app.agent);
+        let HeldApp { id, name, agent, since } = app;
+        let agent_name = card.map(|card| card.name.clone());
+        AppView { id, name, agent, agent_name, since, connected }
+    }
+
+    /// Gives an app to a registered agent, by its id or name, and with it the tasks of the app that
+    /// are not over. Repeating it finishes one that was interrupted.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn transfer_app(&self, app: &str, agent: &str) -> Result<AppView, AccessError> {
+        self.may(Action::TransferApp)?;
+        check_not_built_in(app)?;
+        let card = self.card_of(agent).await?;
+        let apps = &self.hall.inner.store.apps;
+        let before = apps.app(app).await.map_err(HallError::from)?;
+        let name = before.as_ref().map_or_else(String::new, |held| held.name.clone());
+        let held = match before {
+            Some(held) if held.agent == card.id => held,
+            _ => self.held(app, &name, &card.id),
+        };
+        let entry =
+            self.recorded(AuditAction::AppGiven, format!("{app} to {} as {}", card.name, card.id));
+        settled(apps.give_app(&held, &entry).await.map_err(HallError::from)?)?;
+        self.entrust_tasks(app, Some(&card.id)).await?;
+        Ok(self.app_view(held, std::slice::from_ref(&card)))
+    }
+
+    /// Takes an app from its agent: the next agent that registers has it. Its tasks that are not
+    /// over are without a manager until a person gives the app to an agent.
+    ///
+    /// # Errors
+    /// [`AccessError::UnknownApp`] if no agent has it.
+    pub async fn free_app(&self, app: &str) -> Result<(), AccessError> {
+        self.may(Action::FreeApp)?;
+        check_not_built_in(app)?;
+        let entry = self.recorded(AuditAction::AppFreed, app.to_owned());
+        let freed = self.hall.inner.store.apps.free_app(app, &entry).await;
+        let was_held = freed.map_err(HallError::from)?;
+        self.entrust_tasks(app, None).await?;
+        if was_held { Ok(()) } else { Err(AccessError::UnknownApp(app.to_owned())) }
+    }
+
+    /// The agent that has an app.
+    pub(super) async fn app_holder(&self, app: &str) -> Result<Option<ParticipantId>, TaskError> {
+        if app == DEFAULT_APP {
+            return Ok(None);
+        }
+        let held = self.hall.inner.store.apps.app(app).await.map_err(HallError::from)?;
+        Ok(held.map(|held| held.agent))
+    }
+
+    /// Entrusts a task that just began to the agent that has its app now. A person who gave the app
+    /// away meanwhile did not see this task.
+    pub(super) async fn follow_holder(
+        &self,
+        task: &StreamId,
+        app: &str,
+        before: Option<ParticipantId>,
+    ) -> Result<(), TaskError> {
+        let now = self.app_holder(app).await?;
+        if now != before {
+            let by = ParticipantId::new(ParticipantId::MOOTHALL);
+            let command = TaskCommand::Entrust { manager: now, by };
+            self.hall.inner.submit(task, command, None).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives the tasks of an app that are not over to a manager, or to none.
+    async fn entrust_tasks(
+        &self,
+        app: &str,
+        manager: Option<&ParticipantId>,
+    ) -> Result<(), AccessError> {
+        let mut after = None;
+        loop {
+            let filter = ListFilter {
+                kind: Some(TASK.to_owned()),
+                archived: Some(false),
+                after,
+                limit: Some(PAGE),
+            };
+            let page = self.hall.list(filter).await?;
+            for Listed { stream, .. } in &page.streams {
+                let of = self.hall.inner.view_task(stream, |task| task.app().to_owned()).await?;
+                if of == app {
+                    let command =
+                        TaskCommand::Entrust { manager: manager.cloned(), by: self.by_person() };
+                    self.hall.inner.submit(stream, command, None).await?;
+                }
+            }
+            after = page.next;
+            if after.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The registered agent that an id or a name means.
+    async fn card_of(&self, agent: &str) -> Result<AgentCard, AccessError> {
+        let principals = &self.hall.inner.store.principals;
+        let id = ParticipantId::new(agent);
+        let by_id = principals.cards(std::slice::from_ref(&id)).await.map_err(HallError::from)?;
+        let by_name = principals.cards_named(&[agent.to_owned()]).await.map_err(HallError::from)?;
+        let unknown = || AccessError::UnknownAgent(agent.to_owned());
+        by_id.into_iter().chain(by_name).next().ok_or_else(unknown)
+    }
+
+    fn held(&self, id: &str, name: &str, agent: &ParticipantId) -> HeldApp {
+        let (id, name, agent) = (id.to_owned(), name.to_owned(), agent.clone());
+        HeldApp { id, name, agent, since: self.hall.now() }
+    }
+
+    fn recorded(&self, deed: AuditAction, detail: String) -> AuditEntry {
+        AuditEntry { detail, ..AuditEntry::of(&self.caller, deed, self.hall.now()) }
+    }
+
+    fn by_person(&self) -> ParticipantId {
+        self.caller.principal().map_or_else(ParticipantId::user, |own| own.id.clone())
+    }
+}
+
+/// Rejects the app that is built in.
+fn check_not_built_in(app: &str) -> Result<(), AccessError> {
+    if app != DEFAULT_APP {
+        return Ok(());
+    }
+    let message = "This app is built in: the agent that asks for a task of it manages that task.";
+    let rejection = Rejection::new(Refusal::Forbidden, "built_in_app", message);
+    Err(HallError::Rejected(Box::new(rejection)).into())
+}
+
+fn settled(holding: Holding) -> Result<(), AccessError> {
+    let conflict = |code, message: String| {
+        let rejection = Rejection::new(Refusal::Conflict, code, message);
+        Err(HallError::Rejected(Box::new(rejection)).into())
+    };
+    match holding {
+        Holding::Yes => Ok(()),
+        Holding::OfOther => conflict(
+            "app_taken",
+            "Another agent has this app. A person can transfer it: moothall apps transfer".into(),
+        ),
+        Holding::TooMany => conflict(
+            "too_many_apps",
+            format!(
+                "An agent has at most {APPS_MAX} apps. A person can free one: moothall apps free"
+            ),
+        ),
+    }
+}

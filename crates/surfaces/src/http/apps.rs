@@ -1,0 +1,83 @@
+//! Apps of JSON-RPC: which agent manages the tasks of which, and how people change that.
+
+use axum::Json;
+use axum::extract::{Path, State};
+use moothall_engine::door::AppView;
+use uuid::Uuid;
+
+use super::App;
+use crate::error::{ApiError, ApiResult, Code};
+use crate::request::{Body, Params};
+use crate::strict::Inbound;
+use crate::wire::{AppEntry, AppFreed, AppPage, AppTransfer, ErrorBody};
+
+/// Rows of a page where the request names no number.
+const ROWS: usize = 100;
+
+/// Lists the apps that an agent has, by their ids.
+#[utoipa::path(get, path = "/apps", operation_id = "list_apps", tag = "access",
+    params(
+        ("cursor" = Option<String>, Query, description = "`next` of the page before."),
+        ("limit" = Option<u64>, Query, description = "1 to 1000; 100 if it is missing."),
+    ),
+    responses((status = 200, body = AppPage), (status = "4XX", body = ErrorBody)))]
+pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<AppPage>> {
+    let limit = params.limit()?.unwrap_or(ROWS);
+    let apps = params.door(&app.entrance).apps(params.get("cursor"), limit).await?;
+    let next = apps.last().filter(|_| apps.len() == limit).map(|app| app.id.clone());
+    Ok(Json(AppPage { apps: apps.into_iter().map(entry).collect(), next }))
+}
+
+/// Gives an app to a registered agent, and with it the tasks of the app that are not over. Repeat
+/// it if it was interrupted.
+#[utoipa::path(post, path = "/apps/{id}/transfer", operation_id = "transfer_app", tag = "access",
+    params(("id" = String, Path, description = "The app's id.")), request_body = AppTransfer,
+    responses((status = 200, body = AppEntry), (status = "4XX", body = ErrorBody)))]
+pub async fn transfer(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    body: Body,
+) -> ApiResult<Json<AppEntry>> {
+    let AppTransfer { agent } = body.read()?;
+    let door = body.door(&app.entrance);
+    Ok(Json(entry(door.transfer_app(&app_id(&id)?, &agent).await?)))
+}
+
+/// Takes an app from its agent: the next agent that registers for it has it. Its tasks that are not
+/// over have no manager until a person transfers the app.
+#[utoipa::path(delete, path = "/apps/{id}", operation_id = "free_app", tag = "access",
+    params(("id" = String, Path, description = "The app's id.")),
+    responses((status = 200, body = AppFreed), (status = "4XX", body = ErrorBody)))]
+pub async fn free(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    params: Params,
+) -> ApiResult<Json<AppFreed>> {
+    params.door(&app.entrance).free_app(&app_id(&id)?).await?;
+    Ok(Json(AppFreed { freed: true }))
+}
+
+/// The id as the log has it. What is not a UUID is not the id of an app.
+fn app_id(given: &str) -> ApiResult<String> {
+    let unknown = |_| ApiError::plain(Code::UnknownApp);
+    Uuid::try_parse(given).map(|id| id.to_string()).map_err(unknown)
+}
+
+fn entry(app: AppView) -> AppEntry {
+    let AppView { id, name, agent, agent_name, since, connected } = app;
+    let (agent, since) = (agent.to_string(), since.to_string());
+    AppEntry { id, name, agent, agent_name, since, connected }
+}
+
+impl Inbound for AppTransfer {
+    fn missing(_: &str) -> ApiError {
+        ApiError::new(
+            Code::InvalidField,
+            "'agent' is missing: the name or id of a registered agent.",
+        )
+    }
+
+    fn wrong(_: &str, field: &str, takes: &str) -> ApiError {
+        ApiError::new(Code::InvalidField, format!("'{field}' {takes}."))
+    }
+}
