@@ -101,6 +101,11 @@ pub enum Denied {
         /// The participant they speak as.
         claimed: ParticipantId,
     },
+    /// A name needs its key, and none was shown.
+    #[error(
+        "`{0}` is a registered agent, and only its key speaks for it: connect with that key at `/ws`, or give another name as `from`."
+    )]
+    Registered(ParticipantId),
     /// The credential is for some conversations only, and this is about all.
     #[error(
         "Your token is for some conversations only, and this is about the whole server. Use one that is not bound to conversations."
@@ -143,6 +148,7 @@ impl Denied {
             Denied::Scope(scope) => format!("without {scope}"),
             Denied::Proof(scope) => format!("without a credential for {scope}"),
             Denied::Name { claimed, .. } => format!("as {claimed}"),
+            Denied::Registered(name) => format!("as {name}, without its key"),
             Denied::Bound => "with a token for some conversations".into(),
             Denied::NotStarted(name) => format!("to {name}, which it did not start"),
             Denied::NotMet(name) => format!("to {name}, with which it shares no conversation"),

@@ -12,6 +12,7 @@ mod refusals;
 pub(crate) mod begun;
 mod permit;
 mod invite;
+mod keyed;
 mod register;
 mod sign_in;
 mod session_act;

@@ -101,6 +101,7 @@ impl Door {
     pub async fn gather(&self, new: NewGathering) -> Result<GatheringEntry, AccessError> {
         self.may(Action::StartGathering)?;
         let NewGathering { by, title, mut plan, members } = new;
+        self.hall.permit_name(&self.caller, &by.id).await?;
         let refused = |rejection| AccessError::Hall(HallError::Rejected(Box::new(rejection)));
         check_plan(&plan).map_err(refused)?;
         check_circle(members.iter().map(|m| (m.name.as_str(), m.number, m.part)))

@@ -27,6 +27,7 @@ impl Door {
             self.may(action)?;
         }
         self.reaches(stream)?;
+        self.hall.permit_speaker(&self.caller, &command).await?;
         self.hall.permit(&self.caller, stream, command).await
     }
 

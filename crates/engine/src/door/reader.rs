@@ -113,6 +113,7 @@ impl Door {
         self.enter(Action::ReadThread, stream)?;
         let connected = match filter.viewer() {
             Viewer::Participant(id) => {
+                self.hall.permit_name(&self.caller, id).await?;
                 Some(self.hall.connect(stream, id.clone(), filter.takes_turns()).await?)
             }
             Viewer::Operator | Viewer::Guest => None,

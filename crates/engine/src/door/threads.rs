@@ -102,6 +102,7 @@ impl Door {
         key: Option<Idempotency>,
     ) -> Result<Answer, AccessError> {
         self.may(Action::BeginThread)?;
+        self.hall.permit_name(&self.caller, &by.id).await?;
         self.hall.may_begin(&self.caller)?;
         if policy.is_of_gatherings() {
             return Err(HallError::Rejected(Box::new(needs_gathering())).into());
@@ -207,6 +208,7 @@ impl Door {
         details: Option<Map<String, Value>>,
     ) -> Result<Presence, AccessError> {
         self.enter(Action::TellPresence, stream)?;
+        self.hall.permit_name(&self.caller, &from).await?;
         Ok(self.hall.set_presence(stream, from, state, details).await?)
     }
 
@@ -221,6 +223,7 @@ impl Door {
         seq: Seq,
     ) -> Result<Unread, AccessError> {
         self.enter(Action::MarkRead, stream)?;
+        self.hall.permit_name(&self.caller, reader).await?;
         Ok(self.hall.mark_read(stream, reader, seq).await?)
     }
 
@@ -293,6 +296,7 @@ impl Door {
         text: &str,
     ) -> Result<Ordered, AccessError> {
         self.enter(Action::RunCommand, stream)?;
+        self.hall.permit_name(&self.caller, &by.id).await?;
         self.hall.find(stream).await?;
         Ok(match self.hall.read_slash(stream, by, text).await? {
             Step::Tell(text) => Ordered::Tell(text),

@@ -6,6 +6,7 @@ mod catch_up;
 mod floods;
 mod fuzz;
 mod hostile;
+mod keyed;
 mod names;
 mod people;
 mod registration;
