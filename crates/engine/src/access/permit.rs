@@ -166,8 +166,8 @@ impl Hall {
         Ok(())
     }
 
-    /// Rejects an invitation by which an agent creates a person: a seat for one whom the server does
-    /// not know. The server says in the invitation what it knows.
+    /// Rejects a seat in a gathering by which an agent creates a person: one whom the server does
+    /// not know. What a plain invitation makes of an id is the kernel's to decide.
     pub(super) fn permit_seat(&self, caller: &Caller, invite: &Invite) -> Result<(), Denied> {
         let creates = caller.is_agent() && invite.profile.creates_a_person(invite.principal);
         if creates && !planted::is_open(Bypass::Seating) {
@@ -238,7 +238,9 @@ impl Hall {
             }
         }
         for invite in invitations(&command) {
-            self.permit_seat(caller, invite)?;
+            if matches!(command, ClientCommand::Gather { .. }) {
+                self.permit_seat(caller, invite)?;
+            }
             self.permit_granting(caller, invite).await?;
         }
         if reaches_participants(&command) {

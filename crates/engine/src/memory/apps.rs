@@ -1,4 +1,4 @@
-//! Apps in memory.
+//! Keeps apps and their owners in memory, as the reference of the port.
 
 use async_trait::async_trait;
 use moothall_kernel::ids::ParticipantId;

@@ -83,8 +83,8 @@ fn begins_block(line: &str) -> bool {
     marked.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
 }
 
-/// Returns the bytes of code with its marks that begin with a back-tick; of the back-ticks alone, if
-/// no row of the same length closes them.
+/// Returns the bytes of code with its marks that begin with a back-tick; of the back-ticks alone,
+/// if no row of the same length closes them.
 pub fn span(rest: &str) -> usize {
     let ticks = |text: &str| text.len() - text.trim_start_matches('`').len();
     let open = ticks(rest);

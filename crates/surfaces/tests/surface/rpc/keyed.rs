@@ -1,5 +1,5 @@
-//! In local mode a name is the client's word, but not that of a registered agent: its words need its
-//! key, on every way in.
+//! In local mode a name is the client's word, but not that of a registered agent: its words need
+//! its key, on every way in.
 
 use reqwest::Method;
 use serde_json::{Value, json};
