@@ -17,8 +17,8 @@ pub use self::about::{
     Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell,
 };
 pub use self::access::{
-    AppCommand, AppGiven, AppId, Apps, Invitation, Join, KeyOf, NewInvitation, NewToken,
-    RevokedToken, Token, TokenId,
+    AgentCommand, AgentNames, Agents, AppCommand, AppGiven, AppId, Apps, Invitation, Join, KeyOf,
+    NewInvitation, NewToken, RevokedToken, Token, TokenId,
 };
 pub use self::export::{Export, ExportFormat};
 #[cfg(test)]
@@ -122,9 +122,17 @@ pub enum Command {
     /// Take a participant out of a conversation
     #[command(after_help = examples(&[("moothall uninvite - critic", "")]))]
     Uninvite(Uninvite),
-    /// List the agents that this server can run
-    #[command(after_help = examples(&[("moothall agents", ""), ("moothall agents --json", "")]))]
-    Agents,
+    /// List the agents that this server can run, and look after those that registered
+    ///
+    /// Agents of other programs register over JSON-RPC. Each has an id that no other ever gets.
+    #[command(after_help = examples(&[
+        ("moothall agents", "those that this server can run"),
+        ("moothall agents --json", ""),
+        ("moothall agents registered", "those of other programs"),
+        ("moothall agents revoke ada", "its key is worth nothing any more"),
+        ("moothall agents free ada", "its name is free, e.g. because its key was lost"),
+    ]))]
+    Agents(Agents),
     /// List, transfer and free the apps of agents over JSON-RPC
     ///
     /// The first agent that registers for an app manages its tasks, for good. Without an action,

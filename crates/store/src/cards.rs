@@ -3,17 +3,20 @@
 use std::collections::BTreeSet;
 
 use moothall_engine::access::{
-    AgentCard, AuditEntry, CARDS_LISTED_MAX, ClaimOutcome, Registered, Token, TokenHash,
+    AgentCard, AuditEntry, CARDS_LISTED_MAX, CardCount, ClaimOutcome, Registered, Registration,
+    Token, TokenHash, TokenId,
 };
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::time::Timestamp;
+use moothall_kernel::time::{Millis, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::errors::Refusal;
 use crate::keys;
-use crate::rows::int;
+use crate::rows::{counter, int};
 
 const COLUMNS: &str = "id, name, description, owner, created_at FROM agent_cards";
+
+const HOUR: Millis = Millis::from_secs(3_600);
 
 /// By what a card is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +38,9 @@ pub(crate) fn register(
     if is_taken(conn, card)? {
         return Ok(Registered::NameTaken);
     }
+    if let Some(refused) = count(conn, card.created_at)?.refuses(card) {
+        return Ok(refused);
+    }
     keys::add(conn, token, entry)?;
     let sql = "INSERT INTO agent_cards (id, name, claim, description, owner, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
     let values = params![
@@ -47,6 +53,48 @@ pub(crate) fn register(
     ];
     conn.prepare_cached(sql)?.execute(values)?;
     Ok(Registered::Yes)
+}
+
+fn count(conn: &Connection, now: Timestamp) -> rusqlite::Result<CardCount> {
+    let sql = "SELECT count(*), coalesce(sum(length(CAST(name AS BLOB)) + coalesce(length(CAST(description AS BLOB)), 0)), 0),
+        count(*) FILTER (WHERE created_at > ?1) FROM agent_cards";
+    let hour_ago = now.millis() - HOUR.0 as i64;
+    conn.prepare_cached(sql)?.query_row([hour_ago], |row| {
+        Ok(CardCount { all: counter(row, 0)?, bytes: counter(row, 1)?, lately: counter(row, 2)? })
+    })
+}
+
+/// Registered agents by their names, and how each stands.
+pub(crate) fn registrations(
+    conn: &Connection,
+    after: &str,
+    limit: usize,
+) -> rusqlite::Result<Vec<Registration>> {
+    let sql = "SELECT id, name, description, owner, created_at,
+        NOT EXISTS (SELECT 1 FROM tokens t WHERE t.principal = c.id AND t.revoked_at IS NULL),
+        (SELECT max(t.last_used_at) FROM tokens t WHERE t.principal = c.id)
+        FROM agent_cards c WHERE name > ?1 ORDER BY name LIMIT ?2";
+    let mut statement = conn.prepare_cached(sql)?;
+    let registration = |row: &Row<'_>| {
+        let last_used_at = row.get::<_, Option<i64>>(6)?.map(Timestamp::from_millis);
+        Ok(Registration { card: read(row)?, revoked: row.get(5)?, last_used_at })
+    };
+    statement.query_map(params![after, int(limit as u64)], registration)?.collect()
+}
+
+/// Takes a card away and revokes the tokens of its agent.
+pub(crate) fn free(
+    conn: &Connection,
+    agent: &ParticipantId,
+    at: Timestamp,
+    entry: &AuditEntry,
+) -> Result<Option<Vec<TokenId>>, Refusal> {
+    let sql = "DELETE FROM agent_cards WHERE id = ?1";
+    if conn.prepare_cached(sql)?.execute([agent.as_str()])? == 0 {
+        return Ok(None);
+    }
+    keys::record(conn, entry)?;
+    Ok(Some(keys::mark_revoked_of(conn, agent, at)?))
 }
 
 fn is_taken(conn: &Connection, card: &AgentCard) -> rusqlite::Result<bool> {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use moothall_engine::access::{
     AgentCard, AuditEntry, Audited, ClaimOutcome, Descent, InsertOutcome, Principal, Principals,
-    Registered, Scopes, Token, TokenHash, TokenId, TokenKind, reach_of,
+    Registered, Registration, Scopes, Token, TokenHash, TokenId, TokenKind, TokenPlace, reach_of,
 };
 use moothall_engine::ports::LogError;
 use moothall_kernel::ids::{ParticipantId, StreamId};
@@ -121,6 +121,20 @@ fn returned(
     Ok(ids.collect::<rusqlite::Result<_>>()?)
 }
 
+/// Revokes the tokens of a principal.
+pub(crate) fn mark_revoked_of(
+    conn: &Connection,
+    principal: &ParticipantId,
+    at: Timestamp,
+) -> Result<Vec<TokenId>, Refusal> {
+    let sql = "UPDATE tokens SET revoked_at = ?2 WHERE principal = ?1 AND revoked_at IS NULL RETURNING id";
+    let mut statement = conn.prepare_cached(sql)?;
+    let ids = statement.query_map(params![principal.as_str(), at.millis()], |row| {
+        Ok(TokenId::new(row.get::<_, String>(0)?))
+    })?;
+    Ok(ids.collect::<rusqlite::Result<_>>()?)
+}
+
 /// Revokes a token and its descent.
 pub(crate) fn revoke(
     conn: &Connection,
@@ -186,15 +200,25 @@ pub(crate) fn token(conn: &Connection, hash: &TokenHash) -> rusqlite::Result<Opt
     conn.prepare_cached(&sql)?.query_row([hash.as_bytes()], read_token).optional()
 }
 
-fn token_of_id(conn: &Connection, id: &TokenId) -> rusqlite::Result<Option<Token>> {
-    let sql = format!("SELECT {COLUMNS} WHERE t.id = ?1");
-    conn.prepare_cached(&sql)?.query_row([id.as_str()], read_token).optional()
+/// Tokens, the oldest first, after a place.
+pub(crate) fn tokens(
+    conn: &Connection,
+    after: Option<&TokenPlace>,
+    limit: usize,
+) -> rusqlite::Result<Vec<Token>> {
+    let sql = format!(
+        "SELECT {COLUMNS} WHERE (t.created_at, t.id) > (?1, ?2) ORDER BY t.created_at, t.id LIMIT ?3"
+    );
+    let (at, id) =
+        after.map_or((i64::MIN, ""), |after| (after.created_at.millis(), after.id.as_str()));
+    let mut statement = conn.prepare_cached(&sql)?;
+    statement.query_map(params![at, id, int(limit as u64)], read_token)?.collect()
 }
 
-/// All tokens, the oldest first.
-pub(crate) fn tokens(conn: &Connection) -> rusqlite::Result<Vec<Token>> {
-    let mut statement = conn.prepare_cached(&format!("SELECT {COLUMNS} ORDER BY t.key"))?;
-    statement.query_map([], read_token)?.collect()
+/// The token of this public id.
+pub(crate) fn token_of(conn: &Connection, id: &TokenId) -> rusqlite::Result<Option<Token>> {
+    let sql = format!("SELECT {COLUMNS} WHERE t.id = ?1");
+    conn.prepare_cached(&sql)?.query_row([id.as_str()], read_token).optional()
 }
 
 fn read_token(row: &Row<'_>) -> rusqlite::Result<Token> {
@@ -291,13 +315,35 @@ impl Principals for SqliteLog {
         self.read_rows(move |conn| token(conn, &hash)).await
     }
 
-    async fn tokens(&self) -> Result<Vec<Token>, LogError> {
-        self.read_rows(tokens).await
+    async fn tokens(
+        &self,
+        after: Option<&TokenPlace>,
+        limit: usize,
+    ) -> Result<Vec<Token>, LogError> {
+        let after = after.cloned();
+        self.read_rows(move |conn| tokens(conn, after.as_ref(), limit)).await
     }
 
-    async fn token_of_id(&self, id: &TokenId) -> Result<Option<Token>, LogError> {
+    async fn token_of(&self, id: &TokenId) -> Result<Option<Token>, LogError> {
         let id = id.clone();
-        self.read_rows(move |conn| token_of_id(conn, &id)).await
+        self.read_rows(move |conn| token_of(conn, &id)).await
+    }
+
+    async fn revoke_all(
+        &self,
+        principal: &ParticipantId,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Result<Vec<TokenId>, LogError> {
+        let (principal, entry) = (principal.clone(), entry.clone());
+        self.write(move |conn| {
+            let revoked = mark_revoked_of(conn, &principal, at)?;
+            if !revoked.is_empty() {
+                record(conn, &entry)?;
+            }
+            Ok(revoked)
+        })
+        .await
     }
 
     async fn revoke(
@@ -342,6 +388,25 @@ impl Principals for SqliteLog {
         let token = Token { principal: card.principal(), ..token.clone() };
         let (card, claim, entry) = (card.clone(), *claim, entry.clone());
         self.write(move |conn| cards::register(conn, &card, &claim, &token, &entry)).await
+    }
+
+    async fn registrations(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Registration>, LogError> {
+        let after = after.unwrap_or_default().to_owned();
+        self.read_rows(move |conn| cards::registrations(conn, &after, limit)).await
+    }
+
+    async fn free_card(
+        &self,
+        agent: &ParticipantId,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Result<Option<Vec<TokenId>>, LogError> {
+        let (agent, entry) = (agent.clone(), entry.clone());
+        self.write(move |conn| cards::free(conn, &agent, at, &entry)).await
     }
 
     async fn cards(&self, ids: &[ParticipantId]) -> Result<Vec<AgentCard>, LogError> {

@@ -153,6 +153,7 @@ CREATE TABLE IF NOT EXISTS agent_cards (
 CREATE INDEX IF NOT EXISTS agent_cards_of_owner ON agent_cards (owner, created_at) WHERE owner IS NOT NULL;
 CREATE TABLE IF NOT EXISTS apps (id TEXT PRIMARY KEY, name TEXT NOT NULL, agent TEXT NOT NULL, since INTEGER NOT NULL) STRICT;
 CREATE INDEX IF NOT EXISTS apps_of_agent ON apps (agent);
+CREATE INDEX IF NOT EXISTS tokens_of_principal ON tokens (principal);
 ";
 
 /// What deliveries to streams shall do there. A version that does not know of it leaves them alone,

@@ -38,7 +38,8 @@ impl Sessions {
     /// in every conversation, so with one of these it would be somebody else.
     async fn principals(&self) -> Result<BTreeSet<ParticipantId>, SessionError> {
         let hall = self.hall()?;
-        let tokens = hall.store().principals.tokens().await.map_err(log_error)?;
+        let tokens =
+            hall.store().principals.tokens(None, usize::MAX >> 1).await.map_err(log_error)?;
         Ok(tokens.into_iter().map(|token| token.principal.id).collect())
     }
 

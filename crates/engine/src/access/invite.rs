@@ -117,7 +117,7 @@ impl Access {
     async fn still_invites(&self, invitation: &Token) -> Result<bool, HallError> {
         let mut concerned = vec![invitation.principal.id.clone()];
         if let Some(parent) = &invitation.parent
-            && let Some(maker) = self.principals().token_of_id(parent).await?
+            && let Some(maker) = self.principals().token_of(parent).await?
         {
             if maker.revoked_at.is_some() {
                 return Ok(false);

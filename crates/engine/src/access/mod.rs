@@ -14,6 +14,8 @@ mod permit;
 mod invite;
 mod keyed;
 mod register;
+mod registering;
+mod registrations;
 mod sign_in;
 mod session_act;
 mod unfit;
@@ -21,9 +23,10 @@ pub(crate) mod warrant;
 
 pub use crate::access::reach::Reach;
 pub use crate::ports::{
-    AgentCard, AuditAction, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, Descent,
-    InsertOutcome, NoChance, Principal, Principals, Registered, Scope, Scopes, Secret, Token,
-    TokenHash, TokenId, TokenKind, reach_of,
+    AgentCard, AuditAction, AuditEntry, Audited, CARDS_LISTED_MAX, CARDS_MAX, CardCount,
+    ClaimOutcome, Descent, InsertOutcome, NoChance, Principal, Principals, Registered,
+    Registration, Scope, Scopes, Secret, Token, TokenHash, TokenId, TokenKind, TokenPlace,
+    reach_of,
 };
 pub use caller::{Caller, Denied, Mode, Proof};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
@@ -46,6 +49,7 @@ use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::sessions::{Residents, SessionError};
 use refusals::Refusals;
+use registering::Registering;
 
 /// Revocations that a listener may lag behind; one that does takes its own credential for revoked
 /// and has to show it again.
@@ -164,6 +168,7 @@ pub struct Access {
     refusals: Refusals,
     /// The code that lets agents register, where one is set.
     registration: Option<TokenHash>,
+    registering: Registering,
 }
 
 impl Access {
@@ -179,6 +184,7 @@ impl Access {
             revoked: broadcast::channel(REVOCATIONS_LEN).0,
             refusals: Refusals::default(),
             registration: None,
+            registering: Registering::default(),
         }
     }
 
@@ -379,7 +385,7 @@ impl Access {
         id: &TokenId,
         descent: Descent,
     ) -> Result<Revocation, AccessError> {
-        if self.principals().token_of_id(id).await.map_err(HallError::from)?.is_none() {
+        if self.principals().token_of(id).await.map_err(HallError::from)?.is_none() {
             return Err(AccessError::Unknown);
         }
         let entry = self.entry(by, AuditAction::TokenRevoked).about(id);
@@ -392,15 +398,37 @@ impl Access {
     /// # Errors
     /// [`HallError`] when they cannot be read.
     pub async fn came_of(&self, id: &TokenId) -> Result<Vec<Token>, HallError> {
+        let mut left = self.made_from_others().await?;
         let (mut known, now) = (BTreeSet::from([id.clone()]), self.hall.now());
-        let mut all = self.tokens().await?;
-        // A token is listed after the one that it was made from.
-        all.retain(|token| {
-            token.parent.as_ref().is_some_and(|parent| known.contains(parent))
-                && known.insert(token.id.clone())
-        });
-        all.retain(|token| token.is_valid(now) && !token.depends_on_parent());
-        Ok(all)
+        let mut found = Vec::new();
+        loop {
+            let of_known =
+                |token: &Token| token.parent.as_ref().is_some_and(|parent| known.contains(parent));
+            let (more, others): (Vec<Token>, Vec<Token>) = left.into_iter().partition(of_known);
+            if more.is_empty() {
+                break;
+            }
+            known.extend(more.iter().map(|token| token.id.clone()));
+            found.extend(more);
+            left = others;
+        }
+        found.retain(|token| token.is_valid(now) && !token.depends_on_parent());
+        Ok(found)
+    }
+
+    /// Returns the tokens that have a parent.
+    async fn made_from_others(&self) -> Result<Vec<Token>, HallError> {
+        const PAGE: usize = 1000;
+        let (mut all, mut after) = (Vec::new(), None);
+        loop {
+            let page = self.tokens(after.as_ref(), PAGE).await?;
+            after = page.last().map(TokenPlace::of);
+            let is_last = page.len() < PAGE;
+            all.extend(page.into_iter().filter(|token| token.parent.is_some()));
+            if is_last {
+                return Ok(all);
+            }
+        }
     }
 
     async fn take_back(
@@ -410,19 +438,28 @@ impl Access {
         entry: &AuditEntry,
     ) -> Result<Vec<TokenId>, HallError> {
         let revoked = self.principals().revoke(id, descent, self.hall.now(), entry).await?;
-        for id in &revoked {
-            // A send without a listener fails, and needs no answer.
-            let _ = self.revoked.send(id.clone());
-        }
+        self.tell_revoked(&revoked);
         Ok(revoked)
     }
 
-    /// All tokens, the oldest first.
+    /// Tells everything that is open on the strength of these tokens.
+    fn tell_revoked(&self, revoked: &[TokenId]) {
+        for id in revoked {
+            // An error means that no listener is there.
+            let _ = self.revoked.send(id.clone());
+        }
+    }
+
+    /// At most `limit` tokens, the oldest first, after one if it is given.
     ///
     /// # Errors
     /// [`HallError`] when they cannot be read.
-    pub async fn tokens(&self) -> Result<Vec<Token>, HallError> {
-        Ok(self.principals().tokens().await?)
+    pub async fn tokens(
+        &self,
+        after: Option<&TokenPlace>,
+        limit: usize,
+    ) -> Result<Vec<Token>, HallError> {
+        Ok(self.principals().tokens(after, limit).await?)
     }
 
     /// At most `limit` rows of the record, the newest first, before a number where one is given.

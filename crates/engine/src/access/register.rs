@@ -1,17 +1,20 @@
 //! Agents register themselves: each gets an id, a credential, and a claim by which its owner says
 //! that it is theirs.
 
+use std::net::IpAddr;
+
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::names::check_chosen_id;
 use moothall_kernel::participant::Kind;
+use moothall_kernel::time::Millis;
 
 use super::{
     Access, AccessError, AuditAction, AuditEntry, Caller, Mode, NoChance, Principal, Reach, Secret,
-    TOKEN_VALID_MAX, Token, TokenHash, TokenId, TokenKind, usual_scopes,
+    TOKEN_VALID_MAX, Token, TokenHash, TokenId, TokenKind, registering, usual_scopes,
 };
 use crate::answers::HallError;
 use crate::hall::inner::fresh_id;
-use crate::ports::{AgentCard, ClaimOutcome, Registered, fresh_claim};
+use crate::ports::{AgentCard, CARDS_AN_HOUR_MAX, ClaimOutcome, Registered, fresh_claim};
 
 /// What the claims of agents begin with.
 const CLAIM: &str = "MZAP-";
@@ -45,6 +48,23 @@ pub enum RegistrationError {
     /// Another agent is called so, or the name means somebody else.
     #[error("The name {0:?} is taken, or means somebody else. Choose another one.")]
     NameTaken(String),
+    /// More agents register than may in an hour.
+    #[error(
+        "Too many registrations {of}: at most {most} an hour. Wait, and use the agents there are."
+    )]
+    TooMany {
+        /// From where: the end of a sentence.
+        of: &'static str,
+        /// How many may.
+        most: u64,
+        /// How long to wait.
+        wait: Millis,
+    },
+    /// There is no room for more agents.
+    #[error(
+        "This hall has all the agents that it takes. A person makes room: moothall agents free NAME"
+    )]
+    Full,
     /// No agent has this claim.
     #[error("Invalid claim token")]
     NoClaim,
@@ -99,8 +119,10 @@ impl Access {
         by: &Caller,
         agent: NewAgent,
         code: Option<&str>,
+        from: Option<IpAddr>,
     ) -> Result<NewlyRegistered, RegistrationError> {
         self.check_code(code)?;
+        self.registering.admit(from, self.registration.as_ref(), self.hall.now())?;
         let NewAgent { name, description } = agent;
         let called = ParticipantId::new(&name);
         let means_another = check_chosen_id(&name).is_err()
@@ -141,6 +163,12 @@ impl Access {
         match kept.map_err(HallError::from)? {
             Registered::Yes => Ok(NewlyRegistered { agent: id, key, claim }),
             Registered::NameTaken => Err(RegistrationError::NameTaken(name)),
+            Registered::Full => Err(RegistrationError::Full),
+            Registered::TooMany => Err(RegistrationError::TooMany {
+                of: "in this hall",
+                most: CARDS_AN_HOUR_MAX,
+                wait: registering::WINDOW,
+            }),
         }
     }
 

@@ -157,6 +157,9 @@ actions! {
     LeaveTask = WRITE, ActsOn::Task, "Leave a task.";
     ManageTask = WRITE, ActsOn::Task, "Manage a task, or an app: who may is the task's own to say.";
     SayInTask = WRITE, ActsOn::Task, "Say something in a conversation of a task.";
+    ListRegistrations = ADMIN, ActsOn::Everywhere, "List agents that registered.";
+    RevokeAgent = ADMIN, ActsOn::Everywhere, "Revoke the keys of an agent that registered.";
+    FreeAgent = ADMIN, ActsOn::Everywhere, "Free the name of an agent that registered.";
     ListApps = ADMIN, ActsOn::Everywhere, "List apps, and the agents that manage their tasks.";
     TransferApp = ADMIN, ActsOn::Everywhere, "Give an app, and its tasks, to another agent.";
     FreeApp = ADMIN, ActsOn::Everywhere, "Take an app from its agent.";

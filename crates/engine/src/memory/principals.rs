@@ -3,14 +3,17 @@
 use async_trait::async_trait;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Kind;
-use moothall_kernel::time::Timestamp;
+use moothall_kernel::time::{Millis, Timestamp};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::MemoryLog;
 use crate::ports::{
-    AgentCard, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, Descent, InsertOutcome,
-    LogError, Principal, Principals, Registered, Token, TokenHash, TokenId, TokenKind,
+    AgentCard, AuditEntry, Audited, CARDS_LISTED_MAX, CardCount, ClaimOutcome, Descent,
+    InsertOutcome, LogError, Principal, Principals, Registered, Registration, Token, TokenHash,
+    TokenId, TokenKind, TokenPlace,
 };
+
+const HOUR: Millis = Millis::from_secs(3_600);
 
 /// What is known about who may do what.
 #[derive(Debug, Default)]
@@ -46,21 +49,24 @@ impl Keys {
         self.record.push(entry.clone());
     }
 
-    /// Revokes the tokens that are meant and were not revoked before.
+    /// Marks the tokens that are meant and were not revoked before.
+    fn mark_revoked(&mut self, meant: impl Fn(&Token) -> bool, at: Timestamp) -> Vec<TokenId> {
+        let valid = self.tokens.iter_mut().filter(|token| token.revoked_at.is_none());
+        let revoked = valid.filter(|token| meant(token)).map(|token| {
+            token.revoked_at = Some(at);
+            token.id.clone()
+        });
+        revoked.collect()
+    }
+
+    /// Revokes the tokens that are meant, and records it if that changed anything.
     fn revoke(
         &mut self,
         meant: impl Fn(&Token) -> bool,
         at: Timestamp,
         entry: &AuditEntry,
     ) -> Vec<TokenId> {
-        let valid = self.tokens.iter_mut().filter(|token| token.revoked_at.is_none());
-        let revoked: Vec<TokenId> = valid
-            .filter(|token| meant(token))
-            .map(|token| {
-                token.revoked_at = Some(at);
-                token.id.clone()
-            })
-            .collect();
+        let revoked = self.mark_revoked(meant, at);
         if !revoked.is_empty() {
             self.record.push(entry.clone());
         }
@@ -82,9 +88,30 @@ impl Keys {
         if is_named || self.principals.contains_key(&card.id) {
             return Registered::NameTaken;
         }
+        if let Some(refused) = self.count(card.created_at).refuses(card) {
+            return refused;
+        }
         self.add(&Token { principal: card.principal(), ..token.clone() }, entry);
         self.cards.push(Kept { card: card.clone(), claim: *claim });
         Registered::Yes
+    }
+
+    fn count(&self, now: Timestamp) -> CardCount {
+        let lately = |kept: &&Kept| now.since(kept.card.created_at) < HOUR;
+        CardCount {
+            all: self.cards.len() as u64,
+            bytes: self.cards.iter().map(|kept| kept.card.weight()).sum(),
+            lately: self.cards.iter().filter(lately).count() as u64,
+        }
+    }
+
+    fn registration(&self, card: &AgentCard) -> Registration {
+        let own = || self.tokens.iter().filter(|token| token.principal.id == card.id);
+        Registration {
+            card: card.clone(),
+            revoked: own().all(|token| token.revoked_at.is_some()),
+            last_used_at: own().filter_map(|token| token.last_used_at).max(),
+        }
     }
 
     fn claim_card(&mut self, claim: &TokenHash, owner: &str, entry: &AuditEntry) -> ClaimOutcome {
@@ -160,11 +187,19 @@ impl Principals for MemoryLog {
         Ok(self.tables().keys.tokens.iter().find(|token| token.hash == *hash).cloned())
     }
 
-    async fn tokens(&self) -> Result<Vec<Token>, LogError> {
-        Ok(self.tables().keys.tokens.clone())
+    async fn tokens(
+        &self,
+        after: Option<&TokenPlace>,
+        limit: usize,
+    ) -> Result<Vec<Token>, LogError> {
+        let mut tokens = self.tables().keys.tokens.clone();
+        tokens.sort_by_key(TokenPlace::of);
+        tokens.retain(|token| after.is_none_or(|after| TokenPlace::of(token) > *after));
+        tokens.truncate(limit);
+        Ok(tokens)
     }
 
-    async fn token_of_id(&self, id: &TokenId) -> Result<Option<Token>, LogError> {
+    async fn token_of(&self, id: &TokenId) -> Result<Option<Token>, LogError> {
         Ok(self.tables().keys.tokens.iter().find(|token| token.id == *id).cloned())
     }
 
@@ -185,6 +220,16 @@ impl Principals for MemoryLog {
             }
         }
         Ok(keys.revoke(|token| meant.contains(&token.id), at, entry))
+    }
+
+    async fn revoke_all(
+        &self,
+        principal: &ParticipantId,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Result<Vec<TokenId>, LogError> {
+        let keys = &mut self.to_write()?.keys;
+        Ok(keys.revoke(|token| token.principal.id == *principal, at, entry))
     }
 
     async fn cancel_invitations(
@@ -232,6 +277,33 @@ impl Principals for MemoryLog {
         entry: &AuditEntry,
     ) -> Result<Registered, LogError> {
         Ok(self.to_write()?.keys.register(card, claim, token, entry))
+    }
+
+    async fn registrations(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Registration>, LogError> {
+        let keys = &self.tables().keys;
+        let mut cards: Vec<_> = keys.cards.iter().map(|kept| &kept.card).collect();
+        cards.sort_by(|one, other| one.name.cmp(&other.name));
+        let rest = cards.into_iter().filter(|card| after.is_none_or(|after| *card.name > *after));
+        Ok(rest.take(limit).map(|card| keys.registration(card)).collect())
+    }
+
+    async fn free_card(
+        &self,
+        agent: &ParticipantId,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Result<Option<Vec<TokenId>>, LogError> {
+        let keys = &mut self.to_write()?.keys;
+        let Some(place) = keys.cards.iter().position(|kept| kept.card.id == *agent) else {
+            return Ok(None);
+        };
+        keys.cards.remove(place);
+        keys.record.push(entry.clone());
+        Ok(Some(keys.mark_revoked(|token| token.principal.id == *agent, at)))
     }
 
     async fn cards(&self, ids: &[ParticipantId]) -> Result<Vec<AgentCard>, LogError> {

@@ -30,9 +30,10 @@ pub use log::{
 };
 pub use marks::{ReadMarks, Unread};
 pub use principals::{
-    AgentCard, AuditAction, AuditEntry, Audited, CARDS_LISTED_MAX, ClaimOutcome, Descent,
-    InsertOutcome, NoChance, Principal, Principals, Registered, Scope, Scopes, Secret, Token,
-    TokenHash, TokenId, TokenKind, fresh_claim, reach_of,
+    AgentCard, AuditAction, AuditEntry, Audited, CARDS_AN_HOUR_MAX, CARDS_BYTES_MAX,
+    CARDS_LISTED_MAX, CARDS_MAX, CardCount, ClaimOutcome, Descent, InsertOutcome, NoChance,
+    Principal, Principals, Registered, Registration, Scope, Scopes, Secret, Token, TokenHash,
+    TokenId, TokenKind, TokenPlace, fresh_claim, reach_of,
 };
 pub use search::{Hit, Hits, Search, Wanted};
 pub use sessions::{Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};

@@ -14,6 +14,8 @@ use super::rates::Rates;
 use crate::hall::presences::Presences;
 use crate::ports::Clock;
 
+/// Most connections of one agent, in every mode.
+pub(crate) const LINES_MAX: usize = 64;
 /// Agents whose requests are counted, before those who asked for nothing lately are forgotten.
 const RATES_KEPT: usize = 4096;
 
@@ -57,9 +59,12 @@ impl TaskDirectory {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An agent connects.
-    pub(crate) fn enter(self: &Arc<Self>, agent: &ParticipantId) -> Attendance {
+    /// Connects an agent; nothing if it has [`LINES_MAX`] connections.
+    pub(crate) fn enter(self: &Arc<Self>, agent: &ParticipantId) -> Option<Attendance> {
         let mut state = self.lock();
+        if state.lines.get(agent).is_some_and(|lines| lines.len() >= LINES_MAX) {
+            return None;
+        }
         state.last += 1;
         let (id, directory, leaver) = (state.last, self.clone(), agent.clone());
         let leave = Box::new(move || directory.leave(&leaver, id));
@@ -70,7 +75,7 @@ impl TaskDirectory {
             state.announce(agent, true);
             self.settle_presence(&mut state, agent);
         }
-        attendance
+        Some(attendance)
     }
 
     /// One of its connections is gone, and no app is asked over it any more.

@@ -35,6 +35,9 @@ pub enum TaskError {
     /// The agent asks for too much.
     #[error("Too many requests: wait {} ms", .0.0)]
     TooMany(Millis),
+    /// The agent has as many connections as it may have.
+    #[error("This agent has too many connections")]
+    TooManyLines,
     /// What is asked for makes no sense, in a sentence for whoever asked.
     #[error("{0}")]
     Invalid(String),

@@ -70,6 +70,34 @@ pub struct TokenId {
 }
 
 #[derive(Clone, Debug, Args)]
+pub struct Agents {
+    #[command(subcommand)]
+    pub action: Option<AgentCommand>,
+    #[command(flatten)]
+    pub key: KeyOf,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum AgentCommand {
+    /// List the agents that registered
+    Registered,
+    /// Revoke the keys of agents that registered; their names stay their own
+    Revoke(AgentNames),
+    /// Free the names of agents that registered, and revoke their keys
+    Free(AgentNames),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct AgentNames {
+    /// Their names or ids
+    #[arg(required = true, value_name = "NAME")]
+    pub names: Vec<String>,
+    /// Whether it is meant.
+    #[command(flatten)]
+    pub sure: Sure,
+}
+
+#[derive(Clone, Debug, Args)]
 pub struct Apps {
     #[command(subcommand)]
     pub action: Option<AppCommand>,

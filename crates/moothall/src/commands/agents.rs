@@ -1,12 +1,97 @@
-//! `agents`: which agents the server can run.
+//! `agents`: which agents the server can run, and those of other programs that registered.
 
-use moothall_surfaces::wire::{AgentEntry, AgentList};
+use moothall_surfaces::wire::{
+    AgentEntry, AgentFreed, AgentList, AgentRevoked, RegistrationEntry, RegistrationPage,
+};
+use serde_json::json;
 
-use super::Context;
+use super::{Context, sure};
+use crate::cli::{AgentCommand, AgentNames, Agents};
+use crate::client::segment;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 
-pub async fn run(context: &Context) -> Result<(), Fault> {
+/// Rows that are asked for at once.
+const ROWS: usize = 1000;
+
+pub async fn run(context: &Context, args: &Agents) -> Result<(), Fault> {
+    match &args.action {
+        None => list(context).await,
+        Some(AgentCommand::Registered) => registered(context).await,
+        Some(AgentCommand::Revoke(args)) => revoke(context, args).await,
+        Some(AgentCommand::Free(args)) => free(context, args).await,
+    }
+}
+
+async fn registered(context: &Context) -> Result<(), Fault> {
+    let (mut agents, mut next) = (Vec::new(), None);
+    loop {
+        let from = next.map_or_else(String::new, |next: String| format!("&cursor={next}"));
+        let path = format!("/registrations?limit={ROWS}{from}");
+        let page: RegistrationPage = context.client.get(&path).await?;
+        agents.extend(page.agents);
+        next = page.next;
+        if next.is_none() {
+            break;
+        }
+    }
+    if context.printer.json {
+        return context.printer.object(&RegistrationPage { agents, next });
+    }
+    if agents.is_empty() {
+        note("No agent registered. docs/tasks.md says how one does.");
+    }
+    agents.iter().try_for_each(|agent| context.printer.line(&standing(context, agent)))
+}
+
+fn standing(context: &Context, agent: &RegistrationEntry) -> String {
+    let seen = match (agent.revoked, &agent.last_seen_at) {
+        (true, _) => "revoked".into(),
+        (false, Some(at)) => format!("last seen {at}"),
+        (false, None) => "never seen".into(),
+    };
+    format!(
+        "{}  {}  {}",
+        agent.id,
+        context.printer.paint(Style::Bold, &agent.name),
+        context.printer.paint(Style::Dim, &format!("registered {}, {seen}", agent.registered_at))
+    )
+}
+
+async fn revoke(context: &Context, args: &AgentNames) -> Result<(), Fault> {
+    let names = args.names.join(", ");
+    sure::ask(context, &args.sure, &format!("Make the keys of {names} worthless?"))?;
+    for name in &args.names {
+        let path = format!("/registrations/{}/revoke", segment(name));
+        let revoked: AgentRevoked = context.client.post(&path, &json!({})).await?;
+        if context.printer.json {
+            context.printer.object(&revoked)?;
+        } else if revoked.changed {
+            note(&format!("The key of {} is worth nothing any more.", revoked.name));
+        } else {
+            note(&format!("The key of {} was worth nothing already.", revoked.name));
+        }
+    }
+    Ok(())
+}
+
+async fn free(context: &Context, args: &AgentNames) -> Result<(), Fault> {
+    let names = args.names.join(", ");
+    let question = format!("Free {names}? Their keys are worth nothing then, for good.");
+    sure::ask(context, &args.sure, &question)?;
+    for name in &args.names {
+        let path = format!("/registrations/{}/free", segment(name));
+        let freed: AgentFreed = context.client.post(&path, &json!({})).await?;
+        if context.printer.json {
+            context.printer.object(&freed)?;
+        } else {
+            note(&format!("The name {} is free. The agent was {}.", freed.name, freed.id));
+        }
+    }
+    Ok(())
+}
+
+async fn list(context: &Context) -> Result<(), Fault> {
     let list: AgentList = context.client.get("/agents").await?;
     if context.printer.json {
         return context.printer.object(&list);

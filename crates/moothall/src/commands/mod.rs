@@ -46,7 +46,8 @@ pub use self::chat::width;
 use std::path::Path;
 
 use crate::cli::{
-    Apps, Command, Global, Invitation, NewInvitation, NewToken, RevokedToken, Token, TokenId,
+    Agents, Apps, Command, Global, Invitation, NewInvitation, NewToken, RevokedToken, Token,
+    TokenId,
 };
 use crate::client::Client;
 use crate::config;
@@ -104,7 +105,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Chat(args) => chat::run(&context, &args).await,
         Command::Invite(args) => invite::run(&context, &args).await,
         Command::Uninvite(args) => invite::uninvite(&context, &args).await,
-        Command::Agents => agents::run(&context).await,
+        Command::Agents(args) => agents::run(&context, &args).await,
         Command::Apps(args) => apps::run(&context, &args).await,
         Command::Why(args) => why::run(&context, &args).await,
         Command::Usage(args) => spending::usage(&context, &args).await,
@@ -163,7 +164,9 @@ fn data_of(command: &Command) -> Option<&Path> {
             | Token::Revoke(RevokedToken { token: TokenId { key, .. }, .. }),
         )
         | Command::Page(key) => key.data.as_deref(),
-        Command::Apps(Apps { key, .. }) => key.data.as_deref(),
+        Command::Apps(Apps { key, .. }) | Command::Agents(Agents { key, .. }) => {
+            key.data.as_deref()
+        }
         Command::Invitation(Invitation::Create(NewInvitation { key, .. })) => key.data.as_deref(),
         _ => None,
     }

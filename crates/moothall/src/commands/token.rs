@@ -8,10 +8,13 @@ use moothall_surfaces::wire::{
 
 use super::{Context, sure};
 use crate::cli::{NewToken, RevokedToken, Token, TokenId};
-use crate::client::segment;
+use crate::client::{Client, segment};
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
+
+/// Rows that are asked for at once.
+const ROWS: usize = 1000;
 
 pub async fn run(context: &Context, command: &Token) -> Result<(), Fault> {
     match command {
@@ -56,7 +59,7 @@ async fn create(context: &Context, args: &NewToken) -> Result<(), Fault> {
 }
 
 async fn list(context: &Context) -> Result<(), Fault> {
-    let list: TokenList = context.client.get("/tokens").await?;
+    let list = all(&context.client).await?;
     if context.printer.json {
         return context.printer.object(&list);
     }
@@ -64,6 +67,20 @@ async fn list(context: &Context) -> Result<(), Fault> {
         note("There is no token yet. Make one: moothall token create ann");
     }
     list.tokens.iter().try_for_each(|token| context.printer.line(&row(context, token)))
+}
+
+/// All tokens, page by page.
+pub async fn all(client: &Client) -> Result<TokenList, Fault> {
+    let (mut tokens, mut next) = (Vec::new(), None);
+    loop {
+        let from = next.map_or_else(String::new, |next: String| format!("&cursor={next}"));
+        let page: TokenList = client.get(&format!("/tokens?limit={ROWS}{from}")).await?;
+        tokens.extend(page.tokens);
+        next = page.next;
+        if next.is_none() {
+            return Ok(TokenList { tokens, next });
+        }
+    }
 }
 
 fn row(context: &Context, token: &TokenEntry) -> String {
@@ -130,13 +147,21 @@ async fn revoke(context: &Context, args: &RevokedToken) -> Result<(), Fault> {
 
 /// Returns the valid tokens that came of the invitations of a token, and of theirs.
 async fn came_of(context: &Context, id: &str) -> Result<Vec<TokenEntry>, Fault> {
-    let mut list: TokenList = context.client.get("/tokens").await?;
-    let mut known = BTreeSet::from([id.to_owned()]);
-    list.tokens.retain(|token| {
-        token.parent.as_ref().is_some_and(|parent| known.contains(parent))
-            && known.insert(token.id.clone())
-    });
+    let mut left = all(&context.client).await?.tokens;
+    let (mut known, mut found) = (BTreeSet::from([id.to_owned()]), Vec::new());
+    loop {
+        let of_known =
+            |token: &TokenEntry| token.parent.as_ref().is_some_and(|parent| known.contains(parent));
+        let (more, others): (Vec<TokenEntry>, Vec<TokenEntry>) =
+            left.into_iter().partition(of_known);
+        if more.is_empty() {
+            break;
+        }
+        known.extend(more.iter().map(|token| token.id.clone()));
+        found.extend(more);
+        left = others;
+    }
     let stands_alone = |token: &TokenEntry| token.kind == "personal" || token.kind == "agent";
-    list.tokens.retain(|token| token.revoked_at.is_none() && stands_alone(token));
-    Ok(list.tokens)
+    found.retain(|token| token.revoked_at.is_none() && stands_alone(token));
+    Ok(found)
 }

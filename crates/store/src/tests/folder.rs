@@ -140,7 +140,7 @@ async fn an_older_log_is_taken_to_the_new_format_with_all_that_is_in_it() {
     for _ in 0..2 {
         let log = SqliteLog::open(folder.path()).unwrap();
         assert_eq!(log.find(&"a".into()).await.unwrap().unwrap().catalog.title, "Old");
-        assert!(log.tokens().await.unwrap().is_empty());
+        assert!(log.tokens(None, 10).await.unwrap().is_empty());
         assert!(log.cards_of("ann").await.unwrap().is_empty());
         drop(log);
         assert_eq!(format_of(folder.path()), FORMAT);

@@ -17,6 +17,7 @@ mod access;
 mod sign_in;
 mod tokens;
 mod apps;
+mod registrations;
 mod invitations;
 mod once;
 mod sessions;
@@ -279,6 +280,9 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(tokens::create, tokens::list))
         .routes(routes!(tokens::revoke))
         .routes(routes!(tokens::audit))
+        .routes(routes!(registrations::list))
+        .routes(routes!(registrations::revoke))
+        .routes(routes!(registrations::free))
         .routes(routes!(apps::list))
         .routes(routes!(apps::free))
         .routes(routes!(apps::transfer))

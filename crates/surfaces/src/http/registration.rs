@@ -22,13 +22,21 @@ use crate::wire::rpc::{
 
 const CLAIM_PATH: &str = "/api/v1/auth/claim";
 
-/// An answer that says no.
-struct Refusal(StatusCode, RegistrationRefused);
+/// How long an agent waits that a full hall refused, in milliseconds.
+const HOUR_MS: u64 = 3_600_000;
+
+/// An answer that says no, and the seconds until it is worth asking again.
+struct Refusal(StatusCode, RegistrationRefused, Option<u64>);
 
 impl Refusal {
     fn new(status: StatusCode, error: impl Into<String>, code: Option<&str>) -> Self {
         let code = code.map(str::to_owned);
-        Self(status, RegistrationRefused { error: error.into(), code, detail: None })
+        Self(status, RegistrationRefused { error: error.into(), code, detail: None }, None)
+    }
+
+    fn after(mut self, wait_ms: u64) -> Self {
+        self.2 = Some(wait_ms.div_ceil(1000).max(1));
+        self
     }
 
     fn because(mut self, detail: String) -> Self {
@@ -39,7 +47,12 @@ impl Refusal {
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.0, Json(self.1)).into_response()
+        let Self(status, body, retry_after) = self;
+        let mut response = (status, Json(body)).into_response();
+        if let Some(seconds) = retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, seconds.into());
+        }
+        response
     }
 }
 
@@ -60,6 +73,12 @@ impl From<RegistrationError> for Refusal {
             RegistrationError::Code => say(StatusCode::FORBIDDEN, None),
             RegistrationError::NameTaken(_) => {
                 say(StatusCode::CONFLICT, Some("REGISTRATION_CONFLICT"))
+            }
+            RegistrationError::TooMany { wait, .. } => {
+                say(StatusCode::TOO_MANY_REQUESTS, Some("RATE_LIMITED")).after(wait.0)
+            }
+            RegistrationError::Full => {
+                say(StatusCode::TOO_MANY_REQUESTS, Some("REGISTRATION_FULL")).after(HOUR_MS)
             }
             RegistrationError::NoClaim => say(StatusCode::UNAUTHORIZED, Some("CLAIM_NOT_FOUND")),
             RegistrationError::OtherOwner => {
@@ -106,7 +125,8 @@ pub async fn register(
         let (body, registration) = read::<AgentRegistration>(body)?;
         let AgentRegistration { name, description, invite_code } = registration;
         let agent = NewAgent { name: name.into(), description: description.map(Into::into) };
-        let new = app.access.register(body.caller(), agent, invite_code.as_deref()).await;
+        let code = invite_code.as_deref();
+        let new = app.access.register(body.caller(), agent, code, address).await;
         let new = new.map_err(|error| refused(&app, address, error))?;
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
         let scheme = if app.over_tls { "https" } else { "http" };

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use axum::Json;
 use axum::extract::{Path, State};
 use moothall_engine::access::{
-    Descent, NewToken, Principal, Scope, Scopes, TOKEN_THREADS_MAX, TokenId,
+    Descent, NewToken, Principal, Scope, Scopes, TOKEN_THREADS_MAX, Token, TokenId, TokenPlace,
 };
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::participant::Kind;
-use moothall_kernel::time::Millis;
+use moothall_kernel::time::{Millis, Timestamp};
 use strum::VariantArray;
 
 use super::App;
@@ -21,6 +21,8 @@ use crate::wire::{
     TokenRequest, TokenRevoked,
 };
 
+/// Tokens of a page if the request names no number.
+const TOKEN_ROWS: usize = 200;
 /// Rows of a page of the record where nothing is said.
 const AUDIT_ROWS: usize = 100;
 /// Longest label, in characters.
@@ -143,11 +145,34 @@ pub(super) fn valid_for(count: u64, field: &str, unit: u64, most: u64) -> ApiRes
     }
 }
 
-/// Lists all tokens, without what they are: browsers that are signed in too.
+/// Lists tokens, the oldest first, without what they are: browsers that are signed in too.
 #[utoipa::path(get, path = "/tokens", operation_id = "list_tokens", tag = "access",
+    params(
+        ("cursor" = Option<String>, Query, description = "`next` of the page before."),
+        ("limit" = Option<u64>, Query, description = "1 to 1000; 200 if it is missing."),
+    ),
     responses((status = 200, body = TokenList), (status = "4XX", body = ErrorBody)))]
-pub async fn list(State(app): State<App>) -> ApiResult<Json<TokenList>> {
-    Ok(Json(TokenList { tokens: app.access.tokens().await?.iter().map(TokenEntry::of).collect() }))
+pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<TokenList>> {
+    let limit = params.limit()?.unwrap_or(TOKEN_ROWS);
+    let after = params.get("cursor").map(place_of).transpose()?;
+    let tokens = app.access.tokens(after.as_ref(), limit).await?;
+    let next = tokens.last().filter(|_| tokens.len() == limit).map(cursor_of);
+    Ok(Json(TokenList { tokens: tokens.iter().map(TokenEntry::of).collect(), next }))
+}
+
+fn cursor_of(token: &Token) -> String {
+    format!("{}_{}", token.created_at.millis(), token.id)
+}
+
+fn place_of(cursor: &str) -> ApiResult<TokenPlace> {
+    let read = || {
+        let (millis, id) = cursor.split_once('_')?;
+        let created_at = Timestamp::from_millis(millis.parse().ok()?);
+        Some(TokenPlace { created_at, id: TokenId::new(id) })
+    };
+    let invalid =
+        || ApiError::new(Code::InvalidParameter, "'cursor' takes what a page gave as 'next'.");
+    read().ok_or_else(invalid)
 }
 
 impl Inbound for RevokeRequest {}

@@ -27,6 +27,7 @@ impl RpcError {
             TaskError::TooMany(wait) => {
                 Self::plain(RpcCode::RateLimited).with_data(json!({ "retryAfterMs": wait.0 }))
             }
+            TaskError::TooManyLines => Self::new(RpcCode::RateLimited, error.to_string()),
             TaskError::Invalid(reason) => Self::invalid_params(method.word(), &reason),
         }
     }

@@ -215,6 +215,9 @@ impl TokenEntry {
 pub struct TokenList {
     /// Those that are kept, the oldest first.
     pub tokens: Vec<TokenEntry>,
+    /// The `cursor` of the next page, if there may be one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
 }
 
 /// Answer of `POST /tokens/{id}/revoke`.

@@ -17,6 +17,7 @@ mod upkeep;
 mod usage;
 mod access;
 mod apps;
+mod registrations;
 mod session;
 mod link;
 mod error;
@@ -49,6 +50,7 @@ pub use gathering::{
 };
 pub use gathering_step::{GatheringRules, GatheringStep};
 pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMember};
+pub use registrations::{AgentFreed, AgentRevoked, RegistrationEntry, RegistrationPage};
 pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPass, NewPresence, NewThread, Pass};
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use session::{

@@ -12,6 +12,7 @@ mod people;
 mod registration;
 mod seed;
 mod stage;
+mod taken_back;
 mod transcripts;
 
 pub use client::{Agent, Client, agent, agents, open_server, register};

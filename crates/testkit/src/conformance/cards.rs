@@ -3,7 +3,7 @@
 use futures_util::future::join_all;
 use moothall_engine::access::{
     AgentCard, AuditAction, AuditEntry, CARDS_LISTED_MAX, ClaimOutcome, InsertOutcome, Principal,
-    Principals, Registered, Secret, Token, TokenHash, TokenKind,
+    Principals, Registered, Registration, Secret, Token, TokenHash, TokenKind,
 };
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Kind;
@@ -178,6 +178,54 @@ pub async fn a_list_of_agents_has_an_end<S: Subject>(subject: S) {
     let listed = log.cards_of("ann").await.unwrap();
     assert_eq!(listed.len(), CARDS_LISTED_MAX);
     assert_eq!([&listed[0], &listed[CARDS_LISTED_MAX - 1]], [0, 199].map(|at| &many[at].card));
+}
+
+/// Pages join, and tell how each agent stands.
+pub async fn agents_are_listed_by_their_names_in_pages<S: Subject>(subject: S) {
+    let log = subject.log();
+    for (id, name) in [("1", "cid"), ("2", "ann"), ("3", "bob")] {
+        registered(log, id, name).await;
+    }
+    let names = |page: Vec<Registration>| {
+        page.into_iter().map(|row| (row.card.name, row.revoked)).collect::<Vec<_>>()
+    };
+    let page = |after: Option<&'static str>| async move {
+        names(log.registrations(after, 2).await.unwrap())
+    };
+    assert_eq!(page(None).await, [("ann".into(), false), ("bob".into(), false)]);
+    assert_eq!(page(Some("bob")).await, [("cid".into(), false)]);
+    assert_eq!(page(Some("cid")).await, []);
+    log.revoke_all(&"2".into(), at(2), &entry(AuditAction::AgentRevoked, "2")).await.unwrap();
+    assert_eq!(page(None).await, [("ann".into(), true), ("bob".into(), false)]);
+}
+
+/// All keys of one agent, once, and those of no other.
+pub async fn keys_of_an_agent_are_revoked_together<S: Subject>(subject: S) {
+    let log = subject.log();
+    let (ann, bob) = (registered(log, "1", "ann").await, registered(log, "2", "bob").await);
+    let (agent, because) = ("1".into(), entry(AuditAction::AgentRevoked, "1"));
+    let revoked = log.revoke_all(&agent, at(2), &because).await.unwrap();
+    assert_eq!(revoked, [ann.token.id.clone()]);
+    assert_eq!(log.revoke_all(&agent, at(3), &because).await.unwrap(), []);
+    let kept = |hash| async move { log.token(&hash).await.unwrap().unwrap().revoked_at };
+    assert_eq!(kept(ann.token.hash).await, Some(at(2)));
+    assert_eq!(kept(bob.token.hash).await, None);
+    let recorded = deeds(log).await.into_iter().filter(|deed| *deed == AuditAction::AgentRevoked);
+    assert_eq!(recorded.count(), 1);
+}
+
+/// Its id is no other agent's for ever.
+pub async fn a_freed_name_is_another_agents<S: Subject>(subject: S) {
+    let log = subject.log();
+    let first = registered(log, "1", "ann").await;
+    let freed = entry(AuditAction::AgentFreed, "1");
+    let revoked = log.free_card(&"1".into(), at(2), &freed).await.unwrap();
+    assert_eq!(revoked, Some(vec![first.token.id.clone()]));
+    assert_eq!(log.free_card(&"1".into(), at(2), &freed).await.unwrap(), None);
+    assert_eq!(log.cards(&["1".into()]).await.unwrap(), []);
+    assert_eq!(asked("1", "ann").of(log).await, Registered::NameTaken, "the id");
+    registered(log, "2", "ann").await;
+    assert_eq!(log.cards_named(&["ann".into()]).await.unwrap()[0].id, ParticipantId::new("2"));
 }
 
 /// With their owners, and what they are claimed with.

@@ -53,7 +53,7 @@ pub(super) async fn add(log: &impl Principals, token: &Token) -> InsertOutcome {
 }
 
 pub(super) async fn ids(log: &impl Principals) -> Vec<String> {
-    log.tokens().await.unwrap().into_iter().map(|token| token.id.to_string()).collect()
+    log.tokens(None, 100).await.unwrap().into_iter().map(|token| token.id.to_string()).collect()
 }
 
 /// By its hash and no other.
@@ -72,7 +72,7 @@ pub async fn a_token_is_found_as_it_was_kept<S: Subject>(subject: S) {
         assert_eq!(log.token(&token.hash).await.unwrap().as_ref(), Some(token));
     }
     assert_eq!(log.token(&token("3", "bob", TokenKind::Personal).hash).await.unwrap(), None);
-    assert_eq!(log.tokens().await.unwrap(), [bound, nowhere]);
+    assert_eq!(log.tokens(None, 100).await.unwrap(), [bound, nowhere]);
 }
 
 /// Whoever was a person yesterday is no agent today.
@@ -190,13 +190,14 @@ pub async fn tokens_last<S: Subject>(subject: S) {
     log.revoke(&revoked.id, Descent::Own, at(4), &entry(AuditAction::TokenRevoked, ""))
         .await
         .unwrap();
-    let (tokens, record) = (log.tokens().await.unwrap(), log.audit(None, 10).await.unwrap());
+    let (tokens, record) =
+        (log.tokens(None, 100).await.unwrap(), log.audit(None, 10).await.unwrap());
     assert_eq!(
         (tokens[0].last_used_at, tokens[1].revoked_at, record.len()),
         (Some(at(3)), Some(at(4)), 3)
     );
     let Some(subject) = subject.reopen().await else { return };
-    assert_eq!(subject.log().tokens().await.unwrap(), tokens);
+    assert_eq!(subject.log().tokens(None, 100).await.unwrap(), tokens);
     assert_eq!(subject.log().audit(None, 10).await.unwrap(), record);
     assert_eq!(
         add(subject.log(), &token("3", "critic", TokenKind::Personal)).await,

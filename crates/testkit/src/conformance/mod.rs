@@ -99,7 +99,8 @@ macro_rules! log_conformance {
             cards: an_agent_registers_with_all_that_is_its, a_name_is_of_one_agent,
                 who_is_known_does_not_register, cards_come_in_the_order_asked,
                 an_agent_is_claimed_once, an_owner_lists_their_agents, a_list_of_agents_has_an_end,
-                cards_last;
+                agents_are_listed_by_their_names_in_pages, a_freed_name_is_another_agents,
+                keys_of_an_agent_are_revoked_together, cards_last;
             apps: an_app_is_the_agents_that_asks_first, an_agent_has_a_bounded_number_of_apps,
                 an_app_is_given_and_freed, apps_are_listed_in_pages, apps_last;
             erasing: erased_words_are_not_read_again, words_are_erased_in_the_append_that_says_so,

@@ -56,7 +56,7 @@ impl Door {
         if self.cards(std::slice::from_ref(&principal.id)).await?.is_empty() {
             return Err(Denied::Stranger.into());
         }
-        let attendance = inner.tasks.enter(&principal.id);
+        let attendance = inner.tasks.enter(&principal.id).ok_or(TaskError::TooManyLines)?;
         inner.follow_all(&principal.id).await?;
         Ok(attendance)
     }

@@ -98,7 +98,7 @@ impl Door {
     pub async fn transfer_app(&self, app: &str, agent: &str) -> Result<AppView, AccessError> {
         self.may(Action::TransferApp)?;
         check_not_built_in(app)?;
-        let card = self.card_of(agent).await?;
+        let card = self.hall.card_of(agent).await?;
         let apps = &self.hall.inner.store.apps;
         let before = apps.app(app).await.map_err(HallError::from)?;
         let name = before.as_ref().map_or_else(String::new, |held| held.name.clone());
@@ -182,16 +182,6 @@ impl Door {
                 return Ok(());
             }
         }
-    }
-
-    /// The registered agent that an id or a name means.
-    async fn card_of(&self, agent: &str) -> Result<AgentCard, AccessError> {
-        let principals = &self.hall.inner.store.principals;
-        let id = ParticipantId::new(agent);
-        let by_id = principals.cards(std::slice::from_ref(&id)).await.map_err(HallError::from)?;
-        let by_name = principals.cards_named(&[agent.to_owned()]).await.map_err(HallError::from)?;
-        let unknown = || AccessError::UnknownAgent(agent.to_owned());
-        by_id.into_iter().chain(by_name).next().ok_or_else(unknown)
     }
 
     fn held(&self, id: &str, name: &str, agent: &ParticipantId) -> HeldApp {

@@ -27,6 +27,10 @@ pub enum AuditAction {
     Registered,
     /// An agent that registered was claimed by its owner.
     Claimed,
+    /// All keys of an agent that registered were revoked.
+    AgentRevoked,
+    /// The name of an agent that registered was freed.
+    AgentFreed,
     /// An agent has an app from now on, because it asked first.
     AppHeld,
     /// A person gave an app to an agent.

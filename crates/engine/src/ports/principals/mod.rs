@@ -13,9 +13,14 @@ mod scope;
 mod token;
 
 pub use audit::{AuditAction, AuditEntry, Audited};
-pub use card::{AgentCard, CARDS_LISTED_MAX, ClaimOutcome, Registered};
+pub use card::{
+    AgentCard, CARDS_AN_HOUR_MAX, CARDS_BYTES_MAX, CARDS_LISTED_MAX, CARDS_MAX, CardCount,
+    ClaimOutcome, Registered, Registration,
+};
 pub use scope::{Scope, Scopes};
-pub use token::{NoChance, Secret, Token, TokenHash, TokenId, TokenKind, fresh_claim, reach_of};
+pub use token::{
+    NoChance, Secret, Token, TokenHash, TokenId, TokenKind, TokenPlace, fresh_claim, reach_of,
+};
 
 /// Somebody whom the server knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,10 +68,14 @@ pub trait Principals: Send + Sync {
     ) -> Result<InsertOutcome, LogError>;
     /// The token with this hash, valid or not.
     async fn token(&self, hash: &TokenHash) -> Result<Option<Token>, LogError>;
-    /// All tokens, the oldest first.
-    async fn tokens(&self) -> Result<Vec<Token>, LogError>;
-    /// Returns the token with this id, valid or not.
-    async fn token_of_id(&self, id: &TokenId) -> Result<Option<Token>, LogError>;
+    /// At most `limit` tokens, the oldest first, after one if it is given.
+    async fn tokens(
+        &self,
+        after: Option<&TokenPlace>,
+        limit: usize,
+    ) -> Result<Vec<Token>, LogError>;
+    /// The token of this public id, valid or not.
+    async fn token_of(&self, id: &TokenId) -> Result<Option<Token>, LogError>;
     /// Revokes a token and its descent. Returns those that were not revoked before, and records
     /// nothing if there are none.
     async fn revoke(
@@ -85,6 +94,14 @@ pub trait Principals: Send + Sync {
         at: Timestamp,
         entry: &AuditEntry,
     ) -> Result<Vec<TokenId>, LogError>;
+    /// Revokes all tokens of a principal. Gives those that were not revoked before; nothing is
+    /// recorded if there are none.
+    async fn revoke_all(
+        &self,
+        principal: &ParticipantId,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Result<Vec<TokenId>, LogError>;
     /// Notes that a token was seen. Losing such a note harms nobody.
     async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError>;
     /// The principal of this id.
@@ -98,6 +115,21 @@ pub trait Principals: Send + Sync {
         token: &Token,
         entry: &AuditEntry,
     ) -> Result<Registered, LogError>;
+    /// At most `limit` registered agents by their names, after a name if one is given.
+    async fn registrations(
+        &self,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Registration>, LogError>;
+    /// Takes the card of an agent away and revokes its tokens: its name is free, and its id is
+    /// never given to another agent. Gives the tokens that were not revoked before; nothing is
+    /// done if it has no card.
+    async fn free_card(
+        &self,
+        agent: &ParticipantId,
+        at: Timestamp,
+        entry: &AuditEntry,
+    ) -> Result<Option<Vec<TokenId>>, LogError>;
     /// The cards of these agents, those that exist: each once, in the order asked.
     async fn cards(&self, ids: &[ParticipantId]) -> Result<Vec<AgentCard>, LogError>;
     /// The cards with exactly these names, those that exist: each once, in the order asked.

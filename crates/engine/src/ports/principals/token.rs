@@ -147,6 +147,22 @@ impl TokenHash {
     }
 }
 
+/// The place of a token in the order of a listing: those of one moment follow their ids.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TokenPlace {
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Its public id.
+    pub id: TokenId,
+}
+
+impl TokenPlace {
+    /// The place of a token.
+    pub fn of(token: &Token) -> Self {
+        Self { created_at: token.created_at, id: token.id.clone() }
+    }
+}
+
 /// What the names of start-up credentials begin with.
 const STARTUP_ID: &str = "start-";
 

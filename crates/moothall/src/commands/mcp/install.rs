@@ -10,11 +10,12 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use moothall_surfaces::wire::{TokenCreated, TokenList, TokenRequest, TokenRevoked};
+use moothall_surfaces::wire::{TokenCreated, TokenRequest, TokenRevoked};
 use serde_json::{Map, Value, json};
 
 use crate::cli::McpClient;
 use crate::client::{Client, segment};
+use crate::commands::token;
 use crate::config::{Variables, usual_state_folder};
 use crate::credential::{CLIENT_VARIABLE, write_private};
 use crate::fault::{Exit, Fault};
@@ -190,7 +191,7 @@ fn keep(file: &Path, token: &str) -> std::io::Result<()> {
 }
 
 async fn revoke(person: &Client, client: McpClient) -> Result<(), Fault> {
-    let list: TokenList = person.get("/tokens").await?;
+    let list = token::all(person).await?;
     let own = |id: &str| id == principal_of(client);
     for token in
         list.tokens.iter().filter(|token| own(&token.principal.id) && token.revoked_at.is_none())
