@@ -161,7 +161,9 @@ impl From<LogError> for HallError {
         match error {
             LogError::NotFound(stream) => HallError::NotFound(stream),
             LogError::Deleted(stream) => HallError::Deleted(stream),
-            LogError::Damaged { .. } => HallError::Damaged(error.to_string()),
+            LogError::Damaged { .. } | LogError::DamagedRow { .. } => {
+                HallError::Damaged(error.to_string())
+            }
             LogError::Full => HallError::DiskFull,
             LogError::Unreadable(_) => HallError::Unreadable(error.to_string()),
             LogError::Fatal(_) | LogError::Failed(_) => HallError::Failed(error.to_string()),

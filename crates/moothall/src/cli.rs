@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use moothall_store::Anchor;
 
 pub use self::about::{
     Complete, Completions, ConfigAction, ConfigFile, Doctor, Help, Init, Man, Shell,
@@ -193,15 +194,27 @@ pub enum Command {
         ("moothall delete - --yes", "the latest conversation; asks nothing"),
     ]))]
     Delete(Delete),
-    /// Check every event on the disk against its checksum
+    /// Check every event, and every row beside them, against its checksum
     ///
-    /// Works while no server runs on the data folder, and changes nothing. Exit code 0: everything
+    /// Credentials, claims, deliveries, costs, sessions and the audit record have checksums too; it
+    /// says what has none. Works while no server runs on the data folder, and changes nothing. Exit code 0: everything
     /// is whole. 1: something is damaged.
     #[command(after_help = examples(&[
         ("moothall verify", "the usual data folder"),
         ("moothall verify --data backups/monday", "a backup"),
     ]))]
     Verify(Verify),
+    /// Check the audit record, and print an anchor that it can be held to later
+    ///
+    /// Each row of the record has the hash of the row before it. That shows rows that changed or are
+    /// missing. It does not stop the owner of the file, who can make all hashes anew: an anchor that
+    /// is kept elsewhere shows that too. Works also while a server runs, and changes nothing.
+    #[command(subcommand, after_help = examples(&[
+        ("moothall audit head", "the newest row: its number and hash, to keep elsewhere"),
+        ("moothall audit verify", "follow the chain from its first row"),
+        ("moothall verify", "the same for everything that is kept, while no server runs"),
+    ]))]
+    Audit(Audit),
     /// Copy the log, also while a server writes to it
     ///
     /// The copy is the log as it was at one moment. It is checked against its checksums before it
@@ -583,6 +596,26 @@ pub struct DataFolder {
 pub struct Verify {
     #[command(flatten)]
     pub folder: DataFolder,
+}
+
+#[derive(Clone, Debug, Subcommand)]
+pub enum Audit {
+    /// Print the number and the hash of the newest row
+    Head(Verify),
+    /// Follow the chain of the record from its first row
+    ///
+    /// Exit code 0: everything is whole. 1: a row changed or is missing, or the record is not the one
+    /// of the anchor.
+    Verify(AuditVerify),
+}
+
+#[derive(Clone, Debug, Args)]
+pub struct AuditVerify {
+    #[command(flatten)]
+    pub folder: DataFolder,
+    /// What `moothall audit head` printed at an earlier time
+    #[arg(long, value_name = "NUMBER:HASH")]
+    pub anchor: Option<Anchor>,
 }
 
 #[derive(Clone, Debug, Args)]

@@ -10,6 +10,7 @@ use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::{Millis, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use crate::audit;
 use crate::errors::Refusal;
 use crate::keys;
 use crate::rows::{counter, int};
@@ -116,7 +117,7 @@ pub(crate) fn claim(
         None => {
             conn.prepare_cached("UPDATE agent_cards SET owner = ?2 WHERE claim = ?1")?
                 .execute(params![claim.as_bytes(), owner])?;
-            keys::record(conn, entry)?;
+            audit::record(conn, entry)?;
             Ok(ClaimOutcome::First(card.id))
         }
         Some(known) if known == owner => Ok(ClaimOutcome::Again(card.id)),

@@ -12,9 +12,10 @@ use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::SqliteLog;
+use crate::audit::{self, record};
 use crate::cards::{self, Word};
-use crate::errors::Refusal;
-use crate::rows::{counter, int};
+use crate::errors::{Refusal, failed};
+use crate::sums;
 
 const COLUMNS: &str = "t.id, t.kind, t.hash, t.principal, p.kind, t.scopes, t.threads, t.label, t.parent, t.created_at, t.expires_at,
     t.last_used_at, t.revoked_at FROM tokens t JOIN principals p ON p.id = t.principal";
@@ -179,25 +180,21 @@ pub(crate) fn note_use(conn: &Connection, id: &TokenId, at: Timestamp) -> Result
     Ok(())
 }
 
-/// Adds a row to the record.
-pub(crate) fn record(conn: &Connection, entry: &AuditEntry) -> Result<(), Refusal> {
-    let sql = "INSERT INTO audit (at, deed, principal, token, about, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
-    let values = params![
-        entry.at.millis(),
-        entry.deed.to_string(),
-        entry.by.as_ref().map(ParticipantId::as_str),
-        entry.token.as_ref().map(TokenId::as_str),
-        entry.about.as_ref().map(TokenId::as_str),
-        entry.detail,
-    ];
-    conn.prepare_cached(sql)?.execute(values)?;
-    Ok(())
-}
-
 /// The token with this hash.
-pub(crate) fn token(conn: &Connection, hash: &TokenHash) -> rusqlite::Result<Option<Token>> {
+///
+/// # Errors
+/// Its row or that of its principal is damaged: it may allow more than it did.
+pub(crate) fn token(conn: &Connection, hash: &TokenHash) -> Result<Option<Token>, LogError> {
     let sql = format!("SELECT {COLUMNS} WHERE t.hash = ?1");
-    conn.prepare_cached(&sql)?.query_row([hash.as_bytes()], read_token).optional()
+    let found = conn
+        .prepare_cached(&sql)
+        .and_then(|mut found| found.query_row([hash.as_bytes()], read_token).optional())
+        .map_err(failed)?;
+    if let Some(token) = &found {
+        sums::trust(conn, "tokens", "hash", [hash.as_bytes()])?;
+        sums::trust(conn, "principals", "id", [token.principal.id.as_str()])?;
+    }
+    Ok(found)
 }
 
 /// Tokens, the oldest first, after a place.
@@ -259,36 +256,6 @@ pub(crate) fn principal(
         .optional()
 }
 
-/// Rows of the record, the newest first.
-pub(crate) fn audit(
-    conn: &Connection,
-    before: Option<u64>,
-    limit: usize,
-) -> rusqlite::Result<Vec<Audited>> {
-    let sql = "SELECT number, at, deed, principal, token, about, detail FROM audit WHERE number < ?1 ORDER BY number DESC LIMIT ?2";
-    let mut statement = conn.prepare_cached(sql)?;
-    let values = params![before.map_or(i64::MAX, int), int(limit as u64)];
-    statement.query_map(values, read_audited)?.collect()
-}
-
-fn read_audited(row: &Row<'_>) -> rusqlite::Result<Audited> {
-    let name = |place: usize| row.get::<_, Option<String>>(place);
-    let deed = row
-        .get_ref(2)?
-        .as_str()?
-        .parse()
-        .map_err(|_| rusqlite::Error::InvalidColumnName("audit.deed".into()))?;
-    let entry = AuditEntry {
-        at: Timestamp::from_millis(row.get(1)?),
-        deed,
-        by: name(3)?.map(ParticipantId::new),
-        token: name(4)?.map(TokenId::new),
-        about: name(5)?.map(TokenId::new),
-        detail: row.get(6)?,
-    };
-    Ok(Audited { number: counter(row, 0)?, entry })
-}
-
 #[async_trait]
 impl Principals for SqliteLog {
     async fn add_token(
@@ -312,7 +279,7 @@ impl Principals for SqliteLog {
 
     async fn token(&self, hash: &TokenHash) -> Result<Option<Token>, LogError> {
         let hash = *hash;
-        self.read_rows(move |conn| token(conn, &hash)).await
+        self.readers().read(move |conn| token(conn, &hash)).await
     }
 
     async fn tokens(
@@ -440,6 +407,6 @@ impl Principals for SqliteLog {
     }
 
     async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, LogError> {
-        self.read_rows(move |conn| audit(conn, before, limit)).await
+        self.read_rows(move |conn| audit::read(conn, before, limit)).await
     }
 }

@@ -21,6 +21,7 @@
 mod folder;
 mod schema;
 mod rows;
+mod sums;
 mod append;
 mod deletion;
 mod wal;
@@ -30,6 +31,7 @@ mod reader;
 mod ledger;
 mod reserve;
 mod marks;
+mod audit;
 mod keys;
 mod cards;
 mod apps;
@@ -45,10 +47,11 @@ mod log;
 #[cfg(test)]
 mod tests;
 
+pub use audit::Anchor;
 pub use backup::{BackupError, backup};
 pub use folder::OpenError;
 pub use log::SqliteLog;
-pub use offline::{look, verify};
+pub use offline::{AuditVerified, audit_head, audit_verify, look, verify};
 
 /// The version of SQLite that is built in, e.g. `3.51.3`.
 pub fn sqlite_version() -> &'static str {

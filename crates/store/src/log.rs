@@ -29,7 +29,7 @@ use crate::index::{Forgotten, Index, Wakeup};
 use crate::reader::{self, Readers};
 use crate::writer::{self, Kind, Request};
 use crate::{
-    append, backup, deletion, keys, ledger, loss, marks, reserve, schema, sessions, snapshots,
+    append, audit, backup, deletion, ledger, loss, marks, reserve, schema, sessions, snapshots,
     verify,
 };
 
@@ -126,6 +126,10 @@ impl SqliteLog {
                 "the search index could not be opened; the server's log says why".into(),
             )
         })
+    }
+
+    pub(crate) fn readers(&self) -> &Arc<Readers> {
+        &self.readers
     }
 
     pub(crate) async fn read_rows<T: Send + 'static>(
@@ -300,7 +304,7 @@ impl Ledger for SqliteLog {
             serde_json::to_string(purse).map_err(|error| LogError::Failed(error.to_string()))?;
         let (raise, entry) = (*raise, entry.clone());
         self.write(move |conn| {
-            ledger::keep_raise(conn, &purse, &raise).and_then(|()| keys::record(conn, &entry))
+            ledger::keep_raise(conn, &purse, &raise).and_then(|()| audit::record(conn, &entry))
         })
         .await
     }

@@ -6,7 +6,9 @@ use std::time::Duration;
 use moothall_engine::crash;
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 
+use crate::audit;
 use crate::errors::StoreFault;
+use crate::sums;
 
 /// The format this version writes; a log with a higher one is not opened.
 pub(crate) const FORMAT: u32 = FIRST_FORMAT + STEPS.len() as u32;
@@ -76,7 +78,11 @@ INSERT INTO meta (key, value) VALUES ('format', '1');
 
 /// What takes a log from one format to the next, beginning with the first. A version that does not
 /// know of it must not open the log.
-const STEPS: [&str; 1] = [KEYS];
+const STEPS: [&str; 2] = [KEYS, audit::CHAINED];
+
+/// The format from which on rows beside the log have checksums, which are kept by functions that
+/// earlier versions do not have.
+const SUMMED: u32 = 3;
 
 /// Format 2: who may do what. A version that does not know of it would ask nobody.
 const KEYS: &str = "
@@ -219,6 +225,9 @@ pub(crate) fn open_writer(path: &Path) -> rusqlite::Result<Connection> {
     // What is erased is overwritten. What is deleted in numbers is erased.
     conn.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     conn.pragma_update(None, "cache_size", -WRITER_CACHE_KIB)?;
+    // Without it, a row that `REPLACE` takes away would stay in the sums.
+    conn.pragma_update(None, "recursive_triggers", true)?;
+    sums::teach(&conn)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     Ok(conn)
 }
@@ -263,6 +272,11 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
     if has(&transaction, "name = 'streams_open' AND sql LIKE '%head%'")? {
         transaction.execute_batch(OPEN)?;
     }
+    transaction.execute_batch(sums::TABLE)?;
+    if found < SUMMED {
+        audit::chain_old(&transaction)?;
+    }
+    sums::cover(&transaction)?;
     if found < FORMAT {
         crash::point("format_changing");
         transaction

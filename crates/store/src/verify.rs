@@ -12,6 +12,7 @@ use crate::errors::failed;
 use crate::reader::{self, Readers};
 use crate::rows::{self, int};
 use crate::snapshots;
+use crate::sums;
 
 /// Events and streams checked in one read transaction: long ones would keep the WAL from beginning
 /// again.
@@ -24,6 +25,7 @@ pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verified {
     let structure = readers.read(|conn| Ok(structure(conn))).await;
     let mut verified =
         Verified { faults: structure.unwrap_or_else(|fault| vec![fault]), ..Verified::default() };
+    walk_beside(&mut verified, readers).await;
     let mut after = 0;
     loop {
         let entries = match readers.read(move |conn| entries(conn, after).map_err(failed)).await {
@@ -42,6 +44,22 @@ pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verified {
         for entry in entries {
             take(&mut verified, readers, entry).await;
         }
+    }
+}
+
+/// Looks at the tables beside the log, all at one moment: their rows and sums belong together.
+async fn walk_beside(verified: &mut Verified, readers: &Arc<Readers>) {
+    let walked = readers.read(|conn| {
+        let mut found = Verified::default();
+        sums::walk(conn, &mut found);
+        Ok(found)
+    });
+    match walked.await {
+        Ok(Verified { tables, unchecked, faults, .. }) => {
+            (verified.tables, verified.unchecked) = (tables, unchecked);
+            verified.faults.extend(faults);
+        }
+        Err(fault) => verified.faults.push(fault),
     }
 }
 

@@ -56,6 +56,16 @@ pub enum LogError {
         /// What is wrong with it, for people.
         reason: String,
     },
+    /// A row beside the streams does not match its checksum.
+    #[error("table {table}, row {row}: {reason}")]
+    DamagedRow {
+        /// The table that the row is in.
+        table: String,
+        /// The key of the row, or which rows.
+        row: String,
+        /// What is wrong with it, for people.
+        reason: String,
+    },
     /// The disk is full: nothing can be noted, reads go on.
     #[error("the disk is full")]
     Full,

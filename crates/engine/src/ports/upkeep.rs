@@ -13,8 +13,21 @@ pub struct Verified {
     pub streams: u64,
     /// Events whose checksums match, where there are any.
     pub events: u64,
+    /// The tables beside the streams whose rows match their checksums, where there are any.
+    pub tables: Vec<Checked>,
+    /// What no checksum covers, in words.
+    pub unchecked: Vec<String>,
     /// What is damaged: the first place of each stream, and faults of the database itself.
     pub faults: Vec<LogError>,
+}
+
+/// A table that was checked row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Its name.
+    pub table: String,
+    /// The number of rows that were looked at.
+    pub rows: u64,
 }
 
 /// Why there is no copy.

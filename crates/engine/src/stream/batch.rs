@@ -440,6 +440,7 @@ pub(super) fn unwritable(error: &LogError) -> AppendError {
         LogError::NotFound(_)
         | LogError::Deleted(_)
         | LogError::Damaged { .. }
+        | LogError::DamagedRow { .. }
         | LogError::Unreadable(_)
         | LogError::Failed(_) => AppendError::Overloaded,
     }

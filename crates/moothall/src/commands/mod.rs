@@ -3,6 +3,7 @@
 mod agents;
 mod apps;
 mod announce;
+mod audit;
 mod backup;
 mod chat;
 mod circle;
@@ -73,6 +74,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Serve(args) => return serve::run(&args, &printer).await,
         Command::Doctor(args) => return doctor::run(&args, global, &printer).await,
         Command::Verify(args) => return verify::run(&args, &printer).await,
+        Command::Audit(args) => return audit::run(&args, &printer),
         Command::Backup(args) => return backup::run(&args, &printer).await,
         Command::Init(args) => return init::run(&args, &printer),
         Command::Config(action) => return configuration::run(&action, &printer),
@@ -130,6 +132,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Serve(_)
         | Command::Doctor(_)
         | Command::Verify(_)
+        | Command::Audit(_)
         | Command::Backup(_)
         | Command::Init(_)
         | Command::Config(_)

@@ -1,5 +1,6 @@
 //! `verify`: walks a log that no server has open, and says what is damaged and what to do.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use moothall_engine::ports::Verified;
@@ -18,6 +19,10 @@ pub struct Walked {
     data: PathBuf,
     threads: u64,
     events: u64,
+    /// The tables beside the conversations of which every row was checked.
+    tables: BTreeMap<String, u64>,
+    /// What no checksum covers.
+    unchecked: Vec<String>,
     damage: Vec<String>,
 }
 
@@ -25,7 +30,15 @@ impl Walked {
     /// What a walk over the log in a folder found.
     pub fn new(data: &Path, found: &Verified) -> Self {
         let damage = found.faults.iter().map(ToString::to_string).collect();
-        Self { data: data.to_owned(), threads: found.streams, events: found.events, damage }
+        let tables = found.tables.iter().map(|checked| (checked.table.clone(), checked.rows));
+        Self {
+            data: data.to_owned(),
+            threads: found.streams,
+            events: found.events,
+            tables: tables.collect(),
+            unchecked: found.unchecked.clone(),
+            damage,
+        }
     }
 
     /// Tells it to people or programs.
@@ -36,16 +49,34 @@ impl Walked {
         if printer.json {
             return printer.object(self);
         }
-        self.damage.iter().try_for_each(|damage| {
-            printer.line(&format!("{}  {damage}", printer.paint(Style::Bad, "DAMAGED")))
-        })?;
+        damaged(&self.damage, printer)?;
         let verdict = if self.damage.is_empty() {
             "every checksum matches"
         } else {
             "all else matches its checksums"
         };
-        printer.line(&format!("{} conversations, {} events: {verdict}", self.threads, self.events))
+        printer
+            .line(&format!("{} conversations, {} events: {verdict}", self.threads, self.events))?;
+        let rows = self.tables.iter().map(|(table, rows)| format!("{table} {rows}"));
+        let rows = rows.collect::<Vec<_>>().join(", ");
+        if !rows.is_empty() {
+            printer.line(&format!("rows with checksums beside them: {rows}"))?;
+        }
+        match self.unchecked.is_empty() {
+            true => Ok(()),
+            false => printer.line(&format!("without checksums: {}", self.unchecked.join("; "))),
+        }
     }
+}
+
+/// Prints a line for each place that is damaged.
+///
+/// # Errors
+/// Standard output is gone.
+pub fn damaged(damage: &[String], printer: &Printer) -> Result<(), Fault> {
+    damage.iter().try_for_each(|damage| {
+        printer.line(&format!("{}  {damage}", printer.paint(Style::Bad, "DAMAGED")))
+    })
 }
 
 pub async fn run(args: &Verify, printer: &Printer) -> Result<(), Fault> {
@@ -57,7 +88,7 @@ pub async fn run(args: &Verify, printer: &Printer) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::new(Exit::Failure, format!("the log in {} is damaged in {} places", data.display(), walked.damage.len()))
-        .because("what is damaged is never served; conversations that are not named above are whole")
+        .because("what is damaged is never served; conversations and tables that are not named above are whole")
         .try_this("copy the folder away, check the disk, and put back the newest backup that verifies: docs/operations.md, \"Damage\""))
 }
 

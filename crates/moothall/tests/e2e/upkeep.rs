@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use moothall_engine::crash::DELETION_POINTS;
+use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::harness::{Home, PATIENCE, Server, stderr};
@@ -315,4 +316,44 @@ async fn damage_is_found_and_the_way_forward_said() {
     let nothing = home.run(&["verify", "--data", "mistyped"]);
     assert_eq!(nothing.status.code(), Some(1));
     assert!(!home.path().join("mistyped").exists());
+}
+
+/// What the store finds of each table is played there; this is what an operator sees of it.
+#[tokio::test]
+async fn a_token_that_was_edited_and_a_record_that_was_cut_are_told_with_table_and_row() {
+    let home = Home::new();
+    let server = home.serve();
+    let made = server.json(&["token", "create", "ann"]);
+    let data = home.data();
+    let run = |words: &[&str]| home.run(&[words, &["--data", data.to_str().unwrap()]].concat());
+    let head = run(&["audit", "head"]);
+    let anchor = String::from_utf8(head.stdout).unwrap().trim().to_owned();
+    assert!(anchor.starts_with("1:"), "{anchor}: {}", String::from_utf8_lossy(&head.stderr));
+    assert!(run(&["audit", "verify", "--anchor", &anchor]).status.success());
+    assert!(server.stop().success());
+
+    let whole = run(&["verify"]);
+    let said = String::from_utf8(whole.stdout).unwrap();
+    assert!(said.contains("tokens 1") && said.contains("without checksums: "), "{said}");
+    let edit = "UPDATE tokens SET scopes = 'server:admin'";
+    let conn = Connection::open(data.join("moothall.db")).unwrap();
+    assert!(conn.execute(edit, []).is_err(), "another program lacks the functions of the triggers");
+    conn.execute_batch(
+        "DROP TRIGGER sums_tokens_seals_changed; DROP TRIGGER sums_tokens_counts_changed;
+         DROP TRIGGER audit_is_not_shortened; DELETE FROM audit;",
+    )
+    .unwrap();
+    assert_eq!(conn.execute(edit, []).unwrap(), 1);
+    drop(conn);
+    let damaged = run(&["verify", "--json"]);
+    assert_eq!(damaged.status.code(), Some(1));
+    let said = String::from_utf8(damaged.stdout).unwrap();
+    let id = made["id"].as_str().unwrap();
+    assert!(said.contains("table tokens, row key 1, id ") && said.contains(id), "{said}");
+    assert!(said.contains("table audit, row 1: missing"), "{said}");
+    for also in [vec!["audit", "verify"], vec!["audit", "verify", "--anchor", &anchor]] {
+        let refused = run(&also);
+        assert_eq!(refused.status.code(), Some(1), "{also:?}");
+        assert!(stderr(&refused).contains("damaged"), "{}", stderr(&refused));
+    }
 }

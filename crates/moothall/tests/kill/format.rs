@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::house::crashed;
 use crate::world::{Floor, World};
 
-/// Takes away what the second format brought.
+/// Takes away what the formats after the first brought to the tables of credentials.
 const FIRST_FORMAT: &str = "
 DROP TRIGGER audit_is_not_changed;
 DROP TRIGGER audit_is_not_shortened;
@@ -74,11 +74,11 @@ async fn a_folder_whose_change_of_format_was_cut_off_is_whole() {
         die_at(&world, point).await;
         let left = format_of(&world.house.data()).unwrap();
         let wanted =
-            if *point == "format_committed" { ("2".to_owned(), 3) } else { ("1".to_owned(), 0) };
+            if *point == "format_committed" { ("3".to_owned(), 3) } else { ("1".to_owned(), 0) };
         assert_eq!(left, wanted, "{point}");
 
         let server = world.house.start().await;
-        assert_eq!(format_of(&world.house.data()), Some(("2".to_owned(), 3)), "{point}");
+        assert_eq!(format_of(&world.house.data()), Some(("3".to_owned(), 3)), "{point}");
         assert_eq!(world.get(&events).await["events"], before, "{point}");
         world.house.stop(server).await;
         assert_eq!(world.house.damage().await, Vec::<String>::new(), "{point}");
@@ -90,7 +90,7 @@ async fn a_folder_whose_making_was_cut_off_is_made_by_the_next_start() {
     for point in FORMAT_POINTS {
         let mut world = World::new().await;
         die_at(&world, point).await;
-        let made = (*point == "format_committed").then(|| ("2".to_owned(), 3));
+        let made = (*point == "format_committed").then(|| ("3".to_owned(), 3));
         assert_eq!(format_of(&world.house.data()), made, "{point}");
         let mut server = world.house.start().await;
         world.furnish(&mut server, &[Floor::Asked]).await;

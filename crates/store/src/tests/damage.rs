@@ -32,6 +32,7 @@ fn damaged_at(result: Result<Page, LogError>) -> Option<u64> {
         Err(
             LogError::NotFound(_)
             | LogError::Deleted(_)
+            | LogError::DamagedRow { .. }
             | LogError::Full
             | LogError::Fatal(_)
             | LogError::Unreadable(_)
@@ -286,7 +287,7 @@ async fn notices(bytes: &[u8], good: &Known, bit: usize) -> bool {
 }
 
 /// Where a table or index begins: its first page, and the size of pages.
-fn page_of(path: &Path, name: &str) -> (usize, usize) {
+pub(super) fn page_of(path: &Path, name: &str) -> (usize, usize) {
     let conn = Connection::open(path).unwrap();
     let page: u32 = conn
         .query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [name], |row| row.get(0))

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod backup;
+mod beside;
 mod conformance;
 mod damage;
 mod erasing;

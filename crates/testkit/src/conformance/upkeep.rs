@@ -1,7 +1,7 @@
 //! Upkeep: a walk over all that is kept finds what does not fit together, and what is closed takes
 //! nothing more.
 
-use moothall_engine::ports::{AppendError, EventLog, LogError, Snapshot, Upkeep, Verified};
+use moothall_engine::ports::{AppendError, EventLog, LogError, Snapshot, Upkeep};
 use moothall_kernel::STATE_VERSION;
 use moothall_kernel::ids::Seq;
 
@@ -12,11 +12,17 @@ fn damaged(stream: &str, seq: u64, reason: &str) -> LogError {
     LogError::Damaged { stream: stream.into(), seq: Seq(seq), reason: reason.into() }
 }
 
+/// The streams, events and faults of a walk. Which tables there are beside them is the log's own.
+async fn walked(log: &impl Upkeep) -> (u64, u64, Vec<LogError>) {
+    let verified = log.verify().await;
+    (verified.streams, verified.events, verified.faults)
+}
+
 /// Every stream that began, every event, and no fault where there is none: also what a newer
 /// version wrote counts.
 pub async fn a_walk_counts_what_is_whole<S: Subject>(subject: S) {
     let log = subject.log();
-    assert_eq!(log.verify().await, Verified::default());
+    assert_eq!(walked(log).await, (0, 0, Vec::new()));
     let (begun, state) = talk("a", &["one", "two"]);
     log.append(vec![begun, batch("b", 0).says("theirs")]).await.unwrap();
     let snapshot =
@@ -24,7 +30,7 @@ pub async fn a_walk_counts_what_is_whole<S: Subject>(subject: S) {
     assert_eq!(log.put_snapshot(&"a".into(), snapshot).await, Ok(true));
     subject.append_newer(&"b".into(), at(2), "teleported").await;
     epoch(log, "never-begun", "owner").await;
-    assert_eq!(log.verify().await, Verified { streams: 2, events: 5, faults: Vec::new() });
+    assert_eq!(walked(log).await, (2, 5, Vec::new()));
 }
 
 /// Each is named with its stream; the walk goes on behind it.
@@ -35,7 +41,7 @@ pub async fn a_row_that_does_not_fit_its_events_is_a_fault<S: Subject>(subject: 
         .await
         .unwrap();
     let faults = vec![damaged("a", 2, "its row in the catalog does not fit its events: the title")];
-    assert_eq!(log.verify().await, Verified { streams: 2, events: 4, faults });
+    assert_eq!(walked(log).await, (2, 4, faults));
 }
 
 /// Whoever loads the stream from one would go on from a state that never was.

@@ -1,0 +1,78 @@
+//! `audit`: follows the chain of the audit record, and prints an anchor for it.
+
+use std::path::Path;
+
+use moothall_store::{Anchor, AuditVerified};
+use serde::Serialize;
+
+use super::verify::{closed, damaged};
+use crate::cli::{Audit, AuditVerify};
+use crate::config;
+use crate::fault::{Exit, Fault};
+use crate::paint::Printer;
+use crate::place::data_folder_of;
+
+/// The newest row of the record.
+#[derive(Debug, Serialize)]
+struct Head {
+    number: u64,
+    anchor: String,
+}
+
+/// A walk along the record.
+#[derive(Debug, Serialize)]
+struct Walked {
+    rows: u64,
+    damage: Vec<String>,
+}
+
+pub fn run(args: &Audit, printer: &Printer) -> Result<(), Fault> {
+    let folder = match args {
+        Audit::Head(head) => &head.folder,
+        Audit::Verify(verify) => &verify.folder,
+    };
+    let data = data_folder_of(folder, &config::environment())?;
+    match args {
+        Audit::Head(_) => head(&data, printer),
+        Audit::Verify(args) => verify(&data, args, printer),
+    }
+}
+
+fn head(data: &Path, printer: &Printer) -> Result<(), Fault> {
+    let found = moothall_store::audit_head(data).map_err(|error| closed(&error))?;
+    let anchor: Anchor = found.ok_or_else(|| unchained(data))?;
+    match printer.json {
+        true => printer.object(&Head { number: anchor.number, anchor: anchor.to_string() }),
+        false => printer.line(&anchor.to_string()),
+    }
+}
+
+fn verify(data: &Path, args: &AuditVerify, printer: &Printer) -> Result<(), Fault> {
+    let AuditVerified { rows, faults } =
+        moothall_store::audit_verify(data, args.anchor).map_err(|error| closed(&error))?;
+    let rows = rows.ok_or_else(|| unchained(data))?;
+    let damage: Vec<String> = faults.iter().map(ToString::to_string).collect();
+    match printer.json {
+        true => printer.object(&Walked { rows, damage: damage.clone() })?,
+        false => {
+            damaged(&damage, printer)?;
+            printer.line(&format!("{rows} rows of the audit record"))?;
+        }
+    }
+    match damage.len() {
+        0 => Ok(()),
+        faults => Err(Fault::new(
+            Exit::Failure,
+            format!("the audit record in {} is damaged in {faults} places", data.display()),
+        )
+        .because("a row changed or is missing, or another record stands in its place")
+        .try_this("compare it with a backup: `moothall audit verify --data BACKUP`")),
+    }
+}
+
+fn unchained(data: &Path) -> Fault {
+    let message = format!("the audit record in {} is not chained yet", data.display());
+    Fault::new(Exit::Failure, message).because("an earlier version wrote it").try_this(
+        "start a server of this version on it once: its rows are chained as they are found",
+    )
+}
