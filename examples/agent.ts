@@ -13,11 +13,13 @@ async function answer({ text }: Heard): Promise<string> {
 
 async function main([base, name]: string[]): Promise<void> {
   const key = process.env.MOOTHALL_AGENT_KEY ?? (await register(base!, name!)).apiKey;
+  // Printed before anything can fail: a name whose key is lost is freed by a person alone.
+  console.log(`The key of ${name} is ${key}`);
   const agent = await connect(base!, key);
   await agent.onMessage(async (heard) => {
     if (heard.named) await heard.reply(await answer(heard));
   });
-  console.log(`${name} is ${agent.id}, with the key ${key}`);
+  console.log(`${name} is ${agent.id}`);
 }
 
 void main(process.argv.slice(2));

@@ -41,7 +41,9 @@ async fn main() -> Result<(), Fault> {
         Ok(key) => key,
         Err(_) => register(base, name).await.expect("a name that nobody has"),
     };
+    // Printed before anything can fail: a name whose key is lost is freed by a person alone.
+    println!("The key of {name} is {key}");
     let agent = Agent::connect(base, &key).await?;
-    println!("{name} is {}, with the key {key}", agent.id.as_str().unwrap_or_default());
+    println!("{name} is {}", agent.id.as_str().unwrap_or_default());
     take_part(agent).await
 }

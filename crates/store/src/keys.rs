@@ -244,6 +244,14 @@ fn token_kind(word: &str) -> rusqlite::Result<TokenKind> {
     word.parse().map_err(|_| rusqlite::Error::InvalidColumnName("tokens.kind".into()))
 }
 
+/// The names of principals and of registered agents.
+fn names(conn: &Connection) -> rusqlite::Result<Vec<(String, ParticipantId)>> {
+    let sql = "SELECT id, id FROM principals UNION ALL SELECT name, id FROM agent_cards";
+    let mut statement = conn.prepare_cached(sql)?;
+    let name = |row: &Row<'_>| Ok((row.get(0)?, ParticipantId::new(row.get::<_, String>(1)?)));
+    statement.query_map([], name)?.collect()
+}
+
 /// The principal of this id.
 pub(crate) fn principal(
     conn: &Connection,
@@ -338,6 +346,10 @@ impl Principals for SqliteLog {
     async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError> {
         let id = id.clone();
         self.write(move |conn| note_use(conn, &id, at)).await
+    }
+
+    async fn names(&self) -> Result<Vec<(String, ParticipantId)>, LogError> {
+        self.read_rows(names).await
     }
 
     async fn principal(&self, id: &ParticipantId) -> Result<Option<Principal>, LogError> {

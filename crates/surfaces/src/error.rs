@@ -71,7 +71,7 @@ codes! {
     MethodNotAllowed = 405 "The path exists, but not for this method; `Allow` lists those it takes.";
     RequestTimeout = 408 "The body did not arrive within 30 seconds.";
     TokenShown = 409 "This request has made its token already, and a token is shown once. Revoke that one and make another.";
-    PrincipalTaken = 409 "The principal is known as a person where an agent is named, or the other way round; or it is, or was, the name of a session.";
+    PrincipalTaken = 409 "The principal is known as a person where an agent is named, or the other way round; or it is, or was, the name of a session, or looks like the name of another.";
     ThreadReadOnly = 409 "A newer version of Moothall wrote to the thread; it can be read here, not written.";
     SessionEnded = 409 "The session is over; nothing can be sent to it.";
     SessionConflict = 409 "The session, or another one, is in the way of this; the message says how.";
@@ -303,7 +303,7 @@ impl From<AccessError> for ApiError {
             AccessError::Session(error) => error.into(),
             AccessError::Unfit(unfit) => unfit.into(),
             AccessError::NameOfOther(..) => Self::new(Code::InvalidParticipant, error.to_string()),
-            AccessError::OtherKind(_) | AccessError::OfSession(_) => {
+            AccessError::OtherKind(_) | AccessError::OfSession(_) | AccessError::LooksLike(..) => {
                 Self::new(Code::PrincipalTaken, error.to_string())
             }
             AccessError::UnknownAgent(_) => Self::new(Code::UnknownAgent, error.to_string()),

@@ -1,11 +1,9 @@
 //! What sessions are called. The program of a session is its name in every conversation, so no two
 //! that live share one, and none has that of somebody else.
 
-use std::collections::BTreeSet;
-
 use moothall_engine::sessions::{SessionError, SessionId};
 use moothall_kernel::ids::ParticipantId;
-use moothall_kernel::names;
+use moothall_kernel::names::{self, Look};
 
 use crate::directory::Sessions;
 use crate::faults::log_error;
@@ -36,11 +34,10 @@ impl Sessions {
 
     /// The names of everybody who has, or had, a credential. The program of a session is its name
     /// in every conversation, so with one of these it would be somebody else.
-    async fn principals(&self) -> Result<BTreeSet<ParticipantId>, SessionError> {
+    async fn principals(&self) -> Result<Vec<Look>, SessionError> {
         let hall = self.hall()?;
-        let tokens =
-            hall.store().principals.tokens(None, usize::MAX >> 1).await.map_err(log_error)?;
-        Ok(tokens.into_iter().map(|token| token.principal.id).collect())
+        let names = hall.store().principals.names().await.map_err(log_error)?;
+        Ok(names.into_iter().map(|(name, _)| Look::of(&name)).collect())
     }
 
     /// The given name, or the client's with the first number that is free.
@@ -54,7 +51,8 @@ impl Sessions {
             living.iter().any(|status| names::are_alike(status.session.name.as_str(), name))
         };
         let is_principal = |name: &str| {
-            principals.iter().any(|principal| names::are_alike(principal.as_str(), name))
+            let look = Look::of(name);
+            principals.iter().any(|principal| principal.is_like(&look))
         };
         let taken = |name: &str| lives(name) || is_principal(name);
         if let Some(name) = name {

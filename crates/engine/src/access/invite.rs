@@ -58,6 +58,10 @@ impl Access {
         scopes.iter().try_for_each(|scope| by.must(scope))?;
         check_scopes(&principal, scopes, true)?;
         self.check_name(&principal).await?;
+        let alike = self.hall.resembled_in(&stream, &principal.id).await?;
+        if let Some(taken) = alike {
+            return Err(AccessError::LooksLike(principal.id, taken));
+        }
         let valid_for = valid_for.unwrap_or(INVITATION_VALID);
         if valid_for.0 == 0 || valid_for > INVITATION_VALID_MAX {
             return Err(AccessError::Invalid(

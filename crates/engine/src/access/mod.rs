@@ -13,6 +13,7 @@ pub(crate) mod begun;
 mod permit;
 mod invite;
 mod keyed;
+mod alike;
 mod register;
 mod registering;
 mod registrations;
@@ -98,6 +99,9 @@ pub enum AccessError {
         "`{0}` {1}: readers would take the agent for a person or for who runs the server. Choose another id."
     )]
     NameOfOther(ParticipantId, String),
+    /// A reader would take it for somebody else.
+    #[error("`{0}` looks like `{1}`, which is another's here. Choose another id.")]
+    LooksLike(ParticipantId, String),
     /// There is no such credential.
     #[error("There is no token with this id. `moothall token list` shows them all.")]
     Unknown,
@@ -307,11 +311,24 @@ impl Access {
         })
     }
 
+    /// The name of another for whom a reader would take a principal. A principal that is known
+    /// already keeps its name, and an operator may name one like the agent of the registry that it
+    /// runs.
+    async fn look_alike(&self, id: &ParticipantId) -> Result<Option<String>, HallError> {
+        if self.principals().principal(id).await?.is_some() {
+            return Ok(None);
+        }
+        self.hall.resembled(id.as_str(), id, Some(id.as_str())).await
+    }
+
     /// A principal is nobody's session, living or ended, and no agent comes to be called like a
     /// person or like the server. One that is known already keeps its name.
     async fn check_name(&self, principal: &Principal) -> Result<(), AccessError> {
         if self.hall.inner.residents.was_called(&principal.id) {
             return Err(AccessError::OfSession(principal.id.clone()));
+        }
+        if let Some(taken) = self.look_alike(&principal.id).await? {
+            return Err(AccessError::LooksLike(principal.id.clone(), taken));
         }
         match principal.kind {
             Kind::Human => Ok(()),

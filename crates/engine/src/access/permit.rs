@@ -232,8 +232,7 @@ impl Hall {
         {
             for control in controls {
                 if let Control::Invite(invite) = control {
-                    let id = ParticipantId::new(invite.participant.trim());
-                    invite.principal = self.known_as(&id).await?.or(invite.principal);
+                    self.learn_names(invite).await?;
                 }
             }
         }

@@ -124,10 +124,10 @@ impl Access {
         self.check_code(code)?;
         self.registering.admit(from, self.registration.as_ref(), self.hall.now())?;
         let NewAgent { name, description } = agent;
-        let called = ParticipantId::new(&name);
+        let (called, nobody) = (ParticipantId::new(&name), ParticipantId::new(""));
         let means_another = check_chosen_id(&name).is_err()
             || self.hall.inner.residents.was_called(&called)
-            || self.principals().principal(&called).await.map_err(HallError::from)?.is_some();
+            || self.hall.resembled(&name, &nobody, None).await?.is_some();
         if means_another {
             return Err(RegistrationError::NameTaken(name));
         }

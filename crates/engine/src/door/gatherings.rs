@@ -247,7 +247,7 @@ impl Door {
         let id = slug(member);
         let profile = named(client, model.as_ref());
         let mut invite = as_member(Invite::new(id.as_str(), profile, facts), member);
-        invite.principal = self.hall.known_as(&id).await?;
+        self.hall.learn_names(&mut invite).await?;
         Ok(invite)
     }
 
@@ -256,10 +256,10 @@ impl Door {
             Profile { client: Some(HUMAN.into()), model: Some(HUMAN.into()), ..Profile::default() };
         let mut invite =
             as_member(Invite::new(id.as_str(), profile, AgentFacts::external()), member);
-        invite.principal = match self.hall.known_as(&id).await? {
-            None if id.as_str() == ParticipantId::USER => Some(Kind::Human),
-            known => known,
-        };
+        self.hall.learn_names(&mut invite).await?;
+        if id.as_str() == ParticipantId::USER {
+            invite.principal.get_or_insert(Kind::Human);
+        }
         Ok(invite)
     }
 

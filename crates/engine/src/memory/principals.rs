@@ -260,6 +260,13 @@ impl Principals for MemoryLog {
         Ok(())
     }
 
+    async fn names(&self) -> Result<Vec<(String, ParticipantId)>, LogError> {
+        let keys = &self.tables().keys;
+        let ids = keys.principals.keys().map(|id| (id.to_string(), id.clone()));
+        let cards = keys.cards.iter().map(|kept| (kept.card.name.clone(), kept.card.id.clone()));
+        Ok(ids.chain(cards).collect())
+    }
+
     async fn principal(&self, id: &ParticipantId) -> Result<Option<Principal>, LogError> {
         Ok(self
             .tables()

@@ -3,7 +3,7 @@
 use std::iter;
 
 use crate::decide::Decider;
-use crate::model::command::{Actor, Control, Invite, Refusal, Rejection};
+use crate::model::command::{Actor, Control, Invite, Refusal, Rejection, Resembled};
 use crate::model::event::{Change, Event, TurnKind, Why, WhyNot};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, Participant, Profile, TerminalReach};
@@ -276,6 +276,14 @@ impl Decider<'_> {
             );
         }
         let name = profile.nickname.as_deref().unwrap_or(id.as_str());
+        if let Some(Resembled { name: own, taken }) = invite.resembles
+            && known.is_none_or(|known| known.name() != name)
+        {
+            let message = format!(
+                "The name {own:?} looks like {taken:?}, which is another's on this server. Choose another id or nickname."
+            );
+            return Err(Rejection::new(Refusal::Conflict, "name_taken", message).about(&id));
+        }
         self.check_unlike(&id, name, before)?;
         let skeleton = names::skeleton(name);
         let reach = self.reach(&id, &invite, known)?;

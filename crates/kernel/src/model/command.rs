@@ -509,6 +509,17 @@ pub struct Invite {
     /// The grant of a way to its terminal. If unset, it is that of all writers at the first invite,
     /// and stays as it is later.
     pub reach: Option<TerminalReach>,
+    /// Whom the server knows that a reader would take it for: a fact.
+    pub resembles: Option<Resembled>,
+}
+
+/// A name that looks like one that the server knows as another's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resembled {
+    /// The id or nickname.
+    pub name: String,
+    /// The other name.
+    pub taken: String,
 }
 
 impl Invite {
@@ -523,6 +534,7 @@ impl Invite {
             part: None,
             principal: None,
             reach: None,
+            resembles: None,
         }
     }
 }

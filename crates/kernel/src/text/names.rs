@@ -94,6 +94,32 @@ pub fn check_id(id: &str) -> Result<(), NameFault> {
     check_against(id, &RESERVED, &RESERVED_WORDS)
 }
 
+/// Words between those by which a nickname claims to be a person.
+const FILLERS: [&str; 8] = ["the", "a", "an", "real", "true", "your", "our", "only"];
+
+/// Returns the word by which a nickname, or a part of it that stands for itself, claims to be a
+/// person or who runs the server: "ann (person)", "Human operator".
+fn claimed(name: &str) -> Option<&'static str> {
+    let apart = |c: char| "()<>{}|/,;:·—–•=~".contains(c);
+    let parts = name.split(apart).flat_map(|part| part.split(" - "));
+    parts.filter_map(claimed_whole).next()
+}
+
+/// The same of one part: all its words but fillers are such words.
+fn claimed_whole(part: &str) -> Option<&'static str> {
+    let known = |word: &str| {
+        let all = RESERVED.iter().chain(&PEOPLE);
+        all.copied().find(|taken| reads_as(word, taken))
+    };
+    let words = part.split(|c: char| c.is_whitespace() || c == '_' || c == '.');
+    let mut words = words.filter(|word| {
+        let lower = word.to_lowercase();
+        !word.is_empty() && !FILLERS.contains(&lower.as_str())
+    });
+    let first = known(words.next()?)?;
+    words.all(|word| known(word).is_some()).then_some(first)
+}
+
 /// Normalises a nickname (NFC, single spaces) and checks it.
 pub fn nickname(given: &str) -> Result<String, NameFault> {
     let composed: String = given.nfc().collect();
@@ -109,7 +135,7 @@ pub fn nickname(given: &str) -> Result<String, NameFault> {
     }
     check_against(&name, &RESERVED, &RESERVED_WORDS)?;
     check_against(&name, &PEOPLE, &PEOPLE_WORDS)?;
-    Ok(name)
+    claimed(&name).map_or(Ok(name), |word| Err(NameFault::Resembles(word)))
 }
 
 fn is_name_char(c: char) -> bool {
@@ -128,7 +154,8 @@ fn check_against(
 ) -> Result<(), NameFault> {
     let bare = name.trim_matches(|c: char| !c.is_alphanumeric());
     let words = if bare.contains(char::is_numeric) { &[] } else { words };
-    match names.iter().chain(words).find(|word| are_alike(bare, word)) {
+    let name = names.iter().find(|word| reads_as(bare, word));
+    match name.or_else(|| words.iter().find(|word| are_alike(bare, word))) {
         None => Ok(()),
         Some(word) if bare.eq_ignore_ascii_case(word) => Err(NameFault::Reserved),
         Some(word) => Err(NameFault::Resembles(word)),
@@ -137,8 +164,48 @@ fn check_against(
 
 /// Whether a reader may take one name for the other, without regard to case.
 pub fn are_alike(one: &str, other: &str) -> bool {
-    let others = looks(other);
-    looks(one).iter().any(|look| others.contains(look))
+    Look::of(one).is_like(&Look::of(other))
+}
+
+/// What a name looks like, to compare it with many.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Look([String; 2]);
+
+impl Look {
+    /// What a name looks like.
+    pub fn of(name: &str) -> Self {
+        Self(looks(name))
+    }
+
+    /// True if a reader may take one name for the other, without regard to case.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.0.iter().any(|look| other.0.contains(look))
+    }
+}
+
+/// Fewest letters of a word that is recognised with digits in place of letters: `m3` is a name.
+const DIGITS_READ_FROM: usize = 4;
+
+/// True if a reader takes a name for this word, digits that stand for letters read as those.
+fn reads_as(name: &str, word: &str) -> bool {
+    are_alike(name, word)
+        || (word.len() >= DIGITS_READ_FROM
+            && name.contains(|c: char| c.is_ascii_digit() || "@$!".contains(c))
+            && ['i', 'l'].iter().any(|one| are_alike(&letters_of(name, *one), word)))
+}
+
+/// A name with the letters for which its digits stand.
+fn letters_of(name: &str, one: char) -> String {
+    let letter = |c| match c {
+        '0' => 'o',
+        '1' | '!' => one,
+        '3' => 'e',
+        '4' | '@' => 'a',
+        '5' | '$' => 's',
+        '7' => 't',
+        other => other,
+    };
+    name.chars().map(letter).collect()
 }
 
 /// What a name looks like where its case is known, and where it is not: a capital `I` looks like a
@@ -209,6 +276,20 @@ mod tests {
             ("0perator", resembles("operator")),
             ("null", Err(NameFault::Reserved)),
             ("Adm\u{456}n", resembles("admin")),
+            ("Adm1n", resembles("admin")),
+            ("r00t", resembles("root")),
+            ("us3r", resembles("user")),
+            ("0p3rat0r", resembles("operator")),
+            ("ann (person)", resembles("person")),
+            ("Ann - human", resembles("human")),
+            ("Human operator", resembles("human")),
+            ("The real Adm1n", resembles("admin")),
+            ("system/critic", resembles("system")),
+            ("m3", Ok(())),
+            ("Human resources", Ok(())),
+            ("Server monitor", Ok(())),
+            ("Ann (reviewer)", Ok(())),
+            ("person-finder", Ok(())),
             ("user-2", Ok(())),
             ("administration", Ok(())),
             ("humane", Ok(())),

@@ -54,6 +54,7 @@ impl RpcError {
             | AccessError::NameOfOther(..)
             | AccessError::Unknown
             | AccessError::UnknownAgent(_)
+            | AccessError::LooksLike(..)
             | AccessError::UnknownApp(_)
             | AccessError::Session(_)
             | AccessError::Unfit(_) => Self::new(RpcCode::Conflict, error.to_string()),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod access;
+mod alike;
 mod matrix;
 mod reach;
 mod server;

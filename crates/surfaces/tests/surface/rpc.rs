@@ -16,3 +16,4 @@ mod taken_back;
 mod transcripts;
 
 pub use client::{Agent, Client, agent, agents, open_server, register};
+pub use registration::registers;

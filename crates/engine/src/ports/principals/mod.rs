@@ -104,6 +104,9 @@ pub trait Principals: Send + Sync {
     ) -> Result<Vec<TokenId>, LogError>;
     /// Notes that a token was seen. Losing such a note harms nobody.
     async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError>;
+    /// Every name that belongs to somebody, with the id of its principal: ids of principals, and
+    /// names of registered agents.
+    async fn names(&self) -> Result<Vec<(String, ParticipantId)>, LogError>;
     /// The principal of this id.
     async fn principal(&self, id: &ParticipantId) -> Result<Option<Principal>, LogError>;
     /// Keeps the card of a new agent, the hash of what it can be claimed with, its principal and

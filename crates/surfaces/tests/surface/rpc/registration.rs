@@ -19,7 +19,7 @@ async fn post(server: &Server, path: &str, body: impl Into<String>) -> (u16, Val
     (status, serde_json::from_slice(&response.bytes().await.unwrap()).unwrap())
 }
 
-async fn registers(server: &Server, body: Value) -> (u16, Value) {
+pub async fn registers(server: &Server, body: Value) -> (u16, Value) {
     post(server, "/api/v1/auth/register", body.to_string()).await
 }
 

@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::client::agents;
-use super::{Agent, Client, agent, open_server, register};
+use super::{Agent, Client, agent, open_server, register, registers};
 use crate::server::{Server, soon};
 
 const APP: &str = "aaaaaaaa-0000-4000-8000-000000000001";
@@ -18,10 +18,6 @@ async fn acts(server: &Server, agent: &str, deed: &str) -> (u16, Value) {
     server.as_operator(Method::POST, &path, json!({})).await
 }
 
-async fn registers(server: &Server, name: &str) -> (u16, Value) {
-    server.post("/api/v1/auth/register", json!({"name": name})).await
-}
-
 #[tokio::test]
 async fn a_person_takes_the_key_of_an_agent_back_and_its_name_stays_its_own() {
     let server = open_server().await;
@@ -32,7 +28,7 @@ async fn a_person_takes_the_key_of_an_agent_back_and_its_name_stays_its_own() {
     let mut again = Client::open(&server).await;
     assert_eq!(again.connect(&ada.key).await["error"]["code"], -32000);
     assert_eq!(acts(&server, &ada.id, "revoke").await.1["changed"], false, "by its id too");
-    assert_eq!(registers(&server, "ada").await.0, 409);
+    assert_eq!(registers(&server, json!({"name": "ada"})).await.0, 409);
     let (_, page) = server.as_operator(Method::GET, "/registrations", Value::Null).await;
     assert_eq!(page["agents"][0]["revoked"], true);
     assert_eq!(acts(&server, "nobody", "revoke").await.1["error"]["code"], "unknown_agent");

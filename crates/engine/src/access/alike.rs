@@ -1,0 +1,72 @@
+//! Names that look alike: the one place that knows all whom a name could be taken for. Whoever is in
+//! a conversation is compared in the kernel, with what is said here as a fact.
+
+use moothall_kernel::command::{Invite, Resembled};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::names::Look;
+use uuid::Uuid;
+
+use crate::answers::HallError;
+use crate::hall::Hall;
+
+impl Hall {
+    /// The name of somebody else whom this server knows and for whom a reader would take a name:
+    /// a principal, an agent that registered, or an agent of the registry. A name does not
+    /// resemble those of its own principal.
+    pub(crate) async fn resembled(
+        &self,
+        name: &str,
+        own: &ParticipantId,
+        client: Option<&str>,
+    ) -> Result<Option<String>, HallError> {
+        let look = Look::of(name);
+        let others = self.inner.store.principals.names().await?;
+        // Each agent that registered is a principal under its UUID, which looks like no name.
+        let is_id = Uuid::try_parse(name).is_ok();
+        let others = others
+            .into_iter()
+            .filter(|(taken, of)| of != own && (is_id || Uuid::try_parse(taken).is_err()));
+        let mut others = others.map(|(taken, _)| taken);
+        if let Some(taken) = others.find(|taken| look.is_like(&Look::of(taken))) {
+            return Ok(Some(taken));
+        }
+        let registry = self.registry();
+        let clients = registry.iter().map(|spec| spec.client.as_str());
+        let mut clients = clients.filter(|known| Some(*known) != client);
+        Ok(clients.find(|known| look.is_like(&Look::of(known))).map(str::to_owned))
+    }
+
+    /// The participant of a conversation whom a reader would take a name for, unless it is the
+    /// same id.
+    pub(crate) async fn resembled_in(
+        &self,
+        stream: &StreamId,
+        name: &ParticipantId,
+    ) -> Result<Option<String>, HallError> {
+        let (look, own) = (Look::of(name.as_str()), name.clone());
+        self.view(stream, move |state| {
+            let others = state.participants().iter().filter(|one| one.id != own);
+            let mut names = others.flat_map(|one| [one.id.as_str(), one.name()]);
+            names.find(|taken| look.is_like(&Look::of(taken))).map(str::to_owned)
+        })
+        .await
+    }
+
+    /// Says in an invitation what the server knows about its names: whose they are, and whose they
+    /// look like.
+    pub(crate) async fn learn_names(&self, invite: &mut Invite) -> Result<(), HallError> {
+        let id = ParticipantId::new(invite.participant.trim());
+        invite.principal = self.known_as(&id).await?.or(invite.principal);
+        let client = invite.profile.client.as_deref();
+        let nickname = invite.profile.nickname.as_deref();
+        for name in [Some(id.as_str()), nickname].into_iter().flatten() {
+            // The id of a participant may be that of an agent of the registry, in its spelling.
+            let client = if self.registry().get(name).is_some() { Some(name) } else { client };
+            if let Some(taken) = self.resembled(name, &id, client).await? {
+                invite.resembles = Some(Resembled { name: name.to_owned(), taken });
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
