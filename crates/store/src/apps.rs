@@ -8,8 +8,8 @@ use moothall_kernel::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::SqliteLog;
+use crate::audit;
 use crate::errors::Refusal;
-use crate::keys;
 use crate::rows::int;
 
 const COLUMNS: &str = "id, name, agent, since FROM apps";
@@ -36,7 +36,7 @@ fn give(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<Holding,
         ON CONFLICT (id) DO UPDATE SET name = excluded.name, agent = excluded.agent, since = excluded.since";
     let values = params![app.id, app.name, app.agent.as_str(), app.since.millis()];
     conn.prepare_cached(sql)?.execute(values)?;
-    keys::record(conn, entry)?;
+    audit::record(conn, entry)?;
     Ok(Holding::Yes)
 }
 
@@ -44,7 +44,7 @@ fn give(conn: &Connection, app: &HeldApp, entry: &AuditEntry) -> Result<Holding,
 fn free(conn: &Connection, id: &str, entry: &AuditEntry) -> Result<bool, Refusal> {
     let was_held = conn.prepare_cached("DELETE FROM apps WHERE id = ?1")?.execute([id])? > 0;
     if was_held {
-        keys::record(conn, entry)?;
+        audit::record(conn, entry)?;
     }
     Ok(was_held)
 }

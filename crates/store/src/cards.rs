@@ -10,10 +10,9 @@ use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::{Millis, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::audit;
 use crate::errors::Refusal;
-use crate::keys;
 use crate::rows::{counter, int};
+use crate::{audit, keys};
 
 const COLUMNS: &str = "id, name, description, owner, created_at FROM agent_cards";
 
@@ -94,7 +93,7 @@ pub(crate) fn free(
     if conn.prepare_cached(sql)?.execute([agent.as_str()])? == 0 {
         return Ok(None);
     }
-    keys::record(conn, entry)?;
+    audit::record(conn, entry)?;
     Ok(Some(keys::mark_revoked_of(conn, agent, at)?))
 }
 

@@ -15,6 +15,7 @@ use crate::SqliteLog;
 use crate::audit::{self, record};
 use crate::cards::{self, Word};
 use crate::errors::{Refusal, failed};
+use crate::rows::int;
 use crate::sums;
 
 const COLUMNS: &str = "t.id, t.kind, t.hash, t.principal, p.kind, t.scopes, t.threads, t.label, t.parent, t.created_at, t.expires_at,

@@ -6,11 +6,13 @@ use crate::decide::Decider;
 use crate::model::command::{Actor, Control, Invite, Refusal, Rejection, Resembled};
 use crate::model::event::{Change, Event, TurnKind, Why, WhyNot};
 use crate::model::ids::ParticipantId;
-use crate::model::participant::{Kind, Participant, Profile, TerminalReach};
+use crate::model::participant::{Kind, Profile};
 use crate::planted::{self, Bypass};
 use crate::policy::{self, Policy, PolicyFault, PolicyName};
 use crate::text;
 use crate::text::names::{self, NameFault};
+
+mod reach;
 
 /// Most participants of one conversation.
 pub const PARTICIPANTS_MAX: usize = 200;
@@ -276,6 +278,7 @@ impl Decider<'_> {
             );
         }
         let name = profile.nickname.as_deref().unwrap_or(id.as_str());
+        let reach = self.reach(&id, &invite, known)?;
         if let Some(Resembled { name: own, taken }) = invite.resembles
             && known.is_none_or(|known| known.name() != name)
         {
@@ -286,7 +289,6 @@ impl Decider<'_> {
         }
         self.check_unlike(&id, name, before)?;
         let skeleton = names::skeleton(name);
-        let reach = self.reach(&id, &invite, known)?;
         Ok(Change::Invited {
             kind,
             participant: id,
@@ -299,29 +301,6 @@ impl Decider<'_> {
             part: invite.part,
             reach,
         })
-    }
-
-    /// Returns whose words reach the terminal that an invitation brings. A participant without one
-    /// has nothing to be reached.
-    fn reach(
-        &self,
-        id: &ParticipantId,
-        invite: &Invite,
-        known: Option<&Participant>,
-    ) -> Result<Option<TerminalReach>, Rejection> {
-        let has_address =
-            invite.address.is_some() || known.is_some_and(|one| one.address.is_some());
-        if has_address || invite.facts.abilities.lives_in_session {
-            let before = known.and_then(|one| one.reach);
-            return Ok(invite.reach.or(before).or(Some(TerminalReach::Writers)));
-        }
-        if invite.reach.is_none() {
-            return Ok(None);
-        }
-        let message = format!(
-            "{id} has no terminal, so `reach` means nothing. Leave it out, or invite a session."
-        );
-        Err(Rejection::new(Refusal::Invalid, "no_terminal", message).about(id))
     }
 
     /// What an invitation makes somebody. A principal is what the server knows, and whoever was a

@@ -24,7 +24,7 @@ async fn credentials_and_the_record_of_the_first_version_are_whole_and_covered_f
     assert!(verified.unchecked.iter().any(|said| said.starts_with("tokens ")));
 
     let log = SqliteLog::open(folder.path()).unwrap();
-    let tokens = log.tokens().await.unwrap();
+    let tokens = log.tokens(None, 100).await.unwrap();
     let holders: Vec<_> = tokens.iter().map(|token| token.principal.id.as_str()).collect();
     assert_eq!(holders, ["ann", "critic", "gone", "guest"]);
     for token in &tokens {
