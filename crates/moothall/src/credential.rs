@@ -322,7 +322,7 @@ pub struct Posted {
 }
 
 /// How long to wait before it is tried again to write the credential to a disk that was full.
-const WRITE_AGAIN: Duration = Duration::from_secs(5);
+pub const WRITE_AGAIN: Duration = Duration::from_secs(5);
 
 impl Posted {
     /// Writes the start-up credential for the command line of this user. Where the port is known,

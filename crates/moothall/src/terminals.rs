@@ -2,6 +2,7 @@
 //! in which their programs' reports wait.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::config::Config;
-use crate::credential::is_full;
+use crate::credential::{WRITE_AGAIN, is_full};
 use crate::fault::{Exit, Fault};
 
 /// The folder of reports within the data folder.
@@ -30,7 +31,9 @@ const TMUX: &str = "tmux";
 /// Terminals that are ready, before the hall that uses them is open.
 pub struct Terminals {
     host: Arc<TmuxHost>,
-    spool: Spool,
+    desk: Desk,
+    /// Open, if the disk had room for it.
+    spool: Option<Spool>,
     /// The spools of other users, as they are opened.
     others: UnboundedReceiver<Spool>,
 }
@@ -61,22 +64,16 @@ impl Terminals {
             tracing::info!(%why, "no agents in terminals");
             return Ok(None);
         }
-        match spool.announce(url) {
-            Ok(()) => {}
+        let desk = Desk { folder: spool, outside, url: url.to_owned() };
+        let spool = match desk.open() {
+            Ok(spool) => Some(spool),
             Err(error) if is_full(&error) => {
-                tracing::warn!(
-                    "the disk is full, so there are no agents in terminals until the server is started again with some room"
-                );
-                return Ok(None);
+                tracing::warn!("the disk is full, so agents in terminals wait until there is room");
+                None
             }
-            Err(error) => return Err(Fault::io("cannot write into the spool of reports", &error)),
-        }
-        let spool = Spool::open(spool)
-            .map_err(|error| Fault::io("cannot open the spool of reports", &error))?;
-        outside
-            .take_up()
-            .map_err(|error| Fault::io("cannot open the spools of other users", &error))?;
-        Ok(Some(Self { host, spool, others }))
+            Err(error) => return Err(Fault::io("cannot open the spools of reports", &error)),
+        };
+        Ok(Some(Self { host, desk, spool, others }))
     }
 
     /// What a reload of the configuration can replace.
@@ -93,8 +90,19 @@ impl Terminals {
     /// ran comes first.
     pub fn listen(self, sessions: Sessions) -> JoinHandle<()> {
         let sink: Arc<dyn HookSink> = Arc::new(SessionHooks(sessions.clone()));
-        let Self { spool, mut others, .. } = self;
+        let Self { desk, spool, mut others, .. } = self;
         tokio::spawn(async move {
+            let spool = match spool {
+                Some(spool) => spool,
+                None => match desk.opened().await {
+                    Ok(spool) => spool,
+                    Err(error) => {
+                        return tracing::error!(%error, "the spools of reports cannot be opened");
+                    }
+                },
+            };
+            // The receiver below ends with the last of those who may open another one.
+            drop(desk);
             let mut spools = JoinSet::new();
             spools.spawn(hear_own(spool, sink.clone(), sessions));
             while let Some(spool) = others.recv().await {
@@ -103,6 +111,34 @@ impl Terminals {
             // Nobody opens another one; those that are open go on.
             while spools.join_next().await.is_some() {}
         })
+    }
+}
+
+/// The place where reports come in: the spool of the data folder, and those of other users.
+struct Desk {
+    folder: SpoolFolder,
+    outside: Outside,
+    url: String,
+}
+
+impl Desk {
+    /// Opens all of them, as often as it takes.
+    fn open(&self) -> io::Result<Spool> {
+        self.folder.announce(&self.url)?;
+        let spool = Spool::open(self.folder.clone())?;
+        self.outside.take_up()?;
+        Ok(spool)
+    }
+
+    /// Opens them once the disk has room for them.
+    async fn opened(&self) -> io::Result<Spool> {
+        loop {
+            tokio::time::sleep(WRITE_AGAIN).await;
+            match self.open() {
+                Err(error) if is_full(&error) => {}
+                done => return done,
+            }
+        }
     }
 }
 
@@ -128,12 +164,18 @@ fn outside_of(data: &Path, config: &Config) -> PathBuf {
 }
 
 /// The terminals of a running server, as far as the configuration says what runs in them.
+#[derive(Clone)]
 pub struct Host(Arc<TmuxHost>);
 
 impl Host {
     /// Replaces the programs that can be started.
     pub fn replace(&self, programs: BTreeMap<String, Program>) {
         self.0.replace(programs);
+    }
+
+    /// Leaves nothing behind if no program lives in them.
+    pub async fn leave(&self) {
+        self.0.leave().await;
     }
 }
 

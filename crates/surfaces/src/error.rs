@@ -67,6 +67,7 @@ codes! {
     UnknownAgent = 404 "No registered agent has this id or name; `GET /registrations` lists them.";
     UnknownApp = 404 "No agent has this app; `GET /apps` lists those that one has.";
     SessionNotFound = 404 "There is no session with this id or name.";
+    PaneNotFound = 404 "There is no such pane of tmux, or another program has it by now.";
     LinkNotFound = 404 "There is no link with this id, or it is closed.";
     MethodNotAllowed = 405 "The path exists, but not for this method; `Allow` lists those it takes.";
     RequestTimeout = 408 "The body did not arrive within 30 seconds.";
@@ -347,6 +348,10 @@ impl From<SessionError> for ApiError {
             SessionError::NoLink => {
                 (Code::LinkNotFound, "GET /links, or `moothall link list`, show those there are.")
             }
+            SessionError::NoPane(_) => (
+                Code::PaneNotFound,
+                "`tmux -L SOCKET list-panes -a` shows those of a socket; a session without its pane can be ended.",
+            ),
             SessionError::Invalid(_) => (Code::InvalidSession, ""),
             SessionError::Conflict(_) => (Code::SessionConflict, ""),
             SessionError::Host(_) => (Code::TerminalFailed, ""),

@@ -8,7 +8,8 @@ pub(super) fn host_error(fault: HostFault) -> SessionError {
         HostFault::Unavailable(why) => SessionError::Unavailable(why),
         HostFault::UnknownProgram(why) => SessionError::Invalid(why),
         HostFault::Refused(why) => SessionError::Conflict(why),
-        HostFault::Gone(why) | HostFault::Failed(why) => SessionError::Host(why),
+        HostFault::Gone(why) => SessionError::NoPane(why),
+        HostFault::Failed(why) => SessionError::Host(why),
     }
 }
 

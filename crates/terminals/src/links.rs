@@ -127,9 +127,31 @@ impl Sessions {
             Err(HallError::Rejected(refused)) if refused.code == "taken" => {
                 hall.submit(stream, ClientCommand::Archive { on: true, by }, None).await?;
                 self.notify_of_sessions();
+                return Ok(());
             }
             rekeyed => drop(rekeyed?),
         }
+        self.retitle(stream, by).await
+    }
+
+    /// Takes the names of sessions that left out of the title of a link, if it is made of names.
+    async fn retitle(&self, stream: &StreamId, by: Actor) -> Result<(), SessionError> {
+        let hall = self.hall()?;
+        let read = |state: &Conversation| {
+            let members = state.participants().iter().map(|one| one.id.to_string());
+            (state.name().to_owned(), members.collect::<Vec<_>>())
+        };
+        let (title, members) = hall.view(stream, read).await?;
+        let sessions = self.list(true);
+        let is_session =
+            |name: &&str| sessions.iter().any(|status| status.session.name.as_str() == *name);
+        let (still, left): (Vec<&str>, Vec<&str>) =
+            title.split(BETWEEN_NAMES).partition(|name| members.iter().any(|one| one == name));
+        if left.is_empty() || still.is_empty() || !left.iter().all(is_session) {
+            return Ok(());
+        }
+        let name = still.join(BETWEEN_NAMES);
+        hall.submit(stream, ClientCommand::Rename { name, by }, None).await?;
         Ok(())
     }
 
@@ -335,9 +357,12 @@ fn bound(key: &str) -> String {
     format!("{LINK_KEY}{key}")
 }
 
+/// Stands between the names of members in the title of a link.
+const BETWEEN_NAMES: &str = " ↔ ";
+
 fn title_of(sessions: &[Session]) -> String {
     let names: Vec<&str> = sessions.iter().map(|session| session.name.as_str()).collect();
-    names.join(" ↔ ")
+    names.join(BETWEEN_NAMES)
 }
 
 fn invite_as(mut invite: Invite, session: &Session, member: &Member) -> Invite {

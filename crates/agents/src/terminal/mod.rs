@@ -137,16 +137,14 @@ impl TmuxHost {
     async fn look_for(&self, socket: &str, target: &str) -> Result<(Pane, Place), HostFault> {
         let arguments = Place::socket_of(socket);
         let mut command = Place::tmux(&arguments);
-        command.args([
-            "display-message",
-            "-p",
-            "-t",
-            target,
-            "#{pane_id} #{pane_pid} #{session_id}",
-        ]);
+        // `display-message` takes another pane if this one does not exist. The command before it
+        // fails then, and ends both.
+        command.args(["capture-pane", "-p", "-S", "0", "-E", "0", "-t", target, ";"]);
+        command.args(["display-message", "-p", "-t", target]);
+        command.arg("#{pane_id} #{pane_pid} #{session_id}");
         let output = command.output().await.map_err(|error| unavailable(&error))?;
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        let mut words = told.split_whitespace();
+        let mut words = told.lines().next_back().unwrap_or_default().split_whitespace();
         match (words.next(), words.next().and_then(|pid| pid.parse().ok()), words.next()) {
             (Some(id), Some(pid), Some(session)) if output.status.success() => {
                 let pane = Pane { socket: socket.to_owned(), id: id.to_owned(), pid };

@@ -122,9 +122,10 @@ impl Place {
                 "env",
                 "cat",
             ]),
-            // Nothing changes there: not the size of windows, not the session's variables.
+            // Nothing changes there: not the size of windows, not the session's variables. A server
+            // that ended is not started again (`-N`).
             Self::Foreign { session, .. } => {
-                command.args(["attach-session", "-E", "-f", "ignore-size", "-t", session])
+                command.args(["-N", "attach-session", "-E", "-f", "ignore-size", "-t", session])
             }
         };
         command.stdin(Stdio::piped()).stdout(Stdio::piped());

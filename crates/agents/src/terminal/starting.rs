@@ -7,6 +7,7 @@ use moothall_engine::sessions::{HostFault, Launch, Pane};
 use moothall_kernel::text::clean;
 
 use super::control::link;
+use super::place::{HUB, Place};
 use super::program::{Parts, Program, bare};
 use super::tmux_command::{TmuxCommand, literal_format};
 use super::{Environment, TmuxHost, is_program, run_of};
@@ -81,6 +82,30 @@ impl TmuxHost {
             Ok(_) | Err(HostFault::Failed(_)) => Ok(()),
             Err(fault) => Err(fault),
         }
+    }
+
+    /// Ends the tmux server of this data folder if no program lives in it. Programs outlive this
+    /// server, so it is for the moment at which this one ends and starts none any more.
+    pub async fn leave(&self) {
+        if self.sessions().await.as_deref() != Some(HUB) {
+            return;
+        }
+        let _ = Place::tmux(self.own.socket()).arg("kill-server").status().await;
+        // It takes connections for a moment still, and the next server must not get one.
+        for _ in 0..STATUS_LOOKS {
+            if self.sessions().await.is_none() {
+                return;
+            }
+            tokio::time::sleep(STATUS_EVERY).await;
+        }
+    }
+
+    /// Returns the names of the own server's sessions, a line each, if the server is there.
+    async fn sessions(&self) -> Option<String> {
+        let mut list = Place::tmux(self.own.socket());
+        let listed = list.args(["list-sessions", "-F", "#{session_name}"]).output().await.ok()?;
+        let names = String::from_utf8_lossy(&listed.stdout).trim().to_owned();
+        listed.status.success().then_some(names)
     }
 
     /// How the program of a dead pane ended, and the last lines that it showed.

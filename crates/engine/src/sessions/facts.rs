@@ -260,6 +260,9 @@ pub enum SessionError {
     /// No such link, or it is closed.
     #[error("there is no active link here")]
     NoLink,
+    /// The pane does not exist, or another program has it.
+    #[error("{0}")]
+    NoPane(String),
     /// The request makes no sense.
     #[error("{0}")]
     Invalid(String),

@@ -6,6 +6,8 @@ mod folder;
 mod models;
 mod server;
 
+pub use folder::warning as warning_of_folder;
+
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;

@@ -30,7 +30,7 @@ use tracing_subscriber::EnvFilter;
 use crate::accounts;
 use crate::cli::{LogFormat, Serve};
 use crate::commands::announce::Doors;
-use crate::commands::doctor::FILES_MIN;
+use crate::commands::doctor::{FILES_MIN, warning_of_folder};
 use crate::config::{self, Config, ServerConfig, Started, TlsConfig};
 use crate::credential::Posted;
 use crate::fault::{Exit, Fault};
@@ -39,7 +39,7 @@ use crate::owner;
 use crate::paint::{Printer, note};
 use crate::place::{Settled, settle};
 use crate::reach::Reach;
-use crate::terminals::Terminals;
+use crate::terminals::{Host, Terminals};
 use crate::trail::Trails;
 use reload::House;
 
@@ -59,6 +59,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         .warnings
         .iter()
         .for_each(|warning| tell(args.log, &format!("warning: {warning}")));
+    warning_of_folder(&settled.data).iter().for_each(|warning| tell(args.log, warning));
     let mut stops = Stops::listen()?;
     let store = Store::of(Arc::new(open_log(&settled.data)?));
     let key = Secret::fresh(TokenKind::Startup)
@@ -106,6 +107,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         // The sender going away means the same as its word.
         let _ = stopped.await;
     }));
+    let left = host.clone();
     let started = Started::with(&settled);
     hall.set_retention(settled.config.server.retention());
     let house =
@@ -130,7 +132,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
     // A log that cannot be written keeps no answer that anybody could wait for.
     let within = if reason.is_none() { DRAIN_WITHIN } else { Millis(0) };
     tokio::select! {
-        () = close(&hall, within, &*store.upkeep, stop, doors) => {}
+        () = close(&hall, within, &*store.upkeep, stop, doors, left) => {}
         () = stops.first() => return Err(Fault::new(Exit::Interrupted, "stopped at once; what was acknowledged is kept")),
     }
     match reason {
@@ -158,6 +160,7 @@ async fn close(
     upkeep: &dyn Upkeep,
     stop: oneshot::Sender<()>,
     doors: JoinHandle<()>,
+    terminals: Option<Host>,
 ) {
     let begun = Instant::now();
     hall.drain(within).await;
@@ -165,6 +168,10 @@ async fn close(
     let left =
         Duration::from_millis(DRAIN_WITHIN.0).saturating_sub(begun.elapsed()).max(DOORS_WITHIN_MIN);
     let _ = tokio::time::timeout(left, doors).await;
+    // Before the log is given up: from then on another server may start programs there.
+    if let Some(terminals) = terminals {
+        terminals.leave().await;
+    }
     if let Err(error) = upkeep.close().await {
         tracing::error!(%error, "the log did not close cleanly; it will recover at the next start");
     }

@@ -1,11 +1,12 @@
 //! A disk that is full, and one that fails.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::process::Command;
 
+use moothall_testkit::needs;
 use serde_json::json;
 
-use crate::harness::Home;
+use crate::harness::{Home, comes_about};
 
 /// A message that needs pages of its own.
 fn long() -> serde_json::Value {
@@ -223,8 +224,34 @@ async fn a_server_that_crashed_on_a_full_disk_starts_serves_reads_and_recovers()
     assert_eq!(server.events(&thread).await, before);
     while server.post(&path, long()).await.0 != 507 {}
     disk.make_room();
-    assert!(crate::harness::comes_about(async || server.post(&path, long()).await.0 == 200).await);
-    assert!(crate::harness::comes_about(async || data.join("startup.key").exists()).await);
+    assert!(comes_about(async || server.post(&path, long()).await.0 == 200).await);
+    assert!(comes_about(async || data.join("startup.key").exists()).await);
     assert!(server.stop().success());
     assert!(home.run(&["verify", "--data", data.to_str().unwrap()]).status.success());
+}
+
+/// Programs in terminals find no room for what they report, and need no restart when there is.
+#[tokio::test]
+async fn terminals_that_found_a_full_disk_come_when_there_is_room() {
+    if !needs::has("tmux") {
+        return;
+    }
+    let home = Home::new();
+    home.configure(
+        "[agents.sitter]\nruntime = \"terminal\"\nscreen = \"claude\"\ncommand = [\"cat\"]\n",
+    );
+    fs::create_dir(home.data()).unwrap();
+    let Some(disk) = SmallDisk::mounted(home.data().join("spool"), "64k") else { return };
+    disk.fill();
+    let server = home.sign().serve();
+    let wanted = json!({"client": "sitter", "cwd": "/"});
+    let (status, refused) = server.post("/sessions", wanted.clone()).await;
+    assert_eq!(status, 502, "there is a terminal, and no room yet: {refused}");
+    disk.make_room();
+    let started = async || server.post("/sessions", wanted.clone()).await.0 == 200;
+    assert!(comes_about(started).await);
+    let sessions = server.get("/sessions").await;
+    let id = sessions["sessions"][0]["id"].as_str().unwrap();
+    server.accepted(&format!("/sessions/{id}/end"), json!({})).await;
+    assert!(server.stop().success());
 }

@@ -30,6 +30,7 @@ mod reload;
 mod hostile;
 mod disk_faults;
 mod hook;
+mod left;
 mod limits;
 mod links;
 mod gather;

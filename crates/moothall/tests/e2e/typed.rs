@@ -188,6 +188,11 @@ async fn what_a_program_asks_on_its_screen_is_answered_by_keys() {
     let hall = Hall::new();
     let server = hall.serve();
     let theirs = Theirs::new(&hall);
+    for (socket, pane) in [(theirs.socket.as_str(), "work:7.0"), ("/nowhere.sock", "work:0.0")] {
+        let adopt = json!({"client": "fake", "adopt": {"socket": socket, "pane": pane}});
+        let (status, refused) = server.post("/sessions", adopt).await;
+        assert_eq!((status, &refused["error"]["code"]), (404, &json!("pane_not_found")));
+    }
     let ada = theirs.adopted(&server).await;
     server.say(&ada.id, "[ask:rm -r build] [say:it is done]").await;
     let question = asked(&server, &ada, 1).await;

@@ -247,3 +247,22 @@ async fn an_operator_who_lets_them_converse_is_told_what_that_means() {
     let listed = server.http().get(format!("{}/threads", server.url)).send().await.unwrap();
     assert_eq!(listed.status(), 200);
 }
+
+#[tokio::test]
+async fn root_is_told_whose_folder_it_serves() {
+    if !geteuid().is_root() {
+        eprintln!("skipped: only root opens the folder of another user");
+        return;
+    }
+    let home = Home::new();
+    fs::create_dir(home.data()).unwrap();
+    std::os::unix::fs::chown(home.data(), Some(65534), Some(65534)).unwrap();
+    let data = home.data();
+    let data = data.to_str().unwrap();
+    let mut command = home.command(&["serve", "--json", "--bind", "127.0.0.1:0", "--data", data]);
+    command.stderr(std::process::Stdio::piped());
+    let mut server = home.serve_by(command);
+    let warning = server.errors().recv_timeout(PATIENCE).unwrap();
+    let words = "belongs to nobody, and this is root: run the server as nobody";
+    assert!(warning.contains(words), "{warning}");
+}

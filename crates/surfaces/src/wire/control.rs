@@ -3,6 +3,7 @@
 use moothall_engine::content::together;
 use moothall_kernel::event::Change;
 use moothall_kernel::participant::{Address, Profile};
+use moothall_kernel::state::LINK_KEY;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -166,11 +167,19 @@ impl From<WireProfile> for Profile {
     }
 }
 
+/// A link in place of its key.
+const OF_MEMBERS: &str = "link:members";
+
 /// One content object that says all of this. Where several were invited at once, `invite` is the
 /// first of them and `invites` has them all; so it is with those taken out and with what is bound.
 /// Those muted, heard again or asked to speak are one list.
 pub fn changes_as_content(changes: &[Change]) -> Value {
     Value::Object(together(changes.iter().map(change_as_entry)))
+}
+
+/// Returns a target as it is told. The key of a link is a hash of its members, which says nothing.
+fn told(target: &str) -> &str {
+    if target.starts_with(LINK_KEY) { OF_MEMBERS } else { target }
 }
 
 fn change_as_entry(change: &Change) -> (&'static str, Value) {
@@ -197,8 +206,8 @@ fn change_as_entry(change: &Change) -> (&'static str, Value) {
         Change::PolicySet { patch: Some(patch), .. } => ("config", Value::Object(patch.clone())),
         Change::PolicySet { policy, patch: None } => ("policy", policy.to_json()),
         Change::GuardLifted => ("resume", json!({})),
-        Change::Bound { target } => ("bind", json!(target)),
-        Change::Unbound { target } => ("unbind", json!(target)),
+        Change::Bound { target } => ("bind", json!(told(target))),
+        Change::Unbound { target } => ("unbind", json!(told(target))),
         Change::BudgetRaised(raise) => (
             "budget",
             json!({"turns": raise.turns, "cost_micros": raise.micros, "until": raise.until.to_string()}),

@@ -19,6 +19,9 @@ async fn links_are_made_once_and_closed_for_all() {
         (&json!("ann"), &json!("writer"), &json!(1))
     );
     assert_eq!((&members[1]["name"], &made["link"]["active"]), (&json!("Benjamin"), &json!(true)));
+    let events = server.events(made["link"]["id"].as_str().unwrap(), "").await;
+    let bound = events.iter().find(|event| event["content"].get("bind").is_some()).unwrap();
+    assert_eq!(bound["content"]["bind"], "link:members", "and no key, which says nothing");
     let (_, again) = server.post("/links", pair).await;
     assert_eq!(
         (&again["link_state"], &again["link"]["id"]),

@@ -79,6 +79,9 @@ async fn requests_that_make_no_sense_start_nothing() {
     }
     let unknown = server.post("/sessions", json!({"client": "nothing"})).await;
     assert!((400..500).contains(&unknown.0), "{unknown:?}");
+    let elsewhere = json!({"client": "demo", "adopt": {"socket": "default", "pane": "%8"}});
+    let (status, refused) = server.post("/sessions", elsewhere).await;
+    assert_eq!((status, &refused["error"]["code"]), (404, &json!("pane_not_found")));
     assert_eq!(server.get("/sessions").await.1["sessions"], json!([]));
     let (status, adopted) = server
         .post("/sessions", json!({"client": "demo", "adopt": {"socket": "default", "pane": "%7"}}))

@@ -550,4 +550,9 @@ async fn a_link_of_three_has_names_numbers_and_roles_and_loses_one_member_at_a_t
     })
     .await;
     assert!(left.active);
+    let two = link.title.rsplit_once(" ↔ ").unwrap().0;
+    eventually(async || {
+        (room.sessions().link_of(&link.id).await.unwrap().title == two).then_some(())
+    })
+    .await;
 }

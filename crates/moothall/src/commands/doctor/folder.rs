@@ -31,6 +31,14 @@ pub fn owned(folder: &Path) -> Option<Finding> {
     owned_by(folder, geteuid())
 }
 
+/// Returns the warning for a server that is root, if the folder or what is in it belongs to another
+/// user. Who is not root cannot open it, and is told by that.
+pub fn warning(folder: &Path) -> Option<String> {
+    let found = owned(folder).filter(|found| found.verdict == Verdict::Warn)?;
+    let fix = found.fix.map_or_else(String::new, |fix| format!(": {fix}"));
+    Some(format!("warning: {}{fix}", found.found))
+}
+
 fn owned_by(folder: &Path, own: Uid) -> Option<Finding> {
     let inside = fs::read_dir(folder).ok()?.filter_map(|entry| Some(entry.ok()?.path()));
     let foreign = std::iter::once(folder.to_owned()).chain(inside).find_map(|path| {
