@@ -17,6 +17,7 @@ const names = (kind: 'human' | 'agent', own: string[]) => scopesFor(kind, own).m
 describe('letting somebody in', () => {
   it('hands on no more than one has, and to agents nothing that is for people', () => {
     expect(names('agent', ALL)).not.toContain('permissions:answer');
+    expect(names('agent', ALL)).not.toContain('threads:admin');
     expect(names('human', ALL)).toContain('permissions:answer');
     expect([...names('human', ALL), ...names('agent', ALL)]).not.toContain('server:admin');
     expect(names('agent', ['threads:read', 'participants:invite'])).toEqual(['threads:read', 'participants:invite']);

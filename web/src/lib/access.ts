@@ -34,7 +34,7 @@ export const SCOPES: ScopeText[] = [
   { scope: 'agents:run', title: 'Ask agents for a reply', agents: true },
   { scope: 'sessions:drive', title: 'Start and steer terminal sessions', agents: true },
   { scope: 'permissions:answer', title: 'Answer what agents ask permission for', agents: false },
-  { scope: 'threads:admin', title: 'See the trace, archive, erase', agents: true },
+  { scope: 'threads:admin', title: 'See the trace, archive, erase', agents: false },
 ];
 
 /** What is usual, as the server has it where nothing is said. */

@@ -157,7 +157,7 @@ impl Access {
         else {
             return Ok(None);
         };
-        if !self.still_invites(&invitation).await? {
+        if !self.leads_somewhere(&invitation).await? || !self.still_invites(&invitation).await? {
             return Ok(None);
         }
         let kind = TokenKind::of(invitation.principal.kind);
@@ -179,5 +179,18 @@ impl Access {
         let kept =
             principals.redeem(&invitation.id, &token, &entry).await.map_err(HallError::from)?;
         Ok((kept == InsertOutcome::Yes).then_some((secret, token)))
+    }
+
+    /// True if the conversations that an invitation is for are still there.
+    async fn leads_somewhere(&self, invitation: &Token) -> Result<bool, AccessError> {
+        let streams = invitation.reach.only();
+        for stream in streams.iter().flat_map(|streams| streams.iter()) {
+            match self.hall.find(stream).await {
+                Ok(_) => {}
+                Err(HallError::NotFound(_) | HallError::Deleted(_)) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(true)
     }
 }

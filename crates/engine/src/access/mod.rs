@@ -547,7 +547,7 @@ fn check_scopes(principal: &Principal, scopes: Scopes, is_bound: bool) -> Result
         scopes.iter().find(|scope| principal.kind == Kind::Agent && scope.is_for_people_only())
     {
         return invalid(format!(
-            "`{scope}` is for people: an agent never answers its own questions and never administers the server."
+            "`{scope}` is for people: an agent never answers its own questions, and administers neither conversations nor the server."
         ));
     }
     if is_bound && scopes.has(Scope::ServerAdmin) {

@@ -42,10 +42,10 @@ impl Scope {
         1 << self as u16
     }
 
-    /// Agents may never answer their own questions, and nothing that runs by itself administers the
-    /// server.
+    /// True if an agent may not have it: none answers its own questions, and nothing that runs by
+    /// itself looks behind a conversation or administers one, or the server.
     pub const fn is_for_people_only(self) -> bool {
-        matches!(self, Scope::PermissionsAnswer | Scope::ServerAdmin)
+        matches!(self, Scope::PermissionsAnswer | Scope::ServerAdmin | Scope::ThreadsAdmin)
     }
 }
 

@@ -3,6 +3,30 @@
 use super::*;
 
 #[tokio::test]
+async fn an_invitation_into_a_conversation_that_was_deleted_is_worth_nothing() {
+    let server = Server::start().await;
+    let thread = server.thread("hybrid").await;
+    let codes = [code_for(&server, &thread).await, code_for(&server, &thread).await];
+    let path = format!("/threads/{thread}");
+    assert_eq!(server.as_operator(Method::DELETE, &path, Value::Null).await.0, 200);
+    let (_, refused) = server.post("/invitations/accept", json!({"code": codes[0]})).await;
+    assert_eq!(refused["error"]["code"], "unauthenticated", "{refused}");
+    let (_, refused) = server.post("/session", json!({"key": codes[1]})).await;
+    assert_eq!(refused["error"]["code"], "unauthenticated", "{refused}");
+}
+
+#[tokio::test]
+async fn no_agent_sees_what_only_those_see_who_administer() {
+    let server = Server::start().await;
+    let thread = server.thread("hybrid").await;
+    let wanted = json!({"principal": "bot", "kind": "agent", "scopes": ["threads:admin"]});
+    for path in ["/tokens", &format!("/threads/{thread}/invitations")] {
+        let (status, refused) = server.as_operator(Method::POST, path, wanted.clone()).await;
+        assert_eq!((status, &refused["error"]["code"]), (422, &json!("invalid_token")), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn an_invitation_becomes_a_token_once_and_hands_on_no_more_than_the_inviter_has() {
     let server = Server::start_in(Mode::Token).await;
     let thread =
