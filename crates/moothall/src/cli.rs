@@ -312,7 +312,8 @@ pub enum Command {
     Gather(Gather),
     /// Answer what an agent asks permission for
     #[command(after_help = examples(&[
-        ("moothall permit -", "what is asked in the conversation used last"),
+        ("moothall permit", "what is asked, in every conversation"),
+        ("moothall permit -", "in the one used last"),
         ("moothall permit planner allow", "where a session is told things"),
         ("moothall permit planner deny --number 17", "one of several"),
         ("moothall permit planner --text MariaDB", "in words of your own, where a program asks its user something"),

@@ -98,12 +98,14 @@ pub struct Fault {
     pub why: Option<String>,
     /// What to do about it.
     pub forward: Option<String>,
+    /// It was said already, so that only its exit code is left.
+    pub is_told: bool,
 }
 
 impl Fault {
     /// A fault of a kind.
     pub fn new(exit: Exit, what: impl Into<String>) -> Self {
-        Self { exit, code: None, what: what.into(), why: None, forward: None }
+        Self { exit, code: None, what: what.into(), why: None, forward: None, is_told: false }
     }
 
     /// Whether it is of the moment: the server is away or busy, and the same succeeds later.
@@ -123,6 +125,12 @@ impl Fault {
     pub fn try_this(mut self, forward: impl Into<String>) -> Self {
         self.forward = Some(forward.into());
         self
+    }
+
+    /// The same fault after it was said.
+    #[must_use]
+    pub fn told(self) -> Self {
+        Self { is_told: true, ..self }
     }
 
     /// Adds the server's word for it.

@@ -81,7 +81,9 @@ fn misread(told: &clap::Error, json: bool) -> ExitCode {
 /// Says what went wrong, on standard error: in words, or with `--json` as an object.
 fn complain(fault: &Fault, json: bool) -> ExitCode {
     // Nobody is left to tell when standard error is closed.
-    let _ = if json {
+    let _ = if fault.is_told && !json {
+        Ok(())
+    } else if json {
         writeln!(std::io::stderr(), "{}", fault.json())
     } else {
         writeln!(std::io::stderr(), "{}", for_terminal(&fault.to_string()))

@@ -324,9 +324,14 @@ fn bad_command(line: &str) -> HallError {
 
 fn group_list(state: &Conversation) -> String {
     let people = state.participants().iter().map(|participant| {
-        let client = participant.profile.client.as_deref().unwrap_or_default();
-        let muted = if state.muted().any(|id| *id == participant.id) { ", muted" } else { "" };
-        format!("{} ({}, {client}{muted})\n", participant.id, participant.name())
+        let id = participant.id.as_str();
+        let mut words = vec![participant.name()];
+        words.extend(participant.profile.client.as_deref());
+        // Whose name or client is called as the id needs no second word for it.
+        words.dedup();
+        words.retain(|word| *word != id);
+        words.extend(state.muted().any(|muted| *muted == participant.id).then_some("muted"));
+        if words.is_empty() { format!("{id}\n") } else { format!("{id} ({})\n", words.join(", ")) }
     });
     let mut text: String = people.collect();
     if text.is_empty() {

@@ -142,6 +142,9 @@ pub const COMMANDS: [Usage; 21] = [
     usage("/help", "", "Show this.", "/help"),
 ];
 
+/// Most characters of an unknown command that are repeated.
+const SHOWN_CHARS_MAX: usize = 40;
+
 /// The help text, one line for each command.
 pub fn help() -> String {
     COMMANDS
@@ -165,6 +168,10 @@ pub fn parse(text: &str) -> Result<Slash, String> {
     let text = text.trim();
     let (name, rest) = split_word(text);
     let name = name.to_ascii_lowercase();
+    if name == "/" && !rest.is_empty() {
+        let word = split_word(rest).0.chars().take(SHOWN_CHARS_MAX).collect::<String>();
+        return Err(format!("Write /{word} without a space in it. /help lists all commands."));
+    }
     if name == "/group" {
         let (word, rest) = split_word(rest);
         return parse_group(&word.to_ascii_lowercase(), rest);
@@ -302,7 +309,7 @@ fn wrong_arguments(name: &str) -> String {
 }
 
 fn unknown(name: &str) -> String {
-    let shown: String = name.chars().take(40).collect();
+    let shown: String = name.chars().take(SHOWN_CHARS_MAX).collect();
     match COMMANDS
         .iter()
         .map(|usage| (strsim::levenshtein(usage.name, &shown), usage))
@@ -368,6 +375,7 @@ mod tests {
         assert!(parse("/grup list").unwrap_err().contains("no /grup"));
         assert!(parse("/mut a").unwrap_err().contains("/mute"));
         assert!(parse("/group lst").unwrap_err().contains("/group list"));
+        assert!(parse("/ group list").unwrap_err().starts_with("Write /group without a space"));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{Sure, Thread, examples};
+use super::{Sure, examples};
 
 #[derive(Clone, Debug, Args)]
 pub struct Session {
@@ -101,9 +101,9 @@ pub enum LinkAction {
 
 #[derive(Clone, Debug, Args)]
 pub struct Permit {
-    /// Where it was asked.
-    #[command(flatten)]
-    pub thread: Thread,
+    /// The conversation in which it was asked: its id, the beginning of its id, its name, that of a
+    /// session, or - for the one used last; without one, what is asked anywhere is listed
+    pub thread: Option<String>,
     /// The answer: allow, deny, a number, or the words of an option or their beginning; without
     /// one, what is asked is listed
     #[arg(value_name = "OPTION")]

@@ -1,7 +1,7 @@
 //! `permit`: what agents ask permission for, and a person's answer.
 
 use moothall_surfaces::wire::{
-    Envelope, NewAnswer, OptionEntry, PermissionAnswered, ThreadStateAnswer,
+    Envelope, NewAnswer, OptionEntry, PermissionAnswered, ThreadEntry, ThreadStateAnswer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -288,7 +288,8 @@ fn first_line(action: &str) -> String {
 }
 
 pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
-    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let Some(word) = &args.thread else { return everywhere(context).await };
+    let thread = threads::resolve(&context.client, word).await?;
     let state = threads::state(&context.client, &thread).await?;
     let open = open(&context.client, &state).await?;
     if args.option.is_none() && args.text.is_none() {
@@ -311,6 +312,33 @@ pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
         _ => &answer.option,
     };
     note(&format!("{} was told: {label}.", asked.participant));
+    Ok(())
+}
+
+/// Shows what is asked for in every conversation.
+async fn everywhere(context: &Context) -> Result<(), Fault> {
+    let mut found = Vec::new();
+    let mut all = threads::all(&context.client).await?;
+    all.retain(|thread| !thread.archived && thread.waits_for_people != Some(0));
+    for thread in &all {
+        let state = threads::state(&context.client, &thread.id).await?;
+        found.push((thread, open(&context.client, &state).await?));
+    }
+    found.retain(|(_, open)| !open.all().is_empty());
+    if context.printer.json {
+        let one = |(thread, open): &(&ThreadEntry, Open)| json!({"thread": thread.id, "name": thread.name, "permissions": open.all()});
+        return context
+            .printer
+            .object(&json!({"threads": found.iter().map(one).collect::<Vec<_>>()}));
+    }
+    for (thread, open) in &found {
+        context.printer.line(&context.printer.paint(Style::Bold, &thread.name))?;
+        list(context, open)?;
+        note(&format!("moothall permit {} allow, or deny", thread.id));
+    }
+    if found.is_empty() {
+        note("No agent asks for permission.");
+    }
     Ok(())
 }
 

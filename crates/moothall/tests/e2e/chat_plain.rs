@@ -34,7 +34,9 @@ fn lines_are_sent_and_answers_waited_for() {
     let server = home.serve();
     server.ok(&["new", "Talk", "--policy", "mention_only", "--with", "reciter"]);
     server.ok(&["invite", "-", "ann", "--client", "human"]);
-    let heard = text(&chat(&server, &["--as", "ann"], "@reciter one\\\ntwo\n\n/help\n"));
+    let heard =
+        text(&chat(&server, &["--as", "ann"], "@reciter one\\\ntwo\n\n/help\n/group list\n"));
+    assert!(heard.contains("\nreciter\nann (human)\n"), "each name once: {heard}");
     assert!(heard.contains("] ann: @reciter one\n    two\n"), "{heard}");
     assert_eq!(heard.matches("] reciter: You said: @reciter one\n    two\n").count(), 1, "{heard}");
     assert!(heard.contains("/group create") && heard.contains("/reply <number> [text]"), "{heard}");
@@ -74,6 +76,7 @@ fn what_is_refused_is_said_and_told_by_the_exit_code() {
     server.ok(&["new", "Talk", "--empty"]);
     let output = chat(&server, &[], "/mut x\nstill sent\n");
     assert_eq!(output.status.code(), Some(1));
-    assert!(stderr(&output).contains("Did you mean /mute?"), "{}", stderr(&output));
+    let told = stderr(&output);
+    assert_eq!(told.matches("Did you mean /mute?").count(), 1, "once: {told}");
     assert!(String::from_utf8_lossy(&output.stdout).contains("user: still sent"));
 }

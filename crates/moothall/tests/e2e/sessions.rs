@@ -186,6 +186,7 @@ async fn a_person_answers_what_a_program_asks() {
     let house = House::open().await;
     let id = house.session("planner");
     assert!(house.ok(&["permit", "planner"]).is_empty());
+    assert_eq!(house.json(&["permit"]), json!({"threads": []}));
     house.ok(&["send", "planner", "Clean up."]);
     let prompt = tokio::time::timeout(PATIENCE, house.stage.taken(0)).await.unwrap();
     let token = house.stage.token("planner");
@@ -216,6 +217,7 @@ async fn a_person_answers_what_a_program_asks() {
     };
     tokio::time::timeout(PATIENCE, question).await.unwrap();
     let listed = house.json(&["permit", "planner"])["permissions"][0].clone();
+    assert_eq!(house.json(&["permit"])["threads"][0]["permissions"], json!([listed]), "anywhere");
     assert_eq!(
         (&listed["action"], &listed["options"]),
         (

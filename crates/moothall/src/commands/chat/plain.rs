@@ -191,7 +191,7 @@ impl Plain<'_> {
             Err(fault) => {
                 let fault = self.room.refused(fault);
                 note(&fault.to_string());
-                self.refused = Some(fault);
+                self.refused = Some(fault.told());
             }
         }
         Ok(())
