@@ -56,6 +56,7 @@ codes! {
     WrongOrigin = 403 "The request comes from a web page that this server does not trust.";
     OtherUser = 403 "You are another user of this computer than the one who runs this server. They can let every user in with `other_users = true` in `[server]`, or use `--mode token` and give you a token.";
     OwnerUnknown = 403 "The system does not say which user of this computer asks, and in local mode the server is for the one who runs it. Show a credential: use `moothall` as that user, open the page at the address that `moothall page` prints, or send `Authorization: Bearer <token>`. Or let the server ask (a service of systemd needs `AF_NETLINK` in `RestrictAddressFamilies`), use `--mode token`, or write `unasked = \"converse\"` in `[server]`, which lets every user of this computer converse.";
+    Forwarded = 403 "The request came through a proxy, and in local mode the server is for the programs of its own user. Use `--mode token` behind a proxy; to reach it from elsewhere, `ssh -L` passes connections on as they are.";
     ReservedSender = 403 "`from` names the server itself.";
     SessionRequired = 403 "Only a session can do this: the request has to bring the token of its environment.";
     WrongSpeaker = 403 "`from` names somebody else than the one who asks.";

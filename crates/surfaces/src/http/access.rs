@@ -61,6 +61,8 @@ const fn delete(path: &'static str, action: Action) -> Route {
 pub const ROUTES: &[Route] = &[
     get("/ping", Action::CheckHealth),
     get("/healthz", Action::CheckHealth),
+    // As MoltZap's clients ask.
+    get("/health", Action::CheckHealth),
     get("/metrics", Action::ReadMetrics),
     get("/openapi.json", Action::ReadDescription),
     get("/openrpc.json", Action::ReadDescription),

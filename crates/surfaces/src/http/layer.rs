@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
+use moothall_engine::access::Mode;
 
 use super::access::{self, bearer};
 use super::observe::{Observed, method_word};
@@ -28,7 +29,10 @@ const CSP_DOCS: &str = "default-src 'none'; script-src 'self'; style-src 'self' 
                         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// What every user of this computer may ask, also where it matters who they are.
-const FOR_EVERY_USER: [&str; 2] = ["/ping", "/healthz"];
+const FOR_EVERY_USER: [&str; 3] = ["/ping", "/healthz", "/health"];
+
+/// Headers that proxies add to what they pass on, beside all that begin with `x-forwarded-`.
+const FORWARDED: [&str; 3] = ["forwarded", "via", "x-real-ip"];
 
 /// The values of `Host` and `Origin` that are ours.
 pub struct Trusted {
@@ -142,6 +146,20 @@ fn check_user(gate: &Gate, request: &Request) -> ApiResult<()> {
     if let_in { Ok(()) } else { Err(ApiError::plain(Code::OtherUser)) }
 }
 
+/// Refuses in local mode what a proxy passes on: its owner may be the server's own user, and the
+/// words are not.
+fn check_sender(gate: &Gate, request: &Request) -> ApiResult<()> {
+    let for_every_user = FOR_EVERY_USER.contains(&request.uri().path());
+    if gate.options().mode == Mode::Token || for_every_user {
+        return Ok(());
+    }
+    let passed_on = request.headers().keys().any(|name| {
+        let name = name.as_str();
+        FORWARDED.contains(&name) || name.starts_with("x-forwarded-")
+    });
+    if passed_on { Err(ApiError::plain(Code::Forwarded)) } else { Ok(()) }
+}
+
 /// Puts the guards before a router: all of them in one step, because every layer of a router is
 /// copied for every request.
 pub fn stand_before(router: Router, gate: Gate, app: App) -> Router {
@@ -187,6 +205,7 @@ fn check(gate: &Gate, request: &Request) -> Result<(), (ApiError, Option<String>
             )),
         )
     })?;
+    check_sender(gate, request).map_err(|error| (error, None))?;
     gate.said().trusted.check(request.uri(), request.headers()).map_err(|error| (error, None))
 }
 

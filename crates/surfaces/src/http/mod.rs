@@ -209,6 +209,7 @@ pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Route
     let api = completed(api, &access::cookie_name(gate.options().bound.port()));
     let app = App::of(gate, query::Known::of(&api), closing);
     let guarded = routes.merge(SwaggerUi::new("/docs").url("/openapi.json", api));
+    let guarded = guarded.route("/health", get(basics::healthz));
     let with_files = ui::files().fold(guarded, |routes, path| routes.route(&path, get(ui::file)));
     let router = ui::PAGES
         .iter()

@@ -10,7 +10,9 @@ async fn ping_and_health_answer() {
     let (status, ping) = server.get("/ping").await;
     assert_eq!((status, &ping["status"], &ping["name"]), (200, &json!("ok"), &json!("Moothall")));
     assert!(ping["timestamp"].as_str().unwrap().ends_with('Z'));
-    assert_eq!(server.get("/healthz").await.1["status"], "ok");
+    for path in ["/healthz", "/health"] {
+        assert_eq!(server.get(path).await.1["status"], "ok", "{path}");
+    }
 }
 
 #[tokio::test]

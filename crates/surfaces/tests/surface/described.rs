@@ -207,10 +207,9 @@ async fn numbers_that_programs_read_differently_are_no_positions() {
 fn every_route_with_a_description_is_in_the_table_and_the_other_way_round() {
     let api = api();
     let described = operations(&api);
-    for route in ROUTES
-        .iter()
-        .filter(|route| !route.path.starts_with("/docs") && route.path != "/openapi.json")
-    {
+    for route in ROUTES.iter().filter(|route| {
+        !route.path.starts_with("/docs") && !["/openapi.json", "/health"].contains(&route.path)
+    }) {
         assert!(
             described
                 .iter()

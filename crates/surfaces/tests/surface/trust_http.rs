@@ -1,5 +1,6 @@
 //! Hostile requests at the level of HTTP.
 
+use moothall_engine::access::Mode;
 use serde_json::json;
 
 use crate::server::{Server, answer, soon};
@@ -371,4 +372,20 @@ async fn idempotency_keys_are_short_and_plain() {
         .await;
     assert_eq!(response.unwrap().status(), 400);
     assert_eq!(server.post_with_key("/threads", &"k".repeat(255), json!({})).await.0, 200);
+}
+
+#[tokio::test]
+async fn what_a_proxy_passes_on_is_not_its_owners_word_in_local_mode() {
+    let local = Server::start().await;
+    let token = Server::start_in(Mode::Token).await;
+    for header in ["X-Forwarded-For", "x-forwarded-proto", "Forwarded", "Via", "X-Real-IP"] {
+        let asked = async |server: &Server, path: &str| {
+            let request = server.client.get(server.url(path)).header(header, "for=192.0.2.7");
+            answer(soon(request.bearer_auth(&server.key).send()).await.unwrap()).await
+        };
+        let (status, refused) = asked(&local, "/threads").await;
+        assert_eq!((status, &refused["error"]["code"]), (403, &json!("forwarded")), "{header}");
+        assert_eq!(asked(&local, "/ping").await.0, 200, "{header}");
+        assert_eq!(asked(&token, "/threads").await.0, 200, "{header}");
+    }
 }
