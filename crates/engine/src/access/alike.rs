@@ -1,5 +1,5 @@
-//! Names that look alike: the one place that knows all whom a name could be taken for. Whoever is in
-//! a conversation is compared in the kernel, with what is said here as a fact.
+//! Names that look alike: the one place that knows all for whom a name could be taken. The kernel
+//! compares the participants of a conversation, and gets the answer of this as a fact.
 
 use moothall_kernel::command::{Invite, Resembled};
 use moothall_kernel::ids::{ParticipantId, StreamId};
@@ -10,7 +10,7 @@ use crate::answers::HallError;
 use crate::hall::Hall;
 
 impl Hall {
-    /// The name of somebody else whom this server knows and for whom a reader would take a name:
+    /// Returns the name of another for whom a reader would take this one, if the server knows one:
     /// a principal, an agent that registered, or an agent of the registry. A name does not
     /// resemble those of its own principal.
     pub(crate) async fn resembled(

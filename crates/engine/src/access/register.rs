@@ -53,14 +53,14 @@ pub enum RegistrationError {
         "Too many registrations {of}: at most {most} an hour. Wait, and use the agents there are."
     )]
     TooMany {
-        /// From where: the end of a sentence.
+        /// The end of a sentence: from this address, with this code, in this hall.
         of: &'static str,
-        /// How many may.
+        /// The number that may.
         most: u64,
-        /// How long to wait.
+        /// The time to wait.
         wait: Millis,
     },
-    /// There is no room for more agents.
+    /// The hall is full.
     #[error(
         "This hall has all the agents that it takes. A person makes room: moothall agents free NAME"
     )]

@@ -1,5 +1,5 @@
 //! How many agents register from one address, and with one code. How many do in the hall is counted
-//! where they are kept.
+//! by the log that keeps them.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

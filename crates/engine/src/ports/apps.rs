@@ -15,7 +15,7 @@ pub const APPS_MAX: usize = 8;
 pub struct HeldApp {
     /// The app's id: a UUID.
     pub id: String,
-    /// What its manifest calls it.
+    /// Its name in its manifest.
     pub name: String,
     /// The agent that manages its tasks.
     pub agent: ParticipantId,
@@ -23,7 +23,7 @@ pub struct HeldApp {
     pub since: Timestamp,
 }
 
-/// Whether an agent has an app.
+/// The answer to an agent that wants an app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holding {
     /// It has, from now on or from before.

@@ -509,7 +509,7 @@ pub struct Invite {
     /// The grant of a way to its terminal. If unset, it is that of all writers at the first invite,
     /// and stays as it is later.
     pub reach: Option<TerminalReach>,
-    /// Whom the server knows that a reader would take it for: a fact.
+    /// A name known to the server for which a reader would take it: a fact.
     pub resembles: Option<Resembled>,
 }
 

@@ -41,7 +41,7 @@ pub struct Task {
     pub(crate) app: String,
     pub(crate) terms: TaskTerms,
     pub(crate) initiator: ParticipantId,
-    /// The agent that manages its app, where the log names one.
+    /// The agent that manages its app, if the log names one.
     pub(crate) manager: Option<ParticipantId>,
     pub(crate) status: TaskStatus,
     pub(crate) started_at: Option<Timestamp>,

@@ -167,12 +167,12 @@ pub fn are_alike(one: &str, other: &str) -> bool {
     Look::of(one).is_like(&Look::of(other))
 }
 
-/// What a name looks like, to compare it with many.
+/// The look of a name, to compare it with many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look([String; 2]);
 
 impl Look {
-    /// What a name looks like.
+    /// Computes the look of a name.
     pub fn of(name: &str) -> Self {
         Self(looks(name))
     }

@@ -92,7 +92,7 @@ pub struct AgentNames {
     /// Their names or ids
     #[arg(required = true, value_name = "NAME")]
     pub names: Vec<String>,
-    /// Whether it is meant.
+    /// Asks before.
     #[command(flatten)]
     pub sure: Sure,
 }

@@ -11,7 +11,7 @@ use crate::request::{Body, Params};
 use crate::strict::Inbound;
 use crate::wire::{AppEntry, AppFreed, AppPage, AppTransfer, ErrorBody};
 
-/// Rows of a page where the request names no number.
+/// Rows of a page if the request names no number.
 const ROWS: usize = 100;
 
 /// Lists the apps that an agent has, by their ids.

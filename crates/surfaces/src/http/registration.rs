@@ -22,7 +22,7 @@ use crate::wire::rpc::{
 
 const CLAIM_PATH: &str = "/api/v1/auth/claim";
 
-/// How long an agent waits that a full hall refused, in milliseconds.
+/// The time that an agent waits after a full hall refused it, in milliseconds.
 const HOUR_MS: u64 = 3_600_000;
 
 /// An answer that says no, and the seconds until it is worth asking again.

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 pub struct AppEntry {
     /// Its id.
     pub id: String,
-    /// What its manifest calls it; empty if no agent registered for it yet.
+    /// Its name in its manifest; empty if no agent registered for it yet.
     pub name: String,
     /// The id of the agent that manages its tasks.
     pub agent: String,
@@ -16,7 +16,7 @@ pub struct AppEntry {
     pub agent_name: Option<String>,
     /// Since when it manages them.
     pub since: String,
-    /// Whether it is asked over a connection now.
+    /// `true` if it is asked over a connection now.
     pub connected: bool,
 }
 

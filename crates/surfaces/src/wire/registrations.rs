@@ -10,7 +10,7 @@ pub struct RegistrationEntry {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// What it says of itself.
+    /// Its own description.
     pub description: Option<String>,
     /// The user who claimed it.
     pub owner: Option<String>,
@@ -18,7 +18,7 @@ pub struct RegistrationEntry {
     pub registered_at: String,
     /// When its key was last seen; `null` if it never was.
     pub last_seen_at: Option<String>,
-    /// Whether its keys were revoked.
+    /// `true` if its keys were revoked.
     pub revoked: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct AgentRevoked {
     pub name: String,
     /// Always `true`: its keys are worth nothing.
     pub revoked: bool,
-    /// Whether one was worth something before.
+    /// `true` if one was worth something before.
     pub changed: bool,
 }
 

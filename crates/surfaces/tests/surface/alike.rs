@@ -1,5 +1,5 @@
-//! Names that look alike are refused at every way in, for everybody whom the server knows: people,
-//! agents, those that registered, the server's own, and whoever is in the conversation.
+//! Names that look alike are refused at every way in, for all whom the server knows: people, agents,
+//! those that registered, the server's own, and the participants of the conversation.
 
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn agent(nickname: Option<&str>) -> Value {
 }
 
 #[tokio::test]
-async fn nobody_gets_a_name_that_looks_like_that_of_a_person() {
+async fn a_name_that_looks_like_that_of_a_person_is_refused() {
     let server = Server::start().await;
     token(&server, json!({"principal": "paula"})).await;
     let thread = server.thread("mention_only").await;
@@ -52,7 +52,7 @@ async fn nobody_gets_a_name_that_looks_like_that_of_a_person() {
 }
 
 #[tokio::test]
-async fn nobody_is_invited_who_looks_like_somebody_in_the_conversation() {
+async fn a_look_alike_of_a_participant_is_not_invited() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;
     let person = json!({"client": "human", "model": "human", "nickname": "Zoe"});
@@ -66,7 +66,7 @@ async fn nobody_is_invited_who_looks_like_somebody_in_the_conversation() {
 }
 
 #[tokio::test]
-async fn nobody_registers_under_the_name_of_an_agent_of_the_server_or_of_another() {
+async fn no_agent_registers_under_the_name_of_another_or_of_the_servers_own() {
     let server = Server::start().await;
     for taken in ["echo", "ping", "ech0"] {
         let (status, said) = registers(&server, taken).await;
@@ -97,7 +97,7 @@ async fn an_agent_is_not_nicknamed_like_who_runs_the_server() {
 }
 
 #[tokio::test]
-async fn a_gathering_brings_nobody_who_looks_like_a_person() {
+async fn a_gathering_brings_no_look_alike_of_a_person() {
     let server = Server::start().await;
     token(&server, json!({"principal": "paula"})).await;
     let member = |name: &str, number: u32, role: &str, client: &str| json!({"name": name, "number": number, "role": role, "kind": "agent", "client": client});

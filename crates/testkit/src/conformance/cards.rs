@@ -214,7 +214,7 @@ pub async fn keys_of_an_agent_are_revoked_together<S: Subject>(subject: S) {
     assert_eq!(recorded.count(), 1);
 }
 
-/// Its id is no other agent's for ever.
+/// Its id is never given to another agent.
 pub async fn a_freed_name_is_another_agents<S: Subject>(subject: S) {
     let log = subject.log();
     let first = registered(log, "1", "ann").await;

@@ -27,7 +27,7 @@ const PAGE: usize = 200;
 pub struct AppView {
     /// Its id.
     pub id: String,
-    /// What its manifest calls it.
+    /// Its name in its manifest.
     pub name: String,
     /// The agent that manages its tasks.
     pub agent: ParticipantId,

@@ -288,7 +288,7 @@ impl Door {
     }
 }
 
-/// What a task says about the moderation of an agent's message.
+/// The terms of a task for the moderation of an agent's message.
 struct Moderator {
     app: String,
     /// The agent that manages the task for the app.
@@ -310,7 +310,7 @@ impl Moderator {
     }
 }
 
-/// Whether a manager says for whom a message is.
+/// The way in which the readers of a message are decided.
 enum Moderation {
     /// The message is for all.
     None,

@@ -56,7 +56,7 @@ pub enum Registered {
     Full,
 }
 
-/// How many cards there are.
+/// The number of cards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CardCount {
     /// All of them.
@@ -68,7 +68,7 @@ pub struct CardCount {
 }
 
 impl CardCount {
-    /// Returns why there is no room for one more card, if there is none.
+    /// Returns the reason to refuse one more card, if there is one.
     pub fn refuses(self, card: &AgentCard) -> Option<Registered> {
         if self.all >= CARDS_MAX || self.bytes + card.weight() > CARDS_BYTES_MAX {
             return Some(Registered::Full);

@@ -104,7 +104,7 @@ pub trait Principals: Send + Sync {
     ) -> Result<Vec<TokenId>, LogError>;
     /// Notes that a token was seen. Losing such a note harms nobody.
     async fn note_use(&self, id: &TokenId, at: Timestamp) -> Result<(), LogError>;
-    /// Every name that belongs to somebody, with the id of its principal: ids of principals, and
+    /// Every name that is taken, with the id of its principal: ids of principals, and
     /// names of registered agents.
     async fn names(&self) -> Result<Vec<(String, ParticipantId)>, LogError>;
     /// The principal of this id.

@@ -63,7 +63,7 @@ async fn no_other_agent_takes_an_app_over_while_its_manager_is_away() {
     assert_eq!(code, -32003);
     assert!(message.contains("moothall apps transfer"), "{message}");
     manages_nothing(&mut m, &place, &mallory.id).await;
-    // Whoever has the agent's key manages, over whichever connection.
+    // The agent's key manages, over whichever connection it comes.
     let mut t = Client::of(&server, &tim).await;
     let here = json!({"taskId": place.0, "conversationId": place.1});
     let read = t.done("messages/list", here).await;
@@ -182,7 +182,7 @@ async fn a_manager_without_hooks_learns_of_its_tasks_and_may_take_part() {
     a.say(&place, "hello").await;
     let here = json!({"taskId": place.0, "conversationId": place.1});
     assert_eq!(words(&t.done("messages/list", here.clone()).await["messages"][0]), "hello");
-    // It speaks where it is, as every agent does, and may take itself in.
+    // It speaks if it is in the conversation, as every agent does, and may take itself in.
     assert_eq!(t.refused("messages/send", saying(&place, "hm")).await.0, -32001);
     t.done("task/addParticipant", json!({"taskId": place.0, "agentId": tim.id})).await;
     let mut inside = here.clone();

@@ -61,7 +61,7 @@ async fn words_under_a_registered_agents_id_or_name_need_its_key() {
     }
     let said = b.settle().await;
     assert!(!said.iter().any(|frame| frame.contains("it is me")), "{said:?}");
-    // Whoever has the key speaks, and other names are the client's word as before.
+    // The key speaks, and other names are the client's word as before.
     let (_, conversation) = b.task_with(&[]).await;
     let (status, _) = server
         .post(

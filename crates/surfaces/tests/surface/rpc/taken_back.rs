@@ -112,7 +112,7 @@ async fn registering_without_end_is_refused_with_the_time_to_wait() {
 }
 
 #[tokio::test]
-async fn one_key_has_so_many_connections_in_local_mode_too() {
+async fn one_key_has_a_bounded_number_of_connections_in_local_mode_too() {
     let server = open_server().await;
     let ada: Agent = register(&server, "ada").await;
     let mut lines = Vec::new();
