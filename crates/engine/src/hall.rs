@@ -15,6 +15,7 @@ pub mod marks;
 pub(crate) mod once;
 pub(crate) mod keyed_locks;
 pub mod budgets;
+pub mod voices;
 pub(crate) mod spending;
 pub mod erase;
 mod delete;

@@ -54,7 +54,7 @@ pub mod door;
 
 pub use access::reach;
 pub use hall::presences::Attendees;
-pub use hall::{budgets, context, erase, marks, meters, presence, residents, search};
+pub use hall::{budgets, context, erase, marks, meters, presence, residents, search, voices};
 pub use memory::MemoryLog;
 pub use runtime::{agent, pauses, places, registry, run_once, turn};
 pub use stream::effects::{TRAIL, came_from};

@@ -15,6 +15,7 @@ mod summaries;
 pub mod gatherings;
 pub mod tasks;
 mod orders;
+mod own;
 
 pub use budgets::{RAISE_MAX, check_raise};
 
@@ -348,7 +349,7 @@ impl Decider<'_> {
 
     fn stop(&mut self, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
-        self.emit(Event::Stopped { by: by.id.clone() });
+        self.emit(Event::Stopped { by: by.id.clone(), holds: true });
         let open: Vec<_> = self.state.open_turns().map(|turn| turn.no).collect();
         for turn in open {
             let usage = self.keep_shown(turn);

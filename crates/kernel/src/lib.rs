@@ -36,8 +36,8 @@ pub use decide::{control, gatherings, say, tasks};
 pub use model::snapshot::STATE_VERSION;
 pub use model::state::Conversation;
 pub use model::{
-    budget, command, event, gathering, ids, invariants, message_part, participant, permission,
-    refused, start, state, summary, task, task_command, time,
+    budget, command, event, gathering, ids, invariants, message_part, own, participant, permission,
+    refused, start, state, summary, task, task_command, time, voices,
 };
 pub use read::gathering as gathering_view;
 pub use read::{compose, duties, preview, search, view};

@@ -82,6 +82,8 @@ pub enum Bug {
     ScreenIsProof,
     /// A report of any turn's prompt counts for the current one.
     AnyTagAccepted,
+    /// The own words of agents pass no guard.
+    OwnWordsPassGuards,
     /// An answer is pressed without a look at the dialog.
     AnswerPressedBlindly,
 }

@@ -6,6 +6,7 @@ pub mod code;
 pub mod mentions;
 pub mod pass;
 pub mod slash;
+pub mod sketch;
 
 use std::borrow::Cow;
 

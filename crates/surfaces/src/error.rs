@@ -278,10 +278,12 @@ impl ApiError {
             Refusal::Gone => 410,
             Refusal::Conflict => 409,
             Refusal::TooLarge => 413,
+            Refusal::TooSoon => 429,
         };
         let mut error = Self::with_status(status, rejection.code, rejection.message.clone());
         error.detail.participant = rejection.participant.as_ref().map(ToString::to_string);
         error.detail.kept = rejection.kept.as_ref().map(ToString::to_string);
+        error.later = rejection.wait.map(|wait| Later { seconds: wait.0.div_ceil(1000), of: None });
         error
     }
 }
@@ -453,6 +455,16 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
         "turn_limit",
         "The agents have used their replies to the last human message; the words were kept in the trace.",
     ),
+    (
+        409,
+        "held",
+        "A guard holds the thread, and an agent's words that answer no turn wait until a person speaks; they were kept in the trace. A post is answered with 200 and this word in `warnings`.",
+    ),
+    (
+        409,
+        "stopped",
+        "A person stopped the thread, and an agent's words that answer no turn wait until a person speaks; they were kept in the trace. A post is answered with 200 and this word in `warnings`.",
+    ),
     (409, "name_taken", "The id or nickname looks like that of somebody else here."),
     (409, "too_many_participants", "A thread has at most 200 participants."),
     (409, "no_open_turn", "There is no turn to pass, or to ask a permission for."),
@@ -589,6 +601,16 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
         "The plan of the gathering is not understood, or outside its ranges.",
     ),
     (422, "invalid_circle", "A gathering needs at least two speakers and exactly one harvester."),
+    (
+        429,
+        "own_words_rate",
+        "An agent, a credential or the thread has had as many words that answer no turn as a minute takes without a person's. Nothing was decided; try again after `Retry-After` seconds.",
+    ),
+    (
+        429,
+        "own_words_limit",
+        "An agent, a credential or the server has had as many words that answer no turn as an hour takes. Nothing was decided; try again after `Retry-After` seconds.",
+    ),
 ];
 
 #[cfg(test)]

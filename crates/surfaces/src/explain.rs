@@ -1,12 +1,12 @@
 //! Folds a thread's log into the list of its turns: who was asked, why, and what came of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use moothall_kernel::event::{Cause, Event, Outcome, Posted, Recorded};
-use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
+use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
 
-use crate::wire::{TurnEntry, WireFault, turn_id};
+use crate::wire::{TurnEntry, UnaskedMessage, WireFault, turn_id};
 
 /// An entry, and every human message that it goes back to: what waits for its turn may be asked
 /// about more. The newest is the entry's own.
@@ -24,6 +24,10 @@ pub struct Explained {
     roots: HashMap<Seq, EventId>,
     /// Whether a turn was widened of which it is not known who was asked.
     missed: bool,
+    /// Messages that wait for their time.
+    waiting: BTreeMap<Seq, EventId>,
+    /// Messages of which a Stop took the time away.
+    forgotten: Vec<UnaskedMessage>,
 }
 
 impl Explained {
@@ -35,6 +39,8 @@ impl Explained {
             open: HashMap::new(),
             roots: HashMap::new(),
             missed: false,
+            waiting: BTreeMap::new(),
+            forgotten: Vec::new(),
         }
     }
 
@@ -54,6 +60,14 @@ impl Explained {
         entries
     }
 
+    /// Returns the messages about which no agent was asked because a person stopped the conversation
+    /// while they waited. Only who sees all events can tell.
+    pub fn forgotten(&self, message: Option<EventId>) -> Vec<UnaskedMessage> {
+        let wanted = message.map(|id| id.to_string());
+        let is_wanted = |one: &&UnaskedMessage| wanted.as_ref().is_none_or(|id| *id == one.message);
+        self.forgotten.iter().filter(is_wanted).cloned().collect()
+    }
+
     /// Whether each turn that was widened was seen to be granted. If not, what went before has to
     /// be read as well.
     pub fn knows_what_was_widened(&self) -> bool {
@@ -64,6 +78,9 @@ impl Explained {
     pub fn observe(&mut self, recorded: &Recorded) {
         match &recorded.event {
             Event::Posted(posted) => self.observe_posted(posted, recorded),
+            Event::Taken { cause } => drop(self.waiting.remove(&cause.seq)),
+            Event::Archived { .. } => self.waiting.clear(),
+            Event::Stopped { by, .. } => self.forget_waiting(by),
             Event::TurnGranted { turn, participant, why, may_pass, cause, .. } => {
                 let mut entry = self.entry(participant.to_string(), cause, recorded);
                 entry.id = Some(turn_id(&self.stream, *turn));
@@ -107,8 +124,20 @@ impl Explained {
         }
     }
 
+    fn forget_waiting(&mut self, by: &ParticipantId) {
+        let forgotten = std::mem::take(&mut self.waiting).into_values();
+        self.forgotten.extend(forgotten.map(|message| UnaskedMessage {
+            message: message.to_string(),
+            reason: "stopped".into(),
+            by: Some(by.to_string()),
+        }));
+    }
+
     fn observe_posted(&mut self, posted: &Posted, recorded: &Recorded) {
         let id = recorded.id(&self.stream);
+        if posted.queued && posted.is_persons() {
+            self.waiting.insert(recorded.seq, id);
+        }
         let root = match (posted.kind, &posted.reply_to) {
             (Kind::Human, _) => Some(id),
             (Kind::Agent, Some(cause)) => self.roots.get(&cause.seq).copied(),

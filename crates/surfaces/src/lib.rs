@@ -21,6 +21,7 @@ mod gather;
 mod parse_event;
 mod control;
 mod submit;
+mod held;
 mod explain;
 mod ui;
 mod http;

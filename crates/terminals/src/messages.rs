@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_engine::answers::Idempotency;
+use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
@@ -29,6 +29,15 @@ const DELIVERIES_MAX: usize = 200;
 const MESSAGES_PAGE: usize = 500;
 /// Newest messages of each conversation looked through.
 const MESSAGES_MAX: usize = 5_000;
+
+/// The outcome of words in a conversation.
+#[derive(Default)]
+struct Said {
+    /// Their position; nothing if they were held back.
+    seq: Option<Seq>,
+    /// `held` or `stopped`, if they were.
+    held: Option<&'static str>,
+}
 
 impl Sessions {
     /// Sends words to a session: at its home, or over a link of the two.
@@ -79,13 +88,15 @@ impl Sessions {
         let new = NewLink { members: members.into(), title: None, by: message.from.clone() };
         let (link, state) = self.link(new).await?;
         self.unlisten(&message.to, caller).await?;
-        let seq = self.say_in(&link.id, &message.from, &message.text, key).await?;
+        let said = self.say_in(&link.id, &message.from, &message.text, key).await?;
+        let told = if said.held.is_none() { others(&link, caller) } else { Vec::new() };
         Ok(Sent {
             stream: link.id.clone(),
-            seq,
-            delivered_to: others(&link, caller),
+            seq: said.seq,
+            delivered_to: told,
             link: Some(link.id),
             state,
+            held: said.held,
         })
     }
 
@@ -96,7 +107,7 @@ impl Sessions {
         from: &Asker,
         text: &str,
         key: Option<Idempotency>,
-    ) -> Result<Option<Seq>, SessionError> {
+    ) -> Result<Said, SessionError> {
         let by = match from {
             Asker::Session(member) => {
                 Actor::named(self.member_id(link, member).await?.ok_or(SessionError::NoLink)?)
@@ -104,8 +115,27 @@ impl Sessions {
             Asker::Actor(actor) => actor.clone(),
         };
         let post = Post::new(by, text);
-        let answer = self.hall()?.submit(link, ClientCommand::Post(post), key).await?;
-        Ok(answer.event.map(|event| event.seq))
+        self.post(link, post, key).await
+    }
+
+    /// Posts words. Those that a guard or a Stop holds back are kept, and the answer says so.
+    async fn post(
+        &self,
+        stream: &StreamId,
+        post: Post,
+        key: Option<Idempotency>,
+    ) -> Result<Said, SessionError> {
+        match self.hall()?.submit(stream, ClientCommand::Post(post), key).await {
+            Ok(answer) => {
+                let held = answer.event.as_ref().and_then(|said| said.event.held_back());
+                let seq = answer.event.filter(|_| held.is_none()).map(|said| said.seq);
+                Ok(Said { seq, held })
+            }
+            Err(HallError::Rejected(refused)) if refused.is_held_back() => {
+                Ok(Said { seq: None, held: Some(refused.code) })
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Ends the link of the two, after the words, if there are any.
@@ -131,22 +161,24 @@ impl Sessions {
                 link: None,
                 state: LinkState::None,
                 delivered_to: Vec::new(),
+                held: None,
             });
         };
-        let (mut seq, mut delivered_to) = (None, Vec::new());
+        let (mut said, mut delivered_to) = (Said::default(), Vec::new());
         if !is_empty_looking(&message.text) {
-            seq = self.say_in(&link.id, &message.from, &message.text, key).await?;
-            let is_told = |member: &SessionId| caller != Some(member);
+            said = self.say_in(&link.id, &message.from, &message.text, key).await?;
+            let is_told = |member: &SessionId| said.held.is_none() && caller != Some(member);
             delivered_to
                 .extend(link.members.iter().map(|member| member.session.clone()).filter(is_told));
         }
         self.close_link(&link.id, &message.from).await?;
         Ok(Sent {
             stream: link.id.clone(),
-            seq,
+            seq: said.seq,
             link: Some(link.id.clone()),
             state: LinkState::Closed,
             delivered_to,
+            held: said.held,
         })
     }
 
@@ -167,14 +199,15 @@ impl Sessions {
             self.hall()?.store().sessions.listen(&to.id, caller).await.map_err(log_error)?;
         }
         let post = Post { to: To::One(to.name.clone()), ..Post::new(by, message.text) };
-        let answer = self.hall()?.submit(&to.id, ClientCommand::Post(post), key).await?;
-        let seq = answer.event.map(|event| event.seq);
+        let said = self.post(&to.id, post, key).await?;
+        let told = if said.held.is_none() { vec![to.id.clone()] } else { Vec::new() };
         Ok(Sent {
             stream: to.id.clone(),
-            seq,
+            seq: said.seq,
             link: None,
             state: LinkState::None,
-            delivered_to: vec![to.id.clone()],
+            delivered_to: told,
+            held: said.held,
         })
     }
 

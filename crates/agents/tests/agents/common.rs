@@ -73,6 +73,8 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         asks: Vec::new(),
         unproven: false,
         unasked: false,
+        own: None,
+        resets: false,
         reply_to: None,
         turn: None,
         tags: Vec::new(),

@@ -248,6 +248,9 @@ impl Hall {
         if wakes(&command) && !caller.is_proven() {
             self.permit_programs(caller, stream).await?;
         }
+        if let ClientCommand::Post(post) = &mut command {
+            post.credential = caller.token().map(ToString::to_string);
+        }
         Ok(Permitted { stream: stream.clone(), command })
     }
 

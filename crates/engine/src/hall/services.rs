@@ -19,6 +19,7 @@ use crate::hall::meters::Metrics;
 use crate::hall::presence::Presence;
 use crate::hall::presences::Presences;
 use crate::hall::streams::Directory;
+use crate::hall::voices::VoiceBook;
 use crate::outbox::Outbox;
 use crate::ports::{Clock, Listed, Store};
 use crate::runtime::registry::{Registry, Standing};
@@ -54,6 +55,7 @@ pub(crate) struct Services {
     pub(crate) presences: Arc<Presences>,
     pub(crate) tasks: Arc<TaskDirectory>,
     pub(crate) purses: Purses,
+    pub(crate) voices: VoiceBook,
     pub(crate) changes: broadcast::Sender<Changed>,
     pub(crate) meters: Arc<Metrics>,
     pub(crate) residents: Arc<dyn Residents>,
@@ -80,6 +82,7 @@ impl Services {
             meters: Arc::default(),
             copiers: Copiers::default(),
             purses: Purses::new(&parts.budgets),
+            voices: VoiceBook::default(),
             changes: broadcast::channel(CHANGES_LEN).0,
             memberships: broadcast::channel(CHANGES_LEN).0,
             fatal: watch::channel(None).0,

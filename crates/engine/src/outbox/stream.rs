@@ -137,6 +137,9 @@ fn done(sent: Result<Answer, HallError>) -> Outcome {
 /// What a refusal is for the delivery: whether the same command could be taken another time.
 fn outcome(error: &HallError) -> Outcome {
     match error {
+        HallError::Rejected(refused) if refused.is_held_back() => Outcome::Done(error.to_string()),
+        // It comes when there is room for it.
+        HallError::Rejected(refused) if refused.wait.is_some() => Outcome::Later(error.to_string()),
         HallError::Rejected(_)
         | HallError::NotFound(_)
         | HallError::Deleted(_)

@@ -149,6 +149,8 @@ pub struct Sent {
     pub state: LinkState,
     /// The sessions it goes to.
     pub delivered_to: Vec<SessionId>,
+    /// `held` or `stopped`, if a guard or a Stop holds it back.
+    pub held: Option<&'static str>,
 }
 
 /// A member of a link.

@@ -18,7 +18,7 @@ use super::deciding::{Deciding, Item, Paying};
 use super::effects::effects;
 use super::host::{Host, RETRY_FULL, Stage};
 use super::idempotency::{ANSWERED, IDEM, IDEM_TTL, claim_key};
-use super::io::{Around, Condition, Earlier, Output, RequestId, Verdict, Wanted, Why};
+use super::io::{Around, Condition, Earlier, Found, Output, RequestId, Verdict, Wanted, Why};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::copies;
 use crate::ports::{
@@ -108,6 +108,7 @@ impl Host {
         });
         let facts = Facts {
             budgets: deciding.found.budgets.clone(),
+            voices: deciding.found.voices.clone(),
             unkept: self.unkept.clone(),
             shown: if command.stops_turns() { self.runs.shown() } else { BTreeMap::new() },
             ..working
@@ -144,6 +145,9 @@ impl Host {
             Ok(()) => Ok(Answer { event: events.first().cloned(), ..self.nothing_new() }),
             Err(rejection) => Err(HallError::Rejected(Box::new(rejection))),
         };
+        if deciding.items.len() > deciding.verdicts.len() + 1 {
+            self.let_hear(&mut deciding.found, &events);
+        }
         deciding.events.extend(events);
         deciding.charges.extend(charges);
         if let Some(unkept) = unkept {
@@ -156,7 +160,10 @@ impl Host {
                 .owed
                 .extend(item.owing.owed.iter().map(|owed| owed.delivery(item.owing.hops, last)));
         }
-        if let (Some(key), Ok(answer)) = (item.idempotency(), &verdict) {
+        let held_back = self.held_back(&verdict, &deciding.events);
+        if let (Some(key), Some(answer)) =
+            (item.idempotency(), verdict.as_ref().ok().or(held_back.as_ref()))
+        {
             let outcome =
                 answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default();
             deciding.keys.push(ClaimChange::Take(self.claim_of(IDEM, key, outcome, deciding.now)));
@@ -165,6 +172,24 @@ impl Host {
             deciding.taken.insert(claim_key(key), earlier);
         }
         deciding.push(verdict);
+    }
+
+    /// Returns the answer under which words that were held back are remembered: a client that sends
+    /// them again is told the same, whatever holds then.
+    fn held_back(&self, verdict: &Verdict, events: &[Recorded]) -> Option<Answer> {
+        let Err(HallError::Rejected(rejection)) = verdict else { return None };
+        let kept =
+            events.last().filter(|_| rejection.is_held_back() && rejection.kept.is_some())?;
+        Some(Answer { event: Some(kept.clone()), ..self.nothing_new() })
+    }
+
+    /// The decisions after this one know what was said with it.
+    fn let_hear(&self, found: &mut Found, events: &[Recorded]) {
+        let is_said = |recorded: &&Recorded| matches!(recorded.event, Event::Posted(_));
+        let Some(state) = self.working().conversation() else { return };
+        for recorded in events.iter().filter(is_said) {
+            Arc::make_mut(&mut found.voices).note(state, recorded);
+        }
     }
 
     /// Notes words that nobody keeps, until an event tells of them. What a restart forgets of that

@@ -294,6 +294,8 @@ mod tests {
             asks: Vec::new(),
             unproven: false,
             unasked: false,
+            own: None,
+            resets: false,
             reply_to: None,
             turn: None,
             tags,

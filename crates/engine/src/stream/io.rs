@@ -11,6 +11,7 @@ use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
 use moothall_kernel::invariants::Broken;
 use moothall_kernel::task::Task;
 use moothall_kernel::time::{Millis, Timestamp};
+use moothall_kernel::voices::Voices;
 use moothall_kernel::{Aggregate, Conversation};
 use serde_json::{Map, Value};
 
@@ -183,6 +184,8 @@ pub struct Found {
     pub here: Attendees,
     /// What may be spent, and was.
     pub budgets: Arc<Budgets>,
+    /// The words that agents said lately in all conversations.
+    pub voices: Arc<Voices>,
 }
 
 /// Everything that a host is told.

@@ -69,6 +69,7 @@ impl Shell {
             Output::Count { events, charges } => {
                 if let Some(state) = self.host.conversation() {
                     self.hall.meters.committed(&self.stream, state, &events);
+                    self.hall.voices.note(state, &events);
                 }
                 self.hall.meters.charged(&charges);
             }
@@ -129,7 +130,7 @@ impl Shell {
         let earlier = look_up(&*self.hall.store.log, &keys, now).await;
         crash::point("keys_looked_up");
         let here = self.hall.presences.attendees(&self.stream, self.host.conversation(), now);
-        Found { earlier, here, budgets: self.hall.purses.facts() }
+        Found { earlier, here, budgets: self.hall.purses.facts(), voices: self.hall.voices.facts() }
     }
 
     async fn append(&mut self, batch: StreamBatch) -> Result<Vec<u64>, AppendError> {

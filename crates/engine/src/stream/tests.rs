@@ -166,6 +166,7 @@ fn found() -> Input {
         earlier: Ok(BTreeMap::new()),
         here: <_>::default(),
         budgets: <_>::default(),
+        voices: <_>::default(),
     })
 }
 

@@ -13,6 +13,9 @@ use crate::answers::HallError;
 use crate::hall::inner::Inner;
 use crate::stream::effects::{management_of, membership_of};
 
+/// Words that agents of a task exchange before a person has to go on.
+const TASK_EXCHANGES_MAX: u32 = 200;
+
 impl Inner {
     /// Agents with the names that they registered under.
     pub(crate) async fn named_agents(
@@ -42,7 +45,11 @@ impl Inner {
         }
         let agents = self.named_agents(&all).await?;
         let defaults = (*self.standing().defaults()).clone();
-        let policy = Box::new(Policy { name: PolicyName::PLAIN, ..defaults });
+        let policy = Box::new(Policy {
+            name: PolicyName::PLAIN,
+            max_exchanges_without_human: TASK_EXCHANGES_MAX,
+            ..defaults
+        });
         Ok(TaskOrder::Begin { name, by, participants, first, agents, policy })
     }
 

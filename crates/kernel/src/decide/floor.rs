@@ -125,6 +125,10 @@ impl Decider<'_> {
         if guards.exchanges >= self.state.policy.max_exchanges_without_human {
             return Some(Guard::Exchanges);
         }
+        // A task lives of its agents talking to each other: it has a limit of its own for all.
+        if self.state.task().is_some() {
+            return None;
+        }
         let since = self.now - PAIR_WINDOW;
         let recent = |times: &std::collections::VecDeque<Timestamp>| {
             times.iter().filter(|at| **at > since).count() >= PAIR_MAX
@@ -137,15 +141,17 @@ impl Decider<'_> {
         self.emit(Event::GuardTripped { guard });
     }
 
-    /// Watches what crosses a link. (Ruling 18.)
+    /// Watches what agents say to each other. (Rulings 16 and 18.)
     pub(crate) fn guard_exchanges(&mut self) {
         if self.state.guards.held.is_some() {
             return;
         }
         let guards = &self.state.guards;
-        let repeated = guards.recent.back().is_some_and(|last| {
-            guards.recent.iter().filter(|hash| *hash == last).count() >= REPEATS_MAX
-        });
+        let repeats = self.state.task().is_none();
+        let repeated = repeats
+            && guards.recent.back().is_some_and(|last| {
+                guards.recent.iter().filter(|hash| *hash == last).count() >= REPEATS_MAX
+            });
         let pairs: Vec<_> = guards.pairs.keys().cloned().collect();
         let tripped = pairs.iter().find_map(|(by, woken)| self.tripped(by, woken));
         let exchanges = (guards.exchanges >= self.state.policy.max_exchanges_without_human)

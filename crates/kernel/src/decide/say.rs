@@ -124,6 +124,7 @@ impl Decider<'_> {
     pub(crate) fn words(&self, post: Post, kind: Kind, depth: u32, named: &Named) -> Posted {
         let may_see =
             |id: &ParticipantId| post.only_for.as_ref().is_none_or(|others| others.contains(id));
+        let resets = kind == Kind::Human && self.resets_guards(&post);
         Posted {
             from: post.by.id,
             kind,
@@ -136,6 +137,8 @@ impl Decider<'_> {
             typed_at: post.typed_at,
             unproven: !post.by.proven,
             unasked: kind == Kind::Agent,
+            own: None,
+            resets,
             asks: post.asks,
             reply_to: post.reply_to,
             turn: None,
@@ -272,6 +275,7 @@ impl Decider<'_> {
 
     /// An agent speaks without having been asked. (Ruling 21.)
     fn admit_unsolicited(&mut self, post: Post) -> Result<(), Rejection> {
+        self.check_own(&post)?;
         let round_cause = self.state.floor.round.as_ref().map(|round| &round.cause);
         let unsolicited = self.state.rules().unsolicited;
         let near = match unsolicited {
@@ -285,8 +289,13 @@ impl Decider<'_> {
             self.check_reply_limits(&post, depth)?;
         }
         let named = mentions::named(&post.body, &self.state.participants, &post.by.id);
-        let posted = self.words(post, Kind::Agent, depth, &named);
+        let own = self.own_words(&post, &named);
+        let is_exchange = own.exchange;
+        let posted = Posted { own: Some(own), ..self.words(post, Kind::Agent, depth, &named) };
         self.spoke(posted);
+        if is_exchange {
+            self.guard_exchanges();
+        }
         Ok(())
     }
 

@@ -1,11 +1,14 @@
 //! How events change a conversation: [`Conversation::apply`], and nothing else.
 
+use std::collections::BTreeSet;
+
 use crate::model::event::{
     Cause, Change, Event, Posted, Recorded, TaskOrigin, TurnKind, Why, WhyNot,
 };
 use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WAITED_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
+use crate::model::own::Stop;
 use crate::model::participant::{Kind, Participant};
 use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
 use crate::model::start::{OpenStart, Stage};
@@ -160,7 +163,9 @@ impl Conversation {
                 self.floor.starts.remove(permission);
                 self.apply_permission_closed(permission, ts, Settlement::Withdrawn(*because));
             }
-            Event::Stopped { .. } => {
+            Event::Stopped { by, holds } => {
+                self.restraint.stop =
+                    holds.then(|| Stop { by: by.clone(), excused: BTreeSet::new() });
                 self.empty_queue(recorded.seq);
                 self.floor.round = None;
                 self.floor.drop_earlier();
@@ -222,6 +227,9 @@ impl Conversation {
                 self.muted_by_proof.retain(|id| !targets.contains(id));
             }
             Change::Paused { on } => {
+                if !on {
+                    self.restraint.stop = None;
+                }
                 self.paused = *on;
                 self.paused_by_proof = *on && (proven || self.paused_by_proof);
             }
@@ -230,7 +238,7 @@ impl Conversation {
                     Discussion { on: *on, allow_agent_mentions: *allow_agent_mentions };
             }
             Change::InvitedAuto { on } => self.invited_auto = *on,
-            Change::Prodded { .. } => {}
+            Change::Prodded { .. } => self.restraint.stop = None,
             Change::PolicySet { policy, .. } => {
                 if policy.name != self.policy.name {
                     self.floor.round = None;
@@ -241,7 +249,10 @@ impl Conversation {
                 let named = self.floor.round.as_ref().map_or(0, |round| round.named);
                 self.floor.cap = self.floor.cap.min(policy.max_agent_turns_per_message.max(named));
             }
-            Change::GuardLifted => self.guards = Guards::default(),
+            Change::GuardLifted => {
+                self.guards = Guards::default();
+                self.restraint.stop = None;
+            }
             Change::Bound { target } => {
                 self.bindings.insert(target.clone());
             }
@@ -336,17 +347,26 @@ impl Conversation {
             }
         }
         if posted.kind == Kind::Human {
-            // Words that anybody could have said reset nothing: an agent could otherwise lift what
-            // was meant to stop it.
-            if !unproven {
-                self.guards = Guards::default();
-            }
+            self.apply_person_spoke(posted, recorded.ts);
             if posted.queued {
                 self.floor.queue.push_back(Spoken::of(posted, cause));
             }
             return;
         }
         self.apply_agent_spoke(posted, cause, recorded.ts);
+    }
+
+    fn apply_person_spoke(&mut self, posted: &Posted, ts: Timestamp) {
+        if posted.resets && self.guards.held.is_some() {
+            self.restraint.lifted(ts);
+        }
+        if posted.resets || !posted.lacks_person() {
+            self.guards = Guards::default();
+        }
+        match &posted.typed_at {
+            Some(terminal) => self.restraint.person_typed(terminal),
+            None => self.restraint.person_spoke(),
+        }
     }
 
     /// What somebody had said when a person stopped it counts as its reply, and gives nobody a
@@ -364,10 +384,19 @@ impl Conversation {
     }
 
     fn apply_agent_spoke(&mut self, posted: &Posted, cause: Cause, ts: Timestamp) {
-        self.guards.exchanges += 1;
-        self.guards.recent.push_back(posted.fingerprint);
-        if self.guards.recent.len() > FINGERPRINTS_KEPT {
-            self.guards.recent.pop_front();
+        if posted.own.as_ref().is_none_or(|own| own.exchange) {
+            self.guards.exchanges += 1;
+            self.guards.recent.push_back(posted.fingerprint);
+            if self.guards.recent.len() > FINGERPRINTS_KEPT {
+                self.guards.recent.pop_front();
+            }
+        }
+        self.restraint.agent_spoke(&posted.from, ts);
+        if let Some(own) = &posted.own {
+            self.restraint.own_words(&posted.from, own, (cause.seq, ts));
+            for other in &own.with {
+                self.note_pair(&posted.from, other, ts);
+            }
         }
         if let Some(participant) = self.participant_mut(&posted.from) {
             participant.spoke_at = Some(ts);

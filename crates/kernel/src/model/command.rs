@@ -9,16 +9,18 @@ pub use crate::model::actor::Actor;
 use crate::model::budget::Budgets;
 use crate::model::event::{Cause, Fault, Recorded, To, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
-use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::participant::{
     Address, AgentFacts, Answers, Kind, Part, Participant, Profile, TerminalReach,
 };
 use crate::model::permission::{Question, Withdrawn};
 pub use crate::model::post::Post;
+pub use crate::model::rejection::{HELD, Refusal, Rejection, STOPPED};
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::{StartOutcome, StartRequest};
 use crate::model::task_command::{TaskCommand, TaskOrder};
 use crate::model::time::Millis;
+use crate::model::voices::Voices;
 use crate::planted::{self, Bug};
 
 /// Longest type or label of an event, in characters.
@@ -42,6 +44,8 @@ pub struct Facts {
     pub unkept: BTreeMap<ParticipantId, (u64, u64)>,
     /// What people were shown of the answers of running turns, for those who stop them.
     pub shown: BTreeMap<TurnNo, Shown>,
+    /// The words that agents said lately in all conversations.
+    pub voices: Arc<Voices>,
 }
 
 impl Facts {
@@ -536,52 +540,6 @@ impl Invite {
             reach: None,
             resembles: None,
         }
-    }
-}
-
-/// What kind of no it was. Surfaces turn each into their own number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// The request makes no sense.
-    Invalid,
-    /// Somebody else may do that.
-    Forbidden,
-    /// There is no such thing.
-    NotFound,
-    /// There was one, and it is gone for good.
-    Gone,
-    /// Not now, or not any more.
-    Conflict,
-    /// Too large.
-    TooLarge,
-}
-
-/// A no, with a way forward.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rejection {
-    /// What kind.
-    pub refusal: Refusal,
-    /// The stable code of the error, in snake case.
-    pub code: &'static str,
-    /// What was wrong and what to do, in one or two sentences.
-    pub message: String,
-    /// Whom it is about.
-    pub participant: Option<ParticipantId>,
-    /// The event that keeps the refused words, where they are kept.
-    pub kept: Option<EventId>,
-}
-
-impl Rejection {
-    /// A rejection.
-    pub fn new(refusal: Refusal, code: &'static str, message: impl Into<String>) -> Self {
-        Self { refusal, code, message: message.into(), participant: None, kept: None }
-    }
-
-    /// Says whom it is about.
-    #[must_use]
-    pub fn about(mut self, participant: &ParticipantId) -> Self {
-        self.participant = Some(participant.clone());
-        self
     }
 }
 

@@ -8,6 +8,7 @@ use crate::model::budget::{Raise, Spent};
 use crate::model::gathering::GatheringEvent;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::message_part::PartPlace;
+use crate::model::own::OwnWords;
 use crate::model::participant::{Address, AgentFacts, Kind, Part, Profile, TerminalReach};
 use crate::model::permission::{PermissionOption, Withdrawn};
 use crate::model::settings::Policy;
@@ -102,6 +103,13 @@ pub struct Posted {
     /// An agent said it, and no proven person had asked for it, at however many removes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unasked: bool,
+    /// Findings about an agent's words that answer no turn. Logs from before they were kept
+    /// have none, and each of their contributions counts as an exchange.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<OwnWords>,
+    /// A person's words without proof with which the guards begin to count anew; a hold ends.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub resets: bool,
     /// Agents whom a person has answer it, one after the other, and nobody else.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<ParticipantId>,
@@ -415,6 +423,10 @@ pub enum SuppressedBecause {
     /// A person had stopped its turn, of which the words that were shown by then stand in the
     /// conversation. It cannot be published.
     Stopped,
+    /// A guard held the conversation, and the words answered no turn.
+    Held,
+    /// A person had stopped the conversation, and the words answered no turn.
+    AfterStop,
 }
 
 /// Everything that can happen in a conversation.
@@ -781,6 +793,9 @@ pub enum Event {
     Stopped {
         /// The participant who did it.
         by: ParticipantId,
+        /// Agents' own words are held back until a person speaks. Logs from before that do not say.
+        #[serde(default, skip_serializing_if = "is_false")]
+        holds: bool,
     },
     /// A guard holds the floor until a person goes on.
     #[serde(rename = "held")]
@@ -881,6 +896,8 @@ impl Posted {
             asks: Vec::new(),
             unproven: false,
             unasked: false,
+            own: None,
+            resets: false,
             reply_to: None,
             turn: None,
             tags: Vec::new(),
@@ -908,6 +925,18 @@ impl Posted {
             if let To::One(id) = &self.to { Some(id).filter(|id| **id != self.from) } else { None };
         let named = self.mentions.iter().filter(|id| Some(*id) != to);
         to.into_iter().chain(named).cloned().collect()
+    }
+
+    /// True for an agent's words, if it said them itself: other words are compared with them.
+    pub(crate) fn is_agents_voice(&self) -> bool {
+        let kept = self.stopped || self.published.is_some();
+        !self.is_persons() && !kept && self.from.as_str() != ParticipantId::MOOTHALL
+    }
+
+    /// True for words of a person that asked no agent because a guard held the conversation: they
+    /// came without proof, and lifted the hold too often before. (Ruling 41.)
+    pub fn is_held_for_proof(&self) -> bool {
+        self.is_persons() && self.unproven && self.typed_at.is_none() && !self.resets
     }
 
     /// Whether they are a person's words.
@@ -1062,7 +1091,7 @@ impl Event {
             | Event::Unarchived { by }
             | Event::Deleted { by }
             | Event::Controlled { by, .. }
-            | Event::Stopped { by }
+            | Event::Stopped { by, .. }
             | Event::PermissionAnswered { by, .. }
             | Event::Redacted { by, .. } => Some(by),
             Event::Posted(Posted { from, .. }) | Event::Custom { from, .. } => Some(from),

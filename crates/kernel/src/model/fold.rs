@@ -21,3 +21,7 @@ pub(crate) const CAUSES_KEPT: usize = 32;
 pub(crate) const LOST_WAITS: Millis = Millis::from_secs(3600);
 /// How long a round waits for a turn, in policies that do not say it.
 pub(crate) const PATIENCE_UNSAID: Millis = Millis::from_secs(30);
+/// Times at which an agent's own words were said, since a person spoke.
+pub(crate) const OWN_KEPT: usize = 30;
+/// Times at which words without proof lifted a guard's hold.
+pub(crate) const LIFTS_KEPT: usize = 6;

@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::model::event::Recorded;
-use crate::model::fold::{ENDED_KEPT, FINGERPRINTS_KEPT, SETTLED_KEPT, WOKEN_KEPT};
+use crate::model::fold::{
+    ENDED_KEPT, FINGERPRINTS_KEPT, LIFTS_KEPT, OWN_KEPT, SETTLED_KEPT, WOKEN_KEPT,
+};
 use crate::model::ids::Seq;
 use crate::model::state::{Conversation, Turn};
 use crate::model::task::{Task, TaskStatus};
@@ -216,5 +218,7 @@ fn memory(state: &Conversation) -> bool {
     floor.ended.len() <= ENDED_KEPT
         && floor.settled.len() <= SETTLED_KEPT
         && guards.recent.len() <= FINGERPRINTS_KEPT
+        && state.restraint.said.len() <= OWN_KEPT
+        && state.restraint.lifts.len() <= LIFTS_KEPT
         && guards.pairs.values().all(|times| times.len() <= WOKEN_KEPT)
 }

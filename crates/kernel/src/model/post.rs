@@ -26,6 +26,8 @@ pub struct Post {
     pub parts: Vec<PartPlace>,
     /// Who may see it beside its speaker, and nobody else; everybody where nothing is said.
     pub only_for: Option<Vec<ParticipantId>>,
+    /// The public id of the credential that it came with.
+    pub credential: Option<String>,
 }
 
 impl Post {
@@ -47,6 +49,7 @@ impl Post {
             asks: Vec::new(),
             parts: Vec::new(),
             only_for: None,
+            credential: None,
         }
     }
 }

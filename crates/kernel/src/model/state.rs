@@ -10,6 +10,7 @@ use crate::model::event::{Cause, Guard, Posted, Recorded, To};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::own::Restraint;
 use crate::model::participant::{Kind, Part, Participant, TerminalReach};
 use crate::model::permission::{OpenQuestion, Settled, Settlement};
 use crate::model::refused::Refusals;
@@ -74,6 +75,8 @@ pub struct Conversation {
     pub(crate) bindings: BTreeSet<String>,
     pub(crate) floor: Floor,
     pub(crate) guards: Guards,
+    /// Agents' own words, and those that set them free.
+    pub(crate) restraint: Restraint,
     pub(crate) spending: Spending,
     /// The gathering that goes on, or the last one.
     pub(crate) gathering: Option<Gathering>,
@@ -273,6 +276,7 @@ impl Conversation {
             bindings: BTreeSet::new(),
             floor: Floor::default(),
             guards: Guards::default(),
+            restraint: Restraint::default(),
             spending: Spending::default(),
             gathering: None,
             summaries: Summaries::default(),
@@ -371,6 +375,11 @@ impl Conversation {
     /// The guard that holds the floor, if one does.
     pub fn held(&self) -> Option<Guard> {
         self.guards.held
+    }
+
+    /// The person whose Stop still holds back agents' own words, if one does.
+    pub fn stopped_by(&self) -> Option<&ParticipantId> {
+        self.restraint.stop.as_ref().map(|stop| &stop.by)
     }
 
     /// How much waits here for a person: what agents ask permission for, a guard that holds the

@@ -60,6 +60,8 @@ pub(crate) struct Rules {
     pub(crate) tells_outcomes: bool,
     /// Whether a message by which a person says who answers goes to the others as well.
     pub(crate) tells_unasked: bool,
+    /// True if whatever is said goes on to all the others.
+    pub(crate) passes_on: bool,
     /// Whether gatherings are held under it.
     pub(crate) gathers: bool,
     /// What it adds to what a participant is told about the conversation, as whole lines.

@@ -11,7 +11,7 @@ pub(crate) static RULES: Rules = Rules {
     react: |_| None,
     queues: |_| false,
     // The step finds by itself who has not heard the newest words.
-    on_posted: |_, _| {},
+    on_posted: |decider, spoken| decider.tell_held(spoken),
     on_taken: |decider, spoken| decider.link_all(spoken),
     on_reply: |decider, _| decider.guard_exchanges(),
     step: |decider| decider.take_queued() || decider.step_open(),
@@ -25,6 +25,7 @@ pub(crate) static RULES: Rules = Rules {
     frames: Frames::Alone,
     tells_outcomes: true,
     tells_unasked: true,
+    passes_on: true,
     gathers: false,
     introduction: |_, _| None,
     request: |_, turn| {
@@ -47,6 +48,15 @@ impl Decider<'_> {
             }
             if self.can_take_turns(&id, &spoken.cause) && self.may_wake(spoken, &id) {
                 self.grant(&id, Why::Link, TurnKind::Reply, true, &spoken.cause);
+            }
+        }
+    }
+
+    /// Records why no agent is asked about a person's words, if a guard holds.
+    fn tell_held(&mut self, spoken: &Spoken) {
+        for id in nominate(self.state, spoken).polled {
+            if self.unable(&id).is_none() {
+                self.may_wake(spoken, &id);
             }
         }
     }

@@ -24,6 +24,7 @@ pub(crate) static RULES: Rules = Rules {
     frames: Frames::None,
     tells_outcomes: true,
     tells_unasked: false,
+    passes_on: false,
     gathers: false,
     introduction: |_, _| None,
     request: |_, _| None,

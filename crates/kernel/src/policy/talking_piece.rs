@@ -47,6 +47,7 @@ pub(crate) static RULES: Rules = Rules {
     frames: Frames::WithRequest,
     tells_outcomes: false,
     tells_unasked: false,
+    passes_on: false,
     gathers: true,
     introduction,
     request,

@@ -25,6 +25,8 @@ pub struct Draft {
     pub body: String,
     /// What they reply to.
     pub reply_to: Option<Cause>,
+    /// Nothing proves whose words they are.
+    pub unproven: bool,
 }
 
 impl Conversation {
@@ -39,7 +41,8 @@ impl Conversation {
         let named = mentions::named(&draft.body, &self.participants, speaker);
         let human = self.is_human(speaker);
         let (seq, id) = (self.head.next(), EventId::of(&self.stream, self.head.next(), now));
-        let cause = Cause { seq, id, from: speaker.clone(), depth: 0, unproven: false };
+        let unproven = draft.unproven && human;
+        let cause = Cause { seq, id, from: speaker.clone(), depth: 0, unproven };
         let replies_to =
             draft.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
         let (author, to, mentions) = (speaker.clone(), draft.to.clone(), named.participants);
@@ -84,6 +87,15 @@ impl Conversation {
         forecast
     }
 
+    /// True if these words would wake no agent: a guard holds, and they do not lift it, or
+    /// they are an agent's own and would be held back.
+    fn would_be_held(&self, cause: &Cause, now: Timestamp) -> bool {
+        match self.is_human(&cause.from) {
+            true => self.held().is_some() && cause.unproven && !self.may_lift(now),
+            false => self.holds_back(&cause.from).is_some(),
+        }
+    }
+
     fn forecast(
         &self,
         id: &ParticipantId,
@@ -94,6 +106,9 @@ impl Conversation {
     ) -> Result<Why, WhyNot> {
         if self.muted.contains(id) {
             return Err(WhyNot::Muted);
+        }
+        if self.would_be_held(cause, now) {
+            return Err(WhyNot::Held);
         }
         if self.paused {
             return Err(WhyNot::Paused);

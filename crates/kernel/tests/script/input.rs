@@ -11,6 +11,7 @@
 //! user?: words           words of somebody who says that they are the user, and proves nothing;
 //!                        `by user?: …` too
 //! post codex: words      words of an agent that nobody asked for
+//! elsewhere codex: words  words of an agent in another conversation of the hall
 //! user at codex: words   words that a person typed in codex's own terminal
 //! bind link:a,b          hold a key
 //! reads a b             (they are here and take no turns)
@@ -134,7 +135,7 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
             Ok(())
         }
         "prompt" => prompt(player, &rest, out),
-        "preview" => preview(player, &line["preview".len()..], out),
+        "preview" => preview(player, &by, &line["preview".len()..], out),
         _ => {
             let command = command(player, by, verb, &rest)?;
             player.submit(command, out);
@@ -170,6 +171,10 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         [speaker] => (*speaker, To::All, true),
         [speaker, "->", to] => (*speaker, To::One(ParticipantId::new(to)), true),
         ["post", speaker] => (*speaker, To::All, false),
+        ["elsewhere", speaker] => {
+            player.hears_elsewhere(speaker, body);
+            return Ok(());
+        }
         ["user", "at", terminal] => {
             let typed_at = Some(ParticipantId::new(terminal));
             player.submit(
@@ -374,15 +379,16 @@ fn memory(prompt: &Prompt) -> String {
     summary.chain(prompt.history.iter().map(|told| told.line.clone())).collect()
 }
 
-fn preview(player: &Player, words: &str, out: Out<'_>) -> Result<(), String> {
+fn preview(player: &Player, by: &Actor, words: &str, out: Out<'_>) -> Result<(), String> {
     let (place, words) = words
         .trim()
         .split_once(' ')
         .filter(|(place, _)| place.starts_with('^'))
         .unwrap_or(("", words.trim()));
     let reply_to = if place.is_empty() { None } else { Some(said_at(player, place)?) };
-    let draft = Draft { body: words.to_owned(), reply_to, ..Draft::default() };
-    let forecast = player.state.preview(player.now, &ParticipantId::user(), &draft, &player.facts);
+    let unproven = !by.proven;
+    let draft = Draft { body: words.to_owned(), reply_to, unproven, ..Draft::default() };
+    let forecast = player.state.preview(player.now, &by.id, &draft, &player.facts);
     out.extend(forecast.iter().map(|entry| match entry.verdict {
         Ok(why) => format!("{} would be asked: {}", entry.participant, super::output::word(&why)),
         Err(why_not) => {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use moothall_kernel::Conversation;
-use moothall_kernel::command::{Command, EngineCommand, Facts};
+use moothall_kernel::command::{Actor, ClientCommand, Command, EngineCommand, Facts, Post};
 use moothall_kernel::decide::Decision;
 use moothall_kernel::duties::Run;
 use moothall_kernel::event::{Event, Recorded};
@@ -99,7 +99,18 @@ impl Player {
         let decision = self.state.decide(self.now, command, &self.facts);
         let budgets = Arc::make_mut(&mut self.facts.budgets);
         decision.charges.iter().for_each(|charge| budgets.charge(charge));
+        let voices = Arc::make_mut(&mut self.facts.voices);
+        decision.events.iter().for_each(|recorded| voices.note(&self.state, recorded));
         decision
+    }
+
+    /// An agent says something in another conversation.
+    pub fn hears_elsewhere(&mut self, speaker: &str, body: String) {
+        let mut other = Conversation::new(StreamId::new("elsewhere"));
+        let post = Post::new(Actor::named(speaker), body);
+        let said = other.decide(self.now, ClientCommand::Post(post), &Facts::default());
+        let voices = Arc::make_mut(&mut self.facts.voices);
+        said.events.iter().for_each(|recorded| voices.note(&other, recorded));
     }
 
     fn tell(&mut self, events: Vec<Recorded>, out: &mut Vec<String>) {

@@ -106,7 +106,7 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
             StartOutcome::Refused { by } => format!("{by} refused what {participant} asked for"),
             StartOutcome::Expired => format!("nobody answered what {participant} asked for"),
         },
-        Event::Stopped { by } => format!("stopped by {by}"),
+        Event::Stopped { by, .. } => format!("stopped by {by}"),
         Event::BudgetSpent { spent, currency, .. } => {
             format!("{} until {}", spent.sentence(currency), spent.until)
         }

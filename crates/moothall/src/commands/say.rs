@@ -37,12 +37,14 @@ pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
     for warning in &accepted.warnings {
         note(&format!("warning: {warning}"));
     }
-    let said = accepted.event.as_ref().map_or(0, |event| event.seq);
-    if args.wait
-        && let Some(event) = &accepted.event
-    {
+    let Some(event) = &accepted.event else {
+        note("These words are kept and not said: they wait until a person speaks there.");
+        return Ok(());
+    };
+    if args.wait {
         return wait(context, event).await;
     }
+    let said = event.seq;
     if !context.printer.json {
         note(&format!(
             "Said as {said}. Read on: moothall tail -   Who answers and why: moothall why - {said}"

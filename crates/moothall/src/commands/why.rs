@@ -1,7 +1,8 @@
 //! `why`: who was asked, why, what came of it, and why others were not.
 
 use moothall_surfaces::wire::{
-    Envelope, SessionEntry, ThreadStateAnswer, TurnEntry, TurnList, UsageAnswer, UsageRow,
+    Envelope, SessionEntry, ThreadStateAnswer, TurnEntry, TurnList, UnaskedMessage, UsageAnswer,
+    UsageRow,
 };
 use serde::Serialize;
 
@@ -27,6 +28,9 @@ struct Story {
     /// Where it has no turns of its own: those about something newer that cover it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     covered_by: Vec<TurnEntry>,
+    /// The person who stopped the conversation while it waited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped_by: Option<String>,
 }
 
 /// All that is told about a conversation.
@@ -53,6 +57,7 @@ pub async fn run(context: &Context, args: &Why) -> Result<(), Fault> {
     .await?;
     let mut stories = tell(thread, page.events, list.turns, args.message.as_deref())?;
     stories.whole = list.whole;
+    stories.note_stops(&list.unasked);
     let used: UsageAnswer =
         context.client.get(&format!("/usage?thread={}", segment(&stories.thread))).await?;
     (stories.usage, stories.currency) = (used.total, used.currency);
@@ -85,6 +90,13 @@ async fn room(client: &Client, thread: &str) -> Room {
 }
 
 impl Stories {
+    fn note_stops(&mut self, unasked: &[UnaskedMessage]) {
+        for story in &mut self.messages {
+            let stop = unasked.iter().find(|one| one.message == story.message.id);
+            story.stopped_by = stop.and_then(|one| one.by.clone());
+        }
+    }
+
     fn has_links(&self) -> bool {
         let told = self.messages.iter().flat_map(|story| &story.turns);
         told.chain(&self.others).any(|turn| turn.why.as_deref() == Some(LINK))
@@ -118,7 +130,12 @@ fn tell(
                 .filter(|turn| mine.is_empty() && covers(turn, &message))
                 .cloned()
                 .collect();
-            told.messages.push(Story { message, turns: mine, covered_by: covering });
+            told.messages.push(Story {
+                message,
+                turns: mine,
+                covered_by: covering,
+                stopped_by: None,
+            });
         }
     }
     match only {
@@ -169,7 +186,7 @@ fn print(
             "Your credential shows you your own turns alone: who else was asked, and why, is shown to credentials with the scope threads:admin.",
         );
     }
-    for Story { message, turns, covered_by } in &stories.messages {
+    for Story { message, turns, covered_by, stopped_by } in &stories.messages {
         let words = words_of(message);
         let first = words.lines().next().unwrap_or_default();
         let place =
@@ -181,15 +198,13 @@ fn print(
         ))?;
         if turns.is_empty() {
             let waits = state.state.queue.iter().any(|queued| queued.seq == message.seq);
-            let fate = match (waits, message.meta.queue_full) {
-                (true, _) => Some("it waits until earlier messages are answered"),
-                (false, true) => Some("queue_full: too many messages waited already"),
-                (false, false) => None,
+            let fate = match (stopped_by, waits, message.meta.queue_full) {
+                (Some(by), ..) => format!("stopped by {}", faces.name(by)),
+                (None, false, true) => "queue_full: too many messages waited already".into(),
+                (None, true, _) => "it waits until earlier messages are answered".into(),
+                (None, false, false) => unasked(faces, stories.whole, covered_by),
             };
-            printer.line(&printer.paint(
-                Style::Dim,
-                &format!("      {}", unasked(faces, fate, stories.whole, covered_by)),
-            ))?;
+            printer.line(&printer.paint(Style::Dim, &format!("      {fate}")))?;
         }
         for turn in turns {
             printer.line(&row(printer, faces, room, turn, &stories.currency))?;
@@ -211,13 +226,10 @@ fn print(
 }
 
 /// What became of a message that has no turn of its own.
-fn unasked(faces: &Faces, fate: Option<&str>, whole: bool, covered_by: &[TurnEntry]) -> String {
+fn unasked(faces: &Faces, whole: bool, covered_by: &[TurnEntry]) -> String {
     let turn = |turn: &TurnEntry| {
         format!("{}'s turn about {}", faces.name(&turn.participant), turn.cause.seq)
     };
-    if let Some(fate) = fate {
-        return fate.into();
-    }
     match covered_by {
         [] if whole => "nobody was asked".into(),
         [] => "who was asked is not shown to you".into(),

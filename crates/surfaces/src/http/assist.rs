@@ -15,6 +15,7 @@ use super::App;
 use super::events::warnings_of;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::Explained;
+use crate::held;
 use crate::parse_event;
 use crate::request::{Body, KeptRef, ThreadId, addressee};
 use crate::strict::Inbound;
@@ -37,7 +38,8 @@ pub async fn preview(
     let to = addressee(to.as_deref())?;
     let door = body.door(&app.entrance);
     let reply_to = parse_event::cause(&door, &stream, reply_to.as_deref()).await?;
-    let draft = moothall_kernel::preview::Draft { to, body: content, reply_to };
+    let unproven = !by.proven;
+    let draft = moothall_kernel::preview::Draft { to, body: content, reply_to, unproven };
     let forecast = door
         .preview(&stream, by.id, draft)
         .await
@@ -100,16 +102,11 @@ pub async fn run(
         },
         Ordered::Do(permitted, text) => {
             body.rates().command(body.caller(), &permitted)?;
-            let answer = door
-                .submit(*permitted, idempotency)
-                .await
-                .map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
-            let warnings = answer.event.iter().flat_map(warnings_of);
+            let answer = door.submit(*permitted, idempotency).await;
+            let said = held::said(answer, body.caller(), &stream)?;
+            let warnings = said.event.iter().flat_map(warnings_of).chain(said.warnings);
             let text = std::iter::once(text).chain(warnings).collect::<Vec<_>>().join(" ");
-            CommandRan {
-                text,
-                event: answer.event.map(|recorded| Envelope::of(&stream, &recorded)),
-            }
+            CommandRan { text, event: said.event.map(|recorded| Envelope::of(&stream, &recorded)) }
         }
     }))
 }
@@ -131,7 +128,11 @@ async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<Strin
         }
     }
     let Some(latest) = latest else { return Ok("Nobody has said anything yet.".into()) };
+    let stopped = explained.forgotten(Some(latest)).into_iter().find_map(|one| one.by);
     let entries = explained.list(Some(latest), None);
+    if let Some(by) = stopped {
+        return Ok(format!("{by} stopped the conversation while the latest message waited."));
+    }
     if entries.is_empty() {
         return Ok("Nobody was asked about the latest message.".into());
     }

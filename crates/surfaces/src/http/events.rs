@@ -15,6 +15,7 @@ use moothall_kernel::time::Timestamp;
 
 use super::App;
 use crate::error::{ApiError, ApiResult};
+use crate::held;
 use crate::parse_event;
 use crate::request::{Body, Params, ThreadId};
 use crate::wire::{Accepted, Envelope, ErrorBody, EventPage, JoinPrompt, NewEvent};
@@ -181,9 +182,10 @@ pub async fn post(
         .map_err(|error| ApiError::from(error).in_thread(&stream))?;
     body.rates().command(body.caller(), &permitted)?;
     let answer = door.submit(permitted, body.idempotency(&parsed.by)).await;
-    let answer = answer.map_err(|error| ApiError::of_hall(error, Some(&stream)))?;
-    let event = answer.event.as_ref();
+    let said = held::said(answer, body.caller(), &stream)?;
+    let event = said.event.as_ref();
     let mut warnings = parsed.warnings;
+    warnings.extend(said.warnings);
     warnings.extend(event.into_iter().flat_map(warnings_of));
     if let Some(recorded) = event {
         warnings.extend(unknown_speaker(&door, &stream, recorded).await);

@@ -40,10 +40,11 @@ pub async fn list(
     let head = door.find(Action::ListTurns, &stream).await?.head;
     let whole = viewer == Viewer::Operator;
     let explained = explain(&door, &stream, &viewer, message, head).await?;
+    let unasked = if whole { explained.forgotten(message) } else { Vec::new() };
     let mut turns = explained.list(message, limit);
     let registry = door.registry();
     turns.iter_mut().for_each(|entry| say_that_it_waits(&registry, &stream, entry));
-    Ok(Json(TurnList { turns, head: head.0, whole }))
+    Ok(Json(TurnList { turns, head: head.0, whole, unasked }))
 }
 
 /// How far back the first look for a turn goes that was granted before the message; each further

@@ -76,7 +76,12 @@ impl RpcError {
             (None, Refusal::Forbidden) => RpcCode::Forbidden,
             (None, Refusal::NotFound | Refusal::Gone) => RpcCode::NotFound,
             (None, Refusal::Conflict) => RpcCode::Conflict,
+            (None, Refusal::TooSoon) => RpcCode::RateLimited,
         };
-        Self::new(code, rejection.message.clone())
+        let error = Self::new(code, rejection.message.clone());
+        match rejection.wait {
+            Some(wait) => error.with_data(json!({ "retryAfterMs": wait.0 })),
+            None => error,
+        }
     }
 }

@@ -16,6 +16,7 @@ use super::value;
 use crate::ask::{required, said};
 use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
+use crate::held;
 use crate::http::{find_messages, policy_of, strangers};
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
@@ -117,8 +118,12 @@ pub async fn say(
     let stream = thread(door, Action::Post, word).await?;
     let by = speaker(door, from, &stream).await?;
     let me = by.id.clone();
-    let answer =
-        submit(door, rates, &stream, ClientCommand::Post(Post::new(by, text)), None).await?;
+    let permitted = door.permit(&stream, ClientCommand::Post(Post::new(by, text))).await?;
+    rates.command(door.caller(), &permitted)?;
+    let said = held::said(door.submit(permitted, None).await, door.caller(), &stream)?;
+    let Some(recorded) = said.event else {
+        return Ok(MessageSent::held_back(&stream, said.warnings));
+    };
     let others = door.view(Action::Post, &stream, move |state| {
         let others = state.participants().iter().filter(|one| one.id != me);
         others.map(|one| one.id.to_string()).collect()
@@ -128,9 +133,10 @@ pub async fn say(
         link_id: None,
         link_state: "none".into(),
         delivered_to,
-        event: answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()),
-        seq: answer.event.as_ref().map(|recorded| recorded.seq.0),
+        event: Some(recorded.id(&stream).to_string()),
+        seq: Some(recorded.seq.0),
         thread: stream.to_string(),
+        warnings: said.warnings,
     })
 }
 

@@ -62,7 +62,9 @@ pub use state::{
     DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState,
     ThreadStateAnswer, UpcomingEntry,
 };
-pub use turn::{TurnContext, TurnEntry, TurnEvent, TurnList, WireFault, WireUsage, turn_id};
+pub use turn::{
+    TurnContext, TurnEntry, TurnEvent, TurnList, UnaskedMessage, WireFault, WireUsage, turn_id,
+};
 pub use types::EventTypes;
 pub use upkeep::{NewReadMark, ReadMark, Redacted, ThreadDeleted};
 pub use usage::{BudgetEntry, BudgetRaise, BudgetRaised, UsageAnswer, UsageRow};

@@ -330,9 +330,26 @@ pub struct MessageSent {
     /// The position of the event in its thread; missing when nothing was said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
+    /// `held` or `stopped`: a guard or a Stop holds the words back, and they reach no one until a
+    /// person speaks there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl MessageSent {
+    /// Words that are held back in a conversation.
+    pub fn held_back(stream: &StreamId, warnings: Vec<String>) -> Self {
+        Self {
+            link_id: None,
+            link_state: "none".into(),
+            delivered_to: Vec::new(),
+            thread: stream.to_string(),
+            event: None,
+            seq: None,
+            warnings,
+        }
+    }
+
     /// What became of a message, with the event that it is when it is known.
     pub fn of(sent: &Sent, event: Option<EventId>) -> Self {
         Self {
@@ -342,6 +359,7 @@ impl MessageSent {
             thread: sent.stream.to_string(),
             event: event.map(|event| event.to_string()),
             seq: sent.seq.map(|seq| seq.0),
+            warnings: sent.held.iter().map(ToString::to_string).collect(),
         }
     }
 }

@@ -431,4 +431,19 @@ pub struct TurnList {
     /// without any may have been answered.
     #[serde(default)]
     pub whole: bool,
+    /// Messages about which no agent was asked, for a reason that lies with none of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unasked: Vec<UnaskedMessage>,
+}
+
+/// A message about which no agent was asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct UnaskedMessage {
+    /// The event of the message.
+    pub message: String,
+    /// `stopped`: a person stopped the conversation while it waited.
+    pub reason: String,
+    /// The participant who did that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
 }

@@ -16,6 +16,7 @@ mod described;
 mod effects;
 mod floor;
 mod gatherings;
+mod guards;
 mod links;
 mod mcp;
 mod permissions;

@@ -15,5 +15,5 @@ mod stage;
 mod taken_back;
 mod transcripts;
 
-pub use client::{Agent, Client, agent, agents, open_server, register};
+pub use client::{Agent, Client, agent, agents, open_server, register, saying};
 pub use registration::registers;

@@ -28,6 +28,8 @@ pub fn said(body: &str) -> Event {
         asks: Vec::new(),
         unproven: false,
         unasked: false,
+        own: None,
+        resets: false,
         reply_to: None,
         turn: None,
         tags: Vec::new(),

@@ -167,8 +167,11 @@ impl World {
             }
             Output::Begin { start } => self.begin_start(room, &start)?,
             Output::Close { why } => self.closed(room, &why)?,
-            Output::Count { .. }
-            | Output::Signal(_)
+            Output::Count { events, .. } => {
+                let state = self.servers[room].host.conversation();
+                state.into_iter().for_each(|state| self.voices.note(state, &events));
+            }
+            Output::Signal(_)
             | Output::Presence { .. }
             | Output::Show { .. }
             | Output::Begun { .. }
@@ -190,7 +193,12 @@ impl World {
                     reachable.iter().filter(|id| id.as_str() != people::READER).cloned().collect();
                 let here = Attendees { takers, reachable, ..Attendees::default() };
                 self.servers[room].offline = self.offline[room].clone();
-                Some(Input::Found(Found { earlier, here, budgets: self.purses.facts() }))
+                Some(Input::Found(Found {
+                    earlier,
+                    here,
+                    budgets: self.purses.facts(),
+                    voices: self.voices.facts(),
+                }))
             }
             Output::Charge { charges } => {
                 let paid = self.purses.charge(charges, now);

@@ -159,5 +159,6 @@ pub const fn known_seed(bug: Bug) -> u64 {
         Bug::FirstMessageNotReserved => 114,
         Bug::CancelledIsAskedAgain => 173,
         Bug::ScreenIsProof => 210,
+        Bug::OwnWordsPassGuards => 0,
     }
 }

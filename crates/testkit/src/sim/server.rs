@@ -42,6 +42,10 @@ impl Request {
 
 /// Something that the host will be told.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most of what a host is told are requests; boxing them would cost each of them"
+)]
 pub(crate) enum Told {
     Asked(Request),
     /// The job of this number reports.

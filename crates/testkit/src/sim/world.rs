@@ -6,6 +6,7 @@ use moothall_engine::budgets::{Amounts, BudgetsConfig, Purses};
 use moothall_engine::registry::Roster;
 use moothall_engine::stream::host::GAP;
 use moothall_engine::stream::{Around, Begin, Host, Input, Loaded, Now, Output};
+use moothall_engine::voices::VoiceBook;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control};
 use moothall_kernel::event::Recorded;
@@ -55,6 +56,7 @@ pub(crate) struct World {
     pub(crate) offline: Vec<BTreeSet<ParticipantId>>,
     /// What conversations may spend, in some worlds.
     pub(crate) purses: Purses,
+    pub(crate) voices: VoiceBook,
     budgets: BudgetsConfig,
     /// Turns that this process took from the purses.
     pub(crate) paid: i64,
@@ -108,6 +110,7 @@ impl World {
             readers: (0..rooms).map(|_| Vec::new()).collect(),
             offline: vec![BTreeSet::new(); rooms],
             purses: Purses::new(&budgets),
+            voices: VoiceBook::default(),
             budgets,
             paid: 0,
             spent: 0,
@@ -356,6 +359,7 @@ impl World {
         self.errands.crash();
         self.owed_words.clear();
         self.purses = Purses::new(&self.budgets);
+        self.voices = VoiceBook::default();
         (self.paid, self.spent) = (0, 0);
         for room in 0..self.servers.len() {
             self.servers[room]

@@ -81,7 +81,8 @@ impl Door {
             }
         };
         let actor = Actor::named(own.agent().clone());
-        let post = Post { reply_to, ..Post::of_parts(actor, &parts) };
+        let credential = self.caller.token().map(ToString::to_string);
+        let post = Post { reply_to, credential, ..Post::of_parts(actor, &parts) };
         if is_pass(&post.body) {
             // It would end a turn and leave no message, and a message is what is promised here.
             let reason = format!("'parts' takes more than {PASS}, which says nothing");

@@ -170,8 +170,12 @@ fn nobody_is_asked_about_what_was_done_before() {
     });
     let earlier = Earlier { fingerprint: "f".into(), answer };
     let earlier = Ok([(claim_key(&key("f")), earlier)].into());
-    let outputs =
-        bench.tell(Input::Found(Found { earlier, here: <_>::default(), budgets: <_>::default() }));
+    let outputs = bench.tell(Input::Found(Found {
+        earlier,
+        here: <_>::default(),
+        budgets: <_>::default(),
+        voices: <_>::default(),
+    }));
     assert_eq!(asked(&outputs), []);
     assert!(matches!(
         &verdicts(outputs)[..],

@@ -49,7 +49,7 @@ impl Conversation {
                     summed: Usage::default(),
                 };
                 self.floor.turns.insert(*turn, granted);
-                self.note_woken(&cause.from, participant, ts);
+                self.note_woken(cause, participant, ts);
                 self.ask_in_round(*turn, participant, *may_pass, cause);
                 if *may_pass && let Some(participant) = self.participant_mut(participant) {
                     participant.polls_skipped = 0;
@@ -73,7 +73,7 @@ impl Conversation {
                 turn.asked_at = head;
                 let woken = turn.participant.clone();
                 if asks_more {
-                    self.note_woken(&cause.from, &woken, ts);
+                    self.note_woken(cause, &woken, ts);
                 }
                 self.ask_in_round(*no, &woken, *may_pass, cause);
             }
@@ -115,10 +115,16 @@ impl Conversation {
     }
 
     /// Remembers for the pair guard that one agent's words woke another.
-    fn note_woken(&mut self, by: &ParticipantId, woken: &ParticipantId, ts: Timestamp) {
-        if self.is_human(by) || by.as_str() == ParticipantId::MOOTHALL {
-            return;
+    /// Notes that words woke an agent. Own words that name it were counted when they were said.
+    fn note_woken(&mut self, cause: &Cause, woken: &ParticipantId, ts: Timestamp) {
+        let by = &cause.from;
+        let of_agent = !self.is_human(by) && by.as_str() != ParticipantId::MOOTHALL;
+        if of_agent && !self.restraint.counted(cause.seq, woken) {
+            self.note_pair(by, woken, ts);
         }
+    }
+
+    pub(super) fn note_pair(&mut self, by: &ParticipantId, woken: &ParticipantId, ts: Timestamp) {
         let times = self.guards.pairs.entry((by.clone(), woken.clone())).or_default();
         times.push_back(ts);
         if times.len() > WOKEN_KEPT {

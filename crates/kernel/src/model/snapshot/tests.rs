@@ -7,6 +7,7 @@ use crate::model::budget::{Account, Measure, Purse, Raise, Spent, Standing};
 use crate::model::event::{Cause, Guard, To, TurnKind, Usage, Why};
 use crate::model::gathering::{Gathering, GatheringPlan, Hearing, Member, Phase, PieceTenure};
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::own::{Restraint, SaidBy, Stop};
 use crate::model::participant::{
     Abilities, Address, AgentFacts, Kind, OnLost, Part, Participant, Profile, Runtime,
     TerminalReach,
@@ -244,6 +245,18 @@ fn spending() -> Spending {
     }
 }
 
+fn restraint() -> Restraint {
+    let said_by = |agent: &str| Some(SaidBy { agent: agent.into(), at: at(5) });
+    Restraint {
+        stop: Some(Stop { by: "user".into(), excused: BTreeSet::from(["a".into()]) }),
+        lifts: [at(4)].into(),
+        said: [at(5)].into(),
+        newest: said_by("a"),
+        other: said_by("b"),
+        exchange: Some((Seq(5), vec!["b".into()])),
+    }
+}
+
 /// A state in which nothing is empty. It names every field, so nobody adds one without coming by.
 fn full() -> Conversation {
     let guards = Guards {
@@ -285,6 +298,7 @@ fn full() -> Conversation {
         bindings: BTreeSet::from(["chat:1".to_owned()]),
         floor: floor(),
         guards,
+        restraint: restraint(),
         spending: spending(),
         gathering: Some(gathering()),
         summaries,

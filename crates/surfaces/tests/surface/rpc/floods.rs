@@ -131,7 +131,7 @@ async fn whoever_does_not_read_is_cut_and_others_hear_everything() {
     let place = ann.task_with(&[&bob, &cid, &dan, &eve, &fay]).await;
     let mut slow = narrow(&server, &bob).await;
     ann.done("presence/subscribe", json!({"agentIds": [bob.id]})).await;
-    const EACH: usize = 58;
+    const EACH: usize = 49;
     let talk = [c, d, e, f].map(|mut client| {
         let place = &place;
         async move {

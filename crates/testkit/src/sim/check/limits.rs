@@ -5,8 +5,13 @@ use std::collections::BTreeSet;
 use moothall_kernel::event::{Cause, Event, Outcome, Posted, Recorded, Why};
 use moothall_kernel::ids::{ParticipantId, TurnNo};
 use moothall_kernel::participant::Kind;
+use moothall_kernel::time::Millis;
 
 use super::{Checker, Room, Scene, Verdict, owed};
+
+/// Holds that words without proof lift within an hour.
+const LIFTS_AN_HOUR: usize = 6;
+const HOUR: Millis = Millis::from_secs(3600);
 
 /// The answering of one human message; the first is what comes before any.
 #[derive(Default)]
@@ -72,7 +77,9 @@ impl Checker for Limits {
                 }
                 Ok(())
             }
-            Event::Posted(posted) if posted.kind == Kind::Agent && posted.published.is_none() => {
+            Event::Posted(posted) if posted.kind == Kind::Human => lifts(room, recorded, posted),
+            Event::Posted(posted) if posted.published.is_none() => {
+                by_itself(room, posted)?;
                 self.said(room, posted)
             }
             _ => Ok(()),
@@ -188,6 +195,29 @@ impl Limits {
         }
         Ok(())
     }
+}
+
+/// Nothing that an agent says by itself is shown while a guard or a Stop holds.
+fn by_itself(room: &Room, posted: &Posted) -> Verdict {
+    if posted.own.is_none() {
+        return Ok(());
+    }
+    if let Some(guard) = room.held {
+        return Err(format!("{} speaks by itself although {guard} holds the floor", posted.from));
+    }
+    if room.stopped && !room.excused.contains(&posted.from) {
+        return Err(format!("{} speaks by itself after a stop", posted.from));
+    }
+    Ok(())
+}
+
+/// Words without proof lift a hold six times within an hour at most.
+fn lifts(room: &Room, recorded: &Recorded, posted: &Posted) -> Verdict {
+    let recent = room.lifts.iter().filter(|at| recorded.ts.since(**at) < HOUR).count();
+    if posted.resets && room.held.is_some() && recent >= LIFTS_AN_HOUR {
+        return Err(format!("words without proof lift a hold {recent} times within an hour"));
+    }
+    Ok(())
 }
 
 /// Whether these words may wake anybody.

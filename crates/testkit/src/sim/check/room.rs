@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_kernel::event::{
-    Cause, Change, Event, Guard, Outcome, Posted, Recorded, TurnKind, Why,
+    Cause, Change, Event, Guard, Outcome, Posted, Recorded, To, TurnKind, Why,
 };
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, TurnNo};
+use moothall_kernel::own::OwnWords;
 use moothall_kernel::participant::{AgentFacts, Answers, Kind, Part};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::Timestamp;
@@ -68,8 +69,15 @@ pub(crate) struct Room {
     pub(crate) discussion: bool,
     pub(crate) invited_auto: bool,
     pub(crate) held: Option<Guard>,
-    /// Agents' contributions since a person said something.
+    /// Agents' contributions since a person said something, without own words that have to do with
+    /// no other agent.
     pub(crate) exchanges: u32,
+    /// A person stopped it, and none has spoken since.
+    pub(crate) stopped: bool,
+    /// At whose terminals a person typed after that.
+    pub(crate) excused: BTreeSet<ParticipantId>,
+    /// When words without proof lifted a hold.
+    pub(crate) lifts: Vec<Timestamp>,
     pub(crate) turns: BTreeMap<TurnNo, Open>,
     pub(crate) last_turn: TurnNo,
     pub(crate) turns_ended: BTreeMap<TurnNo, u64>,
@@ -118,6 +126,9 @@ impl Room {
             invited_auto: false,
             held: None,
             exchanges: 0,
+            stopped: false,
+            excused: BTreeSet::new(),
+            lifts: Vec::new(),
             turns: BTreeMap::new(),
             last_turn: TurnNo(0),
             turns_ended: BTreeMap::new(),
@@ -247,7 +258,12 @@ impl Room {
             Event::Controlled { changes, .. } => {
                 changes.iter().for_each(|change| self.note_change(change))
             }
-            Event::Posted(posted) => self.note_words(recorded.seq, posted),
+            Event::Posted(posted) => {
+                if posted.resets && self.held.is_some() {
+                    self.lifts.push(recorded.ts);
+                }
+                self.note_words(recorded.seq, posted);
+            }
             Event::Taken { cause } => {
                 self.queued.remove(&cause.seq);
                 self.taken_at.insert(cause.seq, recorded.seq);
@@ -273,7 +289,9 @@ impl Room {
             | Event::TurnStarted { .. }
             | Event::TurnLost { .. }
             | Event::TurnEnded { .. } => self.note_turn(&recorded.event),
-            Event::Stopped { .. } => {
+            Event::Stopped { holds, .. } => {
+                self.stopped = *holds;
+                self.excused.clear();
                 self.no_rounds();
                 self.queued.clear();
             }
@@ -339,7 +357,10 @@ impl Room {
             }
             Change::Muted { targets } => self.muted.extend(targets.iter().cloned()),
             Change::Unmuted { targets } => self.muted.retain(|id| !targets.contains(id)),
-            Change::Paused { on } => self.paused = *on,
+            Change::Paused { on } => {
+                self.stopped &= *on;
+                self.paused = *on;
+            }
             Change::Discussion { on, allow_agent_mentions } => {
                 self.discussion = *on && *allow_agent_mentions
             }
@@ -350,15 +371,30 @@ impl Room {
                 }
                 self.policy = policy.clone();
             }
-            Change::GuardLifted => self.release(),
+            Change::GuardLifted => {
+                self.stopped = false;
+                self.release();
+            }
             Change::Bound { target } => {
                 self.bound.insert(target.clone());
             }
             Change::Unbound { target } => {
                 self.bound.remove(target);
             }
-            Change::Prodded { .. } | Change::BudgetRaised(_) => {}
+            Change::Prodded { .. } => self.stopped = false,
+            Change::BudgetRaised(_) => {}
         }
+    }
+
+    /// True if these words name, address or answer another agent, by what is known here.
+    fn is_with_agent(&self, posted: &Posted) -> bool {
+        let to = if let To::One(id) = &posted.to { Some(id) } else { None };
+        let answered = posted.reply_to.as_ref().map(|cause| &cause.from);
+        let is_agent = |id: &ParticipantId| {
+            *id != posted.from
+                && self.members.get(id).is_some_and(|member| member.kind == Kind::Agent)
+        };
+        to.into_iter().chain(&posted.mentions).chain(answered).any(is_agent)
     }
 
     fn release(&mut self) {
@@ -388,16 +424,25 @@ impl Room {
         }
         match posted.kind {
             Kind::Human => {
-                // Words without proof lift nothing.
-                if !posted.unproven && posted.typed_at.is_none() {
+                let is_proven = !posted.unproven && posted.typed_at.is_none();
+                if is_proven || posted.resets {
                     self.release();
+                }
+                match &posted.typed_at {
+                    Some(terminal) => drop(self.excused.insert(terminal.clone())),
+                    None => self.stopped = false,
                 }
                 if posted.queued {
                     self.queued.insert(seq);
                 }
             }
             Kind::Agent => {
-                self.exchanges += 1;
+                let counts = |own: &OwnWords| own.exchange || self.is_with_agent(posted);
+                let is_own = posted.own.is_some();
+                self.exchanges += u32::from(posted.own.as_ref().is_none_or(counts));
+                if is_own {
+                    self.excused.remove(&posted.from);
+                }
                 self.about.extend(
                     round.or(self.in_round.then_some(self.round)).map(|round| (seq, round)),
                 );

@@ -1,0 +1,31 @@
+//! The words that agents said lately in all conversations of a hall. They are in memory alone: a
+//! restart forgets how many came by themselves; a hold is in the state of its conversation.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use moothall_kernel::Conversation;
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::voices::Voices;
+
+/// The words that decisions are compared with.
+#[derive(Debug, Default)]
+pub struct VoiceBook(Mutex<Arc<Voices>>);
+
+impl VoiceBook {
+    /// Returns what a decision may know.
+    pub fn facts(&self) -> Arc<Voices> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes what was said in a conversation.
+    pub fn note(&self, state: &Conversation, events: &[Recorded]) {
+        let is_said = |recorded: &&Recorded| matches!(recorded.event, Event::Posted(_));
+        let said: Vec<_> = events.iter().filter(is_said).collect();
+        if said.is_empty() {
+            return;
+        }
+        let mut voices = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let voices = Arc::make_mut(&mut voices);
+        said.into_iter().for_each(|recorded| voices.note(state, recorded));
+    }
+}

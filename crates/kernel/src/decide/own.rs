@@ -1,0 +1,156 @@
+//! Agents that come by themselves: what their own words are, which of them are held back, and who
+//! sets them free. (Rulings 14 and 16.)
+
+use crate::decide::Decider;
+use crate::model::command::{HELD, Post, Refusal, Rejection, STOPPED};
+use crate::model::event::{SuppressedBecause, To};
+use crate::model::fold::{LIFTS_KEPT, OWN_KEPT};
+use crate::model::ids::ParticipantId;
+use crate::model::own::OwnWords;
+use crate::model::state::Conversation;
+use crate::model::time::{Millis, Timestamp};
+use crate::model::voices::{Counted, MINUTE, REMEMBERED};
+use crate::planted::{self, Bug};
+use crate::text::mentions::Named;
+
+/// Words of another agent are answered by those that come within this time.
+const NEAR: Millis = Millis::from_secs(10);
+/// Times that words without proof lift a hold within [`LIFTS_WINDOW`].
+const LIFTS_MAX: usize = 6;
+const LIFTS_WINDOW: Millis = Millis::from_secs(3600);
+/// Own words in a minute, of a participant, a credential and a conversation.
+pub const OWN_A_MINUTE: usize = 30;
+/// The same of a participant and a credential in the conversations of tasks, as those are told.
+pub const TASK_OWN_A_MINUTE: usize = 60;
+/// Own words in an hour, of a participant and of a credential.
+pub const OWN_AN_HOUR: usize = 600;
+/// The same of the whole hall.
+pub const HALL_OWN_AN_HOUR: usize = 2000;
+
+// The buffers must be at least as long as the limits counted in them.
+const _: () = assert!(OWN_A_MINUTE <= OWN_KEPT && LIFTS_MAX <= LIFTS_KEPT);
+
+impl Conversation {
+    /// Returns the guard or the Stop that holds back an agent's own words, if one does.
+    pub(crate) fn holds_back(&self, agent: &ParticipantId) -> Option<HeldBack> {
+        let stop = self.restraint.stop.as_ref().filter(|stop| !stop.excused.contains(agent));
+        if let Some(stop) = stop {
+            return Some(HeldBack::Stop(stop.by.clone()));
+        }
+        self.guards.held.map(|_| HeldBack::Guard)
+    }
+
+    /// True if words of a person without proof would lift a hold now.
+    pub(crate) fn may_lift(&self, now: Timestamp) -> bool {
+        let recent = |at: &&Timestamp| now.since(**at) < LIFTS_WINDOW;
+        self.restraint.lifts.iter().filter(recent).count() < LIFTS_MAX
+    }
+}
+
+/// A reason for which an agent's own words are held back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HeldBack {
+    /// A guard holds the conversation.
+    Guard,
+    /// This person stopped it.
+    Stop(ParticipantId),
+}
+
+impl Decider<'_> {
+    /// Holds back an agent's own words while a guard or a Stop does, and those that come too soon.
+    pub(super) fn check_own(&mut self, post: &Post) -> Result<(), Rejection> {
+        if planted::has(Bug::OwnWordsPassGuards) {
+            return Ok(());
+        }
+        match self.state.holds_back(&post.by.id) {
+            Some(HeldBack::Stop(by)) => {
+                let by = self.state.name_of(&by);
+                let reason = format!(
+                    "{by} stopped this conversation: words that answer no turn wait until a person speaks."
+                );
+                Err(self.refuse(post, SuppressedBecause::AfterStop, STOPPED, &reason))
+            }
+            Some(HeldBack::Guard) => {
+                let reason = "A guard holds this conversation: words that answer no turn wait until a person speaks.";
+                Err(self.refuse(post, SuppressedBecause::Held, HELD, reason))
+            }
+            None => self.check_pace(post),
+        }
+    }
+
+    fn check_pace(&self, post: &Post) -> Result<(), Rejection> {
+        let is_task = self.state.task().is_some();
+        let said = &self.state.restraint.said;
+        let oldest = said.len().checked_sub(OWN_A_MINUTE).and_then(|nth| said.get(nth));
+        let here = oldest.filter(|_| !is_task).map(|oldest| *oldest + MINUTE);
+        let speaker = self.state.speaker(&post.by.id);
+        let a_minute = if is_task { TASK_OWN_A_MINUTE } else { OWN_A_MINUTE };
+        let room =
+            |counted, most, window| self.facts.voices.room_at(counted, (most, window), self.now);
+        let both = |most, window| {
+            let of_speaker = room(Counted::Speaker(&speaker), most, window);
+            let credential = post.credential.as_deref().map(Counted::Credential);
+            of_speaker.max(credential.and_then(|counted| room(counted, most, window)))
+        };
+        let soon = here.filter(|at| *at > self.now).max(both(a_minute, MINUTE));
+        let hour =
+            both(OWN_AN_HOUR, REMEMBERED).max(room(Counted::Hall, HALL_OWN_AN_HOUR, REMEMBERED));
+        match soon.max(hour) {
+            Some(at) => Err(self.too_soon(post, at, hour.is_some())),
+            None => Ok(()),
+        }
+    }
+
+    fn too_soon(&self, post: &Post, at: Timestamp, is_hour: bool) -> Rejection {
+        let wait = at.since(self.now).max(Millis(1));
+        let (code, limit) = if is_hour {
+            ("own_words_limit", "as many words that answer no turn as may come in an hour")
+        } else {
+            ("own_words_rate", "too many words that answer no turn within a minute")
+        };
+        let seconds = wait.0.div_ceil(1000);
+        let message = format!("There were {limit}. Nothing was decided; try again in {seconds} s.");
+        let rejection = Rejection::new(Refusal::TooSoon, code, message).about(&post.by.id);
+        Rejection { wait: Some(wait), ..rejection }
+    }
+
+    /// Judges an agent's own words: they are an exchange if they have to do with another agent.
+    pub(super) fn own_words(&self, post: &Post, named: &Named) -> OwnWords {
+        let by = &post.by.id;
+        let near =
+            self.state.restraint.newest_not_by(by).filter(|other| self.now.since(other.at) <= NEAR);
+        let to = if let To::One(id) = &post.to { Some(id) } else { None };
+        let answered = post.reply_to.as_ref().map(|replied| &replied.from);
+        let mut with: Vec<ParticipantId> = Vec::new();
+        let others = to.into_iter().chain(&named.participants).chain(answered);
+        for id in others.chain(near.map(|other| &other.agent)) {
+            if self.is_other_agent(by, id) && !with.contains(id) {
+                with.push(id.clone());
+            }
+        }
+        let speaker = self.state.speaker(by);
+        let repeats = self.state.task().is_none()
+            && self.facts.voices.have_heard(&speaker, &post.body, self.now);
+        let exchange = !planted::has(Bug::OwnWordsPassGuards)
+            && (!with.is_empty() || repeats || self.wakes_all(by));
+        OwnWords { exchange, with, repeats, credential: post.credential.clone() }
+    }
+
+    fn is_other_agent(&self, by: &ParticipantId, id: &ParticipantId) -> bool {
+        id != by && !self.state.is_human(id) && id.as_str() != ParticipantId::MOOTHALL
+    }
+
+    /// True if whatever this agent says gives another one a turn.
+    fn wakes_all(&self, by: &ParticipantId) -> bool {
+        let hears = |id: &ParticipantId| id != by && self.unable(id).is_none();
+        self.state.rules().passes_on && self.state.agents().any(|agent| hears(&agent.id))
+    }
+
+    /// True if a person's words without proof begin the guards' counts anew. They do until a guard
+    /// holds, and lift a hold a few times an hour: an agent that passes for a person could
+    /// otherwise lift all that is meant to stop it.
+    pub(super) fn resets_guards(&self, post: &Post) -> bool {
+        let lacks_proof = !post.by.proven && post.typed_at.is_none();
+        lacks_proof && (self.state.guards.held.is_none() || self.state.may_lift(self.now))
+    }
+}

@@ -1,0 +1,143 @@
+//! The words that agents said lately in all conversations of a hall. A decision knows them as a
+//! fact, to tell an echo from news and to count what comes by itself. (Ruling 16.)
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use crate::model::event::{Event, Posted, Recorded};
+use crate::model::ids::{ParticipantId, StreamId};
+use crate::model::state::Conversation;
+use crate::model::time::{Millis, Timestamp};
+use crate::text::sketch::Sketch;
+
+/// Time for which words are remembered.
+pub const REMEMBERED: Millis = Millis::from_secs(3600);
+/// Most contributions that are remembered.
+const VOICES_MAX: usize = 4096;
+/// Words that resemble another agent's repeat them if they come within this time.
+const RESEMBLES_WITHIN: Millis = Millis::from_secs(10);
+/// The window of the rate, which a person's word begins anew.
+pub const MINUTE: Millis = Millis::from_secs(60);
+
+/// A contribution of an agent, as far as others are compared with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Voice {
+    /// When it was said.
+    pub at: Timestamp,
+    /// The conversation.
+    pub stream: StreamId,
+    /// The speaker: a session's id, or the id of a participant.
+    pub speaker: String,
+    /// The public id of the credential that they came with.
+    pub credential: Option<String>,
+    /// They answer no turn.
+    pub is_own: bool,
+    sketch: Sketch,
+}
+
+/// The words that agents said within an hour, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Voices {
+    said: VecDeque<Arc<Voice>>,
+    /// The last words of a person, in conversations with own words of the last minute.
+    people: BTreeMap<StreamId, Timestamp>,
+}
+
+/// The own words that are counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Counted<'a> {
+    /// Those of one speaker.
+    Speaker(&'a str),
+    /// Those that came with one credential.
+    Credential(&'a str),
+    /// All.
+    Hall,
+}
+
+impl Conversation {
+    /// Returns the speaker behind an id: a session is the same in all of its conversations.
+    pub(crate) fn speaker(&self, id: &ParticipantId) -> String {
+        let address = self.participant(id).and_then(|participant| participant.address.as_ref());
+        address.map_or_else(|| id.to_string(), |address| address.local_id.clone())
+    }
+}
+
+impl Voices {
+    /// Notes an event of a conversation.
+    pub fn note(&mut self, state: &Conversation, recorded: &Recorded) {
+        let Event::Posted(posted) = &recorded.event else { return };
+        if posted.is_persons() {
+            if posted.typed_at.is_none() {
+                self.note_person(state.stream(), recorded.ts);
+            }
+        } else if posted.is_agents_voice() {
+            self.note_agent(state, posted, recorded.ts);
+        }
+    }
+
+    fn note_person(&mut self, stream: &StreamId, ts: Timestamp) {
+        let recent = |voice: &&Arc<Voice>| voice.at > ts - MINUTE;
+        if self.said.iter().rev().take_while(recent).any(|voice| voice.stream == *stream) {
+            self.people.retain(|_, at| *at > ts - MINUTE);
+            self.people.insert(stream.clone(), ts);
+        }
+    }
+
+    fn note_agent(&mut self, state: &Conversation, posted: &Posted, ts: Timestamp) {
+        while self.said.front().is_some_and(|oldest| oldest.at <= ts - REMEMBERED)
+            || self.said.len() >= VOICES_MAX
+        {
+            self.said.pop_front();
+        }
+        self.said.push_back(Arc::new(Voice {
+            at: ts,
+            stream: state.stream().clone(),
+            speaker: state.speaker(&posted.from),
+            credential: posted.own.as_ref().and_then(|own| own.credential.clone()),
+            is_own: posted.own.is_some(),
+            sketch: Sketch::of(&posted.body),
+        }));
+    }
+
+    /// True if another speaker said these words lately, or nearly these words a moment ago.
+    pub(crate) fn have_heard(&self, speaker: &str, words: &str, now: Timestamp) -> bool {
+        if self.said.is_empty() {
+            return false;
+        }
+        let sketch = Sketch::of(words);
+        let since = |length: Millis| now - length;
+        let heard = |voice: &Voice| {
+            voice.sketch.repeats(&sketch)
+                || voice.at > since(RESEMBLES_WITHIN) && voice.sketch.resembles(&sketch)
+        };
+        let lately = |voice: &&Arc<Voice>| voice.at > since(REMEMBERED);
+        self.said
+            .iter()
+            .rev()
+            .take_while(lately)
+            .any(|voice| voice.speaker != speaker && heard(voice))
+    }
+
+    /// When there is room for one more of these in a window; nothing if there is now. In the window
+    /// of a minute, words that a person's followed do not count.
+    pub(crate) fn room_at(
+        &self,
+        counted: Counted<'_>,
+        (most, window): (usize, Millis),
+        now: Timestamp,
+    ) -> Option<Timestamp> {
+        let is_counted = |voice: &&Arc<Voice>| {
+            let answered = || self.people.get(&voice.stream).is_some_and(|at| *at > voice.at);
+            let matches = match counted {
+                Counted::Speaker(speaker) => voice.speaker == speaker,
+                Counted::Credential(token) => voice.credential.as_deref() == Some(token),
+                Counted::Hall => true,
+            };
+            voice.is_own && matches && (window > MINUTE || !answered())
+        };
+        let within = |voice: &&Arc<Voice>| voice.at > now - window;
+        let oldest =
+            self.said.iter().rev().take_while(within).filter(is_counted).nth(most.checked_sub(1)?);
+        oldest.map(|voice| voice.at + window)
+    }
+}

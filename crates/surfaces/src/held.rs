@@ -1,0 +1,58 @@
+//! Answers to words that a guard or a Stop keeps from agents. (Rulings 16 and 41.)
+
+use moothall_engine::access::Caller;
+use moothall_engine::hall::{Answer, HallError};
+use moothall_kernel::command::HELD;
+use moothall_kernel::event::{Event, Recorded};
+use moothall_kernel::ids::StreamId;
+
+use crate::error::{ApiError, ApiResult};
+
+/// The outcome of words.
+pub struct Said {
+    /// The event; nothing if the words were held back, or changed nothing.
+    pub event: Option<Recorded>,
+    /// `held` or `stopped`, and for people what they can do.
+    pub warnings: Vec<String>,
+}
+
+/// Reads what came of a command. Words that were held back are kept, and their answer is a success:
+/// programs of others end on an error.
+///
+/// # Errors
+/// [`ApiError`], if the command was refused for another reason.
+pub fn said(
+    answer: Result<Answer, HallError>,
+    caller: &Caller,
+    stream: &StreamId,
+) -> ApiResult<Said> {
+    match answer {
+        Ok(answer) => {
+            // The same words again are answered as before.
+            if let Some(word) = answer.event.as_ref().and_then(|kept| kept.event.held_back()) {
+                return Ok(Said { event: None, warnings: vec![word.into()] });
+            }
+            let warnings = answer.event.as_ref().map(|event| asks_nobody(event, caller, stream));
+            Ok(Said { event: answer.event, warnings: warnings.unwrap_or_default() })
+        }
+        Err(HallError::Rejected(refused)) if refused.is_held_back() => {
+            Ok(Said { event: None, warnings: vec![refused.code.into()] })
+        }
+        Err(error) => Err(ApiError::of_hall(error, Some(stream))),
+    }
+}
+
+/// Warns a person whose words asked no agent, because a guard holds and they came without proof.
+/// The command is for people: the program of a session is not told it.
+fn asks_nobody(recorded: &Recorded, caller: &Caller, stream: &StreamId) -> Vec<String> {
+    let Event::Posted(posted) = &recorded.event else { return Vec::new() };
+    if !posted.is_held_for_proof() {
+        return Vec::new();
+    }
+    let help = format!(
+        "A guard holds this conversation, and these words ask no agent: nothing proves who said them, and such words lift a hold six \
+         times an hour. `moothall chat {stream}` goes on with /resume, or with any words."
+    );
+    let command = caller.session().is_none().then_some(help);
+    std::iter::once(HELD.to_owned()).chain(command).collect()
+}
