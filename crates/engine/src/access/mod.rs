@@ -15,6 +15,7 @@ mod invite;
 mod keyed;
 mod alike;
 mod register;
+mod revoke;
 mod registering;
 mod registrations;
 mod sign_in;
@@ -33,6 +34,7 @@ pub use caller::{Caller, Denied, Mode, Proof};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
 pub use permit::Permitted;
 pub use register::{NewAgent, NewlyRegistered, RegistrationError};
+pub use revoke::Revocation;
 pub use unfit::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, Unfit};
 pub use warrant::{Granted, SessionAct, Warrant};
 
@@ -146,15 +148,6 @@ pub struct NewToken {
     pub label: String,
     /// How long it is worth something; [`TOKEN_VALID`] where nothing is said.
     pub valid_for: Option<Millis>,
-}
-
-/// The outcome of revoking a token.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Revocation {
-    /// The tokens that were valid before, the one that was named among them.
-    pub revoked: Vec<TokenId>,
-    /// The tokens that came of its invitations and are valid still.
-    pub left: Vec<Token>,
 }
 
 /// The start-up credential, as far as it has to be known to recognise it.
@@ -388,75 +381,6 @@ impl Access {
         let Some(id) = caller.token() else { return Ok(()) };
         let entry = self.entry(caller, AuditAction::SignedOut);
         self.take_back(id, Descent::Own, &entry).await.map(drop)
-    }
-
-    /// Revokes a token, the browsers that signed in with it, and its invitations that were not
-    /// accepted yet; with [`Descent::All`] also the tokens that came of its invitations. Returns
-    /// what was revoked, and what came of it and is valid still.
-    ///
-    /// # Errors
-    /// [`AccessError::Unknown`], or [`AccessError::Hall`] when that cannot be kept.
-    pub async fn revoke(
-        &self,
-        by: &Caller,
-        id: &TokenId,
-        descent: Descent,
-    ) -> Result<Revocation, AccessError> {
-        if self.principals().token_of(id).await.map_err(HallError::from)?.is_none() {
-            return Err(AccessError::Unknown);
-        }
-        let entry = self.entry(by, AuditAction::TokenRevoked).about(id);
-        let revoked = self.take_back(id, descent, &entry).await?;
-        Ok(Revocation { revoked, left: self.came_of(id).await? })
-    }
-
-    /// Returns the valid tokens that came of a token's invitations, and of theirs.
-    ///
-    /// # Errors
-    /// [`HallError`] when they cannot be read.
-    pub async fn came_of(&self, id: &TokenId) -> Result<Vec<Token>, HallError> {
-        let mut left = self.made_from_others().await?;
-        let (mut known, now) = (BTreeSet::from([id.clone()]), self.hall.now());
-        let mut found = Vec::new();
-        loop {
-            let of_known =
-                |token: &Token| token.parent.as_ref().is_some_and(|parent| known.contains(parent));
-            let (more, others): (Vec<Token>, Vec<Token>) = left.into_iter().partition(of_known);
-            if more.is_empty() {
-                break;
-            }
-            known.extend(more.iter().map(|token| token.id.clone()));
-            found.extend(more);
-            left = others;
-        }
-        found.retain(|token| token.is_valid(now) && !token.depends_on_parent());
-        Ok(found)
-    }
-
-    /// Returns the tokens that have a parent.
-    async fn made_from_others(&self) -> Result<Vec<Token>, HallError> {
-        const PAGE: usize = 1000;
-        let (mut all, mut after) = (Vec::new(), None);
-        loop {
-            let page = self.tokens(after.as_ref(), PAGE).await?;
-            after = page.last().map(TokenPlace::of);
-            let is_last = page.len() < PAGE;
-            all.extend(page.into_iter().filter(|token| token.parent.is_some()));
-            if is_last {
-                return Ok(all);
-            }
-        }
-    }
-
-    async fn take_back(
-        &self,
-        id: &TokenId,
-        descent: Descent,
-        entry: &AuditEntry,
-    ) -> Result<Vec<TokenId>, HallError> {
-        let revoked = self.principals().revoke(id, descent, self.hall.now(), entry).await?;
-        self.tell_revoked(&revoked);
-        Ok(revoked)
     }
 
     /// Tells everything that is open on the strength of these tokens.
