@@ -197,8 +197,8 @@ pub enum Command {
     /// Check every event, and every row beside them, against its checksum
     ///
     /// Credentials, claims, deliveries, costs, sessions and the audit record have checksums too; it
-    /// says what has none. Works while no server runs on the data folder, and changes nothing. Exit code 0: everything
-    /// is whole. 1: something is damaged.
+    /// says what has none. Works while no server runs on the data folder, and changes nothing. Exit
+    /// code 0: everything is whole. 1: something is damaged.
     #[command(after_help = examples(&[
         ("moothall verify", "the usual data folder"),
         ("moothall verify --data backups/monday", "a backup"),
@@ -206,9 +206,9 @@ pub enum Command {
     Verify(Verify),
     /// Check the audit record, and print an anchor that it can be held to later
     ///
-    /// Each row of the record has the hash of the row before it. That shows rows that changed or are
-    /// missing. It does not stop the owner of the file, who can make all hashes anew: an anchor that
-    /// is kept elsewhere shows that too. Works also while a server runs, and changes nothing.
+    /// Each row of the record has the hash of the row before it. That shows rows that changed or
+    /// are missing. It does not stop the owner of the file, who can make all hashes anew: an anchor
+    /// that is kept elsewhere shows that too. Works also while a server runs, and changes nothing.
     #[command(subcommand, after_help = examples(&[
         ("moothall audit head", "the newest row: its number and hash, to keep elsewhere"),
         ("moothall audit verify", "follow the chain from its first row"),
@@ -605,8 +605,8 @@ pub enum Audit {
     Head(Verify),
     /// Follow the chain of the record from its first row
     ///
-    /// Exit code 0: everything is whole. 1: a row changed or is missing, or the record is not the one
-    /// of the anchor.
+    /// Exit code 0: everything is whole. 1: a row changed or is missing, or the record is not the
+    /// one of the anchor.
     Verify(AuditVerify),
 }
 
@@ -614,7 +614,7 @@ pub enum Audit {
 pub struct AuditVerify {
     #[command(flatten)]
     pub folder: DataFolder,
-    /// What `moothall audit head` printed at an earlier time
+    /// The anchor that `moothall audit head` printed at an earlier time
     #[arg(long, value_name = "NUMBER:HASH")]
     pub anchor: Option<Anchor>,
 }

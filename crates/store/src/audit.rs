@@ -19,13 +19,13 @@ use crate::sums::{FAULTS_TOLD, Kept};
 /// outside the file.
 type Chain = [u8; 32];
 
-/// What the record of an earlier format lacks. Its rows are chained as they are found.
+/// Adds what the record of an earlier format lacks. Its rows are chained as they are found.
 pub(crate) const CHAINED: &str = "
 DROP TRIGGER IF EXISTS audit_is_not_changed;
 ALTER TABLE audit ADD COLUMN chain BLOB;
 ";
 
-/// What keeps rows as they are, against mistakes.
+/// The triggers that keep rows as they are, against mistakes.
 pub(crate) const UNCHANGED: &str = "CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the record is only added to'); END;";
 
 const COLUMNS: &str = "number, at, deed, principal, token, about, detail";
@@ -224,7 +224,7 @@ fn damaged(row: &str, reason: &str) -> LogError {
     LogError::DamagedRow { table: "audit".into(), row: row.into(), reason: reason.into() }
 }
 
-/// A walk along the record, and where it is.
+/// A walk along the record, and its place there.
 struct Walk {
     last: i64,
     chain: Chain,

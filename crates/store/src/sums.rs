@@ -49,7 +49,7 @@ pub(crate) const FAULTS_TOLD: usize = 20;
 /// Characters of a row's key that are told.
 const KEY_TOLD: usize = 80;
 
-/// Where the numbers of rows and the sums stand. All fit one page.
+/// The table of the numbers of rows and of the sums. All fit one page.
 pub(crate) const TABLE: &str = "CREATE TABLE IF NOT EXISTS sums
     (name TEXT PRIMARY KEY, rows INTEGER NOT NULL, total BLOB NOT NULL) STRICT, WITHOUT ROWID;";
 
@@ -169,8 +169,8 @@ impl<'a> Shape<'a> {
         format!("row_sum('{}'{})", self.table, pairs.collect::<String>())
     }
 
-    /// Returns the triggers by name: those that seal rows, then those that count them. A row that was
-    /// damaged before it changed stays so: its new checksum would hide that.
+    /// Returns the triggers by name: those that seal rows, then those that count them. A row that
+    /// was damaged before it changed stays so: its new checksum would hide that.
     fn triggers(&self) -> [(String, String); 5] {
         let (table, new, old) = (self.table, self.sum("NEW."), self.sum("OLD."));
         let kept = format!("CASE WHEN OLD.sum IS {old} THEN {new} ELSE OLD.sum END");
@@ -285,7 +285,7 @@ fn shown(value: ValueRef<'_>) -> String {
     }
 }
 
-/// What a walk over the tables beside the log found. A log of an earlier format has no checksums
+/// The findings of a walk over the tables beside the log. A log of an earlier format has no checksums
 /// there.
 pub(crate) fn walk(conn: &Connection, verified: &mut Verified) {
     for table in COVERED {
@@ -359,7 +359,7 @@ fn walk_table(
     Ok(Some(seen))
 }
 
-/// What `sums` says of a table.
+/// The row of a table in `sums`.
 pub(crate) struct Kept {
     pub(crate) rows: u64,
     pub(crate) total: Vec<u8>,

@@ -101,7 +101,7 @@ pub enum AccessError {
         "`{0}` {1}: readers would take the agent for a person or for who runs the server. Choose another id."
     )]
     NameOfOther(ParticipantId, String),
-    /// A reader would take it for somebody else.
+    /// A reader would take it for another name.
     #[error("`{0}` looks like `{1}`, which is another's here. Choose another id.")]
     LooksLike(ParticipantId, String),
     /// There is no such credential.

@@ -188,8 +188,8 @@ impl Door {
         Ok(TaskPage { items, next })
     }
 
-    /// The conversations that an agent is in, and those of tasks that it manages, those where
-    /// something happened last first.
+    /// The conversations that an agent is in, and those of tasks that it manages, the latest active
+    /// ones first.
     ///
     /// # Errors
     /// [`TaskError`]; `Invalid` for a cursor that is none.

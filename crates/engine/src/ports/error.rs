@@ -53,7 +53,7 @@ pub enum LogError {
         stream: StreamId,
         /// The position of the first event that cannot be read.
         seq: Seq,
-        /// What is wrong with it, for people.
+        /// The fault in words for people.
         reason: String,
     },
     /// A row beside the streams does not match its checksum.

@@ -27,7 +27,7 @@ pub struct Store {
     pub sessions: Arc<dyn SessionBook>,
     /// Principals, their credentials and the audit record.
     pub principals: Arc<dyn Principals>,
-    /// Which agent manages the tasks of which app.
+    /// The apps and the agents that manage their tasks.
     pub apps: Arc<dyn Apps>,
     /// How far people have read.
     pub marks: Arc<dyn ReadMarks>,
@@ -45,9 +45,16 @@ pub trait KeepsAll:
 {
 }
 
-impl<
-    T: EventLog + Deliveries + SessionBook + Principals + Apps + ReadMarks + Ledger + Search + Upkeep,
-> KeepsAll for T
+impl<T> KeepsAll for T where
+    T: EventLog
+        + Deliveries
+        + SessionBook
+        + Principals
+        + Apps
+        + ReadMarks
+        + Ledger
+        + Search
+        + Upkeep
 {
 }
 

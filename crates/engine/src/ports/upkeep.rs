@@ -13,9 +13,9 @@ pub struct Verified {
     pub streams: u64,
     /// Events whose checksums match, where there are any.
     pub events: u64,
-    /// The tables beside the streams whose rows match their checksums, where there are any.
+    /// The tables beside the streams whose rows match their checksums, if they have any.
     pub tables: Vec<Checked>,
-    /// What no checksum covers, in words.
+    /// The things that no checksum covers, in words.
     pub unchecked: Vec<String>,
     /// What is damaged: the first place of each stream, and faults of the database itself.
     pub faults: Vec<LogError>,

@@ -4,7 +4,7 @@ use crate::model::event::{Event, SuppressedBecause};
 use crate::model::ids::{EventId, ParticipantId};
 use crate::model::time::Millis;
 
-/// What kind of no it was. Surfaces turn each into their own number.
+/// A kind of refusal. Surfaces turn each into their own number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// The request makes no sense.
@@ -42,13 +42,13 @@ impl Event {
 /// A no, with a way forward.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rejection {
-    /// What kind.
+    /// Its kind.
     pub refusal: Refusal,
     /// The stable code of the error, in snake case.
     pub code: &'static str,
-    /// What was wrong and what to do, in one or two sentences.
+    /// One or two sentences that say what was wrong and what to do.
     pub message: String,
-    /// Whom it is about.
+    /// The participant that it is about.
     pub participant: Option<ParticipantId>,
     /// The event that keeps the refused words, if they are kept.
     pub kept: Option<EventId>,

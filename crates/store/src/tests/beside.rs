@@ -26,10 +26,11 @@ INSERT INTO session_listeners (target, caller) VALUES ('s1', 's2'), ('s2', 's1')
 INSERT INTO session_rooms (session, room) VALUES ('s1', 'a'), ('s2', 'a');
 ";
 
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 12] = [
     "principals",
     "tokens",
     "agent_cards",
+    "apps",
     "claims",
     "deliveries",
     "usage",
@@ -212,7 +213,7 @@ async fn a_token_whose_row_changed_opens_nothing_and_using_it_mends_nothing() {
     }
 }
 
-/// What a table says, to compare it before and after.
+/// Returns the rows of a table, to compare them before and after.
 fn contents(dir: &Path, table: &str) -> Option<Vec<Vec<Value>>> {
     let conn = Connection::open(dir.join(LOG_FILE)).ok()?;
     let mut all = conn.prepare(&format!("SELECT * FROM {table} NOT INDEXED")).ok()?;
@@ -251,7 +252,7 @@ async fn a_flipped_bit_in_a_used_page_of_a_covered_table_is_found() {
     assert!(changed > 100);
 }
 
-/// Where the first cell of a page begins.
+/// Returns the place of the first cell of a page.
 fn first_cell(page: &[u8]) -> usize {
     usize::from(u16::from_be_bytes([page[5], page[6]]))
 }

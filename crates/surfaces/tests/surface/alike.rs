@@ -1,5 +1,5 @@
-//! Names that look alike are refused at every way in, for all whom the server knows: people, agents,
-//! those that registered, the server's own, and the participants of the conversation.
+//! Names that look alike are refused at every way in, for all whom the server knows: people,
+//! agents, those that registered, the server's own, and the participants of the conversation.
 
 use reqwest::Method;
 use serde_json::{Value, json};
