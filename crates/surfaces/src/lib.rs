@@ -36,6 +36,7 @@ mod meters;
 mod stalled_writer;
 mod rates;
 mod seats;
+mod counted;
 mod gate;
 pub mod reference;
 

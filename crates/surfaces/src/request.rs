@@ -27,12 +27,18 @@ use crate::wire::{self, EventTypes};
 
 /// The most bytes that a body may have: 1 MiB.
 pub const BODY_BYTES_MAX: usize = 1 << 20;
+/// The same on the routes that need no credential.
+pub const OPEN_BODY_BYTES_MAX: usize = 8 << 10;
 /// How long a body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Longest word in a path.
 const WORD_BYTES_MAX: usize = 256;
 /// Largest `limit` of a page.
 pub const LIMIT_MAX: usize = 1000;
+
+/// The most bytes of the body of this request.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyMax(pub usize);
 
 /// A JSON object, read strictly, and what makes the request recognisable.
 pub struct Body {
@@ -51,7 +57,8 @@ impl<S: Send + Sync> FromRequest<S> for Body {
         crash::point("before_parse");
         let (parts, body) = request.into_parts();
         let key = idempotency_key(&parts.headers)?;
-        let bytes = collect(&parts.headers, body).await?;
+        let most = parts.extensions.get().map_or(BODY_BYTES_MAX, |BodyMax(most)| *most);
+        let bytes = collect(&parts.headers, body, most).await?;
         let fields = if bytes.is_empty() { Map::new() } else { object(&parts.headers, &bytes)? };
         let once = key.map(|key| (key, fingerprint(&parts, &fields)));
         crash::point("after_parse");
@@ -112,21 +119,25 @@ fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
 /// The whole of a body that says that it is JSON.
 pub async fn whole(headers: &HeaderMap, body: axum::body::Body) -> ApiResult<Vec<u8>> {
     check_content_type(headers)?;
-    collect(headers, body).await
+    collect(headers, body, BODY_BYTES_MAX).await
 }
 
-async fn collect(headers: &HeaderMap, body: axum::body::Body) -> ApiResult<Vec<u8>> {
+async fn collect(headers: &HeaderMap, body: axum::body::Body, most: usize) -> ApiResult<Vec<u8>> {
     let announced = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok())
         .and_then(|text| text.parse::<u64>().ok());
-    if announced.is_some_and(|length| length > BODY_BYTES_MAX as u64) {
-        return Err(ApiError::plain(Code::TooLarge));
+    if announced.is_some_and(|length| length > most as u64) {
+        return Err(too_large(most));
     }
-    let reading = read_at_most(body, BODY_BYTES_MAX);
+    let reading = read_at_most(body, most);
     tokio::time::timeout(BODY_TIMEOUT, reading)
         .await
         .unwrap_or_else(|_| Err(ApiError::plain(Code::RequestTimeout)))
+}
+
+fn too_large(most: usize) -> ApiError {
+    ApiError::new(Code::TooLarge, format!("The body is larger than {most} bytes."))
 }
 
 async fn read_at_most(body: axum::body::Body, max: usize) -> ApiResult<Vec<u8>> {
@@ -135,7 +146,7 @@ async fn read_at_most(body: axum::body::Body, max: usize) -> ApiResult<Vec<u8>> 
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|_| ApiError::new(Code::MalformedJson, "The body broke off."))?;
         if bytes.len() + chunk.len() > max {
-            return Err(ApiError::plain(Code::TooLarge));
+            return Err(too_large(max));
         }
         bytes.extend_from_slice(&chunk);
     }

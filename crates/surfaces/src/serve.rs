@@ -34,6 +34,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
+use crate::counted::Counted;
 use crate::eager::eager;
 use crate::error::{ApiError, Code};
 use crate::gate::Gate;
@@ -54,7 +55,7 @@ const HEAD_BYTES_MAX: usize = 64 * 1024;
 const GRACE: Duration = Duration::from_secs(5);
 /// The first byte of a TLS connection: a record of its handshake.
 const TLS_HANDSHAKE: u8 = 0x16;
-/// How long to wait when no connection can be accepted, e.g. for want of file descriptors.
+/// The pause when no connection can be accepted, e.g. for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Serves the hall until `shutdown` resolves: [`serve_through`] a gate of its own.
@@ -125,6 +126,8 @@ async fn accept(
             }
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
+                // For want of files, most likely: one that says nothing has one.
+                seats.free_one();
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -140,17 +143,21 @@ impl Door {
             return;
         }
         let who = Who { user, peer, seat };
-        let Some(tls) = self.tls.clone() else { return self.serve_connection(stream, who).await };
         let here = is_here(peer, stream.local_addr().ok());
         let mut first = [0];
-        match stream.peek(&mut first).await {
-            Ok(1) if first[0] == TLS_HANDSHAKE => match tls.accept(stream).await {
+        // A connection that says nothing has no buffers.
+        let Ok(1) = stream.peek(&mut first).await else { return };
+        let stream = Counted::new(stream, who.seat.clone());
+        match self.tls.clone() {
+            None => self.serve_connection(stream, who).await,
+            Some(tls) if first[0] == TLS_HANDSHAKE => match tls.accept(stream).await {
                 Ok(stream) => self.serve_connection(stream, who).await,
                 Err(error) => tracing::debug!(%error, "a handshake failed"),
             },
-            Ok(1) if here => self.serve_connection(stream, who).await,
-            Ok(1) => Self { router: plain_elsewhere(), ..self }.serve_connection(stream, who).await,
-            Ok(_) | Err(_) => {}
+            Some(_) if here => self.serve_connection(stream, who).await,
+            Some(_) => {
+                Self { router: plain_elsewhere(), ..self }.serve_connection(stream, who).await
+            }
         }
     }
 
@@ -302,6 +309,7 @@ mod tests {
         let seat = Arc::new(seats.take(peer.ip()).unwrap());
         async move {
             let who = Who { user: Peer::Owner, peer, seat: seat.clone() };
+            let stream = Counted::new(stream, seat.clone());
             tokio::select! {
                 () = door.serve_connection(stream, who) => {}
                 () = seat.over() => {}
@@ -418,11 +426,49 @@ mod tests {
         }
     }
 
+    #[tokio::test]
+    async fn unfinished_words_of_strangers_are_cut_and_others_are_heard() {
+        const HEAD_BYTES: usize = 60_000;
+        let (seats, router) = (Seats::new(2_000, 2_000, Arc::default()), router().await);
+        let begin = "GET /ping HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nX-Slow: ";
+        let head = begin.to_owned() + &"a".repeat(HEAD_BYTES - begin.len());
+        // Half of it comes first on each, so that those that are cut are not just the last ones.
+        let (half, rest) = head.split_at(HEAD_BYTES / 2);
+        let (mut clients, mut served) = (Vec::new(), JoinSet::new());
+        for _ in 0..600 {
+            let (mut client, server) = tokio::io::duplex(1 << 17);
+            served.spawn(connected(server, router.clone(), &seats));
+            client.write_all(half.as_bytes()).await.unwrap();
+            clients.push(client);
+        }
+        for client in &mut clients {
+            // It may be cut already.
+            let _ = client.write_all(rest.as_bytes()).await;
+        }
+        let too_many = 600 - (32 << 20) / HEAD_BYTES;
+        assert!(too_many > 0);
+        for _ in 0..too_many {
+            served.join_next().await.unwrap().unwrap();
+        }
+        let (mut client, server) = tokio::io::duplex(1 << 16);
+        let last = tokio::spawn(connected(server, router, &seats));
+        let ask = "GET /ping HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nConnection: close\r\n\r\n";
+        client.write_all(ask.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).await.unwrap();
+        last.await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        while served.try_join_next().is_some() {}
+        let left = served.len();
+        assert!(left > 400, "{left}");
+    }
+
     #[tokio::test(start_paused = true)]
     async fn with_all_seats_taken_health_answers_and_others_are_told_to_come_back() {
         let seats = Seats::new(2, 200, Arc::default());
         let ordinary = seats.take("127.0.0.1".parse().unwrap()).unwrap();
         let _answer = ordinary.hear();
+        ordinary.vouch();
         for (path, begins) in [("/healthz", "HTTP/1.1 200"), ("/threads", "HTTP/1.1 503")] {
             let (mut client, server) = tokio::io::duplex(64 * 1024);
             let connection = tokio::spawn(connected(server, router().await, &seats));

@@ -25,7 +25,7 @@ use crate::error::{ApiError, ApiResult, Code, Refused};
 use crate::mcp;
 use crate::peer::{Peer, Unasked};
 use crate::rates::Streaming;
-use crate::request::stream_id;
+use crate::request::{BodyMax, OPEN_BODY_BYTES_MAX, stream_id};
 use crate::seats::Seat;
 use crate::sse;
 
@@ -182,7 +182,15 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
     };
     let (caller, streaming, response) = match admitted {
         Ok((caller, streaming)) => {
-            (caller, streaming, next.run(Request::from_parts(parts, body)).await)
+            let seat = parts.extensions.get::<Arc<Seat>>().cloned();
+            let response = next.run(Request::from_parts(parts, body)).await;
+            // On a route without a credential it was a key or code in the body that was good.
+            if let Some(seat) =
+                seat.filter(|_| method == Method::POST && response.status().is_success())
+            {
+                seat.vouch();
+            }
+            (caller, streaming, response)
         }
         Err((caller, error)) => (caller, None, error.into_response()),
     };
@@ -215,8 +223,9 @@ fn charge(
 ) -> ApiResult<Option<Streaming>> {
     let row = row(template, &parts.method)?;
     let spare = parts.extensions.get::<Arc<Seat>>().is_some_and(|seat| seat.is_spare());
-    if spare && row.action.need() != Need::Nothing && caller.must_prove(Scope::ServerAdmin).is_err()
-    {
+    // A connection on a seat that is kept back ends with its answer, so none is opened there.
+    let is_short = row.action.need() == Need::Nothing && row.action != Action::OpenConnection;
+    if spare && !is_short && caller.must_prove(Scope::ServerAdmin).is_err() {
         return Err(ApiError::plain(Code::NoSeats));
     }
     // What a call of a tool is charged depends on the tool.
@@ -276,6 +285,11 @@ async fn admit(app: &App, parts: &mut Parts, template: &str) -> Result<Caller, (
         refused => refused,
     };
     checked.map_err(|error| (caller.clone(), error))?;
+    match (row.action.need(), parts.extensions.get::<Arc<Seat>>()) {
+        (Need::Nothing, _) => drop(parts.extensions.insert(BodyMax(OPEN_BODY_BYTES_MAX))),
+        (Need::Entry | Need::Scope(_) | Need::Proof(_), Some(seat)) => seat.vouch(),
+        (Need::Entry | Need::Scope(_) | Need::Proof(_), None) => {}
+    }
     parts.extensions.insert(caller.clone());
     parts.extensions.insert(via);
     Ok(caller)

@@ -8,7 +8,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use moothall_engine::access::Revocations;
@@ -16,24 +15,28 @@ use moothall_engine::door::Door;
 use moothall_engine::tasks::{Attendance, Notice, Told};
 use moothall_kernel::ids::EventId;
 use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::coop;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep_until, timeout};
+use tokio_tungstenite::tungstenite::error::ProtocolError;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::calls::{self, Connected, FRAME_BYTES_MAX, HEARTBEAT_MS, Performed};
 use super::code::{RpcCode, RpcError};
 use super::convert::written;
 use super::frame::{self, Frame};
+use super::guarded::{FrameFault, Socket};
 use super::manager::Asked;
 use super::methods::{Call, Method};
 use super::under_way::UnderWay;
 use crate::http::App;
-use crate::meters::Reading;
 use crate::rates::Streaming;
+use crate::seats::Seat;
 use crate::sse;
 use crate::wire::rpc;
 
-/// Most bytes of anything that a client sends: more ends the connection unread.
-pub(super) const SOCKET_BYTES_MAX: usize = 512 * 1024;
 /// How long whoever sent more of them shall wait, in milliseconds.
 const RETRY_AFTER_MS: u64 = 1_000;
 /// Frames that were refused for what they are, or for their number, before a client is cut.
@@ -46,6 +49,8 @@ const UNKNOWN_FOR: Duration = Duration::from_secs(60);
 const MISSED_MAX: u32 = 3;
 /// How long the last words may take.
 const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
+/// Most bytes that are thrown away so that a client that still sends hears the last words.
+const UNHEARD_BYTES_MAX: u64 = 64 << 10;
 /// Messages of its own that a connection remembers until it is told of them.
 const OWN_MAX: usize = 1_024;
 /// Questions to a manager that wait to be written.
@@ -63,6 +68,13 @@ enum End {
     Silent,
     NeverSaid,
     TooLarge,
+    /// Too many frames bring nothing.
+    TooMany,
+    /// Frames break the protocol.
+    Broken,
+    NotText,
+    /// Others need its seat, or it holds too many bytes.
+    Crowded,
 }
 
 impl End {
@@ -79,7 +91,27 @@ impl End {
             End::Silent => (1008, "no sign of life"),
             End::NeverSaid => (1008, "network/connect did not come in time"),
             End::TooLarge => (1009, "a frame is too large"),
+            End::TooMany => (1008, "too many frames bring nothing: pings, pongs and empty pieces"),
+            End::Broken => (1002, "a frame breaks the protocol"),
+            End::NotText => (1007, "a text is not UTF-8"),
+            End::Crowded => (1013, "the server is full: connect again later"),
         })
+    }
+
+    /// Reads an error of the library.
+    fn of(error: &Error) -> Self {
+        match error {
+            Error::Capacity(_) => End::TooLarge,
+            Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => End::Gone,
+            Error::Protocol(_) => End::Broken,
+            Error::Utf8(_) => End::NotText,
+            Error::Io(error) => match error.get_ref().and_then(|fault| fault.downcast_ref()) {
+                Some(FrameFault::TooLarge) => End::TooLarge,
+                Some(FrameFault::TooMany) => End::TooMany,
+                None => End::Gone,
+            },
+            _ => End::Gone,
+        }
     }
 }
 
@@ -94,7 +126,7 @@ struct Known {
 
 /// What a connection waits for.
 enum Woken {
-    Came(Option<Result<Message, axum::Error>>),
+    Came(Option<Result<Message, Error>>),
     Done(Performed),
     Told(Arc<Told>),
     Asks(Asked),
@@ -107,6 +139,7 @@ struct Connection {
     app: App,
     /// The other end, for those who try keys.
     address: Option<IpAddr>,
+    seat: Arc<Seat>,
     known: Option<Known>,
     calls: UnderWay,
     /// Messages that were sent over it and of which it was not told yet: it is not to be.
@@ -125,14 +158,15 @@ struct Connection {
 pub(super) async fn serve(
     app: App,
     address: Option<IpAddr>,
-    socket: WebSocket,
+    seat: &Arc<Seat>,
+    socket: Socket,
     revocations: Revocations,
-    _open: Reading,
 ) {
     let (mut sink, mut stream) = socket.split();
     let mut connection = Connection {
         app,
         address,
+        seat: seat.clone(),
         known: None,
         calls: UnderWay::default(),
         own: VecDeque::new(),
@@ -143,24 +177,37 @@ pub(super) async fn serve(
         missed: 0,
         out: VecDeque::new(),
     };
-    let end = connection.live(&mut sink, &mut stream, revocations).await;
-    drop(connection);
-    let last_words = async {
-        if let Some((code, reason)) = end.words() {
-            let close = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
-            sink.send(close).await?;
-        }
-        // Where the client began it, this is the other half of the closing handshake.
-        sink.close().await
+    let end = tokio::select! {
+        end = connection.live(&mut sink, &mut stream, revocations) => end,
+        () = seat.cut() => End::Crowded,
     };
-    let _ = timeout(LAST_WORDS_WITHIN, last_words).await;
+    drop(connection);
+    if let Ok(socket) = stream.reunite(sink) {
+        let _ = timeout(LAST_WORDS_WITHIN, last_words(socket, end)).await;
+    }
+}
+
+/// Closes a connection. What the client still sends is thrown away meanwhile: the system would
+/// answer it with a reset, which overtakes the last words.
+async fn last_words(mut socket: Socket, end: End) -> Result<(), Error> {
+    let Some((code, reason)) = end.words() else {
+        // If the client began it, this is the other half of the closing handshake.
+        return SinkExt::close(&mut socket).await;
+    };
+    let frame = CloseFrame { code: code.into(), reason: reason.into() };
+    socket.send(Message::Close(Some(frame))).await?;
+    let bytes = socket.get_mut();
+    bytes.stop_judging();
+    bytes.shutdown().await?;
+    tokio::io::copy(&mut bytes.take(UNHEARD_BYTES_MAX), &mut tokio::io::sink()).await?;
+    Ok(())
 }
 
 impl Connection {
     async fn live(
         &mut self,
-        sink: &mut SplitSink<WebSocket, Message>,
-        stream: &mut SplitStream<WebSocket>,
+        sink: &mut SplitSink<Socket, Message>,
+        stream: &mut SplitStream<Socket>,
         revocations: Revocations,
     ) -> End {
         let heartbeat = Duration::from_millis(HEARTBEAT_MS.into());
@@ -216,7 +263,7 @@ impl Connection {
     /// Writes what waits to be written, in one go.
     async fn write(
         &mut self,
-        sink: &mut SplitSink<WebSocket, Message>,
+        sink: &mut SplitSink<Socket, Message>,
         closing: &mut watch::Receiver<bool>,
     ) -> Result<(), End> {
         if self.out.is_empty() {
@@ -236,7 +283,7 @@ impl Connection {
     /// it open.
     async fn unless_ended(
         &mut self,
-        writing: impl Future<Output = Result<(), axum::Error>>,
+        writing: impl Future<Output = Result<(), Error>>,
         closing: &mut watch::Receiver<bool>,
     ) -> Result<(), End> {
         tokio::select! {
@@ -249,7 +296,7 @@ impl Connection {
 
     async fn beat(
         &mut self,
-        sink: &mut SplitSink<WebSocket, Message>,
+        sink: &mut SplitSink<Socket, Message>,
         closing: &mut watch::Receiver<bool>,
     ) -> Result<(), End> {
         self.missed += 1;
@@ -261,14 +308,16 @@ impl Connection {
 
     async fn take(
         &mut self,
-        came: Option<Result<Message, axum::Error>>,
+        came: Option<Result<Message, Error>>,
         revocations: &mut Option<Revocations>,
     ) -> Result<(), End> {
         let message = match came {
             Some(Ok(message)) => message,
-            Some(Err(error)) if is_too_large(&error) => return Err(End::TooLarge),
-            Some(Err(_)) | None => return Err(End::Gone),
+            Some(Err(error)) => return Err(End::of(&error)),
+            None => return Err(End::Gone),
         };
+        // Frames that are here already would keep a worker busy.
+        coop::consume_budget().await;
         self.missed = 0;
         match message {
             Message::Text(text) => self.read(text.as_str(), revocations).await,
@@ -276,8 +325,8 @@ impl Connection {
                 Ok(text) => self.read(text, revocations).await,
                 Err(_) => self.refuse(None, &RpcError::plain(RpcCode::ParseError)),
             },
-            // The library answers pings.
-            Message::Ping(_) | Message::Pong(_) => Ok(()),
+            // The library answers pings, and makes messages of all frames.
+            Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => Ok(()),
             Message::Close(_) => Err(End::Gone),
         }
     }
@@ -286,8 +335,10 @@ impl Connection {
         let (id, method, params) = match Frame::read(text) {
             Err(error) => return self.refuse(None, &error),
             Ok(Frame::Response { id, outcome }) => {
-                let question = id.and_then(|id| self.questions.remove(&id));
-                if let (Some(question), Ok(answer)) = (question, outcome) {
+                let Some(question) = id.and_then(|id| self.questions.remove(&id)) else {
+                    return self.count_refused();
+                };
+                if let Ok(answer) = outcome {
                     let _ = question.send(answer);
                 }
                 return Ok(());
@@ -370,6 +421,7 @@ impl Connection {
         };
         let own = attendance.line().clone();
         let hello = calls::hello(&own);
+        self.seat.vouch();
         self.known = Some(Self::known(door, attendance, lost, streaming));
         Ok(hello)
     }
@@ -470,6 +522,10 @@ impl Connection {
     /// Answers that something cannot be. Whoever sends nothing else is cut.
     fn refuse(&mut self, id: Option<&str>, error: &RpcError) -> Result<(), End> {
         self.out.push_back(frame::error(id, error).into());
+        self.count_refused()
+    }
+
+    fn count_refused(&mut self) -> Result<(), End> {
         self.refused += 1;
         let most = if self.known.is_some() { REFUSED_MAX } else { REFUSED_UNKNOWN_MAX };
         if self.refused > most { Err(End::TooWild) } else { Ok(()) }
@@ -498,9 +554,4 @@ async fn told(known: &mut Option<Known>) -> Woken {
             Err(_) => Woken::End(End::TooSlow),
         },
     }
-}
-
-/// Whether the library refused something for its size.
-fn is_too_large(error: &axum::Error) -> bool {
-    error.to_string().contains("too long") || error.to_string().contains("too big")
 }

@@ -14,6 +14,7 @@ mod faults;
 mod manager;
 mod calls;
 mod under_way;
+mod guarded;
 mod connection;
 pub(crate) mod socket;
 

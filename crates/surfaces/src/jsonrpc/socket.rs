@@ -3,18 +3,57 @@
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::State;
+use axum::body::Body;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::response::Response;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
-use super::connection::{SOCKET_BYTES_MAX, serve};
+use super::connection::serve;
+use super::guarded::{Guarded, MESSAGE_BYTES_MAX};
+use crate::error::{ApiError, Code};
 use crate::http::App;
 use crate::request::Address;
 use crate::seats::Seat;
 use crate::wire::ErrorBody;
 
-/// How much of what is told may wait to be written at once.
+/// Most bytes that are read at once. A silent connection keeps as many.
+const READ_BUFFER_BYTES: usize = 4 * 1024;
+/// Most bytes of the answers that wait to be written at once.
 const WRITE_BUFFER_BYTES: usize = 16 * 1024;
+
+/// The bytes that come after the handshake, and the answer to it.
+pub struct Handshake {
+    upgraded: OnUpgrade,
+    answer: Response,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Handshake {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Response> {
+        // The library that checks the handshake would keep the bytes to itself.
+        let upgraded = parts.extensions.get::<OnUpgrade>().cloned();
+        let checked = WebSocketUpgrade::from_request_parts(parts, state).await;
+        drop(checked.map_err(IntoResponse::into_response)?);
+        let internal = || ApiError::plain(Code::Internal).into_response();
+        let key = parts.headers.get(header::SEC_WEBSOCKET_KEY).ok_or_else(internal)?;
+        let accept = HeaderValue::try_from(derive_accept_key(key.as_bytes()));
+        let mut answer = StatusCode::SWITCHING_PROTOCOLS.into_response();
+        let headers = answer.headers_mut();
+        headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+        headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept.map_err(|_| internal())?);
+        *answer.body_mut() = Body::empty();
+        Ok(Self { upgraded: upgraded.ok_or_else(internal)?, answer })
+    }
+}
 
 /// JSON-RPC 2.0 over WebSocket, for agents that registered. The first call is `network/connect`;
 /// `/openrpc.json` describes every method.
@@ -23,18 +62,23 @@ const WRITE_BUFFER_BYTES: usize = 16 * 1024;
 pub async fn connect(
     State(app): State<App>,
     Address(address): Address,
-    seat: Option<Extension<Arc<Seat>>>,
-    upgrade: WebSocketUpgrade,
+    Extension(seat): Extension<Arc<Seat>>,
+    Handshake { upgraded, answer }: Handshake,
 ) -> Response {
-    // Whoever connects is busy as long as they are connected, and gives way to nobody.
-    let busy = seat.map(|Extension(seat)| (seat.hear(), seat));
+    // A connection that showed a key is busy as long as it stands, and gives way to nothing.
+    let busy = seat.hear();
     let (revocations, open) = (app.access.listen(), app.meters.reader());
-    upgrade
-        .max_message_size(SOCKET_BYTES_MAX)
-        .max_frame_size(SOCKET_BYTES_MAX)
-        .write_buffer_size(WRITE_BUFFER_BYTES)
-        .on_upgrade(move |socket| async move {
-            serve(app, address, socket, revocations, open).await;
-            drop(busy);
-        })
+    tokio::spawn(async move {
+        let Ok(upgraded) = upgraded.await else { return };
+        let config = WebSocketConfig::default()
+            .read_buffer_size(READ_BUFFER_BYTES)
+            .write_buffer_size(WRITE_BUFFER_BYTES)
+            .max_message_size(Some(MESSAGE_BYTES_MAX))
+            .max_frame_size(Some(MESSAGE_BYTES_MAX));
+        let guarded = Guarded::new(TokioIo::new(upgraded), seat.clone());
+        let socket = WebSocketStream::from_raw_socket(guarded, Role::Server, Some(config)).await;
+        serve(app, address, &seat, socket, revocations).await;
+        drop((busy, open));
+    });
+    answer
 }

@@ -254,3 +254,71 @@ async fn with_every_seat_taken_the_operator_still_gets_in() {
     assert_eq!(audit.status(), 200);
     drop((streams, silent));
 }
+
+#[tokio::test]
+async fn without_a_credential_bodies_are_small() {
+    for mode in [Mode::Local, Mode::Token] {
+        let server = Server::start_in(mode).await;
+        let long = "x".repeat(8 << 10);
+        for (path, field) in [
+            ("/session", "key"),
+            ("/invitations/accept", "code"),
+            ("/api/v1/auth/register", "name"),
+            ("/api/v1/auth/claim", "claimToken"),
+        ] {
+            let asked = server.client.post(server.url(path)).json(&json!({field: long}));
+            let status = soon(asked.send()).await.unwrap().status();
+            assert_eq!(status.as_u16(), 413, "{path}");
+            // Nor is more of it waited for than is announced.
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nHost: localhost:{}\r\nContent-Type: application/json\r\n\
+                 Content-Length: 980000\r\nConnection: close\r\n\r\n{{",
+                server.address.port()
+            );
+            assert_eq!(server.raw(&head).await.0, 413, "{path}");
+        }
+    }
+    // On all other routes the credential is looked at first.
+    let server = Server::start_in(Mode::Token).await;
+    for path in ["/threads", "/tokens", "/sessions", "/mcp", "/permissions/x/answer"] {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost:{}\r\nContent-Type: application/json\r\n\
+             Content-Length: 980000\r\nConnection: close\r\n\r\n{{",
+            server.address.port()
+        );
+        assert_eq!(server.raw(&head).await.0, 401, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn signing_in_works_with_strangers_on_all_seats() {
+    let few = |options| moothall_surfaces::HttpOptions { connections_max: 16, ..options };
+    let server = Server::open_with(Mode::Token, None, few).await;
+    let ann = token(&server, json!({"principal": "ann"})).await;
+    let host = format!("Host: localhost:{}\r\n", server.address.port());
+    let opening = format!(
+        "GET /ws HTTP/1.1\r\n{host}Connection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    );
+    let body = format!("POST /session HTTP/1.1\r\n{host}Content-Length: 9\r\n\r\n{{");
+    let mut strangers = Vec::new();
+    for sent in [opening, body].iter().cycle().take(20) {
+        let mut stream = tokio::net::TcpStream::connect(server.address).await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut stream, sent.as_bytes()).await.unwrap();
+        strangers.push(stream);
+    }
+    let fresh = || reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+    let signing = fresh().post(server.url("/session")).json(&json!({"key": ann})).send();
+    assert_eq!(soon(signing).await.unwrap().status(), 200);
+    // Strangers have a second for a key.
+    let reads = async {
+        loop {
+            let asked = fresh().get(server.url("/threads")).bearer_auth(&ann).send().await;
+            if asked.is_ok_and(|answer| answer.status() == 200) {
+                return;
+            }
+        }
+    };
+    soon(reads).await;
+    drop(strangers);
+}

@@ -87,22 +87,23 @@ async fn frames_that_break_the_protocol_end_the_connection_and_only_that() {
     let (bob, mut other) = agent(&server, "bob").await;
     let text = |first: u8, bytes: &[u8]| raw_frame(first, bytes.len() as u64, bytes);
     let unmasked = vec![0x81, 2, b'{', b'}'];
-    let bad: [(&str, Vec<u8>); 8] = [
-        ("a gigabyte is announced", raw_frame(0x81, 1 << 30, b"{")),
-        ("more than there is memory is announced", raw_frame(0x81, u64::MAX >> 1, b"{")),
-        ("no UTF-8", text(0x81, &[b'{', 0xff, b'}'])),
-        ("half a letter", text(0x81, &[0xc3])),
-        ("a compressed frame", text(0xc1, b"{}")),
-        ("an unknown kind of frame", text(0x83, b"{}")),
-        ("no mask", unmasked),
-        ("a ping that is too long", text(0x89, &[0; 126])),
+    let bad: [(&str, Vec<u8>, u16); 10] = [
+        ("a gigabyte is announced", raw_frame(0x81, 1 << 30, b"{"), 1009),
+        ("more than there is memory is announced", raw_frame(0x81, u64::MAX >> 1, b"{"), 1009),
+        ("no UTF-8", text(0x81, &[b'{', 0xff, b'}']), 1007),
+        ("half a letter", text(0x81, &[0xc3]), 1007),
+        ("a compressed frame", text(0xc1, b"{}"), 1002),
+        ("an unknown kind of frame", text(0x83, b"{}"), 1002),
+        ("no mask", unmasked, 1002),
+        ("a ping that is too long", text(0x89, &[0; 126]), 1002),
+        ("a ping in pieces", text(0x09, b"a"), 1002),
+        ("a piece of nothing", text(0x80, b"a"), 1002),
     ];
-    for (what, bytes) in bad {
+    for (what, bytes, code) in bad {
         let mut client = Client::of(&server, &bob).await;
         raw(&mut client, &bytes).await;
         client.closed().await;
-        let code = client.end.as_ref().map(|(code, _)| *code);
-        assert!(matches!(code, None | Some(1000 | 1002 | 1007 | 1009)), "{what}: {:?}", client.end);
+        assert_eq!(client.end.as_ref().map(|(code, _)| *code), Some(code), "{what}");
         lives(&mut other).await;
     }
 }
@@ -117,7 +118,7 @@ async fn a_message_that_never_ends_ends_the_connection() {
         raw(&mut ann, &raw_frame(0x00, piece.len() as u64, &piece)).await;
     }
     let end = ann.closed().await;
-    assert!(matches!(end, None | Some((1009, _))), "{end:?}");
+    assert!(matches!(end, Some((1009, _))), "{end:?}");
     let (_, mut bob) = agent(&server, "bob").await;
     lives(&mut bob).await;
 }
@@ -135,14 +136,63 @@ async fn a_message_in_pieces_is_one_message() {
 }
 
 #[tokio::test]
-async fn a_flood_of_pings_is_answered_as_far_as_it_is_read_and_harms_nobody() {
+async fn a_flood_of_frames_that_bring_nothing_is_cut() {
     let server = open_server().await;
-    let ([_, _], [mut ann, mut bob]) = agents(&server, ["ann", "bob"]).await;
-    for _ in 0..20_000 {
-        raw(&mut ann, &[0x89, 0x80, 0, 0, 0, 0]).await;
+    let ([ann, _], [_, mut bob]) = agents(&server, ["ann", "bob"]).await;
+    let kinds: [(&str, &[u8]); 4] = [
+        ("pings", &[0x89, 0x80, 0, 0, 0, 0]),
+        ("pongs", &[0x8a, 0x80, 0, 0, 0, 0]),
+        ("empty pieces", &[0x00, 0x80, 0, 0, 0, 0]),
+        ("small pieces", &[0x00, 0x81, 0, 0, 0, 0, b'a']),
+    ];
+    for (what, kind) in kinds {
+        for known in [false, true] {
+            let mut client =
+                if known { Client::of(&server, &ann).await } else { Client::open(&server).await };
+            raw(&mut client, &[0x01, 0x80, 0, 0, 0, 0]).await;
+            raw(&mut client, &kind.repeat(20)).await;
+            raw(&mut client, &kind.repeat(20_000)).await;
+            lives(&mut bob).await;
+            client.closed().await;
+            let code = client.end.as_ref().map(|(code, _)| *code);
+            assert_eq!(code, Some(1008), "{what}, {known}");
+        }
     }
-    lives(&mut bob).await;
-    lives(&mut ann).await;
+}
+
+#[tokio::test]
+async fn before_a_key_was_shown_messages_are_small_and_answers_count() {
+    let server = open_server().await;
+    let (bob, mut other) = agent(&server, "bob").await;
+    let piece = vec![b'a'; 5_000];
+    for announced in [8_193, 100_000] {
+        let mut guest = Client::open(&server).await;
+        raw(&mut guest, &raw_frame(0x81, announced, &piece)).await;
+        assert!(matches!(guest.closed().await, Some((1009, _))), "{:?}", guest.end);
+    }
+    let mut guest = Client::open(&server).await;
+    raw(&mut guest, &raw_frame(0x01, 5_000, &piece)).await;
+    raw(&mut guest, &raw_frame(0x00, 5_000, &piece)).await;
+    assert!(matches!(guest.closed().await, Some((1009, _))), "{:?}", guest.end);
+    // Answers to questions that were never asked are nonsense as well.
+    let mut guest = Client::open(&server).await;
+    for _ in 0..40 {
+        guest.send(r#"{"jsonrpc":"2.0","id":"server-1","result":{}}"#).await;
+    }
+    assert!(matches!(guest.closed().await, Some((1008, _))), "{:?}", guest.end);
+    // With a key they are as large as ever.
+    let mut known = Client::of(&server, &bob).await;
+    known.send(format!("[{}]", vec!["1"; 100_000].join(","))).await;
+    assert_eq!(known.wanted(|frame| frame["id"].is_null()).await["error"]["code"], -32600);
+    lives(&mut other).await;
+}
+
+#[tokio::test]
+async fn a_client_that_closes_is_answered_with_its_code() {
+    let server = open_server().await;
+    let mut guest = Client::open(&server).await;
+    raw(&mut guest, &[0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8]).await;
+    assert!(matches!(guest.closed().await, Some((1000, _))), "{:?}", guest.end);
 }
 
 #[tokio::test]

@@ -1,0 +1,322 @@
+//! A WebSocket's bytes, whose frames are judged by their heads before the library keeps anything
+//! of them.
+//!
+//! The library answers pings by itself, passes over empty pieces, and puts pieces together: all of
+//! that would go on for ever, unseen, on a connection of which nothing else comes.
+
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::time::Instant;
+use tokio_tungstenite::WebSocketStream;
+
+use crate::seats::Seat;
+
+/// The messages of a connection.
+pub(super) type Socket = WebSocketStream<Guarded<TokioIo<Upgraded>>>;
+
+/// Most bytes of a message of a client that showed a key.
+pub(super) const MESSAGE_BYTES_MAX: usize = 512 * 1024;
+/// A piece of a message that is smaller, and not its last one, brings next to nothing.
+const PIECE_BYTES_MIN: u64 = 256;
+/// Frames that bring nothing come at most every 50 ms, so 20 a second, apart from those that come
+/// at once after a pause.
+const IDLE_EVERY: Duration = Duration::from_millis(50);
+/// Most bytes of the head of a frame.
+const HEAD_BYTES_MAX: usize = 14;
+
+/// The limits of what a client may send.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    /// Most bytes of a message: more ends the connection unread.
+    message_bytes: usize,
+    /// Most frames that bring nothing and come at once after a pause.
+    idle_burst: u32,
+}
+
+/// Before `network/connect`.
+const UNKNOWN: Bounds = Bounds { message_bytes: 8 * 1024, idle_burst: 100 };
+/// After it.
+const KNOWN: Bounds = Bounds { message_bytes: MESSAGE_BYTES_MAX, idle_burst: 400 };
+
+/// The reason to cut a connection for the frames on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FrameFault {
+    /// A message is larger than it may be.
+    TooLarge,
+    /// Too many frames bring nothing.
+    TooMany,
+}
+
+impl fmt::Display for FrameFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            FrameFault::TooLarge => "a message is too large",
+            FrameFault::TooMany => "too many frames bring nothing",
+        })
+    }
+}
+
+impl std::error::Error for FrameFault {}
+
+/// The place in the frames that come.
+#[derive(Debug)]
+struct Frames {
+    head: [u8; HEAD_BYTES_MAX],
+    /// Bytes of the head that have come.
+    have: usize,
+    /// Bytes of the frame's payload that have not come yet.
+    left: u64,
+    /// Bytes of the message that the frame belongs to, this frame's included.
+    message: u64,
+    /// The frame is the last one of its message.
+    is_last: bool,
+    /// The frame is of no message.
+    is_control: bool,
+    /// When the frames that bring nothing are paid for.
+    paid: Instant,
+}
+
+impl Frames {
+    fn new(now: Instant) -> Self {
+        Self {
+            head: [0; HEAD_BYTES_MAX],
+            have: 0,
+            left: 0,
+            message: 0,
+            is_last: false,
+            is_control: false,
+            paid: now,
+        }
+    }
+
+    /// Follows the frames in these bytes.
+    fn follow(
+        &mut self,
+        mut bytes: &[u8],
+        bounds: &Bounds,
+        now: Instant,
+    ) -> Result<(), FrameFault> {
+        while let Some((first, rest)) = bytes.split_first() {
+            if self.left > 0 {
+                let passed = usize::try_from(self.left).unwrap_or(usize::MAX).min(bytes.len());
+                self.left -= passed as u64;
+                bytes = &bytes[passed..];
+                self.end_frame();
+                continue;
+            }
+            self.head[self.have] = *first;
+            self.have += 1;
+            bytes = rest;
+            if self.have == self.head_bytes() {
+                self.begin_frame(bounds, now)?;
+                self.end_frame();
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts the bytes of the head, as far as can be said.
+    fn head_bytes(&self) -> usize {
+        if self.have < 2 {
+            return 2;
+        }
+        let length = match self.head[1] & 0x7f {
+            126 => 2,
+            127 => 8,
+            _ => 0,
+        };
+        let mask = if self.head[1] & 0x80 == 0 { 0 } else { 4 };
+        2 + length + mask
+    }
+
+    fn payload_bytes(&self) -> u64 {
+        let number = |bytes: &[u8]| bytes.iter().fold(0, |sum, byte| (sum << 8) | u64::from(*byte));
+        match self.head[1] & 0x7f {
+            126 => number(&self.head[2..4]),
+            127 => number(&self.head[2..10]),
+            short => u64::from(short),
+        }
+    }
+
+    fn begin_frame(&mut self, bounds: &Bounds, now: Instant) -> Result<(), FrameFault> {
+        let is_final = self.head[0] & 0x80 != 0;
+        self.is_control = self.head[0] & 0x08 != 0;
+        self.left = self.payload_bytes();
+        self.have = 0;
+        self.is_last = is_final && !self.is_control;
+        if self.is_control || self.left == 0 || (!is_final && self.left < PIECE_BYTES_MIN) {
+            self.paid = self.paid.max(now) + IDLE_EVERY;
+            if self.paid - now > IDLE_EVERY * bounds.idle_burst {
+                return Err(FrameFault::TooMany);
+            }
+        }
+        if !self.is_control {
+            self.message = self.message.saturating_add(self.left);
+        }
+        if self.message > bounds.message_bytes as u64 { Err(FrameFault::TooLarge) } else { Ok(()) }
+    }
+
+    fn end_frame(&mut self) {
+        if self.left == 0 && self.is_last {
+            self.message = 0;
+            self.is_last = false;
+        }
+    }
+
+    /// Bytes that have come of a message that is not whole yet.
+    fn unfinished(&self) -> usize {
+        let awaited = if self.is_control { 0 } else { self.left };
+        usize::try_from(self.message - awaited).unwrap_or(usize::MAX) + self.have
+    }
+}
+
+/// A connection on which WebSocket frames come.
+pub(super) struct Guarded<S> {
+    stream: S,
+    seat: Arc<Seat>,
+    frames: Frames,
+    is_deaf: bool,
+}
+
+impl<S> Guarded<S> {
+    /// The same connection. Its seat knows whether its sender showed a key, and counts what is
+    /// unfinished.
+    pub(super) fn new(stream: S, seat: Arc<Seat>) -> Self {
+        Self { stream, seat, frames: Frames::new(Instant::now()), is_deaf: false }
+    }
+
+    /// Takes bytes from now on without judging them: they are thrown away.
+    pub(super) fn stop_judging(&mut self) {
+        self.is_deaf = true;
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(cx, into))?;
+        if self.is_deaf {
+            return Poll::Ready(Ok(()));
+        }
+        let bounds = if self.seat.is_known() { &KNOWN } else { &UNKNOWN };
+        self.frames
+            .follow(&into.filled()[before..], bounds, Instant::now())
+            .map_err(io::Error::other)?;
+        self.seat.hold(self.frames.unfinished());
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// Writes a frame of this many bytes, masked with zeros.
+    fn frame(first: u8, payload: usize) -> Vec<u8> {
+        let mut bytes = vec![first, 0x80 | 127];
+        bytes.extend((payload as u64).to_be_bytes());
+        bytes.resize(14 + payload, 0);
+        bytes
+    }
+
+    const BOUNDS: Bounds = Bounds { message_bytes: 1000, idle_burst: 100 };
+
+    fn follow(frames: &mut Frames, bytes: &[u8]) -> Result<(), FrameFault> {
+        frames.follow(bytes, &BOUNDS, Instant::now())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_is_unfinished_is_known_wherever_the_bytes_are_cut() {
+        let bytes: Vec<u8> =
+            [frame(0x01, 300), frame(0x89, 3), frame(0x80, 500), vec![0x81, 0x83, 0, 0, 0, 0]]
+                .concat();
+        let mut at_once = Frames::new(Instant::now());
+        follow(&mut at_once, &bytes).unwrap();
+        let mut by_bytes = Frames::new(Instant::now());
+        let mut held = Vec::new();
+        for byte in &bytes {
+            follow(&mut by_bytes, &[*byte]).unwrap();
+            held.push(by_bytes.unfinished());
+        }
+        assert_eq!((held[13], held[14 + 299], held[14 + 300 + 13]), (0, 300, 300));
+        assert_eq!(held[14 + 300 + 17 + 14 + 499], 0, "the message is whole");
+        assert_eq!(at_once.unfinished(), 0);
+        follow(&mut at_once, b"ab").unwrap();
+        assert_eq!(at_once.unfinished(), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_is_measured_by_what_its_heads_say() {
+        for pieces in [vec![frame(0x81, 1001)], vec![frame(0x01, 600), frame(0x80, 401)]] {
+            let mut frames = Frames::new(Instant::now());
+            assert_eq!(follow(&mut frames, &pieces.concat()), Err(FrameFault::TooLarge));
+        }
+        let mut huge = frame(0x81, 0);
+        huge[2..10].copy_from_slice(&u64::MAX.to_be_bytes());
+        assert_eq!(follow(&mut Frames::new(Instant::now()), &huge), Err(FrameFault::TooLarge));
+        let mut frames = Frames::new(Instant::now());
+        for _ in 0..50 {
+            follow(&mut frames, &frame(0x81, 1000)).unwrap();
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn frames_that_bring_nothing_have_a_pace() {
+        let kinds: [&[u8]; 6] = [
+            &[0x89, 0x80, 0, 0, 0, 0],
+            &[0x8a, 0x80, 0, 0, 0, 0],
+            &[0x88, 0x80, 0, 0, 0, 0],
+            &[0x00, 0x80, 0, 0, 0, 0],
+            &[0x81, 0x80, 0, 0, 0, 0],
+            &[0x00, 0x81, 0, 0, 0, 0, b'a'],
+        ];
+        for kind in kinds {
+            let mut frames = Frames::new(Instant::now());
+            for _ in 0..BOUNDS.idle_burst {
+                follow(&mut frames, kind).unwrap();
+            }
+            assert_eq!(follow(&mut frames, kind), Err(FrameFault::TooMany), "{kind:?}");
+        }
+        let mut frames = Frames::new(Instant::now());
+        for _ in 0..1_000 {
+            follow(&mut frames, kinds[1]).unwrap();
+            tokio::time::advance(IDLE_EVERY).await;
+        }
+        for _ in 0..BOUNDS.idle_burst {
+            follow(&mut frames, kinds[1]).unwrap();
+            follow(&mut frames, &frame(0x81, 7)).unwrap();
+        }
+        assert_eq!(follow(&mut frames, kinds[1]), Err(FrameFault::TooMany));
+    }
+}

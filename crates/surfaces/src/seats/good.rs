@@ -1,0 +1,33 @@
+//! The addresses from which good keys came.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+
+/// Most addresses that are remembered; the one without a good key for longest is forgotten.
+const ADDRESSES_MAX: usize = 4_096;
+
+#[derive(Default)]
+pub(super) struct GoodAddresses {
+    next: u64,
+    last: HashMap<IpAddr, u64>,
+    by_age: BTreeMap<u64, IpAddr>,
+}
+
+impl GoodAddresses {
+    pub(super) fn has(&self, address: IpAddr) -> bool {
+        self.last.contains_key(&address)
+    }
+
+    pub(super) fn add(&mut self, address: IpAddr) {
+        self.next += 1;
+        if let Some(before) = self.last.insert(address, self.next) {
+            self.by_age.remove(&before);
+        }
+        self.by_age.insert(self.next, address);
+        if self.by_age.len() > ADDRESSES_MAX
+            && let Some((_, oldest)) = self.by_age.pop_first()
+        {
+            self.last.remove(&oldest);
+        }
+    }
+}

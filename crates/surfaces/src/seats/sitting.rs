@@ -1,0 +1,70 @@
+//! What is known about one connection.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::account::Account;
+
+/// A connection as the table of seats knows it.
+pub(super) struct Sitting {
+    spare: bool,
+    /// A whole head has come.
+    heard: AtomicBool,
+    /// Requests that are being answered.
+    busy: AtomicU32,
+    /// When it last said something, or was told something.
+    since: Mutex<Instant>,
+    pub(super) account: Account,
+    pub(super) leave: Notify,
+    pub(super) head: Notify,
+}
+
+impl Sitting {
+    pub(super) fn new(spare: bool) -> Self {
+        Self {
+            spare,
+            heard: AtomicBool::new(false),
+            busy: AtomicU32::new(0),
+            since: Mutex::new(Instant::now()),
+            account: Account::default(),
+            leave: Notify::new(),
+            head: Notify::new(),
+        }
+    }
+
+    pub(super) fn is_spare(&self) -> bool {
+        self.spare
+    }
+
+    pub(super) fn is_heard(&self) -> bool {
+        self.heard.load(Ordering::Acquire)
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.busy.load(Ordering::Acquire) > 0
+    }
+
+    pub(super) fn since(&self) -> Instant {
+        *self.since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn touch(&self) {
+        *self.since.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    pub(super) fn hears(&self) {
+        self.heard.store(true, Ordering::Release);
+        self.busy.fetch_add(1, Ordering::AcqRel);
+        self.touch();
+        self.head.notify_one();
+    }
+
+    /// Counts a request less. Returns whether it was the last one.
+    pub(super) fn answered(&self) -> bool {
+        self.touch();
+        self.busy.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+}

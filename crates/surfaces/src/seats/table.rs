@@ -1,0 +1,184 @@
+//! Which connections there are, and which of them gives way next.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::good::GoodAddresses;
+use super::sitting::Sitting;
+
+/// A connection that has just come does not give way, so that a storm of honest ones is not let in
+/// only to be sent away.
+pub(super) const SILENT_MIN: Duration = Duration::from_millis(250);
+/// The silence after which a connection on a reserved seat can be cut off when all
+/// reserved seats are taken. Short, because a client that had to wait has its request ready.
+pub(super) const SPARE_SILENT_MIN: Duration = Duration::from_millis(50);
+/// Nor does one that had a request so recently: its client may be about to send the next one.
+pub(super) const IDLE_MIN: Duration = Duration::from_secs(2);
+/// The time that a stranger has for a body, or for the key that a WebSocket begins with, when all
+/// seats are taken.
+pub(super) const STRANGER_MIN: Duration = Duration::from_secs(1);
+
+/// Silent connections and strangers give way together: one in this many of all connections.
+const AT_ONCE: usize = 64;
+
+#[derive(Default)]
+pub(super) struct Table {
+    next: u64,
+    taken: BTreeMap<u64, Arc<Sitting>>,
+    spares: usize,
+    addresses: HashMap<IpAddr, usize>,
+    pub(super) good: GoodAddresses,
+}
+
+/// The order in which connections give way.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Worth {
+    /// Nothing was ever said on it.
+    Silent,
+    /// A request of a stranger is not finished.
+    Stranger,
+    /// Nothing is being answered.
+    Idle,
+}
+
+/// A connection that may be made to give way: what it is compared by, and its number.
+type Leaving = (Worth, Reverse<usize>, Instant, u64);
+
+impl Worth {
+    /// Nothing for a connection that stays.
+    fn of(sitting: &Sitting) -> Option<Self> {
+        match (sitting.is_busy(), sitting.is_heard()) {
+            (false, false) => Some(Self::Silent),
+            (false, true) => Some(Self::Idle),
+            (true, _) => (!sitting.account.is_known()).then_some(Self::Stranger),
+        }
+    }
+
+    /// Returns the least time after which such a connection gives way.
+    const fn least(self, spare: bool) -> Duration {
+        match (self, spare) {
+            (Self::Silent, false) => SILENT_MIN,
+            (Self::Silent, true) => SPARE_SILENT_MIN,
+            (Self::Idle, _) => IDLE_MIN,
+            (Self::Stranger, _) => STRANGER_MIN,
+        }
+    }
+}
+
+impl Table {
+    pub(super) fn len(&self) -> usize {
+        self.taken.len()
+    }
+
+    pub(super) fn spares(&self) -> usize {
+        self.spares
+    }
+
+    pub(super) fn ordinary(&self) -> usize {
+        self.taken.len() - self.spares
+    }
+
+    /// Counts the connections of this address.
+    pub(super) fn from(&self, address: IpAddr) -> usize {
+        self.addresses.get(&address).copied().unwrap_or(0)
+    }
+
+    pub(super) fn has_room(&self, most: usize, spare: usize) -> bool {
+        let may_leave = |spare| self.leaving(spare).next().is_some();
+        self.ordinary() < most || self.spares < spare || may_leave(false) || may_leave(true)
+    }
+
+    /// Adds a connection. Returns its number.
+    pub(super) fn sit(&mut self, address: IpAddr, sitting: Arc<Sitting>) -> u64 {
+        self.next += 1;
+        self.spares += usize::from(sitting.is_spare());
+        self.taken.insert(self.next, sitting);
+        *self.addresses.entry(address).or_default() += 1;
+        self.next
+    }
+
+    /// Forgets a connection that ended.
+    pub(super) fn stand_up(&mut self, number: u64, address: IpAddr) {
+        self.remove(number);
+        if let Some(count) = self.addresses.get_mut(&address) {
+            *count -= 1;
+            if *count == 0 {
+                self.addresses.remove(&address);
+            }
+        }
+    }
+
+    pub(super) fn remove(&mut self, number: u64) -> Option<Arc<Sitting>> {
+        let sitting = self.taken.remove(&number)?;
+        self.spares -= usize::from(sitting.is_spare());
+        Some(sitting)
+    }
+
+    /// Removes the connections that give way first: the one that was silent for longest, else the
+    /// stranger with the most bytes, else the one that was idle for longest. Of silent ones and
+    /// strangers it removes one in [`AT_ONCE`] of all connections.
+    pub(super) fn remove_least(&mut self, spare: bool) -> Vec<Arc<Sitting>> {
+        let leaving = self.leaving(spare).collect();
+        self.remove_first(leaving)
+    }
+
+    /// Removes the connections that give way first, of whichever seats, if no file is left for
+    /// another one.
+    pub(super) fn remove_for_a_file(&mut self) -> Vec<Arc<Sitting>> {
+        let leaving = self.leaving_after(|_| true, |worth| worth.least(true)).collect();
+        self.remove_first(leaving)
+    }
+
+    fn remove_first(&mut self, mut leaving: Vec<Leaving>) -> Vec<Arc<Sitting>> {
+        let Some((least, ..)) = leaving.iter().min().copied() else { return Vec::new() };
+        let many = match least {
+            Worth::Idle => 1,
+            Worth::Silent | Worth::Stranger => (self.len() / AT_ONCE).max(1),
+        };
+        leaving.retain(|(worth, ..)| *worth == least);
+        leaving.sort_unstable();
+        let first = leaving.into_iter().take(many);
+        first.filter_map(|(.., number)| self.remove(number)).collect()
+    }
+
+    /// The connections that hold bytes, those with the most first, and of those that hold as many
+    /// the one that was silent for longest.
+    pub(super) fn heaviest(&self, known: bool) -> Vec<u64> {
+        let those = self.taken.iter().filter(|(_, sitting)| sitting.account.is_known() == known);
+        let mut weighed: Vec<_> = those
+            .map(|(number, sitting)| (Reverse(sitting.account.bytes()), sitting.since(), *number))
+            .filter(|(Reverse(bytes), ..)| *bytes > 0)
+            .collect();
+        weighed.sort_unstable();
+        weighed.into_iter().map(|(.., number)| number).collect()
+    }
+
+    fn leaving(&self, spare: bool) -> impl Iterator<Item = Leaving> {
+        self.leaving_after(
+            move |sitting| sitting.is_spare() == spare,
+            move |worth| worth.least(spare),
+        )
+    }
+
+    /// The connections of these seats that may be made to give way, as they have been so for long
+    /// enough.
+    fn leaving_after(
+        &self,
+        of: impl Fn(&Sitting) -> bool,
+        least: impl Fn(Worth) -> Duration,
+    ) -> impl Iterator<Item = Leaving> {
+        let now = Instant::now();
+        let those = self.taken.iter().filter(move |(_, sitting)| of(sitting));
+        those.filter_map(move |(number, sitting)| {
+            let (worth, since) = (Worth::of(sitting)?, sitting.since());
+            // Half a head is as good as none.
+            let bytes = if worth == Worth::Stranger { sitting.account.bytes() } else { 0 };
+            (now - since >= least(worth)).then_some((worth, Reverse(bytes), since, *number))
+        })
+    }
+}
