@@ -47,8 +47,11 @@ impl Doors<'_> {
         let page =
             if shown { format!("{here}/#key={}", self.key.reveal()) } else { format!("{here}/") };
         if printer.json {
+            // Programs on this computer may leave TLS out, at the address under "here".
+            let listening =
+                if self.tls { here.replacen("http:", "https:", 1) } else { here.clone() };
             return printer.object(&json!({
-                "listening": here, "bound": self.address, "others": self.reach.others, "page": page, "key_file": key_file(&data),
+                "listening": listening, "here": here, "bound": self.address, "others": self.reach.others, "page": page, "key_file": key_file(&data),
                 "data": data, "agents": self.agents, "version": env!("CARGO_PKG_VERSION"),
             }));
         }

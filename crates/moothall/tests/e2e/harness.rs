@@ -119,7 +119,7 @@ impl Home {
         let child = command.stdout(Stdio::piped()).spawn().unwrap();
         let running = Running::of(child);
         let first: Value = serde_json::from_str(&running.line()).unwrap();
-        let url = first["listening"].as_str().unwrap().to_owned();
+        let url = first["here"].as_str().unwrap().to_owned();
         // Another test of this process may have come first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Server {

@@ -300,6 +300,8 @@ async fn every_command_works_over_tls_and_behind_a_proxy_with_tls() {
         &format!("[server]\nallowed_hosts = [\"localhost:{proxied}\"]\n"),
     );
     let behind = stage.server.address().port();
+    let listening = stage.server.first["listening"].as_str().unwrap();
+    assert_eq!(listening, format!("https://127.0.0.1:{behind}"));
     tokio::spawn(pass_on(proxy, acceptor(&files), behind));
     let cacert = Some(files.cert.clone());
     let direct =
