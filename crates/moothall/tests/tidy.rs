@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use imports::Imports;
 
 /// Test files that wait between two looks at a condition, because nothing tells them when it holds.
-const WATCHERS: [(&str, &str); 8] = [
+const WATCHERS: [(&str, &str); 9] = [
     ("crates/agents/benches/pastes.rs", "measures what terminals cost while nothing happens"),
     (
         "crates/agents/tests/agents/common.rs",
@@ -28,8 +28,12 @@ const WATCHERS: [(&str, &str); 8] = [
     ),
     ("crates/engine/tests/hall/common.rs", "watches a hall from outside, in time that is not real"),
     (
-        "crates/moothall/benches/hostile.rs",
+        "crates/moothall/benches/hostile/main.rs",
         "measures what connections cost that say nothing for a while",
+    ),
+    (
+        "crates/moothall/benches/hostile/strangers.rs",
+        "measures what strangers cost that hold connections for a while",
     ),
     (
         "crates/moothall/tests/e2e/harness.rs",

@@ -5,9 +5,12 @@
 //! of 250 kB and prints resident MiB before and while 35 streams of all of it stay unread; then,
 //! with 16,384 files, opens 10,000 streams that hear a message a second and 768 connections that
 //! say nothing, and prints how long a hundred commands of an operator take. Few computers let a
-//! process have so many files: it says so and takes as many as it may.
+//! process have so many files: it says so and takes as many as it may. The cost of clients without
+//! any key is in `strangers.rs`; `-- strangers` measures that alone.
 
 #![allow(missing_docs, clippy::unwrap_used)]
+
+mod strangers;
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
@@ -99,7 +102,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(home: &Path, data: &Path) -> Self {
+    fn start(home: &Path, data: &Path, mode: &str) -> Self {
         let mut child = Command::new("sh")
             .args([
                 "-c",
@@ -107,7 +110,7 @@ impl Server {
                 "sh",
                 env!("CARGO_BIN_EXE_moothall"),
             ])
-            .args(["serve", "--json", "--bind", "127.0.0.1:0", "--data"])
+            .args(["serve", "--json", "--mode", mode, "--bind", "127.0.0.1:0", "--data"])
             .arg(data)
             .env("HOME", home)
             .current_dir(home)
@@ -273,7 +276,9 @@ async fn main() {
     if let Ok((_, hard)) = getrlimit(Resource::RLIMIT_NOFILE) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
     }
-    unread(&Server::start(home.path(), data.path())).await;
-    let server = Server::start(home.path(), data.path());
-    crowd(&server, home.path()).await;
+    if !std::env::args().any(|argument| argument == "strangers") {
+        unread(&Server::start(home.path(), data.path(), "local")).await;
+        crowd(&Server::start(home.path(), data.path(), "local"), home.path()).await;
+    }
+    strangers::measure(home.path(), data.path()).await;
 }
