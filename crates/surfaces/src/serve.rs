@@ -426,7 +426,7 @@ mod tests {
         }
     }
 
-    #[tokio::test]
+    #[tokio::test(start_paused = true)]
     async fn unfinished_words_of_strangers_are_cut_and_others_are_heard() {
         const HEAD_BYTES: usize = 60_000;
         let (seats, router) = (Seats::new(2_000, 2_000, Arc::default()), router().await);
@@ -434,7 +434,7 @@ mod tests {
         let head = begin.to_owned() + &"a".repeat(HEAD_BYTES - begin.len());
         // Half of it comes first on each, so that those that are cut are not just the last ones.
         let (half, rest) = head.split_at(HEAD_BYTES / 2);
-        let (mut clients, mut served) = (Vec::new(), JoinSet::new());
+        let (mut clients, mut served, begun) = (Vec::new(), JoinSet::new(), Instant::now());
         for _ in 0..600 {
             let (mut client, server) = tokio::io::duplex(1 << 17);
             served.spawn(connected(server, router.clone(), &seats));
@@ -450,6 +450,7 @@ mod tests {
         for _ in 0..too_many {
             served.join_next().await.unwrap().unwrap();
         }
+        assert_eq!(begun.elapsed(), Duration::ZERO, "none of them ran out of time");
         let (mut client, server) = tokio::io::duplex(1 << 16);
         let last = tokio::spawn(connected(server, router, &seats));
         let ask = "GET /ping HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nConnection: close\r\n\r\n";

@@ -300,25 +300,24 @@ async fn signing_in_works_with_strangers_on_all_seats() {
         "GET /ws HTTP/1.1\r\n{host}Connection: Upgrade\r\nUpgrade: websocket\r\n\
          Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     );
-    let body = format!("POST /session HTTP/1.1\r\n{host}Content-Length: 9\r\n\r\n{{");
     let mut strangers = Vec::new();
-    for sent in [opening, body].iter().cycle().take(20) {
+    for _ in 0..20 {
         let mut stream = tokio::net::TcpStream::connect(server.address).await.unwrap();
-        tokio::io::AsyncWriteExt::write_all(&mut stream, sent.as_bytes()).await.unwrap();
+        tokio::io::AsyncWriteExt::write_all(&mut stream, opening.as_bytes()).await.unwrap();
         strangers.push(stream);
     }
     let fresh = || reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
     let signing = fresh().post(server.url("/session")).json(&json!({"key": ann})).send();
     assert_eq!(soon(signing).await.unwrap().status(), 200);
-    // Strangers have a second for a key.
-    let reads = async {
-        loop {
-            let asked = fresh().get(server.url("/threads")).bearer_auth(&ann).send().await;
-            if asked.is_ok_and(|answer| answer.status() == 200) {
-                return;
-            }
+    // Strangers have a second for a key, then each of these finds a seat and keeps it.
+    let seated = async {
+        let mut streams = Vec::new();
+        while streams.len() < 5 {
+            let (client, url) = (fresh(), server.url("/events/stream"));
+            let asked = client.get(url).bearer_auth(&ann).send().await;
+            streams.extend(asked.ok().filter(|answer| answer.status() == 200));
         }
     };
-    soon(reads).await;
+    soon(seated).await;
     drop(strangers);
 }
