@@ -49,8 +49,10 @@ def take(turn):
 
 def listen(last):
     """Reads the stream until it ends; gives the place where the next one goes on."""
-    place = {"last-event-id": last} if last else {}
+    # A restored server counts on from an older place. The log of a place says so: an old one is refused (416).
+    place = {"last-event-id": last[0], "moothall-log": last[1]} if last else {}
     with ask(f"/events/stream?as={ME}&turns=1&types=message", **place) as stream:
+        log = stream.headers["moothall-log"]
         print(f"{ME} listens", flush=True)
         name = ""
         for line in stream:
@@ -58,7 +60,7 @@ def listen(last):
             if field == "event":
                 name = value
             elif field == "id":
-                last = value
+                last = value, log
             elif field == "data" and name == "turn":
                 take(json.loads(value))
             elif field == "":
@@ -74,7 +76,10 @@ def main():
         try:
             last = listen(last)
         except urllib.error.HTTPError as refused:
-            sys.exit(refused.read().decode())
+            if refused.code != 416:
+                sys.exit(refused.read().decode())
+            print("the server was restored: going on from now", file=sys.stderr)
+            last = None
         except OSError as broken:
             print(f"{broken}; once more", file=sys.stderr)
         time.sleep(1)

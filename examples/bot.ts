@@ -42,11 +42,19 @@ async function take(turn: Turn): Promise<void> {
 }
 
 let last = '';
+// A restored server counts on from an older place. The log of a place says so: an old one is refused (416).
+let log = '';
 
 /** Reads the stream until it ends, and notes how far it came. */
 async function listen(): Promise<void> {
-  const response = await ask(`/events/stream?as=${me}&turns=1&types=message`, undefined, last ? { 'last-event-id': last } : {});
+  const response = await ask(`/events/stream?as=${me}&turns=1&types=message`, undefined, last ? { 'last-event-id': last, 'moothall-log': log } : {});
+  if (response.status === 416) {
+    console.error('the server was restored: going on from now');
+    last = '';
+    return;
+  }
   await must(response);
+  log = response.headers.get('moothall-log') ?? '';
   console.log(`${me} listens`);
   let text = '';
   for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {

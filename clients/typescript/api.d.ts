@@ -4779,12 +4779,17 @@ export interface operations {
                 since?: string;
                 /** @description 1 to 1000; everything where it is missing. */
                 limit?: number;
+                /** @description The same as the header `moothall-log`, for clients that cannot send one. */
+                log?: string;
                 /** @description Only events of these types, with commas between them: those of an envelope, and `other` for all that clients made up. Everything but `turn` where it is missing. */
                 types?: string;
                 /** @description Only what this participant may see. */
                 as?: string;
             };
-            header?: never;
+            header?: {
+                /** @description The log of which the position is, as the header `moothall-log` of every answer says it; 416 if that is another log, such as one before a restore. The parameter `log` says the same. */
+                "moothall-log"?: string;
+            };
             path: {
                 /** @description The thread. */
                 id: string;
@@ -4873,6 +4878,8 @@ export interface operations {
     stream_thread: {
         parameters: {
             query?: {
+                /** @description The same as the header `moothall-log`, for clients that cannot send one. */
+                log?: string;
                 /** @description Begin after this position; 0 is the beginning. */
                 after?: number;
                 /** @description Begin with events later than this time. */
@@ -4887,6 +4894,8 @@ export interface operations {
             header?: {
                 /** @description Go on after this position; wins over `after`. */
                 "Last-Event-ID"?: number;
+                /** @description The log of which the position is, as the header `moothall-log` of every answer says it; 416 if that is another log, such as one before a restore. The parameter `log` says the same. */
+                "moothall-log"?: string;
             };
             path: {
                 /** @description The thread. */

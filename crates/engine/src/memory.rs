@@ -1,6 +1,7 @@
 //! The log in memory: the reference for what a log does, and what tests and the simulator run on.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -32,6 +33,17 @@ const CLOSED: &str = "the log is closed";
 #[derive(Debug, Default)]
 pub struct MemoryLog {
     tables: Mutex<Tables>,
+    id: LogId,
+}
+
+/// The id that tells one value from another that reads the same.
+#[derive(Debug)]
+struct LogId(String);
+
+impl Default for LogId {
+    fn default() -> Self {
+        Self(format!("{:016x}", RandomState::new().hash_one("log")))
+    }
 }
 
 impl MemoryLog {

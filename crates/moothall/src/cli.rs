@@ -614,7 +614,7 @@ pub enum Audit {
 pub struct AuditVerify {
     #[command(flatten)]
     pub folder: DataFolder,
-    /// The anchor that `moothall audit head` printed at an earlier time
+    /// An anchor that `moothall audit head` printed at an earlier time
     #[arg(long, value_name = "NUMBER:HASH")]
     pub anchor: Option<Anchor>,
 }

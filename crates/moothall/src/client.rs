@@ -1,13 +1,14 @@
 //! Talks to a server: requests, errors in words for people, and streams that resume without loss.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
 use moothall_agents::terminal::hooks::SpoolFolder;
 use moothall_kernel::ids::ParticipantId;
 use moothall_surfaces::wire::WhoAmI;
-use reqwest::header::{LOCATION, RETRY_AFTER};
+use reqwest::header::{HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, ClientBuilder, Method, RequestBuilder, Response, StatusCode};
 use serde::Serialize;
@@ -36,7 +37,12 @@ pub struct Client {
     spool: Option<PathBuf>,
     credential: Credential,
     name: String,
+    /// The log that the first answer was of: positions that are shown later are of this one.
+    log: OnceLock<HeaderValue>,
 }
+
+/// Says of which log an answer, or the position of a request, is.
+const LOG: &str = "moothall-log";
 
 /// Only what an error answer must have.
 #[derive(serde::Deserialize)]
@@ -79,7 +85,8 @@ impl Client {
         })?;
         let (base, name) =
             (server.trim_end_matches('/').to_owned(), ParticipantId::USER.to_owned());
-        Ok(Self { http, base, spool: None, credential: Credential::None, name })
+        let log = OnceLock::new();
+        Ok(Self { http, base, spool: None, credential: Credential::None, name, log })
     }
 
     /// The same client, within a session: it asks the session's folder before each request where
@@ -236,6 +243,10 @@ impl Client {
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{path}", self.base()));
+        let request = match self.log.get() {
+            Some(log) => request.header(LOG, log),
+            None => request,
+        };
         match self.credential.read() {
             Some(credential) => request.bearer_auth(credential),
             None => request,
@@ -250,6 +261,9 @@ impl Client {
     async fn check(&self, answer: reqwest::Result<Response>) -> Result<Response, Fault> {
         let response = answer.map_err(|error| self.unreachable(&error))?;
         detail(|| format!("{} {}", response.status().as_u16(), response.url()));
+        if let Some(log) = response.headers().get(LOG) {
+            self.log.get_or_init(|| log.clone());
+        }
         if response.status().is_success() {
             return Ok(response);
         }

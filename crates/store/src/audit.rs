@@ -25,7 +25,7 @@ DROP TRIGGER IF EXISTS audit_is_not_changed;
 ALTER TABLE audit ADD COLUMN chain BLOB;
 ";
 
-/// The triggers that keep rows as they are, against mistakes.
+/// Keeps rows as they are, against mistakes.
 pub(crate) const UNCHANGED: &str = "CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the record is only added to'); END;";
 
 const COLUMNS: &str = "number, at, deed, principal, token, about, detail";

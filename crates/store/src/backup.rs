@@ -13,6 +13,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::folder::{Folder, LOG_FILE, OpenError, must_have_a_log};
+use crate::identity;
 use crate::offline;
 use crate::schema;
 
@@ -121,6 +122,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     if step != StepResult::Done {
         return Err("another process keeps the log to itself".into());
     }
+    identity::forget(&target).map_err(text)?;
     target.close().map_err(|(_, error)| text(error))
 }
 

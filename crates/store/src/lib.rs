@@ -26,6 +26,7 @@ mod append;
 mod deletion;
 mod wal;
 mod loss;
+mod identity;
 mod writer;
 mod reader;
 mod ledger;

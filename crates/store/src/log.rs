@@ -29,8 +29,8 @@ use crate::index::{Forgotten, Index, Wakeup};
 use crate::reader::{self, Readers};
 use crate::writer::{self, Kind, Request};
 use crate::{
-    append, audit, backup, deletion, ledger, loss, marks, reserve, schema, sessions, snapshots,
-    verify,
+    append, audit, backup, deletion, identity, ledger, loss, marks, reserve, schema, sessions,
+    snapshots, verify,
 };
 
 /// Requests that may wait for the writer; one more is refused as [`AppendError::Overloaded`].
@@ -45,6 +45,7 @@ pub struct SqliteLog {
     queue: Mutex<Option<mpsc::Sender<Request>>>,
     synced: Arc<AtomicU64>,
     writer: Option<JoinHandle<()>>,
+    id: String,
     readers: Arc<Readers>,
     /// Nothing where it could not be opened: the log is there without it.
     index: Option<Arc<Index>>,
@@ -65,7 +66,7 @@ impl SqliteLog {
         let folder = Folder::take(dir)?;
         loss::refuse(dir)?;
         let path = folder.log_file()?;
-        let conn = with_room(dir, || open_file(dir, &path))?;
+        let (conn, id) = with_room(dir, || open_file(dir, &path))?;
         if !reserve::keep(dir) {
             tracing::warn!(
                 "the disk is full: what there is can be read, and writing goes on by itself when there is room"
@@ -86,6 +87,7 @@ impl SqliteLog {
             queue: Mutex::new(Some(queue)),
             synced,
             writer: Some(writer),
+            id,
             readers: Arc::new(Readers::new(path)),
             index,
         })
@@ -153,15 +155,16 @@ impl Drop for SqliteLog {
     }
 }
 
-/// Opens the file for its one writer, in this version's format.
-fn open_file(dir: &Path, path: &Path) -> Result<Connection, OpenError> {
+/// Opens the file for its one writer, in this version's format. Returns the id of the log too.
+fn open_file(dir: &Path, path: &Path) -> Result<(Connection, String), OpenError> {
     let conn = schema::open_writer(path).map_err(|error| unusable(dir, &error))?;
     let found = schema::prepare(&conn).map_err(|error| unusable(dir, &error))?;
     if found > schema::FORMAT {
         return Err(OpenError::Newer { dir: dir.to_owned(), found, known: schema::FORMAT });
     }
+    let id = identity::of(&conn, dir).map_err(|error| unusable(dir, &error))?;
     schema::settle_wal(&conn).map_err(|error| unusable(dir, &error))?;
-    Ok(conn)
+    Ok((conn, id))
 }
 
 /// Why a log cannot be opened: for want of room, or for a reason that lasts.
@@ -464,6 +467,10 @@ impl Deliveries for SqliteLog {
 
 #[async_trait]
 impl Upkeep for SqliteLog {
+    fn log_id(&self) -> &str {
+        &self.id
+    }
+
     async fn verify(&self) -> Verified {
         verify::walk_all(&self.readers).await
     }

@@ -25,12 +25,12 @@ pub async fn verify(dir: &Path) -> Result<Verified, OpenError> {
     verify_in(&folder).await
 }
 
-/// The findings of a walk along the audit record.
+/// The result of a walk along the audit record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditVerified {
     /// The number of rows; nothing if the record is of a format that has no chain.
     pub rows: Option<u64>,
-    /// The rows that are damaged or missing, and an anchor that the chain does not go through.
+    /// Rows that are damaged or missing, and an anchor that the chain does not go through.
     pub faults: Vec<LogError>,
 }
 

@@ -49,7 +49,7 @@ pub(crate) const FAULTS_TOLD: usize = 20;
 /// Characters of a row's key that are told.
 const KEY_TOLD: usize = 80;
 
-/// The table of the numbers of rows and of the sums. All fit one page.
+/// The table of the numbers of rows and the sums. All fit one page.
 pub(crate) const TABLE: &str = "CREATE TABLE IF NOT EXISTS sums
     (name TEXT PRIMARY KEY, rows INTEGER NOT NULL, total BLOB NOT NULL) STRICT, WITHOUT ROWID;";
 
@@ -285,7 +285,7 @@ fn shown(value: ValueRef<'_>) -> String {
     }
 }
 
-/// The findings of a walk over the tables beside the log. A log of an earlier format has no checksums
+/// Walks over the tables beside the log. A log of an earlier format has no checksums
 /// there.
 pub(crate) fn walk(conn: &Connection, verified: &mut Verified) {
     for table in COVERED {
@@ -359,7 +359,7 @@ fn walk_table(
     Ok(Some(seen))
 }
 
-/// The row of a table in `sums`.
+/// The row of `sums` for a table.
 pub(crate) struct Kept {
     pub(crate) rows: u64,
     pub(crate) total: Vec<u8>,

@@ -80,7 +80,7 @@ codes! {
     ThreadDeleted = 410 "The thread was deleted, with everything that was said in it. Backups that were made before still hold it.";
     TooLarge = 413 "The body is larger than 1 MiB.";
     WrongContentType = 415 "The `Content-Type` header is not `application/json`.";
-    WrongPosition = 416 "`Last-Event-ID` or `after` is not a position of this thread.";
+    WrongPosition = 416 "`Last-Event-ID` or `after` is not a position of this thread, or is one of another log.";
     WrongHost = 421 "The `Host` header names another server.";
     UnknownField = 422 "The body has a key that means nothing here.";
     InvalidField = 422 "A value in the body is of the wrong kind or outside its range.";
@@ -214,6 +214,15 @@ impl ApiError {
              read again with after=0."
         );
         Self::new(Code::WrongPosition, message)
+    }
+
+    /// A position of another log: this one was restored from a backup, or is a copy.
+    pub fn of_another_log() -> Self {
+        Self::new(
+            Code::WrongPosition,
+            "Your position is one of another log: this one was restored from a backup, or is a copy, and its numbers stand for other events. \
+             Forget what you read, take the id of the log from the `moothall-log` header of this answer, and read again from the beginning.",
+        )
     }
 
     /// Says which thread it is about.

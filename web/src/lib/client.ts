@@ -1,5 +1,6 @@
 /** Requests to the server this page came from. */
 
+import { heardOf, ofLog } from './log';
 import type { Fault } from './types';
 
 /** A request that did not succeed. `code` is the server's stable word; `offline` where it was not reached at all. */
@@ -105,10 +106,17 @@ const NEEDS_CREDENTIAL = new Set(['unauthenticated', 'forbidden', 'needs_proof',
 async function request<T>(path: string, init: RequestInit): Promise<T> {
   let response: Response;
   try {
-    response = await fetch(path, { ...init, signal: AbortSignal.timeout(REQUEST_MS_MAX), credentials: 'same-origin' });
+    const headers = { ...(init.headers as Record<string, string> | undefined), ...ofLog() };
+    response = await fetch(path, {
+      ...init,
+      headers,
+      signal: AbortSignal.timeout(REQUEST_MS_MAX),
+      credentials: 'same-origin',
+    });
   } catch {
     throw new ApiError(0, 'offline', OFFLINE);
   }
+  heardOf(response);
   if (!response.ok) {
     const error = await failure(response);
     if (NEEDS_CREDENTIAL.has(error.code)) refused(error);

@@ -10,6 +10,7 @@ export interface Frame {
 }
 
 import { failure, type ApiError } from './client';
+import { heardOf, ofLog } from './log';
 
 export type Link = 'connecting' | 'live' | 'waiting' | 'refused' | 'closed';
 
@@ -112,10 +113,11 @@ export class EventStream {
     this.#abort = new AbortController();
     const response = await fetch(this.#options.url(), {
       signal: this.#abort.signal,
-      headers: { accept: 'text/event-stream' },
+      headers: { accept: 'text/event-stream', ...ofLog() },
       credentials: 'same-origin',
       cache: 'no-store',
     });
+    heardOf(response);
     if (!response.ok) return failure(response);
     if (!response.body) return null;
     this.#failures = 0;

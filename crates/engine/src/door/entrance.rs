@@ -36,6 +36,11 @@ impl Entrance {
         self.0.now()
     }
 
+    /// The id of the log, which says of which log a position is.
+    pub fn log_id(&self) -> &str {
+        self.0.inner.store.upkeep.log_id()
+    }
+
     /// The agents that there are.
     pub fn registry(&self) -> Arc<Registry> {
         self.0.registry()

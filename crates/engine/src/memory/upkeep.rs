@@ -11,6 +11,10 @@ use crate::ports::{Listed, LogError, NoCopy, Upkeep, Verified};
 
 #[async_trait]
 impl Upkeep for MemoryLog {
+    fn log_id(&self) -> &str {
+        &self.id.0
+    }
+
     async fn verify(&self) -> Verified {
         let tables = self.tables();
         let mut verified = Verified::default();

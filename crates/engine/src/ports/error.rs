@@ -63,7 +63,7 @@ pub enum LogError {
         table: String,
         /// The key of the row, or which rows.
         row: String,
-        /// What is wrong with it, for people.
+        /// The fault in words for people.
         reason: String,
     },
     /// The disk is full: nothing can be noted, reads go on.

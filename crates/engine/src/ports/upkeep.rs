@@ -13,9 +13,9 @@ pub struct Verified {
     pub streams: u64,
     /// Events whose checksums match, where there are any.
     pub events: u64,
-    /// The tables beside the streams whose rows match their checksums, if they have any.
+    /// The tables beside the streams whose rows were checked, if the log has any.
     pub tables: Vec<Checked>,
-    /// The things that no checksum covers, in words.
+    /// The rest, which no checksum covers, in words.
     pub unchecked: Vec<String>,
     /// What is damaged: the first place of each stream, and faults of the database itself.
     pub faults: Vec<LogError>,
@@ -44,6 +44,9 @@ pub enum NoCopy {
 /// The upkeep of all that is kept, while it is open.
 #[async_trait]
 pub trait Upkeep: Send + Sync + 'static {
+    /// Returns the id of this log. A log that was restored, or copied, has another: its positions
+    /// stand for other events.
+    fn log_id(&self) -> &str;
     /// Walks everything, and folds each stream again. Takes as long as reading it all. What is
     /// damaged, also where that makes going on impossible, is in [`Verified::faults`]; a stream
     /// that has only been acquired is not counted.

@@ -21,7 +21,7 @@ pub struct Walked {
     events: u64,
     /// The tables beside the conversations of which every row was checked.
     tables: BTreeMap<String, u64>,
-    /// The things that no checksum covers.
+    /// The rest, which no checksum covers.
     unchecked: Vec<String>,
     damage: Vec<String>,
 }

@@ -318,7 +318,7 @@ async fn damage_is_found_and_the_way_forward_said() {
     assert!(!home.path().join("mistyped").exists());
 }
 
-/// Shows what an operator sees; the tests of the store play every table.
+/// The store's own tests play each table; an operator sees this of it.
 #[tokio::test]
 async fn a_token_that_was_edited_and_a_record_that_was_cut_are_told_with_table_and_row() {
     let home = Home::new();

@@ -252,7 +252,7 @@ async fn a_flipped_bit_in_a_used_page_of_a_covered_table_is_found() {
     assert!(changed > 100);
 }
 
-/// Returns the place of the first cell of a page.
+/// Returns the place at which the first cell of a page begins.
 fn first_cell(page: &[u8]) -> usize {
     usize::from(u16::from_be_bytes([page[5], page[6]]))
 }

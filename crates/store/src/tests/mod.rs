@@ -8,6 +8,7 @@ mod damage;
 mod erasing;
 mod folder;
 mod golden;
+mod identity;
 mod index;
 mod ledger;
 mod loss;

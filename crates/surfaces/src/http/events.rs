@@ -28,6 +28,8 @@ use crate::wire::{Accepted, Envelope, ErrorBody, EventPage, JoinPrompt, NewEvent
         ("before" = Option<u64>, Query, description = "Only events before this position; with `limit`, the newest of them, oldest first."),
         ("since" = Option<String>, Query, description = "Only events later than this time."),
         ("limit" = Option<u64>, Query, description = "1 to 1000; everything where it is missing."),
+        ("moothall-log" = Option<String>, Header, description = "The log of which the position is, as the header `moothall-log` of every answer says it; 416 if that is another log, such as one before a restore. The parameter `log` says the same."),
+        ("log" = Option<String>, Query, description = "The same as the header `moothall-log`, for clients that cannot send one."),
         ("types" = Option<String>, Query, description = "Only events of these types, with commas between them: those of an envelope, and `other` for all that clients made up. Everything but `turn` where it is missing."),
         ("as" = Option<String>, Query, description = "Only what this participant may see."),
     ),

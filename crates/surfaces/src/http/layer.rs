@@ -18,6 +18,7 @@ use super::{App, HttpOptions};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::gate::Gate;
 use crate::peer::Peer;
+use crate::request::pairs;
 use crate::tls::Tls;
 
 /// What a browser may do with an answer of the API: nothing.
@@ -27,6 +28,9 @@ const CSP_API: &str =
 /// elements.
 const CSP_DOCS: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; \
                         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Says of which log an answer is, and of which log the position of a request is.
+const LOG: HeaderName = HeaderName::from_static("moothall-log");
 
 /// What every user of this computer may ask, also where it matters who they are.
 const FOR_EVERY_USER: [&str; 3] = ["/ping", "/healthz", "/health"];
@@ -172,7 +176,10 @@ async fn enter(
     next: Next,
 ) -> Response {
     let (observed, csp) = (Observed::of(&request), csp(request.uri().path()));
-    let response = match check(&gate, &request) {
+    let checked = check(&gate, &request)
+        .and_then(|()| check_log(app.entrance.log_id(), &request).map_err(|error| (error, None)));
+    let log = HeaderValue::from_str(app.entrance.log_id());
+    let response = match checked {
         Ok(()) => {
             request.extensions_mut().insert(gate.clone());
             let answered =
@@ -186,7 +193,10 @@ async fn enter(
             error.into_response()
         }
     };
-    let response = hardened(response, csp);
+    let mut response = hardened(response, csp);
+    if let Ok(log) = log {
+        response.headers_mut().insert(LOG, log);
+    }
     observed.answered(gate.meters(), &response);
     response
 }
@@ -207,6 +217,22 @@ fn check(gate: &Gate, request: &Request) -> Result<(), (ApiError, Option<String>
     })?;
     check_sender(gate, request).map_err(|error| (error, None))?;
     gate.said().trusted.check(request.uri(), request.headers()).map_err(|error| (error, None))
+}
+
+/// Refuses a position of another log. Of a client that does not say of which log its position is,
+/// nothing can be known.
+fn check_log(own: &str, request: &Request) -> ApiResult<()> {
+    // The route itself refuses a query that cannot be read, if it reads one.
+    let query = pairs(request.uri()).unwrap_or_default();
+    let parameter = |name: &str| query.iter().find(|(given, _)| given == name);
+    let has_position = request.headers().contains_key("last-event-id")
+        || parameter("after").or_else(|| parameter("before")).is_some();
+    let header = single(request.headers(), LOG).map_err(|()| ApiError::of_another_log())?;
+    let given = header.or_else(|| parameter("log").map(|(_, id)| id.as_str()));
+    match given {
+        Some(given) if has_position && given != own => Err(ApiError::of_another_log()),
+        Some(_) | None => Ok(()),
+    }
 }
 
 fn answer_panic(reason: Box<dyn Any + Send>) -> Response {

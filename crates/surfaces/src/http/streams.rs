@@ -23,6 +23,8 @@ use crate::wire::{ErrorBody, EventTypes};
     params(
         ("id" = String, Path, description = "The thread."),
         ("Last-Event-ID" = Option<u64>, Header, description = "Go on after this position; wins over `after`."),
+        ("moothall-log" = Option<String>, Header, description = "The log of which the position is, as the header `moothall-log` of every answer says it; 416 if that is another log, such as one before a restore. The parameter `log` says the same."),
+        ("log" = Option<String>, Query, description = "The same as the header `moothall-log`, for clients that cannot send one."),
         ("after" = Option<u64>, Query, description = "Begin after this position; 0 is the beginning."),
         ("since" = Option<String>, Query, description = "Begin with events later than this time."),
         ("types" = Option<String>, Query, description = "Only events of these types, with commas between them: those of an envelope, and `other` for all that clients made up. Everything but `turn` where it is missing. Positions rise over what is left out."),

@@ -231,3 +231,44 @@ async fn streams_are_told_when_the_server_goes_down() {
     }
     server.down().await;
 }
+
+/// The numbers of a restored log come to be the same again, and mean other events.
+#[tokio::test]
+async fn a_position_of_another_log_is_refused_whenever_it_is_shown() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    server.say(&thread, "user", "one").await;
+    let events = format!("/threads/{thread}/events");
+    let ask = async |path: String, header: Option<&str>, last: Option<&str>| {
+        let mut request = server.client.get(server.url(&path));
+        for (name, value) in [("moothall-log", header), ("last-event-id", last)] {
+            request = value.into_iter().fold(request, |request, value| request.header(name, value));
+        }
+        let answer = request.send().await.unwrap();
+        let log = answer.headers()["moothall-log"].to_str().unwrap().to_owned();
+        (answer.status().as_u16(), log)
+    };
+    let (status, log) = ask(format!("{events}?after=0"), None, None).await;
+    assert_eq!((status, log.len()), (200, 16), "a client that says nothing reads as before");
+    let own = log.as_str();
+    for (path, header, last) in [
+        (format!("{events}?after=1"), Some("0123456789abcdef"), None),
+        (format!("{events}?after=1&log=0123456789abcdef"), None, None),
+        (format!("{events}?after=1&log={own}"), Some("other"), None),
+        (format!("{events}?after=1&log="), None, None),
+        (format!("{events}?before=2"), Some("other"), None),
+        (format!("{events}/stream"), Some("other"), Some("1")),
+        (format!("{events}/stream?log=other&after=1"), None, None),
+    ] {
+        assert_eq!(ask(path.clone(), header, last).await, (416, log.clone()), "{path}");
+    }
+    for (path, header, last) in [
+        (format!("{events}?after=1"), Some(own), None),
+        (format!("{events}?after=1&log={own}"), None, None),
+        (format!("{events}/stream"), Some(own), Some("1")),
+        // Without a position there is nothing that could be of another log.
+        (events.clone(), Some("other"), None),
+    ] {
+        assert_eq!(ask(path.clone(), header, last).await, (200, log.clone()), "{path}");
+    }
+}

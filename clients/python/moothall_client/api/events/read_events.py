@@ -19,9 +19,14 @@ def _get_kwargs(
     before: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
+    log: str | Unset = UNSET,
     types: str | Unset = UNSET,
     as_: str | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+    if not isinstance(moothall_log, Unset):
+        headers["moothall-log"] = moothall_log
 
     params: dict[str, Any] = {}
 
@@ -35,6 +40,8 @@ def _get_kwargs(
     params["since"] = json_since
 
     params["limit"] = limit
+
+    params["log"] = log
 
     params["types"] = types
 
@@ -50,6 +57,7 @@ def _get_kwargs(
         "params": params,
     }
 
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -96,8 +104,10 @@ def sync_detailed(
     before: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
+    log: str | Unset = UNSET,
     types: str | Unset = UNSET,
     as_: str | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> Response[ErrorBody | EventPage]:
     """Reads the events of a thread.
 
@@ -107,8 +117,10 @@ def sync_detailed(
         before (int | Unset):
         since (datetime.datetime | Unset):
         limit (int | Unset):
+        log (str | Unset):
         types (str | Unset):
         as_ (str | Unset):
+        moothall_log (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -124,8 +136,10 @@ def sync_detailed(
         before=before,
         since=since,
         limit=limit,
+        log=log,
         types=types,
         as_=as_,
+        moothall_log=moothall_log,
     )
 
     response = client.get_httpx_client().request(
@@ -143,8 +157,10 @@ def sync(
     before: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
+    log: str | Unset = UNSET,
     types: str | Unset = UNSET,
     as_: str | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> ErrorBody | EventPage | None:
     """Reads the events of a thread.
 
@@ -154,8 +170,10 @@ def sync(
         before (int | Unset):
         since (datetime.datetime | Unset):
         limit (int | Unset):
+        log (str | Unset):
         types (str | Unset):
         as_ (str | Unset):
+        moothall_log (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -172,8 +190,10 @@ def sync(
         before=before,
         since=since,
         limit=limit,
+        log=log,
         types=types,
         as_=as_,
+        moothall_log=moothall_log,
     ).parsed
 
 
@@ -185,8 +205,10 @@ async def asyncio_detailed(
     before: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
+    log: str | Unset = UNSET,
     types: str | Unset = UNSET,
     as_: str | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> Response[ErrorBody | EventPage]:
     """Reads the events of a thread.
 
@@ -196,8 +218,10 @@ async def asyncio_detailed(
         before (int | Unset):
         since (datetime.datetime | Unset):
         limit (int | Unset):
+        log (str | Unset):
         types (str | Unset):
         as_ (str | Unset):
+        moothall_log (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -213,8 +237,10 @@ async def asyncio_detailed(
         before=before,
         since=since,
         limit=limit,
+        log=log,
         types=types,
         as_=as_,
+        moothall_log=moothall_log,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -230,8 +256,10 @@ async def asyncio(
     before: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     limit: int | Unset = UNSET,
+    log: str | Unset = UNSET,
     types: str | Unset = UNSET,
     as_: str | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> ErrorBody | EventPage | None:
     """Reads the events of a thread.
 
@@ -241,8 +269,10 @@ async def asyncio(
         before (int | Unset):
         since (datetime.datetime | Unset):
         limit (int | Unset):
+        log (str | Unset):
         types (str | Unset):
         as_ (str | Unset):
+        moothall_log (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -260,7 +290,9 @@ async def asyncio(
             before=before,
             since=since,
             limit=limit,
+            log=log,
             types=types,
             as_=as_,
+            moothall_log=moothall_log,
         )
     ).parsed

@@ -14,18 +14,25 @@ from ...types import UNSET, Response, Unset
 def _get_kwargs(
     id: str,
     *,
+    log: str | Unset = UNSET,
     after: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     types: str | Unset = UNSET,
     turns: int | Unset = UNSET,
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> dict[str, Any]:
     headers: dict[str, Any] = {}
     if not isinstance(last_event_id, Unset):
         headers["Last-Event-ID"] = str(last_event_id)
 
+    if not isinstance(moothall_log, Unset):
+        headers["moothall-log"] = moothall_log
+
     params: dict[str, Any] = {}
+
+    params["log"] = log
 
     params["after"] = after
 
@@ -92,12 +99,14 @@ def sync_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
+    log: str | Unset = UNSET,
     after: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     types: str | Unset = UNSET,
     turns: int | Unset = UNSET,
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> Response[ErrorBody | str]:
     """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
     are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
@@ -107,12 +116,14 @@ def sync_detailed(
 
     Args:
         id (str):
+        log (str | Unset):
         after (int | Unset):
         since (datetime.datetime | Unset):
         types (str | Unset):
         turns (int | Unset):
         as_ (str | Unset):
         last_event_id (int | Unset):
+        moothall_log (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -124,12 +135,14 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         id=id,
+        log=log,
         after=after,
         since=since,
         types=types,
         turns=turns,
         as_=as_,
         last_event_id=last_event_id,
+        moothall_log=moothall_log,
     )
 
     response = client.get_httpx_client().request(
@@ -143,12 +156,14 @@ def sync(
     id: str,
     *,
     client: AuthenticatedClient,
+    log: str | Unset = UNSET,
     after: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     types: str | Unset = UNSET,
     turns: int | Unset = UNSET,
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> ErrorBody | str | None:
     """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
     are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
@@ -158,12 +173,14 @@ def sync(
 
     Args:
         id (str):
+        log (str | Unset):
         after (int | Unset):
         since (datetime.datetime | Unset):
         types (str | Unset):
         turns (int | Unset):
         as_ (str | Unset):
         last_event_id (int | Unset):
+        moothall_log (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -176,12 +193,14 @@ def sync(
     return sync_detailed(
         id=id,
         client=client,
+        log=log,
         after=after,
         since=since,
         types=types,
         turns=turns,
         as_=as_,
         last_event_id=last_event_id,
+        moothall_log=moothall_log,
     ).parsed
 
 
@@ -189,12 +208,14 @@ async def asyncio_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
+    log: str | Unset = UNSET,
     after: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     types: str | Unset = UNSET,
     turns: int | Unset = UNSET,
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> Response[ErrorBody | str]:
     """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
     are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
@@ -204,12 +225,14 @@ async def asyncio_detailed(
 
     Args:
         id (str):
+        log (str | Unset):
         after (int | Unset):
         since (datetime.datetime | Unset):
         types (str | Unset):
         turns (int | Unset):
         as_ (str | Unset):
         last_event_id (int | Unset):
+        moothall_log (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -221,12 +244,14 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         id=id,
+        log=log,
         after=after,
         since=since,
         types=types,
         turns=turns,
         as_=as_,
         last_event_id=last_event_id,
+        moothall_log=moothall_log,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -238,12 +263,14 @@ async def asyncio(
     id: str,
     *,
     client: AuthenticatedClient,
+    log: str | Unset = UNSET,
     after: int | Unset = UNSET,
     since: datetime.datetime | Unset = UNSET,
     types: str | Unset = UNSET,
     turns: int | Unset = UNSET,
     as_: str | Unset = UNSET,
     last_event_id: int | Unset = UNSET,
+    moothall_log: str | Unset = UNSET,
 ) -> ErrorBody | str | None:
     """Streams the events of a thread: unnamed events with `id: <seq>` and an envelope as data. Signals
     are named (`presence`, `delta`, `progress`, and for a participant that connects by itself
@@ -253,12 +280,14 @@ async def asyncio(
 
     Args:
         id (str):
+        log (str | Unset):
         after (int | Unset):
         since (datetime.datetime | Unset):
         types (str | Unset):
         turns (int | Unset):
         as_ (str | Unset):
         last_event_id (int | Unset):
+        moothall_log (str | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -272,11 +301,13 @@ async def asyncio(
         await asyncio_detailed(
             id=id,
             client=client,
+            log=log,
             after=after,
             since=since,
             types=types,
             turns=turns,
             as_=as_,
             last_event_id=last_event_id,
+            moothall_log=moothall_log,
         )
     ).parsed
