@@ -18,3 +18,4 @@ mod points;
 mod random;
 mod alone;
 mod format;
+mod power;
