@@ -60,8 +60,8 @@ impl Explained {
         entries
     }
 
-    /// Returns the messages about which no agent was asked because a person stopped the conversation
-    /// while they waited. Only who sees all events can tell.
+    /// Returns the messages about which no agent was asked because a person stopped the
+    /// conversation while they waited. Only who sees all events can tell.
     pub fn forgotten(&self, message: Option<EventId>) -> Vec<UnaskedMessage> {
         let wanted = message.map(|id| id.to_string());
         let is_wanted = |one: &&UnaskedMessage| wanted.as_ref().is_none_or(|id| *id == one.message);

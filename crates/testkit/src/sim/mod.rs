@@ -149,7 +149,7 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::TypedAgain => 3,
         Bug::ChargeNotGivenBack => 4,
         Bug::DuplicateClaim => 5,
-        Bug::GuardNotRestored => 6,
+        Bug::GuardNotRestored | Bug::OwnWordsPassGuards => 6,
         Bug::AnyTagAccepted => 10,
         Bug::CommandClaimLapses => 11,
         Bug::ReplyAddressesNobody => 15,
@@ -159,6 +159,5 @@ pub const fn known_seed(bug: Bug) -> u64 {
         Bug::FirstMessageNotReserved => 114,
         Bug::CancelledIsAskedAgain => 173,
         Bug::ScreenIsProof => 210,
-        Bug::OwnWordsPassGuards => 0,
     }
 }
