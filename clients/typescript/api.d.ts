@@ -1582,6 +1582,8 @@ export interface components {
             event: "harvest_asked";
             /** @description The id of whoever writes it. */
             harvester: string;
+            /** @description The policy that comes into force when the gathering closes. */
+            policy?: string | null;
             /** @description Until when a person is waited for; none for an agent, whose turn has a limit of its own. */
             until: string | null;
         } | {

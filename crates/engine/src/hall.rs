@@ -16,6 +16,7 @@ pub(crate) mod once;
 pub(crate) mod keyed_locks;
 pub mod budgets;
 pub mod voices;
+pub mod reservations;
 pub(crate) mod spending;
 pub mod erase;
 mod delete;

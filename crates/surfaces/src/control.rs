@@ -52,10 +52,8 @@ pub async fn of(
     controls.extend(of_floor(&mut control)?);
     controls.extend(of_rules(control, &by, &door.defaults())?);
     if controls.is_empty() {
-        return Err(refused(format!(
-            "A control needs at least one of {}.",
-            strict::fields_of::<NewControl>().join(", ")
-        )));
+        let asks = asking(&strict::fields_of::<NewControl>());
+        return Err(refused(format!("A control needs at least one of {asks}.")));
     }
     Ok(ClientCommand::Control { by, controls })
 }
@@ -105,7 +103,14 @@ fn of_rules(control: NewControl, by: &Actor, defaults: &Policy) -> ApiResult<Vec
         controls.extend(settings_beside_name(by, &given));
     }
     controls.extend(control.config.map(Control::Config));
+    controls.extend(control.confirm.filter(|agreed| *agreed).map(|_| Control::Confirm));
     Ok(controls)
+}
+
+/// Lists the keys that ask for something: to agree is to ask for nothing.
+fn asking(keys: &[&str]) -> String {
+    let asks: Vec<&str> = keys.iter().copied().filter(|key| *key != "confirm").collect();
+    asks.join(", ")
 }
 
 /// The long form of what may be said in short.
@@ -129,9 +134,7 @@ impl Inbound for NewControl {
     fn unknown(object: &str, key: &str, known: &[&str]) -> ApiError {
         let shown: String = key.chars().take(40).collect();
         match object {
-            "" => {
-                refused(format!("There is no control {shown:?}; there are {}.", known.join(", ")))
-            }
+            "" => refused(format!("There is no control {shown:?}; there are {}.", asking(known))),
             "resume" => no_resume(),
             _ => refused(format!("'{object}' takes {}, not {shown:?}.", known.join(", "))),
         }

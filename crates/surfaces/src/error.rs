@@ -511,6 +511,7 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     ),
     (409, "erased", "The words were erased; there is nothing left to publish."),
     (409, "taken", "Another thread holds this binding."),
+    (409, "gathering_open", "This ends a gathering or its harvest, and has to be confirmed."),
     (409, "nested_gathering", "A gathering is going on here already."),
     (409, "wrong_policy", "A gathering needs the policy `talking_piece`."),
     (409, "no_gathering", "There is no gathering going on here."),

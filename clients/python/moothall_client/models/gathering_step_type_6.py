@@ -7,6 +7,7 @@ from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
 from ..models.gathering_step_type_6_event import GatheringStepType6Event
+from ..types import UNSET, Unset
 
 T = TypeVar("T", bound="GatheringStepType6")
 
@@ -20,12 +21,14 @@ class GatheringStepType6:
         event (GatheringStepType6Event):
         harvester (str): The id of whoever writes it.
         until (None | str): Until when a person is waited for; none for an agent, whose turn has a limit of its own.
+        policy (None | str | Unset): The policy that comes into force when the gathering closes.
     """
 
     because: str
     event: GatheringStepType6Event
     harvester: str
     until: None | str
+    policy: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -38,6 +41,12 @@ class GatheringStepType6:
         until: None | str
         until = self.until
 
+        policy: None | str | Unset
+        if isinstance(self.policy, Unset):
+            policy = UNSET
+        else:
+            policy = self.policy
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -48,6 +57,8 @@ class GatheringStepType6:
                 "until": until,
             }
         )
+        if policy is not UNSET:
+            field_dict["policy"] = policy
 
         return field_dict
 
@@ -67,11 +78,21 @@ class GatheringStepType6:
 
         until = _parse_until(d.pop("until"))
 
+        def _parse_policy(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        policy = _parse_policy(d.pop("policy", UNSET))
+
         gathering_step_type_6 = cls(
             because=because,
             event=event,
             harvester=harvester,
             until=until,
+            policy=policy,
         )
 
         gathering_step_type_6.additional_properties = d

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use genai::chat::ChatOptions;
 use genai::{Client, ServiceTarget};
-use moothall_engine::agent::{Job, Reporter};
+use moothall_engine::agent::{CallCost, Job, Reporter};
 use moothall_engine::run_once::Work;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::participant::{Abilities, Runtime};
@@ -75,10 +75,11 @@ pub struct LlmSpec {
     pub temperature: Option<f64>,
     /// Tokens of system text, history and question together.
     pub context_tokens: usize,
-    /// Price of a million tokens read, in a currency of the operator's choice.
-    pub price_input: f64,
-    /// Price of a million tokens written, in the same currency.
-    pub price_output: f64,
+    /// Price of a million tokens read, in a currency of the operator's choice; not known if
+    /// unset.
+    pub price_input: Option<f64>,
+    /// Price of a million tokens written, in the same currency; not known if unset.
+    pub price_output: Option<f64>,
 }
 
 impl fmt::Debug for LlmSpec {
@@ -104,17 +105,48 @@ impl LlmSpec {
             max_tokens: None,
             temperature: None,
             context_tokens: CONTEXT_TOKENS,
-            price_input: 0.0,
-            price_output: 0.0,
+            price_input: None,
+            price_output: None,
         }
     }
 
     /// What these tokens cost, in millionths of the currency. A price for a million in units is one
     /// for each in millionths.
     fn cost_micros(&self, usage: &Usage) -> u64 {
-        let cost = usage.input_tokens as f64 * self.price_input
-            + usage.output_tokens as f64 * self.price_output;
+        let cost = usage.input_tokens as f64 * self.price_input.unwrap_or_default()
+            + usage.output_tokens as f64 * self.price_output.unwrap_or_default();
         cost.round() as u64
+    }
+
+    /// The most that an answer costs. It reads at most its context, and writes at most its limit.
+    fn call_cost(&self) -> CallCost {
+        let (Some(input), Some(output)) = (self.price_input, self.price_output) else {
+            return CallCost::Unknown;
+        };
+        let written = match self.max_tokens {
+            _ if output == 0.0 => 0,
+            Some(tokens) => u64::from(tokens),
+            None => return CallCost::Unknown,
+        };
+        let usage = Usage {
+            input_tokens: self.context_tokens as u64,
+            output_tokens: written,
+            ..Usage::default()
+        };
+        match self.cost_micros(&usage) {
+            0 if input == 0.0 => CallCost::Nothing,
+            micros => CallCost::AtMost { micros },
+        }
+    }
+
+    /// The tokens that may be written for this money, after these bytes were read for it. At
+    /// least one, because no provider takes less.
+    fn tokens_for(&self, micros: u64, asked_bytes: usize) -> Option<u32> {
+        let price = self.price_output.filter(|price| *price > 0.0)?;
+        let read = asked_bytes.div_ceil(history::BYTES_PER_TOKEN) as f64;
+        let left = micros as f64 - read * self.price_input.unwrap_or_default();
+        let tokens = if left > 0.0 { left } else { micros as f64 } / price;
+        Some((tokens as u32).max(1))
     }
 }
 
@@ -153,13 +185,14 @@ impl Llm {
         self.target.service()
     }
 
-    fn options(&self, silence: Duration, watch: Watch) -> ChatOptions {
+    fn options(&self, silence: Duration, watch: Watch, affordable: Option<u32>) -> ChatOptions {
         let mut options = ChatOptions::default()
             .with_stream_header_timeout(silence)
             .with_stream_read_timeout(silence)
             .with_raw_frame_sink(watch);
         options.temperature = self.spec.temperature;
-        options.max_tokens = self.spec.max_tokens;
+        options.max_tokens =
+            self.spec.max_tokens.map(|most| affordable.map_or(most, |tokens| tokens.min(most)));
         if self.target.is_chat_completions() {
             options = options
                 .with_extra_body(serde_json::json!({"stream_options": {"include_usage": true}}));
@@ -205,6 +238,10 @@ impl Work for Llm {
         self.spec.timeout
     }
 
+    fn call_cost(&self) -> CallCost {
+        self.spec.call_cost()
+    }
+
     async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
         // Rebuilding the history takes a while: not on the task that asked.
         tokio::task::yield_now().await;
@@ -233,13 +270,34 @@ mod tests {
     #[test]
     fn a_price_is_for_a_million_tokens() {
         let spec = LlmSpec {
-            price_input: 3.0,
-            price_output: 15.0,
+            price_input: Some(3.0),
+            price_output: Some(15.0),
             ..LlmSpec::new(Provider::Anthropic, "m")
         };
         let usage = Usage { input_tokens: 1_000_000, output_tokens: 100, ..Usage::default() };
         assert_eq!(spec.cost_micros(&usage), 3_001_500);
-        let dear = LlmSpec { price_output: f64::MAX, ..spec };
+        let dear = LlmSpec { price_output: Some(f64::MAX), ..spec };
         assert_eq!(dear.cost_micros(&usage), u64::MAX);
+    }
+
+    #[test]
+    fn a_call_costs_at_most_its_context_and_its_limit_and_a_price_of_nothing_is_a_price() {
+        let spec = |input, output, max_tokens| LlmSpec {
+            price_input: input,
+            price_output: output,
+            max_tokens,
+            context_tokens: 1000,
+            ..LlmSpec::new(Provider::Anthropic, "m")
+        };
+        let cost = |input, output, most| spec(input, output, most).call_cost();
+        assert_eq!(cost(Some(2.0), Some(3.0), Some(100)), CallCost::AtMost { micros: 2300 });
+        assert_eq!(cost(Some(2.0), Some(3.0), None), CallCost::Unknown);
+        assert_eq!(cost(None, Some(3.0), Some(100)), CallCost::Unknown);
+        assert_eq!(cost(Some(2.0), Some(0.0), None), CallCost::AtMost { micros: 2000 });
+        assert_eq!(cost(Some(0.0), Some(0.0), None), CallCost::Nothing);
+        let spec = spec(Some(2.0), Some(3.0), Some(100));
+        let bytes = 10 * history::BYTES_PER_TOKEN;
+        assert_eq!(spec.tokens_for(200, bytes), Some(60));
+        assert_eq!(spec.tokens_for(5, bytes), Some(1), "at least one");
     }
 }

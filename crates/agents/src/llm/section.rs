@@ -83,8 +83,14 @@ impl AgentConfig {
             context_tokens: self
                 .context_tokens
                 .map_or(Ok(llm::CONTEXT_TOKENS), |tokens| positive("context_tokens", tokens))?,
-            price_input: within("price_input", self.price_input.unwrap_or_default(), PRICE_MAX)?,
-            price_output: within("price_output", self.price_output.unwrap_or_default(), PRICE_MAX)?,
+            price_input: self
+                .price_input
+                .map(|price| within("price_input", price, PRICE_MAX))
+                .transpose()?,
+            price_output: self
+                .price_output
+                .map(|price| within("price_output", price, PRICE_MAX))
+                .transpose()?,
             ..LlmSpec::new(provider, "")
         })
     }

@@ -239,12 +239,19 @@ impl<'a> Turn<'a> {
         let asked_bytes = said + request.system.as_deref().map_or(0, str::len);
         self.calls.push(Call { watch: watch.clone(), asked_bytes });
         let silence = (Duration::from_millis(self.job.limit.0) / 2).min(SILENCE_MAX);
-        let options = self.llm.options(silence, watch.clone());
+        let options = self.llm.options(silence, watch.clone(), self.affordable(asked_bytes));
         let response = client.exec_chat_stream(self.llm.service(), request, Some(&options)).await;
         let stream = response.map_err(|error| ProviderError::of(&error, &self.llm.target))?.stream;
         let said = self.read(stream, &watch, heard).await?;
         crash::point(if heard == Heard::ByAll { "model_answered" } else { "summary_answered" });
         self.finish(said, &watch.seen())
+    }
+
+    /// The tokens that the rest of the turn's money pays for.
+    fn affordable(&self, asked_bytes: usize) -> Option<u32> {
+        let used = self.usage(Instant::now()).cost_micros;
+        let micros = self.out.allowance()?.saturating_sub(used);
+        self.llm.spec.tokens_for(micros, asked_bytes)
     }
 
     async fn read(

@@ -64,6 +64,7 @@ fn invitations(command: &ClientCommand) -> Vec<&Invite> {
         | Control::Resume
         | Control::Discussion { .. }
         | Control::InvitedAuto(_)
+        | Control::Confirm
         | Control::Policy(_)
         | Control::PolicyNamed(_)
         | Control::Config(_)

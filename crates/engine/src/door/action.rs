@@ -200,6 +200,7 @@ impl Action {
             | Control::Resume
             | Control::Discussion { .. }
             | Control::InvitedAuto(_)
+            | Control::Confirm
             | Control::Policy(_)
             | Control::PolicyNamed(_)
             | Control::Config(_) => Action::Steer,

@@ -18,6 +18,7 @@ use crate::hall::copies::Copiers;
 use crate::hall::meters::Metrics;
 use crate::hall::presence::Presence;
 use crate::hall::presences::Presences;
+use crate::hall::reservations::Reservations;
 use crate::hall::streams::Directory;
 use crate::hall::voices::VoiceBook;
 use crate::outbox::Outbox;
@@ -54,8 +55,9 @@ pub(crate) struct Services {
     pub(crate) directory: Directory,
     pub(crate) presences: Arc<Presences>,
     pub(crate) tasks: Arc<TaskDirectory>,
-    pub(crate) purses: Purses,
     pub(crate) voices: VoiceBook,
+    pub(crate) purses: Arc<Purses>,
+    pub(crate) reservations: Arc<Reservations>,
     pub(crate) changes: broadcast::Sender<Changed>,
     pub(crate) meters: Arc<Metrics>,
     pub(crate) residents: Arc<dyn Residents>,
@@ -81,8 +83,9 @@ impl Services {
             directory: Directory::default(),
             meters: Arc::default(),
             copiers: Copiers::default(),
-            purses: Purses::new(&parts.budgets),
             voices: VoiceBook::default(),
+            purses: Arc::new(Purses::new(&parts.budgets)),
+            reservations: Arc::default(),
             changes: broadcast::channel(CHANGES_LEN).0,
             memberships: broadcast::channel(CHANGES_LEN).0,
             fatal: watch::channel(None).0,

@@ -69,10 +69,19 @@ impl Hall {
             }
             Slash::Pause => one(Control::Pause(true), "Paused.".into()),
             Slash::Resume => one(Control::Resume, "Going on.".into()),
-            Slash::Policy(name) => one(
-                Control::PolicyNamed(policy_named(&name)?),
-                format!("The policy is now {name}."),
-            ),
+            Slash::Policy(name, confirmed) => {
+                let confirm = confirmed.then_some(Control::Confirm);
+                let controls = [Control::PolicyNamed(policy_named(&name)?)].into_iter();
+                let controls = controls.chain(confirm).collect();
+                let text = if confirmed {
+                    format!(
+                        "The policy is {name}, once a gathering that is held here is harvested."
+                    )
+                } else {
+                    format!("The policy is now {name}.")
+                };
+                Step::Do(Box::new(ClientCommand::Control { by, controls }), text)
+            }
             Slash::Ask { names, text } => self.ask(stream, by, names, text).await?,
             Slash::Stop => {
                 Step::Do(Box::new(ClientCommand::Stop { by }), "Everything was stopped.".into())

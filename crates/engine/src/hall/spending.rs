@@ -15,6 +15,7 @@ use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::hall::budgets::{BudgetState, BudgetsConfig};
 use crate::hall::inner::Inner;
+use crate::hall::reservations::Reserved;
 use crate::ports::{LogError, UsageWanted, Used};
 use crate::stream::load::charges_up_to;
 
@@ -79,6 +80,7 @@ impl Hall {
     /// it, and raises go on.
     pub fn replace_budgets(&self, config: &BudgetsConfig) {
         self.inner.purses.replace(config, self.now());
+        self.inner.reservations.look_again();
     }
 
     /// The budgets of a purse that has limits. That of a conversation is asked of the conversation.
@@ -92,6 +94,11 @@ impl Hall {
             Some(BudgetState { purse: purse.clone(), measure, limit, spent, until })
         };
         Measure::VARIANTS.iter().copied().filter_map(state).collect()
+    }
+
+    /// Returns the money that is reserved for calls under way, and the turns that wait for some.
+    pub fn reserved(&self) -> Vec<Reserved> {
+        self.inner.reservations.list()
     }
 
     /// Lets a purse that does not belong to one conversation spend more for a while. It lasts over
@@ -119,6 +126,7 @@ impl Hall {
         };
         self.inner.store.ledger.keep_raise(purse, &raise, &entry).await?;
         self.inner.purses.raise(purse, raise, now);
+        self.inner.reservations.look_again();
         Ok(raise)
     }
 

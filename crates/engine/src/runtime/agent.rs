@@ -114,10 +114,39 @@ pub enum Report {
     },
 }
 
+/// The most that a call may cost, as far as it is known before the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallCost {
+    /// It costs nothing.
+    Nothing,
+    /// It costs no more than this.
+    AtMost {
+        /// Millionths of the currency.
+        micros: u64,
+    },
+    /// Its price is not known, or nothing limits its length.
+    Unknown,
+}
+
 /// Takes a runtime's reports to the conversation. Cheap to clone; never blocks; ordered.
+#[async_trait]
 pub trait Reporter: Send + Sync + 'static {
     /// Reports about the turn this reporter was made for.
     fn report(&self, report: Report);
+
+    /// Reserves what the turn may cost, before it begins, and waits if money may come back. Returns
+    /// the most that it may cost, in millionths of the currency, if a budget limits it.
+    ///
+    /// # Errors
+    /// `over_budget` if nothing is left.
+    async fn reserve(&self, _cost: CallCost) -> Result<Option<u64>, Fault> {
+        Ok(None)
+    }
+
+    /// Returns what [`Reporter::reserve`] has returned.
+    fn allowance(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Messages that a job carries, where its agent says nothing else.

@@ -17,7 +17,9 @@ use moothall_kernel::participant::{Abilities, OnLost, Runtime};
 use moothall_kernel::time::Millis;
 use tokio::task::AbortHandle;
 
-use crate::runtime::agent::{Agent, Given, Job, Probe, Report, Reporter, TurnKey, WINDOW_LEN};
+use crate::runtime::agent::{
+    Agent, CallCost, Given, Job, Probe, Report, Reporter, TurnKey, WINDOW_LEN,
+};
 use crate::runtime::places::{Place, Places};
 
 /// One turn's work as a future. It is dropped when the turn is cancelled: whatever must not outlive
@@ -49,6 +51,10 @@ pub trait Work: Send + Sync + 'static {
     /// Its own time limit for a turn.
     fn timeout(&self) -> Option<Millis> {
         None
+    }
+    /// Returns the most that a turn may cost. That is reserved before it begins.
+    fn call_cost(&self) -> CallCost {
+        CallCost::Nothing
     }
     /// Hands over a person's answer to a permission.
     fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _given: Option<&Given>) {}
@@ -192,6 +198,11 @@ impl<W: Work> RunOnce<W> {
                 Some(seated) => seated,
                 None => return,
             };
+            if let Err(fault) = reporter.reserve(work.call_cost()).await {
+                drop((listed, place));
+                let (result, usage) = (Err(fault), Usage::default());
+                return reporter.report(Report::Finished { result, usage });
+            }
             reporter.report(Report::Started { through: job.through });
             let ending = Ending { reporter: reporter.clone(), owed: true };
             let (result, usage) = work.run(&job, &*reporter).await;

@@ -1,8 +1,9 @@
 //! Carries out what a stream's host wants: on the log, the purses, the agents, and to everybody who
 //! waits or listens.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
+use moothall_kernel::Conversation;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Millis;
 use tokio::time::Instant;
@@ -18,6 +19,7 @@ use super::reporter::{self, TurnReporter};
 use super::shell::Shell;
 use crate::answers::Changed;
 use crate::crash;
+use crate::hall::reservations::Teller;
 use crate::ports::{Acquired, AppendError, LogError, StreamBatch};
 use crate::runtime::agent::{Agent, Job, TurnKey};
 use crate::stream::updates::Subscription;
@@ -70,7 +72,9 @@ impl Shell {
                 if let Some(state) = self.host.conversation() {
                     self.hall.meters.committed(&self.stream, state, &events);
                     self.hall.voices.note(state, &events);
+                    self.note_standing(state);
                 }
+                self.hall.reservations.settle(&self.stream, &events);
                 self.hall.meters.charged(&charges);
             }
             Output::Broken(broken) => {
@@ -197,11 +201,30 @@ impl Shell {
         }
     }
 
+    /// Returns the way to the money of a turn.
+    fn teller(&self, key: &TurnKey) -> Option<Teller> {
+        let state = self.host.conversation()?;
+        let account = state.turn(key.turn)?.account().clone();
+        self.note_standing(state);
+        Some(Teller {
+            reservations: self.hall.reservations.clone(),
+            purses: self.hall.purses.clone(),
+            clock: self.hall.clock.clone(),
+            account,
+            own: self.own.clone(),
+        })
+    }
+
+    fn note_standing(&self, state: &Conversation) {
+        *self.own.lock().unwrap_or_else(PoisonError::into_inner) = state.standing();
+    }
+
     fn start(&mut self, job: Job) {
         crash::point("turn_granted");
         crash::point("prompt_built");
         let Some(agent) = self.hand(&job.key, &job.participant) else { return };
-        let lane = TurnReporter::new(self.streams.clone(), job.key.clone());
+        let teller = self.teller(&job.key);
+        let lane = TurnReporter::new(self.streams.clone(), job.key.clone(), teller);
         agent.ensure(job, Arc::new(lane));
         crash::point("agent_started");
     }

@@ -1,12 +1,16 @@
 //! The way of a runtime's reports, and of what it knows, to the stream of their turn.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
+
+use async_trait::async_trait;
+use moothall_kernel::event::Fault;
 
 use super::mail::{Notice, Streams};
 use super::partial::STREAMED_BYTES_MAX;
-use crate::runtime::agent::{Agent, Probe, Report, Reporter, TurnKey};
+use crate::hall::reservations::Teller;
+use crate::runtime::agent::{Agent, CallCost, Probe, Report, Reporter, TurnKey};
 
 /// What a report costs beside its text, so that many empty ones are a flood too.
 const REPORT_BYTES: usize = 64;
@@ -18,15 +22,31 @@ pub(super) struct TurnReporter {
     streams: Weak<dyn Streams>,
     key: TurnKey,
     streamed: AtomicUsize,
+    teller: Option<Teller>,
+    allowance: OnceLock<u64>,
 }
 
 impl TurnReporter {
-    pub(super) fn new(streams: Weak<dyn Streams>, key: TurnKey) -> Self {
-        Self { streams, key, streamed: AtomicUsize::new(0) }
+    pub(super) fn new(streams: Weak<dyn Streams>, key: TurnKey, teller: Option<Teller>) -> Self {
+        Self { streams, key, streamed: AtomicUsize::new(0), teller, allowance: OnceLock::new() }
     }
 }
 
+#[async_trait]
 impl Reporter for TurnReporter {
+    async fn reserve(&self, cost: CallCost) -> Result<Option<u64>, Fault> {
+        let Some(teller) = &self.teller else { return Ok(None) };
+        let most = teller.reserve(&self.key, cost).await?;
+        if let Some(most) = most {
+            let _ = self.allowance.set(most);
+        }
+        Ok(most)
+    }
+
+    fn allowance(&self) -> Option<u64> {
+        self.allowance.get().copied()
+    }
+
     fn report(&self, report: Report) {
         if let Report::Delta(text) | Report::Progress(text) = &report {
             let before = self.streamed.fetch_add(text.len() + REPORT_BYTES, Ordering::Relaxed);

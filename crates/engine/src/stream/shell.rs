@@ -2,9 +2,10 @@
 //! waits.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
+use moothall_kernel::budget::Standing;
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Millis;
 use tokio::sync::oneshot;
@@ -55,6 +56,8 @@ pub(super) struct Shell {
     /// What runs the turns that run here, as it was when they were taken up.
     pub(super) hands: BTreeMap<TurnKey, Arc<dyn Agent>>,
     pub(super) agents: Agents,
+    /// The standing of the conversation's own purse, for turns that ask for money.
+    pub(super) own: Arc<Mutex<Standing>>,
     open_turns: OpenTurns,
     pub(super) snapshots: Snapshots,
 }
@@ -137,13 +140,16 @@ impl Shell {
             leaving: Vec::new(),
             hands,
             agents,
+            own: Arc::default(),
             open_turns,
             snapshots,
         }
     }
 
     async fn live(mut self) {
-        match self.work().await {
+        let ended = self.work().await;
+        self.hall.reservations.drop_stream(&self.stream);
+        match ended {
             Ok(()) => tracing::debug!(stream = %self.stream, "idle, let go"),
             Err(why) => {
                 if let Why::Fatal(reason) = &why {

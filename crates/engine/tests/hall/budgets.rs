@@ -2,21 +2,25 @@
 //! spent twice.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use async_trait::async_trait;
 use futures_util::future::join_all;
 use moothall_engine::access::{Access, Mode};
-use moothall_engine::agent::Agent;
+use moothall_engine::agent::{Agent, CallCost, Job, Reporter};
 use moothall_engine::budgets::{Amounts, BudgetsConfig, Money};
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::ports::{AppendError, UsageBy, UsageWanted};
 use moothall_engine::registry::Registry;
+use moothall_engine::run_once::Work;
 use moothall_kernel::budget::Purse;
-use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
-use moothall_kernel::event::{Event, WhyNot};
+use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
+use moothall_kernel::event::{Event, Fault, Usage, WhyNot};
 use moothall_kernel::ids::StreamId;
-use moothall_kernel::participant::Profile;
+use moothall_kernel::participant::{Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
+use tokio::sync::Semaphore;
 
 use crate::common::{Parrot, TestClock, TestLog, agent, post_by, spec};
 
@@ -26,6 +30,7 @@ struct House {
     log: Arc<TestLog>,
     clock: Arc<TestClock>,
     budgets: BudgetsConfig,
+    calls: Arc<Calls>,
     hall: Hall,
 }
 
@@ -36,16 +41,50 @@ fn unattended(turns: u64) -> Amounts {
 impl House {
     async fn new(budgets: BudgetsConfig) -> Self {
         let (log, clock) = (TestLog::new(), TestClock::new());
-        let hall = open(&log, &clock, &budgets).await;
-        Self { log, clock, budgets, hall }
+        let calls = Arc::default();
+        let hall = open(&log, &clock, &budgets, &calls).await;
+        Self { log, clock, budgets, calls, hall }
     }
 
     async fn restart(self) -> Self {
-        let Self { log, clock, budgets, hall } = self;
+        let Self { log, clock, budgets, calls, hall } = self;
         drop(hall);
         tokio::task::yield_now().await;
-        let hall = open(&log, &clock, &budgets).await;
-        Self { log, clock, budgets, hall }
+        let hall = open(&log, &clock, &budgets, &calls).await;
+        Self { log, clock, budgets, calls, hall }
+    }
+
+    /// Conversations with one agent each, in which a person has just addressed it.
+    async fn asked(&self, rooms: usize, client: &str) -> Vec<StreamId> {
+        let mut asked = Vec::new();
+        for _ in 0..rooms {
+            let policy = Policy::named(PolicyName::MentionOnly);
+            let by = Actor::human("user");
+            let created =
+                self.hall.create("a room".into(), policy, by.clone(), None).await.unwrap();
+            let profile = Profile {
+                client: Some(client.into()),
+                model: Some("m".into()),
+                ..Profile::default()
+            };
+            let facts = self.hall.registry().facts(client);
+            let controls = vec![Control::Invite(Invite::new(client, profile, facts))];
+            let invite = ClientCommand::Control { by: by.clone(), controls };
+            self.hall.submit(&created.stream, invite, None).await.unwrap();
+            let words = ClientCommand::Post(Post::new(by, format!("@{client} now")));
+            self.hall.submit(&created.stream, words, None).await.unwrap();
+            asked.push(created.stream);
+        }
+        asked
+    }
+
+    /// Waits until this many turns have a place: they run, or wait for money.
+    async fn placed(&self, begun: usize, waiting: usize) {
+        crate::common::eventually(async || {
+            let waits = self.hall.reserved().iter().filter(|row| row.micros.is_none()).count();
+            ((self.calls.begun.load(Ordering::SeqCst), waits) == (begun, waiting)).then_some(())
+        })
+        .await;
     }
 
     /// A conversation that an agent begins, with so many of one model in it.
@@ -111,10 +150,56 @@ impl House {
     }
 }
 
-async fn open(log: &Arc<TestLog>, clock: &Arc<TestClock>, budgets: &BudgetsConfig) -> Hall {
+/// Counts the calls that began, and keeps those under way until they may end.
+struct Calls {
+    begun: AtomicUsize,
+    may_end: Semaphore,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self { begun: AtomicUsize::new(0), may_end: Semaphore::new(0) }
+    }
+}
+
+/// An agent whose calls cost two each.
+struct Dear {
+    cost: CallCost,
+    calls: Arc<Calls>,
+}
+
+#[async_trait]
+impl Work for Dear {
+    async fn run(&self, _job: &Job, _out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+        self.calls.begun.fetch_add(1, Ordering::SeqCst);
+        self.calls.may_end.acquire().await.unwrap().forget();
+        let cost_micros = if self.cost == CallCost::Nothing { 0 } else { 2_000_000 };
+        (Ok("that was dear".into()), Usage { cost_micros, ..Usage::default() })
+    }
+    fn runtime(&self) -> Runtime {
+        Runtime::LLM
+    }
+    fn call_cost(&self) -> CallCost {
+        self.cost
+    }
+}
+
+async fn open(
+    log: &Arc<TestLog>,
+    clock: &Arc<TestClock>,
+    budgets: &BudgetsConfig,
+    calls: &Arc<Calls>,
+) -> Hall {
     let mut registry = Registry::default();
     let parrot: Arc<dyn Agent> = agent(Parrot("so it is"));
     registry.insert(spec("parrot", parrot));
+    for (name, cost) in [
+        ("dear", CallCost::AtMost { micros: 2_000_000 }),
+        ("odd", CallCost::Unknown),
+        ("free", CallCost::Nothing),
+    ] {
+        registry.insert(spec(name, agent(Dear { cost, calls: calls.clone() })));
+    }
     let parts = HallParts {
         store: log.store(),
         clock: clock.clone(),
@@ -223,4 +308,89 @@ async fn what_was_not_appended_was_not_spent() {
 fn money_is_read_in_millionths() {
     assert_eq!(Money::try_from(1.5), Ok(Money { micros: 1_500_000 }));
     assert!(Money::try_from(f64::NAN).is_err() && Money::try_from(-0.1).is_err());
+}
+
+fn money(micros: u64) -> Amounts {
+    Amounts { cost_per_day: Some(Money { micros }), ..Amounts::default() }
+}
+
+fn failed_for_money(event: &Event) -> bool {
+    matches!(event, Event::TurnEnded { fault: Some(fault), .. } if fault.code == "over_budget")
+}
+
+/// 20 of money, calls of 2, 40 rooms at once: ten calls, from each kind of purse.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_that_run_side_by_side_do_not_pass_a_budget_of_money_together() {
+    let of_hall = BudgetsConfig { hall: money(20_000_000), ..BudgetsConfig::default() };
+    let of_agent = BudgetsConfig { agent: money(20_000_000), ..BudgetsConfig::default() };
+    let of_principal = BudgetsConfig { principal: money(20_000_000), ..BudgetsConfig::default() };
+    for budgets in [of_hall, of_agent, of_principal] {
+        let house = House::new(budgets).await;
+        let rooms = house.asked(40, "dear").await;
+        house.placed(10, 30).await;
+        house.calls.may_end.add_permits(100);
+        house.rest(&rooms).await;
+        assert_eq!(house.calls.begun.load(Ordering::SeqCst), 10);
+        assert_eq!(house.count(&rooms, failed_for_money).await, 30);
+        assert_eq!(house.hall.reserved(), [], "everything came back");
+    }
+}
+
+/// The purse of a conversation holds for agents that answer side by side there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn agents_side_by_side_do_not_pass_the_budget_of_their_conversation() {
+    let budgets = BudgetsConfig { conversation: money(3_000_000), ..BudgetsConfig::default() };
+    let house = House::new(budgets).await;
+    let rooms = house.asked(3, "dear").await;
+    house.placed(3, 0).await;
+    house.calls.may_end.add_permits(100);
+    house.rest(&rooms).await;
+    // One is left of three: a call may begin with it, and only one.
+    let again = Post::new(Actor::human("user"), "@dear once more");
+    house.hall.submit(&rooms[0], ClientCommand::Post(again), None).await.unwrap();
+    house.rest(&rooms).await;
+    assert_eq!(house.calls.begun.load(Ordering::SeqCst), 4);
+}
+
+/// If it is not known what a call may cost, an agent has one under way.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_of_an_unknown_price_are_made_one_after_the_other_and_free_ones_are_not() {
+    let budgets = BudgetsConfig { hall: money(5_000_000), ..BudgetsConfig::default() };
+    let house = House::new(budgets).await;
+    let odd = house.asked(6, "odd").await;
+    house.placed(1, 5).await;
+    let free = house.asked(4, "free").await;
+    house.placed(5, 5).await;
+    house.calls.may_end.add_permits(100);
+    house.rest(&free).await;
+    house.rest(&odd).await;
+    assert_eq!(house.calls.begun.load(Ordering::SeqCst), 4 + 3, "2 + 2 + 2 pass 5 by one call");
+    assert_eq!(house.count(&odd, failed_for_money).await, 3);
+}
+
+/// A restart finds no call under way: what was reserved is there again, and what is spent is not.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_restart_gives_back_what_was_reserved() {
+    let budgets = BudgetsConfig { hall: money(20_000_000), ..BudgetsConfig::default() };
+    let house = House::new(budgets).await;
+    let rooms = house.asked(40, "dear").await;
+    house.placed(10, 30).await;
+    house.calls.may_end.add_permits(4);
+    house.placed(10, 30).await;
+    crate::common::eventually(async || {
+        (house.count(&rooms, |event| matches!(event, Event::Posted(posted) if posted.via)).await
+            == 4)
+            .then_some(())
+    })
+    .await;
+    let house = house.restart().await;
+    house.calls.may_end.add_permits(100);
+    house.rest(&rooms).await;
+    let spoke = house
+        .count(
+            &rooms,
+            |event| matches!(event, Event::TurnEnded { usage, .. } if usage.cost_micros > 0),
+        )
+        .await;
+    assert_eq!(spoke, 10);
 }

@@ -8,7 +8,7 @@ use crate::model::event::{Change, Event, TurnKind, Why, WhyNot};
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, Profile};
 use crate::planted::{self, Bypass};
-use crate::policy::{self, Policy, PolicyFault, PolicyName};
+use crate::policy::{Policy, PolicyFault, PolicyName};
 use crate::text;
 use crate::text::names::{self, NameFault};
 
@@ -28,6 +28,7 @@ impl Decider<'_> {
     pub(crate) fn control(&mut self, by: &Actor, controls: Vec<Control>) -> Result<(), Rejection> {
         self.check_speaker(by)?;
         self.check_open()?;
+        let confirmed = controls.contains(&Control::Confirm);
         let mut changes = Vec::with_capacity(controls.len());
         for control in controls {
             if !matches!(control, Control::Invite(_) | Control::Uninvite(_)) {
@@ -44,21 +45,21 @@ impl Decider<'_> {
                 "This control asks for nothing. Give at least one known key.",
             ));
         }
-        let ends = |change: &Change| match change {
-            Change::PolicySet { policy, patch } => {
-                patch.is_none() || !policy::rules(policy.name).gathers
-            }
-            _ => false,
-        };
-        let gathering_ends = self.state.gathering().is_some() && changes.iter().any(ends);
+        let replaced = self.check_gathering(by, &changes, confirmed)?;
+        if replaced {
+            let policy = self.policy_after(&changes).clone();
+            changes.retain(|change| !matches!(change, Change::PolicySet { .. }));
+            let now = self.end_gathering_for(by, policy);
+            changes.extend(now.map(|policy| Change::PolicySet { policy, patch: None }));
+        }
+        if changes.is_empty() {
+            return Ok(());
+        }
         let cause = self.emit(Event::Controlled {
             by: by.id.clone(),
             changes: changes.clone(),
             unproven: !by.proven,
         });
-        if gathering_ends {
-            self.end_gathering("ended");
-        }
         for change in changes {
             self.follow(change, &cause);
         }
@@ -103,6 +104,7 @@ impl Decider<'_> {
                     patch: None,
                 }]
             }
+            Control::Confirm => Vec::new(),
             Control::Policy(policy) => vec![Change::PolicySet { policy, patch: None }],
             Control::PolicyNamed(name) => {
                 if !by.proven {

@@ -472,6 +472,8 @@ pub enum Control {
     InvitedAuto(bool),
     /// Give these a turn now.
     Prod(Vec<String>),
+    /// Agree to what the other controls of the command end, such as a gathering.
+    Confirm,
     /// Replace the policy.
     Policy(Policy),
     /// Other rules with the settings that are in force.

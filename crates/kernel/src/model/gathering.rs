@@ -6,6 +6,7 @@ use strum::VariantArray;
 
 use crate::model::ids::{EventId, ParticipantId};
 use crate::model::participant::{Kind, Part};
+use crate::model::settings::Policy;
 use crate::model::time::{Millis, Timestamp};
 
 /// What the keys of members begin with, by which one is in a single gathering at a time: the id of
@@ -196,6 +197,9 @@ pub enum GatheringEvent {
         /// Until when a person is waited for; an agent's turn has a limit of its own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         until: Option<Timestamp>,
+        /// The rules that a person chose for the time after the gathering.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<Box<Policy>>,
     },
     /// The harvest is there.
     Harvested {
@@ -242,6 +246,8 @@ pub struct Gathering {
     pub harvesting: Option<String>,
     /// Until when a harvester who is a person is waited for.
     pub harvest_until: Option<Timestamp>,
+    /// The rules that come into force when it closes.
+    pub after: Option<Box<Policy>>,
     /// The message that is the harvest.
     pub harvest: Option<EventId>,
     /// Why it is over; nothing while it goes on.
@@ -286,6 +292,7 @@ impl Gathering {
             note: None,
             harvesting: None,
             harvest_until: None,
+            after: None,
             harvest: None,
             closed: None,
         }
@@ -346,9 +353,10 @@ impl Gathering {
                     gathering.order.insert(0, next.clone());
                 }
             }
-            GatheringEvent::HarvestAsked { because, until, .. } => {
+            GatheringEvent::HarvestAsked { because, until, after, .. } => {
                 gathering.harvesting = Some(because.clone());
                 gathering.harvest_until = *until;
+                gathering.after.clone_from(after);
                 gathering.order.clear();
             }
             GatheringEvent::Harvested { message, .. } => gathering.harvest = Some(*message),

@@ -2,13 +2,14 @@
 //! breath. (Rulings 28 to 33.)
 
 mod directive;
+mod ending;
 mod prompts;
 
 use crate::decide::Decider;
 use crate::decide::gatherings::{SPEAKERS_MIN, check_circle, check_plan};
 use crate::model::budget::{Account, Measure, Purse};
 use crate::model::command::{Actor, Control, Post, Refusal, Rejection};
-use crate::model::event::{Cause, Change, Event, Guard, SuppressedBecause, TurnKind, Why};
+use crate::model::event::{Cause, Event, Guard, SuppressedBecause, TurnKind, Why};
 use crate::model::gathering::{
     Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, MEMBER_KEY, Member, Phase,
     PieceTenure,
@@ -16,15 +17,13 @@ use crate::model::gathering::{
 use crate::model::ids::{EventId, ParticipantId};
 use crate::model::participant::{Kind, Memory, Part, Participant};
 use crate::model::state::{Conversation, Turn};
-use crate::model::time::{Millis, Timestamp};
+use crate::model::time::Timestamp;
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited};
 use crate::text::{self, mentions};
 
 use directive::{Directive, directive, find};
 use prompts::{announcement, introduction, numbered, phase_line, request};
 
-/// How long a person is waited for who is asked for the harvest.
-const HARVEST_MAX: Millis = Millis::from_secs(3600);
 /// What is repeated of a name that nobody has, in bytes.
 const NAME_BYTES_MAX: usize = 80;
 
@@ -154,51 +153,6 @@ impl Decider<'_> {
         members.sort_by_key(|member| member.number);
         check_circle(members.iter().map(|m| (m.name.as_str(), m.number, m.part)))?;
         Ok(members)
-    }
-
-    /// A person ends it: the harvester is asked at once, and where that is so already, it closes
-    /// without a harvest.
-    pub(crate) fn close_gathering(&mut self, by: &Actor) -> Result<(), Rejection> {
-        self.check_human(by)?;
-        let Some(gathering) = self.state.gathering() else {
-            return Err(Rejection::new(
-                Refusal::Conflict,
-                "no_gathering",
-                "No gathering is going on here.",
-            ));
-        };
-        let nobody_may = self.state.is_paused() || self.state.is_archived();
-        if gathering.harvesting.is_some() || nobody_may {
-            self.end_gathering("ended");
-            return Ok(());
-        }
-        if self.state.guards.held == Some(Guard::Stopped) {
-            self.emit(Event::Controlled {
-                by: by.id.clone(),
-                changes: vec![Change::GuardLifted],
-                unproven: !by.proven,
-            });
-        }
-        self.begin_harvest("ended");
-        Ok(())
-    }
-
-    /// Nothing more is spoken, and its members may take part in other gatherings.
-    pub(crate) fn end_gathering(&mut self, because: &str) {
-        self.emit(Event::Gathering(GatheringEvent::Closed { because: because.into() }));
-        self.end_all("gathering_closed", "the gathering was closed");
-        self.let_go_of_members();
-    }
-
-    /// Members may take part in other gatherings.
-    fn let_go_of_members(&mut self) {
-        let keys = self.state.bindings().filter(|target| target.starts_with(MEMBER_KEY));
-        let changes: Vec<_> =
-            keys.map(|target| Change::Unbound { target: target.to_owned() }).collect();
-        if !changes.is_empty() {
-            let by = ParticipantId::moothall();
-            self.emit(Event::Controlled { by, changes, unproven: false });
-        }
     }
 
     /// The key by which somebody is in this gathering and in no other, where it has one.
@@ -437,26 +391,6 @@ impl Decider<'_> {
         let rounds = gathering.plan.rounds(phase);
         let line = phase_line(phase, round, rounds).replace('\n', " ");
         self.notice("phase", line, None, None);
-        true
-    }
-
-    fn begin_harvest(&mut self, because: &str) -> bool {
-        self.release_piece(LetGo::Stopped, None, None);
-        let Some((harvester, agent)) =
-            self.state.harvester().map(|p| (p.id.clone(), p.takes_turns()))
-        else {
-            self.end_gathering(because);
-            return true;
-        };
-        self.end_all("harvest", "the harvest began");
-        let asked = self.emit(Event::Gathering(GatheringEvent::HarvestAsked {
-            harvester: harvester.clone(),
-            because: because.into(),
-            until: (!agent).then(|| self.now + HARVEST_MAX),
-        }));
-        if agent && self.can_take_turns(&harvester, &asked) {
-            self.grant(&harvester, Why::Piece, TurnKind::Reply, false, &asked);
-        }
         true
     }
 

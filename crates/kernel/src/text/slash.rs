@@ -52,7 +52,7 @@ pub enum Slash {
     /// End one's own turn, or hand the talking piece on.
     Pass(Option<String>),
     /// Other rules.
-    Policy(String),
+    Policy(String, bool),
     /// Another title.
     Rename(String),
     /// Take no more messages.
@@ -111,8 +111,8 @@ pub const COMMANDS: [Usage; 21] = [
     usage("/why", "", "Show who was asked about the latest message, and what came of it.", "/why"),
     usage(
         "/policy",
-        "<name>",
-        "Choose who speaks: hybrid, mention_only, round_robin or open.",
+        "<name> [confirm]",
+        "Choose who speaks: hybrid, mention_only, round_robin or open; confirm ends a gathering, with its harvest.",
         "/policy round_robin",
     ),
     usage("/rename", "<title>", "Give the conversation another title.", "/rename Earnings review"),
@@ -188,7 +188,7 @@ pub fn parse(text: &str) -> Result<Slash, String> {
         "/unmute" => named(rest).map(Slash::Unmute).ok_or_else(wrong),
         "/pass" if rest.is_empty() => Ok(Slash::Pass(None)),
         "/pass" => bare(rest).map(|to| Slash::Pass(Some(to))).ok_or_else(wrong),
-        "/policy" => one(rest).map(Slash::Policy).ok_or_else(wrong),
+        "/policy" => policy(rest).ok_or_else(wrong),
         "/rename" if !rest.is_empty() => Ok(Slash::Rename(rest.to_owned())),
         "/rename" => Err(wrong()),
         "/pause" => alone(rest, Slash::Pause).ok_or_else(wrong),
@@ -293,6 +293,15 @@ fn one(rest: &str) -> Option<String> {
     names(rest).into_iter().next().filter(|_| names(rest).len() == 1)
 }
 
+/// The name of a policy, and `confirm` if the gathering that it ends may end.
+fn policy(rest: &str) -> Option<Slash> {
+    match &names(rest)[..] {
+        [name] => Some(Slash::Policy(name.clone(), false)),
+        [name, word] if word == "confirm" => Some(Slash::Policy(name.clone(), true)),
+        _ => None,
+    }
+}
+
 fn alone(rest: &str, slash: Slash) -> Option<Slash> {
     rest.is_empty().then_some(slash)
 }
@@ -393,7 +402,7 @@ mod tests {
             Slash::GroupAdd(name)
             | Slash::GroupRemove(name)
             | Slash::Uninvite(name)
-            | Slash::Policy(name) => vec![name],
+            | Slash::Policy(name, _) => vec![name],
             Slash::Invite { client, .. } => vec![client],
             Slash::Pass(name) => name.iter().map(String::as_str).collect(),
             Slash::GroupList

@@ -22,7 +22,8 @@
 //! codex fails CODE       codex late 1/2: words        (turn 1, attempt 2)       codex lost
 //! wait 2s                clock +10s (a jump while nothing looked)               restart 60s
 //! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a
-//! config k=v · policy NAME (with defaults) · rules NAME (keeping the settings)
+//! config k=v · policy NAME (with defaults) · rules NAME (keeping the settings); with `confirm` as
+//!                        the last word a gathering may end by it
 //! archive · unarchive · stop · cancel codex · pass codex [writer] [^7] · offline a b · online
 //! publish · close-gathering
 //! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
@@ -80,7 +81,9 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
     let verb = words.next().unwrap_or_default();
     let rest: Vec<&str> = words.collect();
     if let Some(control) = control(verb, &rest)? {
-        player.submit(ClientCommand::Control { by, controls: vec![control] }, out);
+        let agreed = rest.last().filter(|word| **word == "confirm").map(|_| Control::Confirm);
+        let controls = [control].into_iter().chain(agreed).collect();
+        player.submit(ClientCommand::Control { by, controls }, out);
         return Ok(());
     }
     match verb {

@@ -1,10 +1,10 @@
 //! Budgets and sums through the whole program: a limit ends, is told, is raised by a person, and
 //! everything is counted over a crash.
 
-use moothall_testkit::model_server::{ModelServer, Reply};
+use moothall_testkit::model_server::{Gate, ModelServer, Reply};
 use serde_json::{Value, json};
 
-use crate::harness::Home;
+use crate::harness::{Home, comes_about};
 
 #[tokio::test]
 async fn a_budget_ends_is_told_is_raised_and_what_it_paid_is_summed() {
@@ -68,4 +68,50 @@ async fn a_budget_ends_is_told_is_raised_and_what_it_paid_is_summed() {
         again["content"]["limit"], 2,
         "a raise is over as well, and survives the crash: {again}"
     );
+}
+
+/// 20 of money, calls of 2, 40 conversations at once, and a kill while ten calls are under way.
+#[tokio::test]
+async fn calls_at_once_do_not_pass_a_budget_of_money_also_over_a_kill() {
+    let (models, gate) = (ModelServer::start().await.unwrap(), Gate::default());
+    models.always("m", Reply::text("Dear.").usage(0, 2).gated(&gate));
+    let home = Home::new();
+    home.configure(&format!(
+        "[budgets]\nhall = {{ cost_per_day = 20.0 }}\n\
+         [agents.ada]\nruntime = \"llm\"\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{}\"\n\
+         price_input = 0\nprice_output = 1000000\nmax_tokens = 2\n",
+        models.url()
+    ));
+    let server = home.serve();
+    let mut rooms = Vec::new();
+    for _ in 0..40 {
+        let thread = server.thread().await;
+        server.invite(&thread, "ada", "ada").await;
+        server.say(&thread, "@ada now").await;
+        rooms.push(thread);
+    }
+    models.asked(10).await;
+    gate.open(4);
+    let spent = async |micros: u64| {
+        let usage = server.get("/usage").await;
+        usage["total"]["cost_micros"].as_u64() == Some(micros)
+    };
+    assert!(comes_about(async || spent(8_000_000).await).await, "four calls end");
+    assert_eq!(models.requests().len(), 10, "what they leave is spent");
+
+    let server = server.crash_and_restart();
+    gate.open(100);
+    let rests = async || {
+        for room in &rooms {
+            let state = server.get(&format!("/threads/{room}/state")).await;
+            if state["turns"].as_array().is_some_and(|turns| !turns.is_empty()) {
+                return false;
+            }
+        }
+        true
+    };
+    assert!(comes_about(rests).await, "each turn ends");
+    let usage = server.get("/usage").await;
+    assert_eq!(usage["total"]["cost_micros"], 20_000_000, "{usage}");
+    assert_eq!(models.requests().len(), 16, "six calls that the crash cut off were made again");
 }

@@ -40,6 +40,8 @@ pub struct NewControl {
     pub policy: Option<Value>,
     /// Settings of the policy.
     pub config: Option<Map<String, Value>>,
+    /// Agree to the end of a gathering that the other keys bring.
+    pub confirm: Option<bool>,
     /// Close the conversation. It stands alone.
     pub archive: Option<Switch>,
     /// Open it again. It stands alone.

@@ -87,6 +87,9 @@ pub enum GatheringStep {
         /// Until when a person is waited for; none for an agent, whose turn has a limit of its own.
         #[schema(required = true)]
         until: Option<String>,
+        /// The policy that comes into force when the gathering closes.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        policy: Option<String>,
     },
     /// The harvest is there.
     Harvested {
@@ -130,11 +133,12 @@ impl From<&GatheringEvent> for GatheringStep {
                     note: note.clone(),
                 }
             }
-            GatheringEvent::HarvestAsked { harvester, because, until } => {
+            GatheringEvent::HarvestAsked { harvester, because, until, after } => {
                 GatheringStep::HarvestAsked {
                     harvester: harvester.to_string(),
                     because: because.clone(),
                     until: until.map(|until| until.to_string()),
+                    policy: after.as_ref().map(|policy| policy.name.to_string()),
                 }
             }
             GatheringEvent::Harvested { harvester, message, .. } => GatheringStep::Harvested {

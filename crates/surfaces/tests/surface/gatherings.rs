@@ -481,3 +481,24 @@ async fn gathering_status_and_pass_piece_know_the_gathering_of_the_session_that_
     let over = call(&server, Some(&inside), "gathering_status", json!({"gathering": id})).await;
     assert_eq!((&over["status"], &over["seed"]), (&json!("closed"), &Value::Null), "{over}");
 }
+
+/// Ruling 28: another policy ends a gathering, so it is confirmed first and waits for the harvest.
+#[tokio::test]
+async fn another_policy_is_confirmed_and_waits_for_the_harvest() {
+    let server = Server::start().await;
+    let gathering = begun(&server, plain()).await;
+    let thread = gathering["thread"].as_str().unwrap().to_owned();
+    let path = format!("/threads/{thread}/events");
+    let mut stream = server.stream(&every_type(&format!("{path}/stream"))).await;
+    let change = |content: Value| json!({"type": "control", "from": "user", "content": content});
+    let refused = server.as_operator(Method::POST, &path, change(json!({"policy": "open"}))).await;
+    assert_eq!(code(&refused), (409, "gathering_open"));
+    assert!(message(&refused).contains("confirm"), "{}", message(&refused));
+    let wanted = change(json!({"policy": "open", "confirm": true}));
+    let (status, taken) = server.as_operator(Method::POST, &path, wanted).await;
+    assert_eq!(status, 200, "{taken}");
+    stream.until(|event| event["content"]["event"] == "harvested").await;
+    stream.until(|event| event["content"]["event"] == "closed").await;
+    stream.until(|event| event["content"]["policy"]["name"] == "open").await;
+    assert_eq!(server.state(&thread).await["policy"]["name"], "open");
+}

@@ -220,6 +220,7 @@ fn gathering() -> Gathering {
         note: Some("n".into()),
         harvesting: Some("done".into()),
         harvest_until: Some(at(9)),
+        after: Some(Box::new(Policy::default())),
         harvest: Some(EventId::of(&"s".into(), Seq(3), at(3))),
         closed: Some("done".into()),
     }

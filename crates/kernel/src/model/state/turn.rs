@@ -65,6 +65,11 @@ impl Turn {
         self.running.map_or(Millis(0), |running| until.since(running.started_at))
     }
 
+    /// Returns the account that it is charged to.
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
     /// The permissions that keep its clock still.
     pub fn permissions(&self) -> impl Iterator<Item = &PermissionId> {
         self.permissions.keys()

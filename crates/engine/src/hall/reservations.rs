@@ -1,0 +1,263 @@
+//! Money that calls under way may still cost. It is reserved before a call begins, so that calls
+//! which run side by side do not pass a budget together. (`docs/decisions/0016-budgets.md`)
+//!
+//! Nothing of it is kept: a restart finds no call under way, and each turn that runs again reserves
+//! anew.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use moothall_kernel::budget::{Account, Limits, Measure, Purse, Spent, Standing};
+use moothall_kernel::event::{Event, Fault, Recorded};
+use moothall_kernel::ids::{StreamId, TurnNo};
+use moothall_kernel::time::Timestamp;
+use tokio::sync::Notify;
+
+use crate::hall::budgets::Purses;
+use crate::ports::Clock;
+use crate::runtime::agent::CallCost;
+use crate::runtime::turn::TurnKey;
+
+/// The calls under way, and the turns that wait for money which may come back.
+#[derive(Default)]
+pub(crate) struct Reservations {
+    desk: Mutex<Desk>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Desk {
+    held: BTreeMap<(StreamId, TurnNo), Held>,
+    waiting: BTreeMap<(StreamId, TurnNo), Account>,
+}
+
+/// The money that is reserved for one call.
+struct Held {
+    account: Account,
+    /// Millionths of the currency; 0 if it is not known what the call may cost.
+    micros: u64,
+}
+
+/// The reply to a turn that asks for money.
+enum Reply {
+    /// The call may begin, and cost this much if a budget limits it.
+    Begin(Option<u64>),
+    /// Calls under way may leave enough of it.
+    Wait,
+    /// Nothing is left, and nothing comes back.
+    Over(Spent),
+}
+
+/// Money of a hall, of a conversation, of an agent or of a principal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reserved {
+    /// The conversation of the turn.
+    pub stream: StreamId,
+    /// The turn for which it is reserved, or which waits.
+    pub turn: TurnNo,
+    /// The agent that the turn is charged to.
+    pub agent: String,
+    /// Millionths of the currency. None if the turn waits for money.
+    pub micros: Option<u64>,
+}
+
+impl Held {
+    fn is_from(&self, stream: &StreamId, purse: &Purse, own: &StreamId) -> bool {
+        match purse {
+            Purse::Hall => true,
+            Purse::Conversation => stream == own,
+            Purse::Agent(agent) => *agent == self.account.agent,
+            Purse::Principal(by) => *by == self.account.by,
+        }
+    }
+}
+
+impl Desk {
+    /// Returns what is reserved from a purse, and if any call under way is charged to it.
+    fn reserved(&self, purse: &Purse, own: &StreamId) -> (u64, bool) {
+        let from = self.held.iter().filter(|((stream, _), held)| held.is_from(stream, purse, own));
+        from.fold((0, false), |(sum, _), (_, held)| (held.micros.saturating_add(sum), true))
+    }
+
+    /// Decides about a call, with what is spent from each purse that has a limit of money.
+    fn ask(
+        &self,
+        own: &StreamId,
+        account: &Account,
+        cost: CallCost,
+        limited: &[(Purse, u64, u64, Timestamp)],
+    ) -> Reply {
+        let mut most: Option<u64> = None;
+        for (purse, limit, spent, until) in limited {
+            let (reserved, is_used) = self.reserved(purse, own);
+            let left = limit.saturating_sub(*spent).saturating_sub(reserved);
+            let fits = match cost {
+                CallCost::Nothing => true,
+                CallCost::AtMost { micros } => micros <= left,
+                CallCost::Unknown => left > 0,
+            };
+            // A call alone may begin with what is left: an estimate refuses no turn.
+            if !fits && is_used {
+                return Reply::Wait;
+            }
+            if !fits && left == 0 {
+                let (purse, measure) = (purse.clone(), Measure::Money);
+                return Reply::Over(Spent { purse, measure, limit: *limit, until: *until });
+            }
+            most = Some(most.map_or(left, |most| most.min(left)));
+        }
+        let same_agent = |held: &Held| held.account.agent == account.agent;
+        if most.is_some() && cost == CallCost::Unknown && self.held.values().any(same_agent) {
+            return Reply::Wait;
+        }
+        Reply::Begin(match cost {
+            CallCost::AtMost { micros } => most.map(|most| most.min(micros)),
+            CallCost::Nothing | CallCost::Unknown => None,
+        })
+    }
+}
+
+impl Reservations {
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Gives back what is reserved for turns that these events end.
+    pub(crate) fn settle(&self, stream: &StreamId, events: &[Recorded]) {
+        let mut desk = self.desk();
+        let before = desk.held.len();
+        for recorded in events {
+            if let Event::TurnEnded { turn, .. } | Event::TurnLost { turn, .. } = &recorded.event {
+                desk.held.remove(&(stream.clone(), *turn));
+            }
+        }
+        if desk.held.len() < before {
+            self.changed.notify_waiters();
+        }
+    }
+
+    /// Gives back everything of a stream that is not served here any more.
+    pub(crate) fn drop_stream(&self, stream: &StreamId) {
+        self.desk().held.retain(|(of, _), _| of != stream);
+        self.changed.notify_waiters();
+    }
+
+    /// Lets the turns that wait look again: limits have changed.
+    pub(crate) fn look_again(&self) {
+        self.changed.notify_waiters();
+    }
+
+    /// Returns what is reserved, and the turns that wait.
+    pub(crate) fn list(&self) -> Vec<Reserved> {
+        let desk = self.desk();
+        let row = |(stream, turn): &(StreamId, TurnNo), account: &Account, micros| Reserved {
+            stream: stream.clone(),
+            turn: *turn,
+            agent: account.agent.clone(),
+            micros,
+        };
+        let held = desk.held.iter().map(|(key, held)| row(key, &held.account, Some(held.micros)));
+        let waiting = desk.waiting.iter().map(|(key, account)| row(key, account, None));
+        held.chain(waiting).collect()
+    }
+}
+
+/// Asks for money on behalf of one turn.
+pub(crate) struct Teller {
+    pub(crate) reservations: Arc<Reservations>,
+    pub(crate) purses: Arc<Purses>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) account: Account,
+    /// The standing of the conversation's own purse, as of its newest commit.
+    pub(crate) own: Arc<Mutex<Standing>>,
+}
+
+/// A turn that waits for money, until it is dropped.
+struct InLine<'a> {
+    reservations: &'a Reservations,
+    key: (StreamId, TurnNo),
+}
+
+impl Drop for InLine<'_> {
+    fn drop(&mut self) {
+        self.reservations.desk().waiting.remove(&self.key);
+    }
+}
+
+impl Teller {
+    /// Reserves what a call may cost at most, and waits for it if it may come back. Returns the
+    /// most that the call may cost, if a budget limits it.
+    ///
+    /// # Errors
+    /// `over_budget` if nothing is left, and no call under way may leave any of it.
+    pub(crate) async fn reserve(
+        &self,
+        key: &TurnKey,
+        cost: CallCost,
+    ) -> Result<Option<u64>, Fault> {
+        if cost == CallCost::Nothing {
+            return Ok(None);
+        }
+        let place = (key.stream.clone(), key.turn);
+        let in_line = InLine { reservations: &self.reservations, key: place.clone() };
+        loop {
+            let changed = self.reservations.changed.notified();
+            tokio::pin!(changed);
+            // From here on no change is missed.
+            changed.as_mut().enable();
+            match self.ask(&place, cost) {
+                Reply::Begin(most) => {
+                    drop(in_line);
+                    return Ok(most);
+                }
+                Reply::Wait => changed.await,
+                Reply::Over(spent) => {
+                    let sentence = spent.sentence(&self.purses.facts().currency);
+                    return Err(Fault::new(
+                        "over_budget",
+                        format!("{sentence} until {}", spent.until),
+                    ));
+                }
+            }
+        }
+    }
+
+    fn ask(&self, place: &(StreamId, TurnNo), cost: CallCost) -> Reply {
+        let now = self.clock.now();
+        let mut desk = self.reservations.desk();
+        let limited = self.limited(now);
+        let reply = desk.ask(&place.0, &self.account, cost, &limited);
+        match &reply {
+            Reply::Begin(most) if !limited.is_empty() => {
+                let held = Held { account: self.account.clone(), micros: most.unwrap_or_default() };
+                desk.held.insert(place.clone(), held);
+            }
+            Reply::Wait => {
+                desk.waiting.insert(place.clone(), self.account.clone());
+            }
+            Reply::Begin(_) | Reply::Over(_) => {}
+        }
+        reply
+    }
+
+    /// The purses with a limit of money: the limit, what is spent of it, and until when it holds.
+    fn limited(&self, now: Timestamp) -> Vec<(Purse, u64, u64, Timestamp)> {
+        let purses = [
+            Purse::Conversation,
+            Purse::Agent(self.account.agent.clone()),
+            Purse::Principal(self.account.by.clone()),
+            Purse::Hall,
+        ];
+        let looked = purses.into_iter().filter_map(|purse| {
+            let (limits, standing): (Limits, Standing) = self.purses.look(&purse);
+            let standing = match purse {
+                Purse::Conversation => *self.own.lock().unwrap_or_else(PoisonError::into_inner),
+                Purse::Agent(_) | Purse::Principal(_) | Purse::Hall => standing,
+            };
+            let limit = standing.limit(limits.of(&purse), Measure::Money, now)?;
+            let (spent, until) = standing.spent(Measure::Money, now);
+            Some((purse, limit, spent, until))
+        });
+        looked.collect()
+    }
+}
