@@ -36,7 +36,7 @@ macro_rules! ways {
 ways! {
     Say; SayTo; Mention; Reply; Custom; Pass; McpSay; Ask; SlashSay;
     Stop; SlashStop; Cancel; Publish; Prod; Resume; Pause; Mute; Unmute; Discussion; InvitedAuto;
-    Policy; PolicyObject; Config; Archive; CloseGathering; Uninvite; RaiseBudget;
+    Policy; PolicyObject; Config; Confirm; Archive; CloseGathering; Uninvite; RaiseBudget;
     InviteAgent; InviteSession; InviteClient; InviteReach; SlashInvite; McpInvite;
     SendMessage; McpSend; Interrupt; End; McpEnd; Screen; Attach; MakeLink; CloseLink;
     Start; McpStart; Adopt; GatherSession; GatherProgram;
@@ -89,6 +89,7 @@ pub fn of_control(control: &Control) -> Vec<Way> {
         Control::Policy(_) => vec![Way::PolicyObject],
         Control::PolicyNamed(_) => vec![Way::Policy],
         Control::Config(_) => vec![Way::Config],
+        Control::Confirm => vec![Way::Confirm],
         Control::RaiseBudget { .. } => vec![Way::RaiseBudget],
         // No surface takes them from a client.
         Control::Bind(_) | Control::Unbind(_) => Vec::new(),
@@ -133,6 +134,7 @@ impl Way {
             | Way::Policy
             | Way::PolicyObject
             | Way::Config
+            | Way::Confirm
             | Way::CloseGathering => Need { people: true, ..need(TurnsControl) },
             Way::RaiseBudget => Need { people: true, proof: true, ..need(TurnsControl) },
             Way::Prod => Need { people: true, ..need(AgentsRun) },
@@ -285,6 +287,7 @@ impl Way {
             Way::InvitedAuto => control(json!({"invited_auto": {"on": true}})),
             Way::Policy => control(json!({"policy": "hybrid"})),
             Way::PolicyObject => control(json!({"policy": {"name": "hybrid"}})),
+            Way::Confirm => control(json!({"policy": "round_robin", "confirm": true})),
             Way::Config => control(json!({"config": {"cooldown_seconds": 1}})),
             Way::RaiseBudget => control(json!({"budget": {"turns": 5}})),
             Way::Archive => control(json!({"archive": {"on": true}})),
