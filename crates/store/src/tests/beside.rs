@@ -12,6 +12,7 @@ use tempfile::TempDir;
 
 use super::golden::OF_0_1_0_WITH_TOKENS;
 use crate::folder::LOG_FILE;
+use crate::sums::COVERED;
 use crate::{Anchor, SqliteLog, offline, schema};
 
 /// Rows for the tables that the folder has none in.
@@ -25,21 +26,6 @@ INSERT INTO sessions (id, row) VALUES ('s1', '{}'), ('s2', '{}');
 INSERT INTO session_listeners (target, caller) VALUES ('s1', 's2'), ('s2', 's1');
 INSERT INTO session_rooms (session, room) VALUES ('s1', 'a'), ('s2', 'a');
 ";
-
-const TABLES: [&str; 12] = [
-    "principals",
-    "tokens",
-    "agent_cards",
-    "apps",
-    "claims",
-    "deliveries",
-    "usage",
-    "usage_uncounted",
-    "budget_raises",
-    "sessions",
-    "session_listeners",
-    "session_rooms",
-];
 
 /// A folder in which every table has rows.
 fn furnished() -> TempDir {
@@ -98,7 +84,7 @@ async fn a_walk_looks_at_every_table_and_says_which_it_cannot_check() {
     let found = walked(&whole).await;
     assert_eq!(found.faults, []);
     let checked: Vec<&str> = found.tables.iter().map(|checked| checked.table.as_str()).collect();
-    assert_eq!(checked, [&TABLES[..], &["audit"]].concat());
+    assert_eq!(checked, [&COVERED[..], &["audit"]].concat());
     assert!(found.tables.iter().all(|checked| checked.rows >= 2), "{:?}", found.tables);
     // A table that neither has checksums nor is named as one without would be forgotten.
     let conn = connection(whole.path());
@@ -116,7 +102,7 @@ async fn a_walk_looks_at_every_table_and_says_which_it_cannot_check() {
 #[tokio::test]
 async fn every_column_of_every_row_that_counts_is_covered() {
     let whole = furnished();
-    for table in TABLES.into_iter().chain(["audit"]) {
+    for table in COVERED.into_iter().chain(["audit"]) {
         for column in columns_of(&connection(whole.path()), table) {
             let folder = copy_of(&whole);
             let change = format!(
@@ -137,7 +123,7 @@ async fn every_column_of_every_row_that_counts_is_covered() {
 #[tokio::test]
 async fn a_row_that_is_missing_or_older_is_noticed() {
     let whole = furnished();
-    for table in TABLES.into_iter().chain(["audit"]) {
+    for table in COVERED.into_iter().chain(["audit"]) {
         // Claims that lapse are checked one by one, and not counted.
         let lasting = if table == "claims" { "WHERE expires IS NULL" } else { "" };
         let (folder, rows) = (copy_of(&whole), format!("SELECT * FROM {table} {lasting}"));
@@ -192,6 +178,8 @@ async fn a_token_whose_row_changed_opens_nothing_and_using_it_mends_nothing() {
     for change in [
         "UPDATE tokens SET scopes = 'server:admin' WHERE principal = 'ann'",
         "UPDATE tokens SET expires_at = expires_at + 1 WHERE principal = 'ann'",
+        // The same values, in other columns.
+        "UPDATE tokens SET revoked_at = last_used_at, last_used_at = NULL WHERE principal = 'ann'",
         "UPDATE principals SET kind = 'agent' WHERE id = 'ann'",
     ] {
         let folder = copy_of(&whole);
@@ -229,7 +217,7 @@ async fn a_flipped_bit_in_a_used_page_of_a_covered_table_is_found() {
     let whole = furnished();
     let bytes = std::fs::read(whole.path().join(LOG_FILE)).unwrap();
     let (mut changed, mut harmless) = (0, 0);
-    for table in TABLES.into_iter().chain(["audit"]) {
+    for table in COVERED.into_iter().chain(["audit"]) {
         let (page, size) = super::damage::page_of(&whole.path().join(LOG_FILE), table);
         let good = contents(whole.path(), table);
         // The cells stand at the end of the page, behind what is not used.

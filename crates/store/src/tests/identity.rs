@@ -32,6 +32,12 @@ async fn a_log_keeps_its_id_and_each_restore_has_another() {
     log.append(vec![batch("a", 0).says("one")]).await.unwrap();
     let first = log.log_id().to_owned();
     backup(&data, &saved).await.unwrap();
+    let ids = "SELECT count(*) FROM meta WHERE key = 'log'";
+    let ids = |dir: &Path| {
+        let conn = rusqlite::Connection::open(dir.join(LOG_FILE)).unwrap();
+        conn.query_row(ids, [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    assert_eq!((ids(&data), ids(&saved)), (1, 0), "a backup has none, wherever it is put back");
     log.close().await.unwrap();
     assert_eq!(first.len(), 16);
     assert_eq!(id_of(&data).await, first, "a start changes nothing");
