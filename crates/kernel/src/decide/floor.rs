@@ -141,22 +141,31 @@ impl Decider<'_> {
         self.emit(Event::GuardTripped { guard });
     }
 
-    /// Watches what agents say to each other. (Rulings 16 and 18.)
+    /// Watches what crosses a link. (Ruling 18.)
     pub(crate) fn guard_exchanges(&mut self) {
+        let recent = &self.state.guards.recent;
+        let repeated = recent
+            .back()
+            .is_some_and(|last| recent.iter().filter(|hash| *hash == last).count() >= REPEATS_MAX);
+        self.guard(repeated.then_some(Guard::Repeat));
+    }
+
+    /// Watches what agents say by themselves. Equal answers to a person are not a loop: repeats
+    /// hold links alone. (Ruling 16.)
+    pub(crate) fn guard_own(&mut self) {
+        self.guard(None);
+    }
+
+    fn guard(&mut self, repeated: Option<Guard>) {
         if self.state.guards.held.is_some() {
             return;
         }
         let guards = &self.state.guards;
-        let repeats = self.state.task().is_none();
-        let repeated = repeats
-            && guards.recent.back().is_some_and(|last| {
-                guards.recent.iter().filter(|hash| *hash == last).count() >= REPEATS_MAX
-            });
         let pairs: Vec<_> = guards.pairs.keys().cloned().collect();
         let tripped = pairs.iter().find_map(|(by, woken)| self.tripped(by, woken));
         let exchanges = (guards.exchanges >= self.state.policy.max_exchanges_without_human)
             .then_some(Guard::Exchanges);
-        if let Some(guard) = exchanges.or(repeated.then_some(Guard::Repeat)).or(tripped) {
+        if let Some(guard) = exchanges.or(repeated).or(tripped) {
             self.hold(guard);
         }
     }

@@ -294,7 +294,7 @@ impl Decider<'_> {
         let posted = Posted { own: Some(own), ..self.words(post, Kind::Agent, depth, &named) };
         self.spoke(posted);
         if is_exchange {
-            self.guard_exchanges();
+            self.guard_own();
         }
         Ok(())
     }
