@@ -64,6 +64,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/apps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the apps that an agent has, by their ids. */
+        get: operations["list_apps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apps/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Takes an app from its agent: the next agent that registers for it has it. Its tasks that are not
+         *     over have no manager until a person transfers the app.
+         */
+        delete: operations["free_app"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/apps/{id}/transfer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Gives an app to a registered agent, and with it the tasks of the app that are not over. Repeat
+         *     it if it was interrupted.
+         */
+        post: operations["transfer_app"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/audit": {
         parameters: {
             query?: never;
@@ -399,6 +456,63 @@ export interface paths {
         get: operations["ping"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/registrations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists agents that registered, by their names. */
+        get: operations["list_registrations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/registrations/{agent}/free": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Frees the name of an agent that registered, and revokes its keys. The next agent of this name
+         *     has another id, and none of its apps and tasks.
+         */
+        post: operations["free_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/registrations/{agent}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revokes all keys of an agent that registered. Its connections end at once; its name stays its
+         *     own.
+         */
+        post: operations["revoke_agent"];
         delete?: never;
         options?: never;
         head?: never;
@@ -904,7 +1018,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists all tokens, without what they are: browsers that are signed in too. */
+        /** Lists tokens, the oldest first, without what they are: browsers that are signed in too. */
         get: operations["list_tokens"];
         put?: never;
         /** Makes a token. It is shown in this answer and never again. */
@@ -925,8 +1039,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Revokes a token, and every browser that signed in with it. What they have open is closed within
-         *     a second.
+         * Revokes a token, the browsers that signed in with it, and its invitations that were not accepted
+         *     yet; `with_children` also the tokens that came of those that were. What they have open is closed
+         *     within a second.
          */
         post: operations["revoke_token"];
         delete?: never;
@@ -1073,6 +1188,15 @@ export interface components {
              */
             timeout_seconds: number;
         };
+        /** @description Answer of `POST /registrations/{agent}/free`. */
+        AgentFreed: {
+            /** @description Always `true`. */
+            freed: boolean;
+            /** @description The id that it had, which no other agent gets. */
+            id: string;
+            /** @description The name, which is free. */
+            name: string;
+        };
         /** @description Answer of `GET /agents`. */
         AgentList: {
             /** @description All agents of the registry, by name. */
@@ -1096,6 +1220,49 @@ export interface components {
             inviteCode?: string | null;
             /** @description What the agent is called, unlike any other. */
             name: components["schemas"]["ChosenName"];
+        };
+        /** @description Answer of `POST /registrations/{agent}/revoke`. */
+        AgentRevoked: {
+            /** @description `true` if one was worth something before. */
+            changed: boolean;
+            /** @description Its id. */
+            id: string;
+            /** @description Its name. */
+            name: string;
+            /** @description Always `true`: its keys are worth nothing. */
+            revoked: boolean;
+        };
+        /** @description An app that an agent has. */
+        AppEntry: {
+            /** @description The id of the agent that manages its tasks. */
+            agent: string;
+            /** @description The name of that agent; `null` if it was freed. */
+            agent_name?: string | null;
+            /** @description `true` if it is asked over a connection now. */
+            connected: boolean;
+            /** @description Its id. */
+            id: string;
+            /** @description Its name in its manifest; empty if no agent registered for it yet. */
+            name: string;
+            /** @description Since when it manages them. */
+            since: string;
+        };
+        /** @description Answer of `DELETE /apps/{id}`. */
+        AppFreed: {
+            /** @description Always `true`. */
+            freed: boolean;
+        };
+        /** @description Answer of `GET /apps`. */
+        AppPage: {
+            /** @description Apps, by their ids. */
+            apps: components["schemas"]["AppEntry"][];
+            /** @description The `cursor` of the next page, if there is one. */
+            next?: string | null;
+        };
+        /** @description Body of `POST /apps/{id}/transfer`. */
+        AppTransfer: {
+            /** @description The name or the id of a registered agent. */
+            agent: string;
         };
         /** @description A permission of no turn, which waits for a person. */
         AskedRef: {
@@ -1658,6 +1825,8 @@ export interface components {
             known: boolean;
             /** @description What its invites said. */
             profile: components["schemas"]["WireProfile"];
+            /** @description Says whose words reach its terminal, if it has one: `writers`, or `drivers` alone. */
+            reach?: string | null;
             /** @description How it runs; nothing for people. */
             runtime?: string | null;
         };
@@ -1739,6 +1908,11 @@ export interface components {
             seq?: number | null;
             /** @description The thread in which it was said. */
             thread: string;
+            /**
+             * @description `held` or `stopped`: a guard or a Stop holds the words back, and they reach no one until a
+             *     person speaks there.
+             */
+            warnings?: string[];
         };
         /** @description What is known about an event beside its content. */
         Meta: {
@@ -2199,6 +2373,30 @@ export interface components {
             /** @description Always `true`: the words are gone. */
             redacted: boolean;
         };
+        /** @description An agent that registered. */
+        RegistrationEntry: {
+            /** @description Its own description. */
+            description?: string | null;
+            /** @description Its id. */
+            id: string;
+            /** @description When its key was last seen; `null` if it never was. */
+            last_seen_at?: string | null;
+            /** @description Its name. */
+            name: string;
+            /** @description The user who claimed it. */
+            owner?: string | null;
+            /** @description When it registered. */
+            registered_at: string;
+            /** @description `true` if its keys were revoked. */
+            revoked: boolean;
+        };
+        /** @description Answer of `GET /registrations`. */
+        RegistrationPage: {
+            /** @description Agents, by their names. */
+            agents: components["schemas"]["RegistrationEntry"][];
+            /** @description The `cursor` of the next page, if there may be one. */
+            next?: string | null;
+        };
         /** @description Why an agent was not registered, or not claimed. */
         RegistrationRefused: {
             /** @description The stable word for it. */
@@ -2207,6 +2405,14 @@ export interface components {
             detail?: string | null;
             /** @description What happened, in a sentence. */
             error: string;
+        };
+        /** @description Body of `POST /tokens/{id}/revoke`. */
+        RevokeRequest: {
+            /**
+             * @description Also revoke the tokens that came of its invitations, and of theirs.
+             * @default null
+             */
+            with_children: boolean | null;
         };
         /**
          * @description What a session's terminal shows: the answer of `GET /sessions/{id}/screen`, and the `screen`
@@ -2520,7 +2726,10 @@ export interface components {
             label: string;
             /** @description When it was last seen, to the minute. */
             last_used_at?: string | null;
-            /** @description The id of the credential that a session was begun with. */
+            /**
+             * @description The id of the credential that it was made from: that a browser signed in with, or that made
+             *     the invitation.
+             */
             parent?: string | null;
             /** @description The person or agent whose token it is. */
             principal: components["schemas"]["PrincipalRef"];
@@ -2533,6 +2742,8 @@ export interface components {
         };
         /** @description Answer of `GET /tokens`. */
         TokenList: {
+            /** @description The `cursor` of the next page, if there may be one. */
+            next?: string | null;
             /** @description Those that are kept, the oldest first. */
             tokens: components["schemas"]["TokenEntry"][];
         };
@@ -2558,6 +2769,13 @@ export interface components {
         TokenRevoked: {
             /** @description Whether it was worth something before. */
             changed: boolean;
+            /** @description The tokens that came of its invitations, and of theirs, and are worth something still. */
+            children?: components["schemas"]["TokenEntry"][];
+            /**
+             * @description The ids of everything that was revoked now: itself, browsers that signed in with it, its
+             *     invitations that were not accepted, and with `with_children` the tokens that came of others.
+             */
+            ids?: string[];
             /** @description Always `true`: it is worth nothing. */
             revoked: boolean;
         };
@@ -2850,11 +3068,22 @@ export interface components {
             head: number;
             /** @description Turns and refusals, in the order in which they happened. */
             turns: components["schemas"]["TurnEntry"][];
+            /** @description Messages about which no agent was asked, for a reason that lies with none of them. */
+            unasked?: components["schemas"]["UnaskedMessage"][];
             /**
              * @description Whether the reader is shown everybody's turns; otherwise only their own, and a message
              *     without any may have been answered.
              */
             whole?: boolean;
+        };
+        /** @description A message about which no agent was asked. */
+        UnaskedMessage: {
+            /** @description The participant who did that. */
+            by?: string | null;
+            /** @description The event of the message. */
+            message: string;
+            /** @description `stopped`: a person stopped the conversation while it waited. */
+            reason: string;
         };
         /** @description Somebody who is still to be asked. */
         UpcomingEntry: {
@@ -3111,6 +3340,135 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RegistrationRefused"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_apps: {
+        parameters: {
+            query?: {
+                /** @description `next` of the page before. */
+                cursor?: string;
+                /** @description 1 to 1000; 100 if it is missing. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `GET /apps`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppPage"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    free_app: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The app's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `DELETE /apps/{id}`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppFreed"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    transfer_app: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The app's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AppTransfer"];
+            };
+        };
+        responses: {
+            /** @description An app that an agent has. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AppEntry"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
                 };
             };
             /** @description Not done: `error.code` says why. */
@@ -3945,6 +4303,131 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Ping"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    list_registrations: {
+        parameters: {
+            query?: {
+                /** @description `next` of the page before. */
+                cursor?: string;
+                /** @description 1 to 1000; 200 if it is missing. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `GET /registrations`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RegistrationPage"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    free_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its name or id. */
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `POST /registrations/{agent}/free`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentFreed"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    revoke_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its name or id. */
+                agent: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `POST /registrations/{agent}/revoke`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentRevoked"];
                 };
             };
             /** @description Refused: `error.code` says why, and `error.message` what to do. */
@@ -5399,7 +5882,12 @@ export interface operations {
     };
     list_tokens: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description `next` of the page before. */
+                cursor?: string;
+                /** @description 1 to 1000; 200 if it is missing. */
+                limit?: number;
+            };
             header?: never;
             path?: never;
             cookie?: never;
@@ -5490,7 +5978,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RevokeRequest"] | null;
+            };
+        };
         responses: {
             /** @description Answer of `POST /tokens/{id}/revoke`. */
             200: {

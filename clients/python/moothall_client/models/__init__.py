@@ -6,9 +6,15 @@ from .adoption import Adoption
 from .agent_claim import AgentClaim
 from .agent_claimed import AgentClaimed
 from .agent_entry import AgentEntry
+from .agent_freed import AgentFreed
 from .agent_list import AgentList
 from .agent_registered import AgentRegistered
 from .agent_registration import AgentRegistration
+from .agent_revoked import AgentRevoked
+from .app_entry import AppEntry
+from .app_freed import AppFreed
+from .app_page import AppPage
+from .app_transfer import AppTransfer
 from .asked_ref import AskedRef
 from .attach_answer import AttachAnswer
 from .audit_page import AuditPage
@@ -106,7 +112,10 @@ from .published import Published
 from .read_mark import ReadMark
 from .read_openrpc_response_200 import ReadOpenrpcResponse200
 from .redacted import Redacted
+from .registration_entry import RegistrationEntry
+from .registration_page import RegistrationPage
 from .registration_refused import RegistrationRefused
+from .revoke_request import RevokeRequest
 from .screen_answer import ScreenAnswer
 from .search_answer import SearchAnswer
 from .search_hit import SearchHit
@@ -170,6 +179,7 @@ from .turn_event_type_14_event import TurnEventType14Event
 from .turn_event_type_15 import TurnEventType15
 from .turn_event_type_15_event import TurnEventType15Event
 from .turn_list import TurnList
+from .unasked_message import UnaskedMessage
 from .upcoming_entry import UpcomingEntry
 from .usage_answer import UsageAnswer
 from .usage_row import UsageRow
@@ -185,9 +195,15 @@ __all__ = (
     "AgentClaim",
     "AgentClaimed",
     "AgentEntry",
+    "AgentFreed",
     "AgentList",
     "AgentRegistered",
     "AgentRegistration",
+    "AgentRevoked",
+    "AppEntry",
+    "AppFreed",
+    "AppPage",
+    "AppTransfer",
     "AskedRef",
     "AttachAnswer",
     "AuditPage",
@@ -285,7 +301,10 @@ __all__ = (
     "ReadMark",
     "ReadOpenrpcResponse200",
     "Redacted",
+    "RegistrationEntry",
+    "RegistrationPage",
     "RegistrationRefused",
+    "RevokeRequest",
     "ScreenAnswer",
     "SearchAnswer",
     "SearchHit",
@@ -349,6 +368,7 @@ __all__ = (
     "TurnEventType9",
     "TurnEventType9Event",
     "TurnList",
+    "UnaskedMessage",
     "UpcomingEntry",
     "UsageAnswer",
     "UsageRow",

@@ -27,6 +27,7 @@ class InvitedEntry:
         kind (str): `human` or `agent`.
         known (bool): Whether the registry knows its client; `true` for people.
         profile (WireProfile): What an invite says about a participant.
+        reach (None | str | Unset): Says whose words reach its terminal, if it has one: `writers`, or `drivers` alone.
         runtime (None | str | Unset): How it runs; nothing for people.
     """
 
@@ -37,6 +38,7 @@ class InvitedEntry:
     kind: str
     known: bool
     profile: WireProfile
+    reach: None | str | Unset = UNSET
     runtime: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -54,6 +56,12 @@ class InvitedEntry:
         known = self.known
 
         profile = self.profile.to_dict()
+
+        reach: None | str | Unset
+        if isinstance(self.reach, Unset):
+            reach = UNSET
+        else:
+            reach = self.reach
 
         runtime: None | str | Unset
         if isinstance(self.runtime, Unset):
@@ -74,6 +82,8 @@ class InvitedEntry:
                 "profile": profile,
             }
         )
+        if reach is not UNSET:
+            field_dict["reach"] = reach
         if runtime is not UNSET:
             field_dict["runtime"] = runtime
 
@@ -98,6 +108,15 @@ class InvitedEntry:
 
         profile = WireProfile.from_dict(d.pop("profile"))
 
+        def _parse_reach(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        reach = _parse_reach(d.pop("reach", UNSET))
+
         def _parse_runtime(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -115,6 +134,7 @@ class InvitedEntry:
             kind=kind,
             known=known,
             profile=profile,
+            reach=reach,
             runtime=runtime,
         )
 

@@ -22,6 +22,9 @@ class MessageSent:
         event (None | str | Unset): The event; missing when nothing was said.
         link_id (None | str | Unset): The link, when there is one.
         seq (int | None | Unset): The position of the event in its thread; missing when nothing was said.
+        warnings (list[str] | Unset): `held` or `stopped`: a guard or a Stop holds the words back, and they reach no one
+            until a
+            person speaks there.
     """
 
     delivered_to: list[str]
@@ -30,6 +33,7 @@ class MessageSent:
     event: None | str | Unset = UNSET
     link_id: None | str | Unset = UNSET
     seq: int | None | Unset = UNSET
+    warnings: list[str] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -57,6 +61,10 @@ class MessageSent:
         else:
             seq = self.seq
 
+        warnings: list[str] | Unset = UNSET
+        if not isinstance(self.warnings, Unset):
+            warnings = self.warnings
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -72,6 +80,8 @@ class MessageSent:
             field_dict["link_id"] = link_id
         if seq is not UNSET:
             field_dict["seq"] = seq
+        if warnings is not UNSET:
+            field_dict["warnings"] = warnings
 
         return field_dict
 
@@ -111,6 +121,8 @@ class MessageSent:
 
         seq = _parse_seq(d.pop("seq", UNSET))
 
+        warnings = cast(list[str], d.pop("warnings", UNSET))
+
         message_sent = cls(
             delivered_to=delivered_to,
             link_state=link_state,
@@ -118,6 +130,7 @@ class MessageSent:
             event=event,
             link_id=link_id,
             seq=seq,
+            warnings=warnings,
         )
 
         message_sent.additional_properties = d

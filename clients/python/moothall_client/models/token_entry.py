@@ -28,7 +28,9 @@ class TokenEntry:
         principal (PrincipalRef): Somebody whom the server knows.
         scopes (list[str]): What whoever holds it may do, e.g. `threads:read`.
         last_used_at (None | str | Unset): When it was last seen, to the minute.
-        parent (None | str | Unset): The id of the credential that a session was begun with.
+        parent (None | str | Unset): The id of the credential that it was made from: that a browser signed in with, or
+            that made
+            the invitation.
         revoked_at (None | str | Unset): When it was revoked.
         threads (list[str] | None | Unset): The only conversations that it reaches; `null` stands for all.
     """

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.token_entry import TokenEntry
@@ -19,9 +21,11 @@ class TokenList:
 
     Attributes:
         tokens (list[TokenEntry]): Those that are kept, the oldest first.
+        next_ (None | str | Unset): The `cursor` of the next page, if there may be one.
     """
 
     tokens: list[TokenEntry]
+    next_: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -30,6 +34,12 @@ class TokenList:
             tokens_item = tokens_item_data.to_dict()
             tokens.append(tokens_item)
 
+        next_: None | str | Unset
+        if isinstance(self.next_, Unset):
+            next_ = UNSET
+        else:
+            next_ = self.next_
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -37,6 +47,8 @@ class TokenList:
                 "tokens": tokens,
             }
         )
+        if next_ is not UNSET:
+            field_dict["next"] = next_
 
         return field_dict
 
@@ -52,8 +64,18 @@ class TokenList:
 
             tokens.append(tokens_item)
 
+        def _parse_next_(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        next_ = _parse_next_(d.pop("next", UNSET))
+
         token_list = cls(
             tokens=tokens,
+            next_=next_,
         )
 
         token_list.additional_properties = d

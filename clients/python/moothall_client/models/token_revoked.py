@@ -1,10 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+if TYPE_CHECKING:
+    from ..models.token_entry import TokenEntry
+
 
 T = TypeVar("T", bound="TokenRevoked")
 
@@ -16,16 +22,34 @@ class TokenRevoked:
     Attributes:
         changed (bool): Whether it was worth something before.
         revoked (bool): Always `true`: it is worth nothing.
+        children (list[TokenEntry] | Unset): The tokens that came of its invitations, and of theirs, and are worth
+            something still.
+        ids (list[str] | Unset): The ids of everything that was revoked now: itself, browsers that signed in with it,
+            its
+            invitations that were not accepted, and with `with_children` the tokens that came of others.
     """
 
     changed: bool
     revoked: bool
+    children: list[TokenEntry] | Unset = UNSET
+    ids: list[str] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         changed = self.changed
 
         revoked = self.revoked
+
+        children: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.children, Unset):
+            children = []
+            for children_item_data in self.children:
+                children_item = children_item_data.to_dict()
+                children.append(children_item)
+
+        ids: list[str] | Unset = UNSET
+        if not isinstance(self.ids, Unset):
+            ids = self.ids
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -35,19 +59,38 @@ class TokenRevoked:
                 "revoked": revoked,
             }
         )
+        if children is not UNSET:
+            field_dict["children"] = children
+        if ids is not UNSET:
+            field_dict["ids"] = ids
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.token_entry import TokenEntry  # noqa: PLC0415
+
         d = dict(src_dict)
         changed = d.pop("changed")
 
         revoked = d.pop("revoked")
 
+        _children = d.pop("children", UNSET)
+        children: list[TokenEntry] | Unset = UNSET
+        if _children is not UNSET:
+            children = []
+            for children_item_data in _children:
+                children_item = TokenEntry.from_dict(children_item_data)
+
+                children.append(children_item)
+
+        ids = cast(list[str], d.pop("ids", UNSET))
+
         token_revoked = cls(
             changed=changed,
             revoked=revoked,
+            children=children,
+            ids=ids,
         )
 
         token_revoked.additional_properties = d

@@ -10,6 +10,7 @@ from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.turn_entry import TurnEntry
+    from ..models.unasked_message import UnaskedMessage
 
 
 T = TypeVar("T", bound="TurnList")
@@ -22,12 +23,15 @@ class TurnList:
     Attributes:
         head (int): The newest event that was looked at.
         turns (list[TurnEntry]): Turns and refusals, in the order in which they happened.
+        unasked (list[UnaskedMessage] | Unset): Messages about which no agent was asked, for a reason that lies with
+            none of them.
         whole (bool | Unset): Whether the reader is shown everybody's turns; otherwise only their own, and a message
             without any may have been answered.
     """
 
     head: int
     turns: list[TurnEntry]
+    unasked: list[UnaskedMessage] | Unset = UNSET
     whole: bool | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -39,6 +43,13 @@ class TurnList:
             turns_item = turns_item_data.to_dict()
             turns.append(turns_item)
 
+        unasked: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.unasked, Unset):
+            unasked = []
+            for unasked_item_data in self.unasked:
+                unasked_item = unasked_item_data.to_dict()
+                unasked.append(unasked_item)
+
         whole = self.whole
 
         field_dict: dict[str, Any] = {}
@@ -49,6 +60,8 @@ class TurnList:
                 "turns": turns,
             }
         )
+        if unasked is not UNSET:
+            field_dict["unasked"] = unasked
         if whole is not UNSET:
             field_dict["whole"] = whole
 
@@ -57,6 +70,7 @@ class TurnList:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.turn_entry import TurnEntry  # noqa: PLC0415
+        from ..models.unasked_message import UnaskedMessage  # noqa: PLC0415
 
         d = dict(src_dict)
         head = d.pop("head")
@@ -68,11 +82,21 @@ class TurnList:
 
             turns.append(turns_item)
 
+        _unasked = d.pop("unasked", UNSET)
+        unasked: list[UnaskedMessage] | Unset = UNSET
+        if _unasked is not UNSET:
+            unasked = []
+            for unasked_item_data in _unasked:
+                unasked_item = UnaskedMessage.from_dict(unasked_item_data)
+
+                unasked.append(unasked_item)
+
         whole = d.pop("whole", UNSET)
 
         turn_list = cls(
             head=head,
             turns=turns,
+            unasked=unasked,
             whole=whole,
         )
 

@@ -7,14 +7,27 @@ from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.error_body import ErrorBody
 from ...models.token_list import TokenList
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
-def _get_kwargs() -> dict[str, Any]:
+def _get_kwargs(
+    *,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
+) -> dict[str, Any]:
+
+    params: dict[str, Any] = {}
+
+    params["cursor"] = cursor
+
+    params["limit"] = limit
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
 
     _kwargs: dict[str, Any] = {
         "method": "get",
         "url": "/tokens",
+        "params": params,
     }
 
     return _kwargs
@@ -58,8 +71,14 @@ def _build_response(
 def sync_detailed(
     *,
     client: AuthenticatedClient,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
 ) -> Response[ErrorBody | TokenList]:
-    """Lists all tokens, without what they are: browsers that are signed in too.
+    """Lists tokens, the oldest first, without what they are: browsers that are signed in too.
+
+    Args:
+        cursor (str | Unset):
+        limit (int | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -69,7 +88,10 @@ def sync_detailed(
         Response[ErrorBody | TokenList]
     """
 
-    kwargs = _get_kwargs()
+    kwargs = _get_kwargs(
+        cursor=cursor,
+        limit=limit,
+    )
 
     response = client.get_httpx_client().request(
         **kwargs,
@@ -81,8 +103,14 @@ def sync_detailed(
 def sync(
     *,
     client: AuthenticatedClient,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
 ) -> ErrorBody | TokenList | None:
-    """Lists all tokens, without what they are: browsers that are signed in too.
+    """Lists tokens, the oldest first, without what they are: browsers that are signed in too.
+
+    Args:
+        cursor (str | Unset):
+        limit (int | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -94,14 +122,22 @@ def sync(
 
     return sync_detailed(
         client=client,
+        cursor=cursor,
+        limit=limit,
     ).parsed
 
 
 async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
 ) -> Response[ErrorBody | TokenList]:
-    """Lists all tokens, without what they are: browsers that are signed in too.
+    """Lists tokens, the oldest first, without what they are: browsers that are signed in too.
+
+    Args:
+        cursor (str | Unset):
+        limit (int | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -111,7 +147,10 @@ async def asyncio_detailed(
         Response[ErrorBody | TokenList]
     """
 
-    kwargs = _get_kwargs()
+    kwargs = _get_kwargs(
+        cursor=cursor,
+        limit=limit,
+    )
 
     response = await client.get_async_httpx_client().request(**kwargs)
 
@@ -121,8 +160,14 @@ async def asyncio_detailed(
 async def asyncio(
     *,
     client: AuthenticatedClient,
+    cursor: str | Unset = UNSET,
+    limit: int | Unset = UNSET,
 ) -> ErrorBody | TokenList | None:
-    """Lists all tokens, without what they are: browsers that are signed in too.
+    """Lists tokens, the oldest first, without what they are: browsers that are signed in too.
+
+    Args:
+        cursor (str | Unset):
+        limit (int | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -135,5 +180,7 @@ async def asyncio(
     return (
         await asyncio_detailed(
             client=client,
+            cursor=cursor,
+            limit=limit,
         )
     ).parsed

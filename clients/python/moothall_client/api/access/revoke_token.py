@@ -7,13 +7,17 @@ import httpx
 from ... import errors
 from ...client import AuthenticatedClient, Client
 from ...models.error_body import ErrorBody
+from ...models.revoke_request import RevokeRequest
 from ...models.token_revoked import TokenRevoked
-from ...types import Response
+from ...types import UNSET, Response, Unset
 
 
 def _get_kwargs(
     id: str,
+    *,
+    body: None | RevokeRequest | Unset = UNSET,
 ) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
 
     _kwargs: dict[str, Any] = {
         "method": "post",
@@ -22,6 +26,14 @@ def _get_kwargs(
         ),
     }
 
+    if isinstance(body, RevokeRequest):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
     return _kwargs
 
 
@@ -64,12 +76,15 @@ def sync_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
+    body: None | RevokeRequest | Unset = UNSET,
 ) -> Response[ErrorBody | TokenRevoked]:
-    """Revokes a token, and every browser that signed in with it. What they have open is closed within
-    a second.
+    """Revokes a token, the browsers that signed in with it, and its invitations that were not accepted
+    yet; `with_children` also the tokens that came of those that were. What they have open is closed
+    within a second.
 
     Args:
         id (str):
+        body (None | RevokeRequest | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -81,6 +96,7 @@ def sync_detailed(
 
     kwargs = _get_kwargs(
         id=id,
+        body=body,
     )
 
     response = client.get_httpx_client().request(
@@ -94,12 +110,15 @@ def sync(
     id: str,
     *,
     client: AuthenticatedClient,
+    body: None | RevokeRequest | Unset = UNSET,
 ) -> ErrorBody | TokenRevoked | None:
-    """Revokes a token, and every browser that signed in with it. What they have open is closed within
-    a second.
+    """Revokes a token, the browsers that signed in with it, and its invitations that were not accepted
+    yet; `with_children` also the tokens that came of those that were. What they have open is closed
+    within a second.
 
     Args:
         id (str):
+        body (None | RevokeRequest | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -112,6 +131,7 @@ def sync(
     return sync_detailed(
         id=id,
         client=client,
+        body=body,
     ).parsed
 
 
@@ -119,12 +139,15 @@ async def asyncio_detailed(
     id: str,
     *,
     client: AuthenticatedClient,
+    body: None | RevokeRequest | Unset = UNSET,
 ) -> Response[ErrorBody | TokenRevoked]:
-    """Revokes a token, and every browser that signed in with it. What they have open is closed within
-    a second.
+    """Revokes a token, the browsers that signed in with it, and its invitations that were not accepted
+    yet; `with_children` also the tokens that came of those that were. What they have open is closed
+    within a second.
 
     Args:
         id (str):
+        body (None | RevokeRequest | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -136,6 +159,7 @@ async def asyncio_detailed(
 
     kwargs = _get_kwargs(
         id=id,
+        body=body,
     )
 
     response = await client.get_async_httpx_client().request(**kwargs)
@@ -147,12 +171,15 @@ async def asyncio(
     id: str,
     *,
     client: AuthenticatedClient,
+    body: None | RevokeRequest | Unset = UNSET,
 ) -> ErrorBody | TokenRevoked | None:
-    """Revokes a token, and every browser that signed in with it. What they have open is closed within
-    a second.
+    """Revokes a token, the browsers that signed in with it, and its invitations that were not accepted
+    yet; `with_children` also the tokens that came of those that were. What they have open is closed
+    within a second.
 
     Args:
         id (str):
+        body (None | RevokeRequest | Unset):
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -166,5 +193,6 @@ async def asyncio(
         await asyncio_detailed(
             id=id,
             client=client,
+            body=body,
         )
     ).parsed

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+T = TypeVar("T", bound="UnaskedMessage")
+
+
+@_attrs_define
+class UnaskedMessage:
+    """A message about which no agent was asked.
+
+    Attributes:
+        message (str): The event of the message.
+        reason (str): `stopped`: a person stopped the conversation while it waited.
+        by (None | str | Unset): The participant who did that.
+    """
+
+    message: str
+    reason: str
+    by: None | str | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        message = self.message
+
+        reason = self.reason
+
+        by: None | str | Unset
+        if isinstance(self.by, Unset):
+            by = UNSET
+        else:
+            by = self.by
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update(
+            {
+                "message": message,
+                "reason": reason,
+            }
+        )
+        if by is not UNSET:
+            field_dict["by"] = by
+
+        return field_dict
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        message = d.pop("message")
+
+        reason = d.pop("reason")
+
+        def _parse_by(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        by = _parse_by(d.pop("by", UNSET))
+
+        unasked_message = cls(
+            message=message,
+            reason=reason,
+            by=by,
+        )
+
+        unasked_message.additional_properties = d
+        return unasked_message
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties
