@@ -274,6 +274,9 @@ async fn played_as_agent(room: &Room<'_>, entry: &Entry) -> Vec<String> {
     if !matches!(status, 200 | 409 | 422) || room.standing().await != before {
         wrong.push(format!("{status} {answer}: {}", room.standing().await));
     }
+    // Words that a person's words followed do not count as a flood.
+    let (status, answer) = room.post("user", "user", "Noted.").await;
+    assert_eq!(status, 200, "{answer}");
     wrong
 }
 

@@ -48,6 +48,12 @@ const ROWS: &[Row] = &[
     Row("invite", &["invite", "T", "helper", "--client", "outside"], [Well, Well, Denied]),
     Row("uninvite", &["uninvite", "T", "helper"], [Well, Well, Denied]),
     Row("agents", &["agents"], [Well, Well, Well]),
+    Row("agents registered", &["agents", "registered"], [Well, Denied, Denied]),
+    Row("agents revoke", &["agents", "revoke", "nosuch"], [Absent, Denied, Denied]),
+    Row("agents free", &["agents", "free", "nosuch"], [Absent, Denied, Denied]),
+    Row("apps list", &["apps", "list"], [Well, Denied, Denied]),
+    Row("apps transfer", &["apps", "transfer", "nosuch", "nobody"], [Absent, Denied, Denied]),
+    Row("apps free", &["apps", "free", "nosuch"], [Absent, Denied, Denied]),
     Row("why", &["why", "T"], [Well, Well, Well]),
     Row("usage", &["usage", "--by", "agent"], [Well, Well, Well]),
     Row("budget", &["budget", "--conversation", "T"], [Well, Well, Well]),
@@ -85,7 +91,7 @@ const ROWS: &[Row] = &[
 const GATHER: &[&str] = &[
     "gather",
     "start",
-    "--person=Ann",
+    "--person=Mo",
     "--person=Bob=bob",
     "--agent=Hal=critic",
     "--harvester=Hal",
@@ -95,6 +101,8 @@ const GATHER: &[&str] = &[
 const LOCAL: &[&str] = &[
     "serve",
     "verify",
+    "audit head",
+    "audit verify",
     "backup",
     "doctor",
     "hook",
@@ -118,7 +126,9 @@ fn commands() -> BTreeSet<String> {
     // A group does nothing itself, unless it does.
     let group = |name: &String| all.iter().any(|other| other.starts_with(&format!("{name} ")));
     all.iter()
-        .filter(|name| !group(name) || matches!(name.as_str(), "link" | "mcp" | "budget"))
+        .filter(|name| {
+            !group(name) || matches!(name.as_str(), "agents" | "link" | "mcp" | "budget")
+        })
         .cloned()
         .collect()
 }

@@ -18,6 +18,7 @@ use crate::{Anchor, SqliteLog, offline, schema};
 /// Rows for the tables that the folder has none in.
 const ROWS: &str = "
 INSERT INTO agent_cards (id, name, claim, created_at) VALUES ('critic', 'Critic', x'01', 5), ('ann', 'Ann', x'02', 6);
+INSERT INTO apps (id, name, agent, since) VALUES ('one', 'One', 'critic', 5), ('two', 'Two', 'ann', 6);
 INSERT INTO deliveries (target, stream, attempt, through_seq, state) VALUES ('session:1', 1, 1, 4, 1), ('session:2', 1, 1, 5, 4);
 INSERT INTO claims (namespace, key, stream, fingerprint, outcome) VALUES ('link', 'one', 'a', '', ''), ('link', 'two', 'b', '', '');
 INSERT INTO usage_uncounted (stream, head) VALUES (8, 4), (9, 5);
