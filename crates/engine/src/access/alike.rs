@@ -63,7 +63,8 @@ impl Hall {
             // The id of a participant may be that of an agent of the registry, in its spelling.
             let client = if self.registry().get(name).is_some() { Some(name) } else { client };
             if let Some(taken) = self.resembled(name, &id, client).await? {
-                invite.resembles = Some(Resembled { name: name.to_owned(), taken });
+                let resembled = Resembled { name: name.to_owned(), taken };
+                invite.resembles = Some(Box::new(resembled));
                 return Ok(());
             }
         }

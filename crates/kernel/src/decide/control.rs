@@ -281,9 +281,10 @@ impl Decider<'_> {
         }
         let name = profile.nickname.as_deref().unwrap_or(id.as_str());
         let reach = self.reach(&id, &invite, known)?;
-        if let Some(Resembled { name: own, taken }) = invite.resembles
+        if let Some(resembled) = &invite.resembles
             && known.is_none_or(|known| known.name() != name)
         {
+            let Resembled { name: own, taken } = &**resembled;
             let message = format!(
                 "The name {own:?} looks like {taken:?}, which is another's on this server. Choose another id or nickname."
             );

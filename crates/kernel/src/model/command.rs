@@ -516,7 +516,7 @@ pub struct Invite {
     /// and stays as it is later.
     pub reach: Option<TerminalReach>,
     /// A name known to the server for which a reader would take it: a fact.
-    pub resembles: Option<Resembled>,
+    pub resembles: Option<Box<Resembled>>,
 }
 
 /// A name that looks like one that the server knows as another's.
