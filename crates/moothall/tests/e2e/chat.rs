@@ -158,6 +158,8 @@ fn foreign_words_command_no_terminal() {
     terminal.press(&["C-c"]).see("was stopped");
 
     server.ok(&["invite", "-", "evil", "--client", "elsewhere", "--model", "m"]);
+    // After a Stop an agent's own words wait until a person speaks. (Ruling 14.)
+    server.ok(&["say", "-", "Go on.", "--to", "user"]);
     server.ok(&[
         "say",
         "-",
