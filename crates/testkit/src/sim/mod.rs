@@ -152,7 +152,7 @@ pub const fn known_seed(bug: Bug) -> u64 {
         Bug::GuardNotRestored | Bug::OwnWordsPassGuards => 6,
         Bug::AnyTagAccepted => 10,
         Bug::CommandClaimLapses => 11,
-        Bug::ReplyAddressesNobody => 15,
+        Bug::ReplyAddressesNobody => 98,
         Bug::ReaderGetsTurns => 43,
         Bug::ReactsTwice => 107,
         Bug::OlderCauseAskedAgain => 97,
