@@ -165,7 +165,7 @@ async fn the_agent_in_rust_answers_and_comes_back() {
     assert!(format!("{end:?}").contains("Authentication failed"), "{end:?}");
 }
 
-/// The agent in TypeScript says its name and its id when it listens.
+/// The agent in TypeScript says its key, and its name and its id when it listens.
 #[tokio::test]
 #[ignore = "needs what ./scripts/test clients installs"]
 async fn the_agent_in_typescript_answers_and_comes_back() {
@@ -174,6 +174,7 @@ async fn the_agent_in_typescript_answers_and_comes_back() {
     let mut program = tsx_with_sockets("examples/agent.ts");
     program.arg(&server.url).arg("ada").env_remove("MOOTHALL_AGENT_KEY").stdout(Stdio::piped());
     let agent = Running::of(program.stderr(Stdio::null()).spawn().unwrap());
+    assert!(agent.line().starts_with("The key of ada is "));
     let line = agent.line();
     let ada = line.strip_prefix("ada is ").and_then(|rest| rest.split(',').next());
     let mut asker = Asker::with(&server, &json!(ada.expect("its id"))).await;
