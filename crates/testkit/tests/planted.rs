@@ -33,7 +33,8 @@ fn watchers(bug: Bug) -> &'static [&'static str] {
         | Bug::LateAnswerChargedToNewest
         | Bug::FirstMessageNotReserved
         | Bug::OlderCauseAskedAgain
-        | Bug::ReactsTwice => &["limits"],
+        | Bug::ReactsTwice
+        | Bug::OwnWordsPassGuards => &["limits"],
         Bug::PatienceForgotten => &["deadlines"],
         Bug::ReaderGetsTurns => &["silence"],
         Bug::TypedBeforeKept => &["kept"],
