@@ -192,6 +192,10 @@ impl Hall {
         if !caller.is_agent() {
             return Ok(());
         }
+        // Otherwise a session could widen its own grant by inviting itself again.
+        if invite.reach.is_some() {
+            return Err(Denied::Person("say whose words reach a terminal").into());
+        }
         match &invite.address {
             Some(address) if address.kind == SESSION => {
                 drop(self.permit_over(caller, SessionAct::Telling, &address.local_id).await?);
@@ -200,9 +204,6 @@ impl Hall {
             None if invite.facts.abilities.lives_in_session => {
                 Err(Denied::Person("invite an agent that lives in a terminal and has none yet")
                     .into())
-            }
-            Some(_) | None if invite.reach.is_some() => {
-                Err(Denied::Person("say whose words reach a terminal").into())
             }
             Some(_) | None => Ok(()),
         }

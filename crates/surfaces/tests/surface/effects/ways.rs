@@ -37,7 +37,7 @@ ways! {
     Say; SayTo; Mention; Reply; Custom; Pass; McpSay; Ask; SlashSay;
     Stop; SlashStop; Cancel; Publish; Prod; Resume; Pause; Mute; Unmute; Discussion; InvitedAuto;
     Policy; PolicyObject; Config; Confirm; Archive; CloseGathering; Uninvite; RaiseBudget;
-    InviteAgent; InviteSession; InviteClient; InviteReach; SlashInvite; McpInvite;
+    InviteAgent; InviteSession; InviteClient; InviteReach; WidenSession; SlashInvite; McpInvite;
     SendMessage; McpSend; Interrupt; End; McpEnd; Screen; Attach; MakeLink; CloseLink;
     Start; McpStart; Adopt; GatherSession; GatherProgram;
 }
@@ -75,6 +75,7 @@ pub fn of_control(control: &Control) -> Vec<Way> {
             Way::InviteSession,
             Way::InviteClient,
             Way::InviteReach,
+            Way::WidenSession,
             Way::SlashInvite,
             Way::McpInvite,
         ],
@@ -143,7 +144,7 @@ impl Way {
             Way::InviteSession | Way::McpInvite => {
                 Need { drives: true, programs: true, ..need(ParticipantsInvite) }
             }
-            Way::InviteClient | Way::InviteReach | Way::SlashInvite => {
+            Way::InviteClient | Way::InviteReach | Way::WidenSession | Way::SlashInvite => {
                 Need { drives: true, people: true, ..need(ParticipantsInvite) }
             }
             Way::SendMessage | Way::McpSend | Way::MakeLink | Way::Screen => {
@@ -303,6 +304,9 @@ impl Way {
             Way::InviteReach => control(
                 json!({"invite": {"participant_id": "planner", "profile": {}, "reach": "writers"}}),
             ),
+            Way::WidenSession => {
+                control(json!({"invite": {"profile": {"session": "planner"}, "reach": "writers"}}))
+            }
             Way::SlashInvite => slash("/invite demo id=mine"),
             Way::McpInvite => tool("invite", json!({"thread": thread, "session": "builder"})),
             Way::SendMessage => {
