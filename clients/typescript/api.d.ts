@@ -1891,7 +1891,7 @@ export interface components {
             /** @description What the method takes, as an object. */
             params?: Record<string, never> | null;
         };
-        /** @description Answer of `POST /sessions/{id}/messages`, and of the tool `send_message`. */
+        /** @description Words that were said to a session or in a thread, or held back. */
         MessageSent: {
             /** @description Whom it goes to: sessions, or the participants of a thread. */
             delivered_to: string[];
@@ -2551,15 +2551,15 @@ export interface components {
             text: string;
         };
         /**
-         * @description A person is asked whether a program may be started. What comes of it is told to whoever asked,
-         *     in the same thread.
+         * @description A person is asked first: if a program may be started, or if two sessions may talk. The asker is
+         *     told the outcome, in the same thread.
          */
         StartAsked: {
             /** @description The same in words. */
             message: string;
             /** @description The permission that waits for an answer. */
             permission: string;
-            /** @description Always `asked`: nothing was started yet. */
+            /** @description Always `asked`: nothing was done yet. */
             state: string;
             /** @description The thread in which it is asked. */
             thread: string;
@@ -4682,8 +4682,8 @@ export interface operations {
                 };
             };
             /**
-             * @description A person is asked whether a program may be started. What comes of it is told to whoever asked,
-             *     in the same thread.
+             * @description A person is asked first: if a program may be started, or if two sessions may talk. The asker is
+             *     told the outcome, in the same thread.
              */
             202: {
                 headers: {
@@ -4958,13 +4958,25 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Answer of `POST /sessions/{id}/messages`, and of the tool `send_message`. */
+            /** @description Words that were said to a session or in a thread, or held back. */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["MessageSent"];
+                };
+            };
+            /**
+             * @description A person is asked first: if a program may be started, or if two sessions may talk. The asker is
+             *     told the outcome, in the same thread.
+             */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartAsked"];
                 };
             };
             /** @description Refused: `error.code` says why, and `error.message` what to do. */

@@ -10,7 +10,7 @@ mod budgets;
 mod queue;
 mod refusals;
 mod questions;
-mod starts;
+mod requests;
 mod summaries;
 pub mod gatherings;
 pub mod tasks;
@@ -125,7 +125,7 @@ impl Conversation {
             .flat_map(|turn| turn.permissions.values().map(|waiting| waiting.expires));
         let starts = self
             .floor
-            .starts
+            .requests
             .values()
             .filter_map(|open| open.waiting().map(|waiting| waiting.expires));
         let patience = self
@@ -207,12 +207,13 @@ impl Decider<'_> {
             EngineCommand::AskQuestion { permission, participant, question } => {
                 self.ask_question(permission, participant, &question)?
             }
-            EngineCommand::AskStart { permission, by, start, within } => {
-                self.ask_start(permission, &by, *start, within)?
+            EngineCommand::Ask { permission, by, request, within } => {
+                self.ask_request(permission, &by, *request, within)?
             }
             EngineCommand::StartDone { permission, outcome } => {
                 self.start_done(&permission, outcome)
             }
+            EngineCommand::TalkDone { permission, outcome } => self.talk_done(&permission, outcome),
             EngineCommand::WithdrawPermission { permission, because } => {
                 self.withdraw_permission(&permission, because)
             }
@@ -382,7 +383,7 @@ impl Decider<'_> {
     }
 
     fn shift_clock(&mut self, downtime: Millis) {
-        let asked = self.state.starts_asked().next().is_some();
+        let asked = self.state.requests_asked().next().is_some();
         let waits =
             self.state.open_turns().next().is_some() || self.state.gathering().is_some() || asked;
         if waits && downtime > Millis(0) {
@@ -397,20 +398,20 @@ impl Decider<'_> {
             due.map(|(permission, _)| permission.clone()).collect::<Vec<_>>()
         };
         let permissions: Vec<_> = self.state.open_turns().flat_map(lapsed).collect();
-        let late = |open: &crate::model::start::OpenStart| {
+        let late = |open: &crate::model::request::OpenRequest| {
             open.waiting().is_some_and(|waiting| waiting.expires <= now)
         };
         let starts = self
             .state
             .floor
-            .starts
+            .requests
             .iter()
             .filter(|(_, open)| late(open))
             .map(|(permission, _)| permission.clone());
         let lapsed: Vec<_> = permissions.into_iter().chain(starts).collect();
         for permission in lapsed {
             self.emit(Event::PermissionExpired { permission: permission.clone() });
-            self.settle_refused_start(&permission, None);
+            self.settle_expired(&permission);
         }
         let expired: Vec<_> = self
             .state

@@ -37,7 +37,7 @@ pub use model::snapshot::STATE_VERSION;
 pub use model::state::Conversation;
 pub use model::{
     budget, command, event, gathering, ids, invariants, message_part, own, participant, permission,
-    refused, start, state, summary, task, task_command, time, voices,
+    refused, request, start, state, summary, talk, task, task_command, time, voices,
 };
 pub use read::gathering as gathering_view;
 pub use read::{compose, duties, preview, search, view};

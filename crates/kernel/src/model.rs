@@ -10,6 +10,8 @@ pub(crate) mod usage;
 pub mod budget;
 pub mod permission;
 pub mod start;
+pub mod talk;
+pub mod request;
 pub mod gathering;
 pub mod task_event;
 pub mod task;

@@ -4,16 +4,17 @@
 use std::path::{Path, PathBuf};
 
 use moothall_engine::access::Unfit;
-use moothall_engine::door::{Door, NewProgram, ProgramFrom};
+use moothall_engine::door::{Door, NewProgram, NewWords, ProgramFrom, SendOutcome};
 use moothall_engine::hall::Idempotency;
-use moothall_engine::sessions::{Adopt, Asker, FirstWords, Link, Member, Message, NewLink};
+use moothall_engine::sessions::{Adopt, Asker, FirstWords, Link, Member, NewLink};
+use moothall_kernel::ids::StreamId;
 
 use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{self, stream_id};
 use crate::strict::Inbound;
 use crate::wire::{
     self, Adoption, LinkEntry, LinkList, MessageSent, NewLinkMember, NewSession, ProgramEntry,
-    SessionEntry, SessionList,
+    SendAnswer, SessionEntry, SessionList, StartAsked,
 };
 
 /// Most members that are asked for at once.
@@ -87,18 +88,25 @@ pub async fn folder(given: Option<&str>) -> ApiResult<PathBuf> {
         .ok_or_else(|| invalid("'cwd' is the whole path of a folder on the server's computer."))
 }
 
-/// Says something to a session, once for a key.
+/// Says something to a session, once for a key. The answer comes with the conversation in which it
+/// was said or asked.
 pub async fn send(
     door: &Door,
-    message: Message,
+    words: NewWords,
     key: Option<Idempotency>,
-) -> ApiResult<MessageSent> {
-    let sent = door.send(message, key).await?;
+) -> ApiResult<(StreamId, SendAnswer)> {
+    let sent = match door.send(words, key).await? {
+        SendOutcome::Said(sent) => sent,
+        SendOutcome::Asked(thread, permission) => {
+            let asked = StartAsked::to_talk(&thread, &permission);
+            return Ok((thread, SendAnswer::Asked(asked)));
+        }
+    };
     let event = match sent.seq {
         Some(seq) => door.event_at(&sent.stream, seq).await?,
         None => None,
     };
-    Ok(MessageSent::of(&sent, event))
+    Ok((sent.stream.clone(), SendAnswer::Sent(MessageSent::of(&sent, event))))
 }
 
 /// A link as it travels.

@@ -548,6 +548,11 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     ),
     (
         409,
+        "talk_refused",
+        "A person refused within the last hour that this session talks to that one.",
+    ),
+    (
+        409,
         "chain_too_long",
         "The request follows from so many others between threads that it must not lead to another.",
     ),

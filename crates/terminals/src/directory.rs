@@ -49,7 +49,7 @@ pub(super) struct Shared {
     /// Participants for whom a session is being started.
     pub(super) housing: Mutex<BTreeSet<(StreamId, ParticipantId)>>,
     /// Permissions whose program is being started.
-    pub(super) starting: Mutex<BTreeSet<PermissionId>>,
+    pub(super) errands: Mutex<BTreeSet<PermissionId>>,
     pub(super) sagas: Sagas,
 }
 
@@ -139,7 +139,7 @@ impl Sessions {
         let (hall, terms) = (OnceLock::new(), terms.unwrap_or_default());
         let (seats, links, making) =
             (Mutex::default(), Mutex::default(), tokio::sync::Mutex::default());
-        let (housing, starting) = (Mutex::default(), Mutex::default());
+        let (housing, errands) = (Mutex::default(), Mutex::default());
         Self {
             shared: Arc::new(Shared {
                 hall,
@@ -149,7 +149,7 @@ impl Sessions {
                 links,
                 making,
                 housing,
-                starting,
+                errands,
                 sagas: Sagas::default(),
             }),
         }

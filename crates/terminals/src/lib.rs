@@ -47,6 +47,7 @@ mod rooms;
 mod convene;
 mod links;
 mod messages;
+mod requests;
 mod starts;
 mod asking;
 mod watching;

@@ -17,10 +17,11 @@ use moothall_engine::sessions::{
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
-use moothall_kernel::duties::Start;
+use moothall_kernel::duties::Errand;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::Address;
+use moothall_kernel::talk::TalkRequest;
 use tokio::sync::broadcast;
 
 use crate::agent::Terminal;
@@ -65,8 +66,8 @@ impl Residents for Sessions {
         Sessions::see_question(self, stream, permission).await;
     }
 
-    fn begin_start(&self, stream: &StreamId, start: &Start) {
-        Sessions::begin_start(self, stream, start);
+    fn carry_out(&self, stream: &StreamId, errand: &Errand) {
+        Sessions::carry_out(self, stream, errand);
     }
 
     fn by_token(&self, token: &str) -> Option<Resident> {
@@ -151,6 +152,14 @@ impl SessionDirectory for Sessions {
         first: FirstWords,
     ) -> Result<(StreamId, PermissionId), SessionError> {
         Sessions::ask_start(self, thread, new, first).await
+    }
+
+    async fn ask_talk(
+        &self,
+        own: &SessionId,
+        talk: TalkRequest,
+    ) -> Result<(StreamId, PermissionId), SessionError> {
+        Sessions::ask_talk(self, own, talk).await
     }
 
     fn invite(&self, id: &SessionId) -> Result<Invite, SessionError> {

@@ -115,6 +115,13 @@ describe('a permission', () => {
     expect(came(event('permission', answered), mute)[1]).toContain('did not reach it: It is gone.');
     const failed = settled({ outcome: 'failed', why: 'No such folder.' });
     expect(came(event('permission', answered), failed)[1]).toBe('It could not be started: No such folder.');
+    const talk = { to: 'bob', message: 'Hello.' };
+    const linked = settled({ outcome: 'linked', talk, link: 'l1' });
+    expect(came(event('permission', answered), linked)[1]).toBe('It is linked with bob.');
+    const unsaid = settled({ outcome: 'linked', talk, link: 'l1', unsaid: 'It has ended.' });
+    expect(came(event('permission', answered), unsaid)[1]).toContain('was not said: It has ended.');
+    const unmet = settled({ outcome: 'failed', talk, why: 'There is no session bob.' });
+    expect(came(event('permission', answered), unmet)[1]).toBe('It could not be linked: There is no session bob.');
     expect(came(settled({ outcome: 'refused', by: 'user' }))).toEqual(['user answered “Deny”.', null]);
     expect(came(settled({ outcome: 'expired' }))).toEqual(['Nobody answered in time.', null]);
   });

@@ -22,7 +22,7 @@ export interface Permission {
     | { kind: 'expired' }
     | { kind: 'withdrawn'; because: 'gone' | 'replaced' | 'not_given' }
     | null;
-  /** What came of it, where it was to start a program. */
+  /** The outcome, if it belongs to no turn. */
   came: Settled | null;
 }
 
@@ -84,20 +84,25 @@ function endOf({ outcome, by = '' }: Settled): Permission['end'] {
     case 'expired':
       return { kind: 'expired' };
     case 'started':
+    case 'linked':
     case 'failed':
       return { kind: 'answered', by, label: 'Allow' };
   }
 }
 
-/** What came of a wish to start a program, in a sentence; nothing where its answer says it all. */
+/** Words the outcome of a request of no turn; nothing if the answer to it says it all. */
 export function cameOf(came: Settled | null): string | null {
   switch (came?.outcome) {
     case 'started': {
       const unsaid = came.unsaid ? `, but its first message did not reach it: ${came.unsaid}` : '.';
       return `It runs as ${came.name ?? 'a session'}${unsaid}`;
     }
+    case 'linked': {
+      const unsaid = came.unsaid ? `, but the first message was not said: ${came.unsaid}` : '.';
+      return `It is linked with ${came.talk?.to ?? 'the other session'}${unsaid}`;
+    }
     case 'failed':
-      return `It could not be started: ${came.why ?? ''}`;
+      return `It could not be ${came.talk ? 'linked' : 'started'}: ${came.why ?? ''}`;
     case 'refused':
     case 'expired':
     case undefined:

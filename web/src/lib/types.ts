@@ -72,10 +72,12 @@ export type PermissionEvent =
     }
   | { event: 'expired'; permission: string }
   | {
-      /** What came of a wish to start a program. */
+      /** The outcome of a request to start a program, or of one to talk to a session. */
       event: 'settled';
       permission: string;
-      outcome: 'started' | 'failed' | 'refused' | 'expired';
+      outcome: 'started' | 'linked' | 'failed' | 'refused' | 'expired';
+      /** The name of the other session, as the agent wrote it, and the first words. */
+      talk?: { to: string; message: string };
       /** The session that runs, and its name. */
       session?: string;
       name?: string;

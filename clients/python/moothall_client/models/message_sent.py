@@ -13,7 +13,7 @@ T = TypeVar("T", bound="MessageSent")
 
 @_attrs_define
 class MessageSent:
-    """Answer of `POST /sessions/{id}/messages`, and of the tool `send_message`.
+    """Words that were said to a session or in a thread, or held back.
 
     Attributes:
         delivered_to (list[str]): Whom it goes to: sessions, or the participants of a thread.

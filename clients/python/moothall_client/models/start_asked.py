@@ -10,13 +10,13 @@ T = TypeVar("T", bound="StartAsked")
 
 @_attrs_define
 class StartAsked:
-    """A person is asked whether a program may be started. What comes of it is told to whoever asked,
-    in the same thread.
+    """A person is asked first: if a program may be started, or if two sessions may talk. The asker is
+    told the outcome, in the same thread.
 
         Attributes:
             message (str): The same in words.
             permission (str): The permission that waits for an answer.
-            state (str): Always `asked`: nothing was started yet.
+            state (str): Always `asked`: nothing was done yet.
             thread (str): The thread in which it is asked.
     """
 

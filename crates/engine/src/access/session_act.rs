@@ -46,10 +46,13 @@ impl Hall {
             (_, Stands::Above) => Ok(Warrant::new(over, status)),
             (_, Stands::Nowhere) => Err(unseen()),
             (SessionAct::Seeing, _) => Ok(Warrant::new(over, status)),
-            (SessionAct::Telling, Stands::Own | Stands::Starter | Stands::Beside) => {
-                Ok(Warrant::new(over, status))
+            (
+                SessionAct::Messaging | SessionAct::Telling,
+                Stands::Own | Stands::Starter | Stands::Beside,
+            ) => Ok(Warrant::new(over, status)),
+            (SessionAct::Messaging | SessionAct::Telling, Stands::Apart) => {
+                Err(Denied::NotMet(name()).into())
             }
-            (SessionAct::Telling, Stands::Apart) => Err(Denied::NotMet(name()).into()),
             (SessionAct::Looking, Stands::Own | Stands::Starter)
             | (SessionAct::Steering, Stands::Starter) => Ok(Warrant::new(over, status)),
             (SessionAct::Looking, Stands::Beside | Stands::Apart)
@@ -115,7 +118,7 @@ impl Hall {
         message: Message,
     ) -> Result<Granted<Message>, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
-        self.permit_over(caller, SessionAct::Telling, message.to.as_str()).await?;
+        self.permit_over(caller, SessionAct::Messaging, message.to.as_str()).await?;
         Ok(Granted::new(message))
     }
 

@@ -9,8 +9,9 @@ use crate::sessions::facts::Status;
 pub enum SessionAct {
     /// To see that it is there, and what it is doing.
     Seeing,
-    /// To say something to it, to link it, to invite it, and to read what it was told and said
-    /// where the caller may read.
+    /// To say something to it. A session that has not met it asks a person first.
+    Messaging,
+    /// To link it, to invite it, and to read what it was told and said where the caller may read.
     Telling,
     /// To look at its terminal.
     Looking,

@@ -141,7 +141,7 @@ actions! {
     ReadScreen = DRIVE, ActsOn::Session(SessionAct::Looking), "Look at the terminal of a session.";
     ReadSessionData = DRIVE, ActsOn::Session(SessionAct::Telling), "Read what a session was asked and said.";
     Attach = DRIVE, ActsOn::Session(SessionAct::Sitting), "Sit down at the terminal of a session.";
-    SendMessage = DRIVE, ActsOn::Session(SessionAct::Telling), "Say something to a session.";
+    SendMessage = DRIVE, ActsOn::Session(SessionAct::Messaging), "Say something to a session.";
     Interrupt = DRIVE, ActsOn::Session(SessionAct::Steering), "Interrupt a session.";
     EndSession = DRIVE, ActsOn::Session(SessionAct::Steering), "End a session.";
     ListLinks = READ, ActsOn::Own, "List links.";

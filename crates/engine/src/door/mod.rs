@@ -29,7 +29,7 @@ pub use filter::EventFilter;
 pub use gatherings::{GatheringEntry, Is, NewGathering, NewMember};
 pub use pages::{Messages, Pages};
 pub use reader::{Batch, Reader, ReaderItem};
-pub use sessions::{NewProgram, ProgramFrom, ProgramStart, Watched};
+pub use sessions::{NewProgram, NewWords, ProgramFrom, ProgramStart, SendOutcome, Watched};
 pub use tasks::{
     AgentView, AppView, ConversationView, ConversationWish, MANAGER_ANSWERS_WITHIN, Sending,
     TaskMessages, TaskPage,
@@ -151,6 +151,11 @@ impl Door {
         match self.over(over, word).await {
             Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_)))
             | Ok(_) => Ok(()),
+            Err(AccessError::Session(SessionError::NotFound(_)))
+                if over == SessionAct::Messaging && self.asks_to_talk().is_some() =>
+            {
+                Ok(())
+            }
             Err(error) => Err(error),
         }
     }

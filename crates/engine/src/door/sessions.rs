@@ -3,18 +3,22 @@
 use std::path::PathBuf;
 
 use moothall_kernel::command::{Actor, Invite};
-use moothall_kernel::ids::{EventId, PermissionId, Seq, StreamId};
+use moothall_kernel::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId};
+use moothall_kernel::names;
+use moothall_kernel::talk::TalkRequest;
 use moothall_kernel::text::is_empty_looking;
 use tokio::sync::broadcast;
 
 use super::{Action, ActsOn, Door};
 use crate::access::{
-    ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, SessionAct, Unfit, Warrant,
+    ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, Reach, SessionAct, Unfit,
+    Warrant,
 };
 use crate::answers::Idempotency;
 use crate::sessions::{
     Adopt, Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
-    NewSession, PaneNews, Sent, SessionData, SessionDirectory, SessionId, Status, View,
+    NewSession, PaneNews, Sent, SessionData, SessionDirectory, SessionError, SessionId, Status,
+    View,
 };
 
 /// A program that somebody wants to have in a terminal.
@@ -54,6 +58,31 @@ pub enum ProgramStart {
     /// It runs, and what was to be said to it is still to be said.
     Runs(Box<Status>, FirstWords),
     /// A person is asked first, here and under this permission, about all of it.
+    Asked(StreamId, PermissionId),
+}
+
+/// Words for a session, by the word that names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewWords {
+    /// The speaker.
+    pub from: Asker,
+    /// The session: its id, the beginning of it, or its name.
+    pub to: String,
+    /// The words; may be empty if the link is closed.
+    pub text: String,
+    /// They go over a link of the two.
+    pub direct: bool,
+    /// The link of the two ends after them.
+    pub close_link: bool,
+}
+
+/// The outcome of words for a session.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SendOutcome {
+    /// They were said, or held back.
+    Said(Sent),
+    /// A person is asked first, in this conversation and under this permission, if the two may
+    /// talk.
     Asked(StreamId, PermissionId),
 }
 
@@ -211,16 +240,23 @@ impl Door {
         Ok(ProgramStart::Asked(room, permission))
     }
 
-    /// Says something to a session, once for a key.
+    /// Says something to a session, once for a key. If the caller is a session that has not met
+    /// the other, a person is asked first.
     ///
     /// # Errors
     /// [`AccessError`]; nothing was said then.
     pub async fn send(
         &self,
-        message: Message,
+        words: NewWords,
         key: Option<Idempotency>,
-    ) -> Result<Sent, AccessError> {
+    ) -> Result<SendOutcome, AccessError> {
         self.may(Action::SendMessage)?;
+        let to = match self.session(Action::SendMessage, &words.to).await {
+            Ok(status) => status.session.id,
+            Err(error) => return self.ask_to_talk(words, error).await,
+        };
+        let NewWords { from, text, direct, close_link, .. } = words;
+        let message = Message { from, to, text, direct, close_link };
         let message = self.hall.permit_message(&self.caller, message).await?;
         let Message { from, text, direct, close_link, .. } = message.wanted();
         if (*direct || *close_link) && !matches!(from, Asker::Session(_)) {
@@ -229,13 +265,38 @@ impl Door {
         if *direct && *close_link {
             return Err(Unfit::BothWays.into());
         }
-        if text.len() > MESSAGE_BYTES_MAX {
-            return Err(Unfit::TooLong(text.len()).into());
+        check_words(text, *close_link)?;
+        Ok(SendOutcome::Said(self.terminals()?.send_once(message, key).await?))
+    }
+
+    /// Returns the session of the caller, if it asks a person before it talks to one that it has
+    /// not met.
+    pub(super) fn asks_to_talk(&self) -> Option<&SessionId> {
+        self.caller.session().filter(|_| self.caller.reach != Reach::All)
+    }
+
+    /// Asks people if the calling session may talk to one that it does not see. Its answer is the
+    /// same whether there is such a session or not.
+    async fn ask_to_talk(
+        &self,
+        words: NewWords,
+        unseen: AccessError,
+    ) -> Result<SendOutcome, AccessError> {
+        let own = match (self.asks_to_talk(), &unseen) {
+            (
+                Some(own),
+                AccessError::Session(SessionError::NotFound(_) | SessionError::Invalid(_)),
+            ) if !words.close_link => own,
+            _ => return Err(unseen),
+        };
+        check_words(&words.text, false)?;
+        let to = words.to.trim();
+        if names::check_id(to).is_err() {
+            return Err(unseen);
         }
-        if is_empty_looking(text) && !close_link {
-            return Err(Unfit::NoWords.into());
-        }
-        Ok(self.terminals()?.send_once(message, key).await?)
+        let talk = TalkRequest { to: ParticipantId::new(to), message: words.text };
+        let (room, permission) = self.terminals()?.ask_talk(own, talk).await?;
+        Ok(SendOutcome::Asked(room, permission))
     }
 
     /// What a session was asked and said.
@@ -361,4 +422,15 @@ impl Door {
 pub(super) fn check_args(args: &[String]) -> Result<(), Unfit> {
     let fits = |arg: &String| arg.len() <= ARG_BYTES_MAX && !arg.contains('\0');
     if args.len() <= ARGS_MAX && args.iter().all(fits) { Ok(()) } else { Err(Unfit::Arguments) }
+}
+
+/// Words for a session have a length, and are some unless they only close a link.
+fn check_words(text: &str, may_be_empty: bool) -> Result<(), AccessError> {
+    if text.len() > MESSAGE_BYTES_MAX {
+        return Err(Unfit::TooLong(text.len()).into());
+    }
+    if is_empty_looking(text) && !may_be_empty {
+        return Err(Unfit::NoWords.into());
+    }
+    Ok(())
 }

@@ -122,7 +122,7 @@ impl Catalog {
             policy: state.policy().name.to_string(),
             created_at: state.created_at(),
             next_wake: duties.wake_at,
-            has_duties: !duties.run.is_empty() || !duties.start.is_empty(),
+            has_duties: !duties.run.is_empty() || !duties.requests.is_empty(),
             archived: state.is_archived(),
             waits_for_people: Some(u32::try_from(state.waits_for_people()).unwrap_or(u32::MAX)),
         }

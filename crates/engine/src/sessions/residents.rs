@@ -7,10 +7,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
-use moothall_kernel::duties::Start;
+use moothall_kernel::duties::Errand;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
 use moothall_kernel::participant::Address;
+use moothall_kernel::talk::TalkRequest;
 use tokio::sync::broadcast;
 
 use super::SessionId;
@@ -77,7 +78,7 @@ pub trait Residents: Send + Sync + 'static {
 
     /// Carries out what a person allowed, once however often it is asked, and tells the
     /// conversation what came of it.
-    fn begin_start(&self, _stream: &StreamId, _start: &Start) {}
+    fn carry_out(&self, _stream: &StreamId, _errand: &Errand) {}
 
     /// Whose program holds this secret.
     fn by_token(&self, _token: &str) -> Option<Resident> {
@@ -187,6 +188,17 @@ pub trait SessionDirectory: Send + Sync {
         thread: Option<&StreamId>,
         new: &NewSession,
         first: FirstWords,
+    ) -> Result<(StreamId, PermissionId), SessionError>;
+
+    /// Asks people, in the home of a session, if it may talk to another. The answer is the
+    /// conversation and the permission, and tells nothing about the other.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing is asked then.
+    async fn ask_talk(
+        &self,
+        own: &SessionId,
+        talk: TalkRequest,
     ) -> Result<(StreamId, PermissionId), SessionError>;
 
     /// How a session takes part in a conversation, under its own name.

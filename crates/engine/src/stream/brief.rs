@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use moothall_kernel::Conversation;
 use moothall_kernel::compose::{Material, SINCE_BYTES_MAX, Story, Unread, compose};
-use moothall_kernel::duties::{Run, Start};
+use moothall_kernel::duties::{Errand, Run};
 use moothall_kernel::event::{Event, Posted, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Memory, Participant};
@@ -266,7 +266,7 @@ fn posted(recorded: &Recorded) -> Option<&Posted> {
 #[derive(Clone, Debug)]
 pub(super) struct Briefing {
     pub(super) runs: VecDeque<Run>,
-    pub(super) starts: Vec<Start>,
+    pub(super) errands: Vec<Errand>,
     pub(super) wake_at: Option<Timestamp>,
     /// Whose prompt it is, and how far it has come.
     pub(super) drafting: Option<(Run, Drafting)>,

@@ -36,8 +36,8 @@ impl Host {
             .into_iter()
             .filter(|run| !around.draining || self.runs.has(&self.key_of(run)));
         let runs: VecDeque<Run> = wanted.collect();
-        let starts = if around.draining { Vec::new() } else { duties.start };
-        self.brief(Briefing { runs, starts, wake_at: duties.wake_at, drafting: None }, around);
+        let errands = if around.draining { Vec::new() } else { duties.requests };
+        self.brief(Briefing { runs, errands, wake_at: duties.wake_at, drafting: None }, around);
     }
 
     /// Goes on with the first run that was not looked at.
@@ -67,8 +67,9 @@ impl Host {
                 }
             }
         }
-        let Briefing { starts, wake_at, .. } = briefing;
-        self.out.extend(starts.into_iter().map(|start| Output::Begin { start: Box::new(start) }));
+        let Briefing { errands, wake_at, .. } = briefing;
+        let errands = errands.into_iter().map(Box::new);
+        self.out.extend(errands.map(|errand| Output::CarryOut { errand }));
         self.set_alarm(wake_at, around);
         self.rest(around.now);
     }

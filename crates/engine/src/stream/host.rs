@@ -390,7 +390,7 @@ impl Host {
 
     fn has_timers(&self) -> bool {
         let duties = self.committed.duties();
-        !duties.run.is_empty() || !duties.start.is_empty() || duties.wake_at.is_some()
+        !duties.run.is_empty() || !duties.requests.is_empty() || duties.wake_at.is_some()
     }
 
     /// Somebody who was asked about a request said something.

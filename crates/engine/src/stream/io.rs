@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use moothall_kernel::budget::{Budgets, Charge};
 use moothall_kernel::command::Command;
-use moothall_kernel::duties::Start;
+use moothall_kernel::duties::Errand;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
 use moothall_kernel::invariants::Broken;
@@ -393,10 +393,10 @@ pub enum Output {
         /// What a person answered; nothing where nobody did in time.
         given: Option<Given>,
     },
-    /// Start a program that a person allowed, once however often it is asked.
-    Begin {
-        /// The program, and the permission under which it was allowed.
-        start: Box<Start>,
+    /// Carry out a request that a person allowed, once however often it is asked.
+    CarryOut {
+        /// The request, and the permission under which it was allowed.
+        errand: Box<Errand>,
     },
     /// Give [`Input::Look`] at this time of the steady clock, in place of every earlier wish; never
     /// where unset.

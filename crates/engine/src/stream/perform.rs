@@ -113,7 +113,7 @@ impl Shell {
             Output::Permit { key, permission, given } => {
                 self.with_hand(&key, |agent| agent.permit(&key, &permission, given.as_ref()));
             }
-            Output::Begin { start } => self.hall.residents.begin_start(&self.stream, &start),
+            Output::CarryOut { errand } => self.hall.residents.carry_out(&self.stream, &errand),
             Output::Wake { at } => {
                 self.wake = at.map(|at| self.at(at));
                 self.hands.retain(|key, _| self.host.runs(key));

@@ -6,7 +6,7 @@ use crate::model::command::{Refusal, Rejection};
 use crate::model::event::Event;
 use crate::model::ids::{ParticipantId, PermissionId, Seq};
 use crate::model::permission::{OpenQuestion, Question, Withdrawn};
-use crate::model::start::OpenStart;
+use crate::model::request::OpenRequest;
 use crate::model::state::Conversation;
 
 /// Most questions of no turn that wait in one conversation at a time.
@@ -69,17 +69,17 @@ impl Decider<'_> {
     /// when nobody is named.
     pub(crate) fn withdraw_asked(&mut self, of: Option<&ParticipantId>) {
         let is_theirs = |participant: &ParticipantId| of.is_none_or(|id| participant == id);
-        let waits = |open: &OpenStart| open.waiting().is_some() && is_theirs(&open.participant);
+        let waits = |open: &OpenRequest| open.waiting().is_some() && is_theirs(&open.participant);
         let floor = &self.state.floor;
-        let starts =
-            floor.starts.iter().filter(|(_, open)| waits(open)).map(|(permission, _)| permission);
+        let requests =
+            floor.requests.iter().filter(|(_, open)| waits(open)).map(|(permission, _)| permission);
         let is_asked = |open: &OpenQuestion| is_theirs(&open.participant);
         let questions = floor
             .questions
             .iter()
             .filter(|(_, open)| is_asked(open))
             .map(|(permission, _)| permission);
-        let gone: Vec<_> = starts.chain(questions).cloned().collect();
+        let gone: Vec<_> = requests.chain(questions).cloned().collect();
         for permission in gone {
             self.emit(Event::PermissionWithdrawn { permission, because: Withdrawn::Gone });
         }

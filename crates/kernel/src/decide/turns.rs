@@ -378,9 +378,9 @@ impl Decider<'_> {
     ) -> Result<(), Rejection> {
         self.check_human(by)?;
         let of_turn = self.state.open_turns().find_map(|turn| turn.permissions.get(permission));
-        let of_start = self.state.floor.starts.get(permission).and_then(|open| open.waiting());
+        let of_request = self.state.floor.requests.get(permission).and_then(|open| open.waiting());
         let of_none = self.state.floor.questions.get(permission).map(|open| &open.options);
-        let options = of_turn.or(of_start).map(|waiting| &waiting.options).or(of_none);
+        let options = of_turn.or(of_request).map(|waiting| &waiting.options).or(of_none);
         let Some(options) = options else { return Err(self.settled(permission)) };
         let (chosen, text) = answered(options, given, text).map_err(|fault| no_answer(&fault))?;
         let label = Some(chosen.label.clone()).filter(|label| *label != chosen.id);
@@ -392,7 +392,7 @@ impl Decider<'_> {
             label,
             text,
         });
-        self.settle_refused_start(permission, Some(&by.id));
+        self.settle_refused(permission, &by.id);
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::own::Stop;
 use crate::model::participant::{Kind, Participant};
 use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
-use crate::model::start::{OpenStart, Stage};
+use crate::model::request::{Request, Stage};
 use crate::model::state::{
     Contribution, Conversation, Discussion, Guards, Owner, Reply, Round, Running, Spoken,
     Tombstone, Turn, Waited,
@@ -137,18 +137,22 @@ impl Conversation {
                 self.floor.questions.insert(permission.clone(), open);
             }
             Event::StartRequested { permission, participant, start, options, expires, .. } => {
-                let stage = Stage::Asked(Waiting { expires: *expires, options: options.clone() });
-                let open = OpenStart {
-                    at: recorded.seq,
-                    participant: participant.clone(),
-                    start: start.clone(),
-                    stage,
-                };
-                self.floor.starts.insert(permission.clone(), open);
+                let waiting = Waiting { expires: *expires, options: options.clone() };
+                let request = Request::Start(start.clone());
+                self.apply_requested(permission, participant, request, waiting, recorded.seq);
             }
-            Event::StartSettled { permission, .. } => drop(self.floor.starts.remove(permission)),
+            Event::TalkRequested { permission, participant, talk, options, expires, .. } => {
+                let waiting = Waiting { expires: *expires, options: options.clone() };
+                let request = Request::Talk(talk.clone());
+                self.apply_requested(permission, participant, request, waiting, recorded.seq);
+            }
+            Event::StartSettled { permission, .. } => drop(self.floor.requests.remove(permission)),
+            Event::TalkSettled { permission, participant, talk, outcome } => {
+                self.floor.requests.remove(permission);
+                self.apply_talk_settled(participant, talk, outcome, ts);
+            }
             Event::PermissionAnswered { permission, by, option, label, .. } => {
-                self.apply_start_answered(permission, option);
+                self.apply_request_answered(permission, option);
                 let label = label.as_ref().unwrap_or(option).clone();
                 self.apply_permission_closed(
                     permission,
@@ -160,7 +164,7 @@ impl Conversation {
                 self.apply_permission_closed(permission, ts, Settlement::Expired)
             }
             Event::PermissionWithdrawn { permission, because } => {
-                self.floor.starts.remove(permission);
+                self.floor.requests.remove(permission);
                 self.apply_permission_closed(permission, ts, Settlement::Withdrawn(*because));
             }
             Event::Stopped { by, holds } => {
@@ -545,7 +549,7 @@ impl Conversation {
                 waiting.expires = waiting.expires + downtime;
             }
         }
-        for open in self.floor.starts.values_mut() {
+        for open in self.floor.requests.values_mut() {
             if let Stage::Asked(waiting) = &mut open.stage {
                 waiting.expires = waiting.expires + downtime;
             }

@@ -16,8 +16,10 @@ use crate::model::participant::{
 use crate::model::permission::{Question, Withdrawn};
 pub use crate::model::post::Post;
 pub use crate::model::rejection::{HELD, Refusal, Rejection, STOPPED};
+use crate::model::request::Request;
 use crate::model::settings::{Policy, PolicyName};
-use crate::model::start::{StartOutcome, StartRequest};
+use crate::model::start::StartOutcome;
+use crate::model::talk::TalkOutcome;
 use crate::model::task_command::{TaskCommand, TaskOrder};
 use crate::model::time::Millis;
 use crate::model::voices::Voices;
@@ -321,14 +323,14 @@ pub enum EngineCommand {
         /// What is asked.
         question: Box<Question>,
     },
-    /// An agent asks to have a program started.
-    AskStart {
+    /// An agent asks people for something outside of a turn.
+    Ask {
         /// The permission; nothing is asked where the same is asked already.
         permission: PermissionId,
         /// Who asks: an agent of this conversation.
         by: Actor,
-        /// The program, its arguments, folder and first message.
-        start: Box<StartRequest>,
+        /// The request.
+        request: Box<Request>,
         /// How long a person has.
         within: Millis,
     },
@@ -338,6 +340,13 @@ pub enum EngineCommand {
         permission: PermissionId,
         /// What came of it.
         outcome: StartOutcome,
+    },
+    /// Two sessions that a person allowed to talk were linked, or could not be.
+    TalkDone {
+        /// The id of the permission, unique within the conversation.
+        permission: PermissionId,
+        /// The outcome.
+        outcome: TalkOutcome,
     },
     /// What was asked is not asked any more, or something else is.
     WithdrawPermission {

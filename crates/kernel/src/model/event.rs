@@ -13,6 +13,7 @@ use crate::model::participant::{Address, AgentFacts, Kind, Part, Profile, Termin
 use crate::model::permission::{PermissionOption, Withdrawn};
 use crate::model::settings::Policy;
 use crate::model::start::{StartOutcome, StartRequest};
+use crate::model::talk::{TalkOutcome, TalkRequest};
 use crate::model::task_event::TaskEvent;
 use crate::model::time::{Millis, Timestamp};
 pub use crate::model::usage::Usage;
@@ -789,6 +790,32 @@ pub enum Event {
         /// What came of it.
         outcome: StartOutcome,
     },
+    /// A session asks to talk to one that it has not met: a permission of no turn.
+    TalkRequested {
+        /// The id of the permission, unique within the conversation.
+        permission: PermissionId,
+        /// The agent that asks.
+        participant: ParticipantId,
+        /// The other session and the first words.
+        talk: TalkRequest,
+        /// The same, as people are shown it.
+        action: String,
+        /// The options of an answer.
+        options: Vec<PermissionOption>,
+        /// When it counts as refused.
+        expires: Timestamp,
+    },
+    /// A wish to talk has an outcome.
+    TalkSettled {
+        /// The id of the permission, unique within the conversation.
+        permission: PermissionId,
+        /// The agent that asked.
+        participant: ParticipantId,
+        /// The other session and the first words.
+        talk: TalkRequest,
+        /// The outcome.
+        outcome: TalkOutcome,
+    },
     /// A person stopped everything.
     Stopped {
         /// The participant who did it.
@@ -982,6 +1009,8 @@ impl Event {
             | Event::QuestionAsked { .. }
             | Event::StartRequested { .. }
             | Event::StartSettled { .. }
+            | Event::TalkRequested { .. }
+            | Event::TalkSettled { .. }
             | Event::Stopped { .. }
             | Event::GuardTripped { .. }
             | Event::BudgetSpent { .. }
@@ -1026,6 +1055,7 @@ impl Event {
             Event::Posted(posted) => posted.lacks_person(),
             Event::Controlled { unproven, .. } | Event::Custom { unproven, .. } => *unproven,
             Event::StartSettled { outcome, .. } => *outcome == StartOutcome::Expired,
+            Event::TalkSettled { outcome, .. } => *outcome == TalkOutcome::Expired,
             other => other.from().is_none(),
         }
     }

@@ -1,13 +1,11 @@
-//! What agents ask to have started: each request is a permission of no turn, stays until a person
-//! answers it, is carried out once, and what came of it is told to whoever asked.
-//! (`docs/decisions/0023-an-agents-wish-to-start-another.md`)
+//! The wish of an agent to have a program started.
 
 use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::ids::{ParticipantId, Seq};
-use crate::model::permission::{PermissionOption, Question, Waiting};
+use crate::model::ids::ParticipantId;
+use crate::model::permission::{PermissionOption, Question};
 
 /// A program that an agent asks to have started, with all that its start does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,34 +54,6 @@ pub enum StartOutcome {
     },
     /// Nobody answered in time.
     Expired,
-}
-
-/// A request that nothing came of yet.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct OpenStart {
-    /// The event that asks.
-    pub(crate) at: Seq,
-    pub(crate) participant: ParticipantId,
-    pub(crate) start: StartRequest,
-    pub(crate) stage: Stage,
-}
-
-/// Where a request stands.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Stage {
-    /// It waits for a person.
-    Asked(Waiting),
-    /// It shall be done now.
-    Allowed,
-}
-
-impl OpenStart {
-    pub(crate) fn waiting(&self) -> Option<&Waiting> {
-        match &self.stage {
-            Stage::Asked(waiting) => Some(waiting),
-            Stage::Allowed => None,
-        }
-    }
 }
 
 impl StartRequest {

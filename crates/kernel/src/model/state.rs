@@ -14,10 +14,11 @@ use crate::model::own::Restraint;
 use crate::model::participant::{Kind, Part, Participant, TerminalReach};
 use crate::model::permission::{OpenQuestion, Settled, Settlement};
 use crate::model::refused::Refusals;
+use crate::model::request::OpenRequest;
 use crate::model::said::Said;
 use crate::model::settings::Policy;
-use crate::model::start::OpenStart;
 use crate::model::summary::{Summaries, Summary};
+use crate::model::talk::TalkRefusal;
 use crate::model::time::{Millis, Timestamp};
 use crate::planted::{self, Bug};
 
@@ -158,8 +159,10 @@ pub struct Floor {
     pub(crate) ended: VecDeque<Ended>,
     /// What came of the latest permissions, so that late answers hear of it.
     pub(crate) settled: VecDeque<Settled>,
-    /// Programs that agents asked to have started, and that nothing came of yet.
-    pub(crate) starts: BTreeMap<PermissionId, OpenStart>,
+    /// Requests of agents that have no outcome yet.
+    pub(crate) requests: BTreeMap<PermissionId, OpenRequest>,
+    /// Wishes to talk that people refused within the last hour.
+    pub(crate) refusals: Vec<TalkRefusal>,
     /// What agents' programs ask in no turn.
     pub(crate) questions: BTreeMap<PermissionId, OpenQuestion>,
     /// Who spoke last in a round, for `round_robin`.
@@ -387,7 +390,7 @@ impl Conversation {
     pub fn waits_for_people(&self) -> usize {
         let asked: usize = self.open_turns().map(|turn| turn.permissions.len()).sum();
         asked
-            + self.starts_asked().count()
+            + self.requests_asked().count()
             + self.questions_asked().count()
             + usize::from(self.held().is_some())
             + usize::from(self.awaits_person_in_gathering())

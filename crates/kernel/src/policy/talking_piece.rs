@@ -463,7 +463,7 @@ impl Decider<'_> {
                 .join(", "),
         };
         let open: usize = self.state.open_turns().map(|turn| turn.permissions.len()).sum();
-        let open = open + self.state.starts_asked().count();
+        let open = open + self.state.requests_asked().count();
         let is_here = |member: &&Member| {
             self.state.participant(&member.id).is_some() && !self.is_away(&member.id)
         };

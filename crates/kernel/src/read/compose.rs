@@ -243,6 +243,13 @@ fn your_turn(teller: &Teller<'_>, turn: &Turn) -> String {
                 hang(&state.account_of_start(start, participant, outcome))
             );
         }
+        Some(Event::TalkSettled { participant, talk, outcome, .. }) => {
+            let _ = writeln!(
+                out,
+                "What came of it: {}",
+                hang(&state.account_of_talk(talk, participant, outcome))
+            );
+        }
         Some(event @ Event::Posted(posted)) if event.is_erased() => {
             let _ = writeln!(out, "{}'s latest message was erased.", whose(state, posted));
         }

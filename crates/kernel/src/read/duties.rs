@@ -1,7 +1,7 @@
 //! What the world should be doing now. Derived from the state, never stored.
 
 use crate::model::ids::{ParticipantId, PermissionId, TurnNo};
-use crate::model::start::StartRequest;
+use crate::model::request::Request;
 use crate::model::state::{Conversation, Turn};
 use crate::model::task::Task;
 use crate::model::time::Timestamp;
@@ -19,15 +19,15 @@ pub struct Run {
     pub started: bool,
 }
 
-/// A program that should be started.
+/// A request of an agent that a person allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Start {
+pub struct Errand {
     /// The permission that allows it, once.
     pub permission: PermissionId,
-    /// Who asked for it.
+    /// The agent that asked for it.
     pub participant: ParticipantId,
-    /// The program, its arguments, folder and first message.
-    pub request: StartRequest,
+    /// The request itself.
+    pub request: Request,
 }
 
 /// Everything that should be going on.
@@ -35,8 +35,8 @@ pub struct Start {
 pub struct Duties {
     /// Turns that should be running.
     pub run: Vec<Run>,
-    /// Programs that people allowed to be started.
-    pub start: Vec<Start>,
+    /// Requests that people allowed.
+    pub requests: Vec<Errand>,
     /// When the conversation has to look at the clock.
     pub wake_at: Option<Timestamp>,
 }
@@ -53,14 +53,14 @@ impl Conversation {
             participant: turn.participant.clone(),
             started: turn.running.is_some(),
         });
-        let start = self.starts_allowed().filter(|_| !self.archived).map(
-            |(permission, participant, request)| Start {
+        let requests = self.requests_allowed().filter(|_| !self.archived).map(
+            |(permission, participant, request)| Errand {
                 permission: permission.clone(),
                 participant: participant.clone(),
                 request: request.clone(),
             },
         );
-        Duties { run: run.collect(), start: start.collect(), wake_at: self.wake_at() }
+        Duties { run: run.collect(), requests: requests.collect(), wake_at: self.wake_at() }
     }
 
     /// A participant runs one turn at a time, and none begins during a pause.

@@ -7,6 +7,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::event::{Change, Event, Fault, Outcome, Posted, To, TurnKind};
 use moothall_kernel::gathering::GatheringEvent;
 use moothall_kernel::start::StartOutcome;
+use moothall_kernel::talk::TalkOutcome;
 use serde::Serialize;
 
 /// The wire word of a plain enum.
@@ -105,6 +106,21 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
             }
             StartOutcome::Refused { by } => format!("{by} refused what {participant} asked for"),
             StartOutcome::Expired => format!("nobody answered what {participant} asked for"),
+        },
+        Event::TalkRequested { participant, action, .. } => {
+            format!("{participant} asks: {}", short(action))
+        }
+        Event::TalkSettled { participant, talk, outcome, .. } => match outcome {
+            TalkOutcome::Linked { link, .. } => {
+                format!("{participant} and {} are linked: {link}", talk.to)
+            }
+            TalkOutcome::Failed { why } => {
+                format!("{participant} could not be linked with {}: {why}", talk.to)
+            }
+            TalkOutcome::Refused { by } => {
+                format!("{by} refused that {participant} talks to {}", talk.to)
+            }
+            TalkOutcome::Expired => format!("{participant} got no answer about {}", talk.to),
         },
         Event::Stopped { by, .. } => format!("stopped by {by}"),
         Event::BudgetSpent { spent, currency, .. } => {

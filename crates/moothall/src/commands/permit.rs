@@ -101,18 +101,15 @@ pub enum PermissionEvent {
         /// The id of the permission.
         permission: String,
     },
-    /// A program that an agent had asked to have started: what came of it.
+    /// A request of no turn has an outcome: to start a program, or to talk to a session.
     Settled {
         /// The id of the permission.
         permission: String,
         /// The id of the participant that had asked.
         participant: String,
-        /// `started`, `failed`, `refused` or `expired`.
-        outcome: String,
-        /// What it is called, where it runs.
-        name: Option<String>,
-        /// Why it could not be started.
-        why: Option<String>,
+        /// The outcome.
+        #[serde(flatten)]
+        outcome: RequestOutcome,
     },
     /// It is not asked any more.
     Withdrawn {
@@ -168,15 +165,7 @@ pub fn told(envelope: &Envelope) -> Option<String> {
         PermissionEvent::Expired { .. } => {
             "nobody answered in time: it is not asked any more".to_owned()
         }
-        PermissionEvent::Settled { participant, name: Some(name), .. } => {
-            format!("what {participant} asked for runs as {name}")
-        }
-        PermissionEvent::Settled { participant, why: Some(why), .. } => {
-            format!("what {participant} asked for could not be started: {why}")
-        }
-        PermissionEvent::Settled { participant, outcome, .. } => {
-            format!("what {participant} asked for is not started: {outcome}")
-        }
+        PermissionEvent::Settled { participant, outcome, .. } => outcome.line(participant),
         PermissionEvent::Withdrawn { because, .. } if because == "not_given" => {
             "something else was asked before the answer got there".to_owned()
         }
@@ -184,6 +173,42 @@ pub fn told(envelope: &Envelope) -> Option<String> {
             "it is not asked any more: it was answered at the terminal, or given up".to_owned()
         }
     })
+}
+
+/// The outcome of a request of no turn.
+#[derive(Debug, Deserialize)]
+pub struct RequestOutcome {
+    /// `started`, `linked`, `failed`, `refused` or `expired`.
+    pub outcome: String,
+    /// The name of the session that runs.
+    name: Option<String>,
+    /// The session with which it was to be linked.
+    talk: Option<TalkTo>,
+    /// Why it could not be done.
+    why: Option<String>,
+}
+
+/// The session to which another asked to talk.
+#[derive(Debug, Deserialize)]
+struct TalkTo {
+    /// The name, as the agent wrote it.
+    to: String,
+}
+
+impl RequestOutcome {
+    /// Returns a line for a person who reads along.
+    pub fn line(&self, asker: &str) -> String {
+        let wish = match &self.talk {
+            Some(talk) => format!("{asker}'s wish to talk to {}", talk.to),
+            None => format!("what {asker} asked for"),
+        };
+        match (self.outcome.as_str(), &self.name, &self.why) {
+            ("started", Some(name), _) => format!("{wish} runs as {name}"),
+            ("linked", ..) => format!("{wish}: they are linked"),
+            (_, _, Some(why)) => format!("{wish} could not be carried out: {why}"),
+            (other, ..) => format!("{wish} is not carried out: {other}"),
+        }
+    }
 }
 
 /// The events about permissions that may still be open.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{
-    Actor, AttachAnswer, MessageSent, NewMessage, NewSession, SessionActed, SessionEntry,
+    Actor, AttachAnswer, NewMessage, NewSession, SendAnswer, SessionActed, SessionEntry,
     SessionList, StartAnswer,
 };
 
@@ -144,8 +144,16 @@ pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
         close_link: args.close_link,
         from: args.speaker.clone(),
     };
-    let sent: MessageSent =
-        context.client.post(&path(&args.session.session, "messages"), &body).await?;
+    let sent = match context.client.post(&path(&args.session.session, "messages"), &body).await? {
+        SendAnswer::Sent(sent) => sent,
+        SendAnswer::Asked(asked) if context.printer.json => {
+            return context.printer.object(&asked);
+        }
+        SendAnswer::Asked(asked) => {
+            note(&for_terminal(&asked.message));
+            return context.printer.line(&for_terminal(&asked.permission));
+        }
+    };
     if context.printer.json {
         context.printer.object(&sent)?;
     }

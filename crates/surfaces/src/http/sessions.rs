@@ -5,8 +5,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use axum::response::Response;
-use moothall_engine::door::{Action, ProgramStart};
-use moothall_engine::sessions::{Excerpt, FirstWords, Message, SessionId, Status};
+use moothall_engine::door::{Action, NewWords, ProgramStart};
+use moothall_engine::sessions::{Excerpt, FirstWords, SessionId, Status};
 
 use super::App;
 use super::once::once;
@@ -16,7 +16,7 @@ use crate::request::{Body, Params, SessionWord};
 use crate::sse;
 use crate::strict::Inbound;
 use crate::wire::{
-    Actor, AttachAnswer, ErrorBody, MessageSent, NewMessage, NewSession, ScreenAnswer,
+    Actor, AttachAnswer, ErrorBody, MessageSent, NewMessage, NewSession, ScreenAnswer, SendAnswer,
     SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAnswer, StartAsked,
 };
 
@@ -127,28 +127,25 @@ impl Inbound for NewMessage {}
         ("id" = String, Path, description = "The session."),
         ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
     ),
-    responses((status = 200, body = MessageSent), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+    responses((status = 200, body = MessageSent), (status = 202, body = StartAsked), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn send(
     State(app): State<App>,
     SessionWord(word): SessionWord,
     body: Body,
-) -> ApiResult<Json<MessageSent>> {
+) -> ApiResult<Response> {
     let NewMessage { message, direct, close_link, from } = body.read()?;
     let by = body.asker_named(from.as_deref())?;
     let (door, key) = (body.door(&app.entrance), body.idempotency(&by));
     let from = door.as_asker(by);
     let text = message.unwrap_or_default();
-    once(&app, key.as_ref(), async {
-        let to = door.session(Action::SendMessage, &word).await?.session.id;
-        let sent = ask::send(
-            &door,
-            Message { from, to: to.clone(), text, direct, close_link },
-            key.clone(),
-        )
-        .await?;
-        Ok((to, sent))
+    let Json(answer) = once(&app, key.as_ref(), async {
+        let words = NewWords { from, to: word, text, direct, close_link };
+        ask::send(&door, words, key.clone()).await
     })
-    .await
+    .await?;
+    let status =
+        if matches!(answer, SendAnswer::Asked(_)) { StatusCode::ACCEPTED } else { StatusCode::OK };
+    Ok((status, Json(answer)).into_response())
 }
 
 /// Interrupts what it does now.

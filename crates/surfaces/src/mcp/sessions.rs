@@ -1,7 +1,7 @@
 //! The MCP tools about sessions: what each takes, and what it answers.
 
-use moothall_engine::door::{Action, Door, ProgramStart};
-use moothall_engine::sessions::{Asker, Excerpt, FirstWords, Message};
+use moothall_engine::door::{Door, NewWords, ProgramStart};
+use moothall_engine::sessions::{Asker, Excerpt, FirstWords};
 use moothall_kernel::command::Actor;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
@@ -14,7 +14,7 @@ use crate::rates::Rates;
 use crate::request::not_a_person;
 use crate::wire::arguments::{EndSession, GetSessionData, ListSessions, SendMessage, StartSession};
 use crate::wire::{
-    MessageSent, NewSession, SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAsked,
+    NewSession, SendAnswer, SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAsked,
 };
 use crate::{ask, request};
 
@@ -36,21 +36,24 @@ fn asker(door: &Door, from: Option<&str>) -> ApiResult<Asker> {
 }
 
 /// Says something to a session, or in a thread.
-pub async fn send(door: &Door, rates: &Rates, asked: SendMessage) -> ApiResult<MessageSent> {
+pub async fn send(door: &Door, rates: &Rates, asked: SendMessage) -> ApiResult<SendAnswer> {
     let SendMessage { session_id, thread, message, direct, close_link, from } = asked;
     let (direct, close_link) = (direct.unwrap_or_default(), close_link.unwrap_or_default());
     let text = message.unwrap_or_default();
     match (said(session_id), said(thread)) {
         (Some(word), None) => {
             let from = asker(door, from.as_deref())?;
-            let to = door.session(Action::SendMessage, &word).await?.session.id;
-            ask::send(door, Message { from, to, text, direct, close_link }, None).await
+            let words = NewWords { from, to: word, text, direct, close_link };
+            Ok(ask::send(door, words, None).await?.1)
         }
         (None, Some(_)) if direct || close_link => {
             let message = "'direct' and 'close_link' are about a link of two sessions: give 'session_id' with them, not 'thread'.";
             Err(ApiError::new(Code::InvalidField, message))
         }
-        (None, Some(word)) => threads::say(door, rates, from.as_deref(), &word, &text).await,
+        (None, Some(word)) => {
+            let said = threads::say(door, rates, from.as_deref(), &word, &text).await?;
+            Ok(SendAnswer::Sent(said))
+        }
         (Some(_), Some(_)) | (None, None) => Err(ApiError::new(
             Code::InvalidField,
             "Give 'session_id' for a session or 'thread' for a thread, one of them.",
@@ -112,15 +115,10 @@ pub async fn start(door: &Door, asked: StartSession) -> ApiResult<Value> {
     let mut answer = json!({ "session": SessionEntry::from(&*status) });
     if let Some(message) = message {
         // The session runs whatever becomes of the message, so its failure is told beside it.
-        let message = Message {
-            from: asker,
-            to: status.session.id.clone(),
-            text: message,
-            direct,
-            close_link: false,
-        };
-        match ask::send(door, message, None).await {
-            Ok(sent) => answer["message"] = value(sent)?,
+        let to = status.session.id.to_string();
+        let words = NewWords { from: asker, to, text: message, direct, close_link: false };
+        match ask::send(door, words, None).await {
+            Ok((_, sent)) => answer["message"] = value(sent)?,
             Err(error) => answer["message_error"] = value(error.detail())?,
         }
     }

@@ -4,6 +4,7 @@ use moothall_kernel::budget::{Measure, Spent};
 use moothall_kernel::event::{Cause, Event, Guard, Posted, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::start::StartOutcome;
+use moothall_kernel::talk::TalkOutcome;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -209,7 +210,9 @@ pub fn type_word(event: &Event) -> &str {
         | Event::PermissionWithdrawn { .. }
         | Event::QuestionAsked { .. }
         | Event::StartRequested { .. }
-        | Event::StartSettled { .. } => "permission",
+        | Event::StartSettled { .. }
+        | Event::TalkRequested { .. }
+        | Event::TalkSettled { .. } => "permission",
         Event::Gathering(_) => "gathering",
         Event::TurnGranted { .. }
         | Event::TurnEnded { .. }
@@ -278,7 +281,9 @@ fn face(stream: &StreamId, event: &Event) -> Face {
         | Event::PermissionWithdrawn { .. }
         | Event::QuestionAsked { .. }
         | Event::StartRequested { .. }
-        | Event::StartSettled { .. } => Face::new(permission(stream, event)),
+        | Event::StartSettled { .. }
+        | Event::TalkRequested { .. }
+        | Event::TalkSettled { .. } => Face::new(permission(stream, event)),
         Event::PermissionAnswered { .. } => Face::new(permission(stream, event))
             .with(Meta { redacted: event.is_erased(), ..Meta::default() }),
         Event::Gathering(step) => Face::new(json!(GatheringStep::from(step))),
@@ -434,11 +439,24 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
                 StartOutcome::Refused { by } => ("refused", json!({"by": by})),
                 StartOutcome::Expired => ("expired", json!({})),
             };
-            let mut content = json!({"event": "settled", "permission": permission, "participant": participant, "start": start, "outcome": word});
-            if let (Some(content), Value::Object(facts)) = (content.as_object_mut(), facts) {
-                content.extend(facts.into_iter().filter(|(_, value)| !value.is_null()));
-            }
-            content
+            let content = json!({"event": "settled", "permission": permission, "participant": participant, "start": start, "outcome": word});
+            with_facts(content, facts)
+        }
+        Event::TalkRequested { permission, participant, talk, action, options, expires } => json!({
+            "event": "requested", "permission": permission, "turn": null, "participant": participant, "talk": talk,
+            "action": action, "complete": true, "options": OptionEntry::all(options), "expires": expires.to_string(),
+        }),
+        Event::TalkSettled { permission, participant, talk, outcome } => {
+            let (word, facts) = match outcome {
+                TalkOutcome::Linked { link, unsaid } => {
+                    ("linked", json!({"link": link, "unsaid": unsaid}))
+                }
+                TalkOutcome::Failed { why } => ("failed", json!({"why": why})),
+                TalkOutcome::Refused { by } => ("refused", json!({"by": by})),
+                TalkOutcome::Expired => ("expired", json!({})),
+            };
+            let content = json!({"event": "settled", "permission": permission, "participant": participant, "talk": talk, "outcome": word});
+            with_facts(content, facts)
         }
         Event::PermissionAnswered { permission, by, option, label, text } => {
             let label = label.as_ref().unwrap_or(option);
@@ -456,4 +474,12 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
         }
         _ => Value::Null,
     }
+}
+
+/// Adds what is known of an outcome.
+fn with_facts(mut content: Value, facts: Value) -> Value {
+    if let (Some(content), Value::Object(facts)) = (content.as_object_mut(), facts) {
+        content.extend(facts.into_iter().filter(|(_, value)| !value.is_null()));
+    }
+    content
 }

@@ -55,8 +55,8 @@ pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPass, NewPresence, N
 pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use session::{
     Adoption, AttachAnswer, DialogEntry, MessageSent, NewAnswer, NewMessage, NewSession,
-    OptionEntry, PermissionAnswered, ProgramEntry, ScreenAnswer, SessionActed, SessionDataAnswer,
-    SessionEnd, SessionEntry, SessionList, StartAnswer, StartAsked,
+    OptionEntry, PermissionAnswered, ProgramEntry, ScreenAnswer, SendAnswer, SessionActed,
+    SessionDataAnswer, SessionEnd, SessionEntry, SessionList, StartAnswer, StartAsked,
 };
 pub use state::{
     DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState,

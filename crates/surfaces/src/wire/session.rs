@@ -49,12 +49,12 @@ pub enum StartAnswer {
     Started(Box<SessionEntry>),
 }
 
-/// A person is asked whether a program may be started. What comes of it is told to whoever asked,
-/// in the same thread.
+/// A person is asked first: if a program may be started, or if two sessions may talk. The asker is
+/// told the outcome, in the same thread.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StartAsked {
-    /// Always `asked`: nothing was started yet.
+    /// Always `asked`: nothing was done yet.
     pub state: String,
     /// The permission that waits for an answer.
     pub permission: String,
@@ -69,6 +69,17 @@ impl StartAsked {
     pub fn new(thread: &StreamId, permission: &PermissionId) -> Self {
         let message = "A person is asked whether this may be started. You are told in your thread what comes of it; go on with something \
                        else, or end your turn, and do not ask again.";
+        Self::with(thread, permission, message)
+    }
+
+    /// A wish to talk that waits in a thread.
+    pub fn to_talk(thread: &StreamId, permission: &PermissionId) -> Self {
+        let message = "You share no conversation with a session of that name, so a person is asked if you may talk to it. You are told the \
+                       answer in your thread; go on with something else, or end your turn, and do not ask again.";
+        Self::with(thread, permission, message)
+    }
+
+    fn with(thread: &StreamId, permission: &PermissionId, message: &str) -> Self {
         Self {
             state: "asked".into(),
             permission: permission.to_string(),
@@ -314,6 +325,16 @@ pub struct NewMessage {
 }
 
 /// Answer of `POST /sessions/{id}/messages`, and of the tool `send_message`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(untagged)]
+pub enum SendAnswer {
+    /// A person is asked first, status 202.
+    Asked(StartAsked),
+    /// It was said, or held back, status 200.
+    Sent(MessageSent),
+}
+
+/// Words that were said to a session or in a thread, or held back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct MessageSent {
     /// The link, when there is one.

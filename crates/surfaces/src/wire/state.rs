@@ -203,7 +203,7 @@ impl ThreadState {
             participants: ParticipantsState { invited: invited(conversation) },
             queue: conversation.queued().map(CauseRef::from).collect(),
             turns: conversation.open_turns().map(|turn| OpenTurn::of(conversation, turn)).collect(),
-            starts: conversation.starts_asked().map(AskedRef::from).collect(),
+            starts: conversation.requests_asked().map(AskedRef::from).collect(),
             questions: conversation.questions_asked().map(AskedRef::from).collect(),
             upcoming: upcoming.collect(),
             replies,

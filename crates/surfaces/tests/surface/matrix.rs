@@ -189,12 +189,18 @@ fn over_session(who: Who, over: SessionAct, target: Target) -> Option<(u16, &'st
         (Who::Nobody | Who::Person, _) | (Who::Agent, SessionAct::Seeing) => &TARGETS,
         (
             Who::Agent,
-            SessionAct::Telling | SessionAct::Looking | SessionAct::Steering | SessionAct::Sitting,
+            SessionAct::Messaging
+            | SessionAct::Telling
+            | SessionAct::Looking
+            | SessionAct::Steering
+            | SessionAct::Sitting,
         )
         | (Who::Session, SessionAct::Sitting) => &[],
         (Who::Session, SessionAct::Seeing | SessionAct::Telling) => {
             &[Target::Own, Target::Started, Target::Beside]
         }
+        // Before it talks to one that it has not met, a person is asked.
+        (Who::Session, SessionAct::Messaging) => &TARGETS,
         (Who::Session, SessionAct::Looking) => &[Target::Own, Target::Started],
         (Who::Session, SessionAct::Steering) => &[Target::Started],
     };

@@ -81,10 +81,6 @@ async fn a_session_talks_to_those_it_shares_a_conversation_with_and_reads_what_i
     server.session("bob").await;
     let (ada, bob) = (stage.token("ada"), stage.token("bob"));
     let say = json!({"message": "Are you there?"});
-    assert_eq!(
-        code(&server.post_as(&ada, "/sessions/bob/messages", say.clone()).await),
-        (404, "session_not_found")
-    );
     let thread = server.thread("mention_only").await;
     let smuggled = server.post_as(&ada, "/threads", json!({"name": "mine"})).await.1["id"]
         .as_str()
@@ -360,4 +356,52 @@ async fn an_operator_lets_the_sessions_of_a_client_reach_everything() {
             "{path}: what it did not start it does not steer"
         );
     }
+}
+
+#[tokio::test]
+async fn a_session_asks_people_if_it_may_talk_to_a_name_whether_there_is_such_a_session_or_not() {
+    let (server, stage) = Server::with_terminals().await;
+    let home = server.session("ada").await;
+    server.session("bob").await;
+    let ada = stage.token("ada");
+    let say = |to: &str, text: &str| {
+        (format!("/sessions/{to}/messages"), json!({"message": text, "direct": true}))
+    };
+    let ask = async |to: &str, text: &str| {
+        let (path, body) = say(to, text);
+        server.post_as(&ada, &path, body).await
+    };
+    let (bob, nobody) = (ask("bob", "Are you there?").await, ask("nowhere", "And you?").await);
+    assert_eq!((bob.0, nobody.0), (202, 202), "{} {}", bob.1, nobody.1);
+    let shown = |answer: &Value| (answer["state"].clone(), answer["message"].clone());
+    assert_eq!(shown(&bob.1), shown(&nobody.1));
+    assert_eq!(bob.1["thread"], home["id"]);
+    let again = ask("bob", "Hello?").await.1;
+    assert_eq!(again["permission"], bob.1["permission"], "one wish for a pair is open");
+    assert_eq!(
+        names(&server.with(&ada, Method::GET, "/sessions", json!(null)).await.1, "sessions"),
+        ["ada"]
+    );
+    let home = home["id"].as_str().unwrap();
+    let answer = async |asked: &Value, option: &str| {
+        let permission = asked["permission"].as_str().unwrap();
+        let path = format!("/permissions/{permission}/answer");
+        let body = json!({"thread": home, "option": option});
+        server.as_operator(Method::POST, &path, body).await
+    };
+    assert_eq!(answer(&nobody.1, "deny").await.0, 200);
+    let refused = ask("nowhere", "Please.").await;
+    assert_eq!(code(&refused), (409, "talk_refused"));
+    assert_eq!(answer(&bob.1, "allow").await.0, 200);
+    let linked = until_linked(&server, home).await;
+    let said = ask("bob", "Thanks.").await;
+    assert_eq!((said.0, &said.1["link_state"]), (200, &json!("reused")), "{}", said.1);
+    assert_eq!(said.1["link_id"], linked);
+}
+
+/// Waits for the outcome of an allowed wish to talk. Returns the link.
+async fn until_linked(server: &Server, home: &str) -> Value {
+    let mut frames = server.stream(&format!("/threads/{home}/events/stream?after=0")).await;
+    let done = frames.until(|event| event["content"]["outcome"] == "linked").await;
+    done["content"]["link"].clone()
 }

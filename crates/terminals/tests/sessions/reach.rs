@@ -10,6 +10,7 @@ use moothall_kernel::command::{ClientCommand, Control};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::start::StartOutcome;
+use moothall_kernel::talk::{TalkOutcome, TalkRequest};
 use moothall_terminals::SessionsConfig;
 
 use super::*;
@@ -346,4 +347,57 @@ async fn a_session_outlives_the_conversation_that_it_was_asked_in() {
         room.restart().await;
         assert_eq!(room.sessions().list(false).len(), 1);
     }
+}
+
+/// A session asks to talk to another by name, and a person answers.
+async fn ask_talk(room: &Room, asker: &SessionId, to: &str, option: &str) {
+    let talk = TalkRequest { to: to.into(), message: "Are you there?".into() };
+    let (home, permission) = room.sessions().ask_talk(asker, talk).await.unwrap();
+    assert_eq!(home, *asker);
+    let answer = ClientCommand::AnswerPermission {
+        permission,
+        option: option.into(),
+        text: None,
+        by: Actor::human("user"),
+    };
+    room.hall.submit(asker, answer, None).await.unwrap();
+}
+
+async fn talks(room: &Room, asker: &SessionId) -> Vec<TalkOutcome> {
+    let events = room.hall.read(asker, moothall_kernel::ids::Seq(0), None).await.unwrap().events;
+    let outcome = |recorded: Recorded| match recorded.event {
+        Event::TalkSettled { outcome, .. } => Some(outcome),
+        _ => None,
+    };
+    events.into_iter().filter_map(outcome).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wish_to_talk_is_one_link_once_a_person_allows_it_though_the_server_dies_at_once() {
+    let mut room = Room::new().await;
+    let (asker, other) = (room.start().await, room.start().await);
+    let name = room.sessions().find(other.as_str()).unwrap().session.name;
+    ask_talk(&room, &asker, name.as_str(), "allow").await;
+    room.restart().await;
+    let came =
+        eventually(async || Some(talks(&room, &asker).await).filter(|came| !came.is_empty())).await;
+    let links = room.sessions().links(Some(&asker)).await.unwrap();
+    let [link] = links.as_slice() else { panic!("{links:?}") };
+    assert_eq!(came, [TalkOutcome::Linked { link: link.id.clone(), unsaid: None }]);
+    let heard = room.takes(&other, 1).await;
+    assert!(heard.contains("Are you there?"), "{heard}");
+    let told = room.takes(&asker, 1).await;
+    assert!(told.contains("asked to talk to"), "{told}");
+    assert!(caller(&room, &asker).await.reach.includes(&link.id));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wish_to_talk_to_a_name_that_no_session_bears_is_asked_alike_and_fails_when_allowed() {
+    let room = Room::new().await;
+    let asker = room.start().await;
+    ask_talk(&room, &asker, "nowhere", "allow").await;
+    let came =
+        eventually(async || Some(talks(&room, &asker).await).filter(|came| !came.is_empty())).await;
+    assert!(matches!(came.as_slice(), [TalkOutcome::Failed { .. }]), "{came:?}");
+    assert!(room.sessions().links(Some(&asker)).await.unwrap().is_empty());
 }

@@ -165,7 +165,7 @@ impl World {
                 self.servers[room].wake = at;
                 self.look_after_remotes(room);
             }
-            Output::Begin { start } => self.begin_start(room, &start)?,
+            Output::CarryOut { errand } => self.begin_errand(room, &errand)?,
             Output::Close { why } => self.closed(room, &why)?,
             Output::Count { events, .. } => {
                 let state = self.servers[room].host.conversation();
@@ -234,7 +234,7 @@ impl World {
             | Output::Lapse { .. }
             | Output::Begun { .. }
             | Output::Permit { .. }
-            | Output::Begin { .. }
+            | Output::CarryOut { .. }
             | Output::Wake { .. }
             | Output::Close { .. } => None,
         }
@@ -404,7 +404,7 @@ impl World {
 /// Whether a conversation has anything that a clock could change.
 pub(crate) fn waits_for_time(server: &Server) -> bool {
     let duties = server.host.committed().duties();
-    !duties.run.is_empty() || !duties.start.is_empty() || duties.wake_at.is_some()
+    !duties.run.is_empty() || !duties.requests.is_empty() || duties.wake_at.is_some()
 }
 
 /// The event that answers a request is about what was asked.

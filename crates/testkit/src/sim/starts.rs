@@ -1,14 +1,16 @@
 //! Programs that agents ask to have started: who asks, and the part of the engine that starts them.
 
 use moothall_kernel::command::{Actor, EngineCommand};
-use moothall_kernel::duties::Start;
+use moothall_kernel::duties::Errand;
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::permission::{PermissionOption, Question, Withdrawn};
+use moothall_kernel::request::Request;
 use moothall_kernel::start::{StartOutcome, StartRequest};
+use moothall_kernel::talk::{TalkOutcome, TalkRequest};
 use moothall_kernel::time::Millis;
 
 use super::check::Objection;
-use super::server::{Request, Told};
+use super::server::{self, Told};
 use super::world::{World, object};
 
 /// Pause before an outcome that was not kept is told again, in milliseconds.
@@ -19,7 +21,7 @@ const RETRY: i64 = 1_000;
 pub(crate) struct Beginning {
     room: usize,
     permission: PermissionId,
-    outcome: StartOutcome,
+    done: EngineCommand,
     /// When what came of it is told, for the first time or again.
     pub(crate) due: i64,
 }
@@ -33,20 +35,25 @@ impl World {
             return self.ask_in_no_turn(room, permission);
         }
         let number = self.rng.below(3);
-        let start = StartRequest {
-            client: "codex".into(),
-            args: Vec::new(),
-            folder: format!("/srv/{number}"),
-            name: None,
-            message: (number > 0).then(|| "begin".to_owned()),
-            direct: number > 1,
+        let request = if self.rng.chance(30) {
+            Request::Talk(TalkRequest {
+                to: format!("s{number}").as_str().into(),
+                message: "hi".into(),
+            })
+        } else {
+            Request::Start(StartRequest {
+                client: "codex".into(),
+                args: Vec::new(),
+                folder: format!("/srv/{number}"),
+                name: None,
+                message: (number > 0).then(|| "begin".to_owned()),
+                direct: number > 1,
+            })
         };
         let within = Millis(self.rng.between(1_000, 9_000_000));
         let by = Actor::named(self.somebody(room));
-        self.client(
-            room,
-            EngineCommand::AskStart { permission, by, start: Box::new(start), within },
-        );
+        let request = Box::new(request);
+        self.client(room, EngineCommand::Ask { permission, by, request, within });
     }
 
     /// Somebody's program asks something in no turn, perhaps once more, or asks it no longer.
@@ -72,9 +79,9 @@ impl World {
         self.client(room, command);
     }
 
-    /// The host wants a program started, however often it says so.
-    pub(crate) fn begin_start(&mut self, room: usize, start: &Start) -> Result<(), Objection> {
-        let permission = &start.permission;
+    /// The host wants a request carried out, however often it says so.
+    pub(crate) fn begin_errand(&mut self, room: usize, errand: &Errand) -> Result<(), Objection> {
+        let permission = &errand.permission;
         // A host that was replaced may have settled it: the newer one finds that out with its next
         // append.
         if self.servers[room].host.committed().head() < self.benches[room].room.head {
@@ -94,18 +101,39 @@ impl World {
             .iter()
             .any(|known| known.room == room && known.permission == *permission)
         {
-            let outcome = match self.rng.below(3) {
-                0 => StartOutcome::Failed { why: "no such program".into() },
-                _ => StartOutcome::Started {
-                    session: permission.to_string(),
-                    name: "codex-1".into(),
-                    unsaid: None,
-                },
-            };
+            let done = self.done(errand);
             let due = self.time + self.rng.between(1, 20_000) as i64;
-            self.beginnings.push(Beginning { room, permission: permission.clone(), outcome, due });
+            self.beginnings.push(Beginning { room, permission: permission.clone(), done, due });
         }
         Ok(())
+    }
+
+    /// The outcome of a request that was carried out, or could not be.
+    fn done(&mut self, errand: &Errand) -> EngineCommand {
+        let permission = errand.permission.clone();
+        let fails = self.rng.below(3) == 0;
+        match &errand.request {
+            Request::Start(_) => {
+                let outcome = if fails {
+                    StartOutcome::Failed { why: "no such program".into() }
+                } else {
+                    let (session, name) = (permission.to_string(), "codex-1".into());
+                    StartOutcome::Started { session, name, unsaid: None }
+                };
+                EngineCommand::StartDone { permission, outcome }
+            }
+            Request::Talk(_) => {
+                let outcome = if fails {
+                    TalkOutcome::Failed { why: "no such session".into() }
+                } else {
+                    TalkOutcome::Linked {
+                        link: permission.to_string().as_str().into(),
+                        unsaid: None,
+                    }
+                };
+                EngineCommand::TalkDone { permission, outcome }
+            }
+        }
     }
 
     /// What came of starts is told until it is kept.
@@ -114,12 +142,11 @@ impl World {
         self.beginnings.retain_mut(|known| {
             let owed = benches[known.room].room.starts.contains_key(&known.permission);
             if owed && known.due <= now {
-                let command = EngineCommand::StartDone {
-                    permission: known.permission.clone(),
-                    outcome: known.outcome.clone(),
-                };
+                let command = known.done.clone();
                 let key = Some(format!("start {}", known.permission));
-                servers[known.room].queue.push_back(Told::Asked(Request::new(command, key)));
+                servers[known.room]
+                    .queue
+                    .push_back(Told::Asked(server::Request::new(command, key)));
                 known.due = now + RETRY;
             }
             owed

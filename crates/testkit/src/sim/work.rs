@@ -264,7 +264,8 @@ impl World {
             match recorded.event {
                 Event::PermissionRequested { permission, .. }
                 | Event::QuestionAsked { permission, .. }
-                | Event::StartRequested { permission, .. } => open.push(permission),
+                | Event::StartRequested { permission, .. }
+                | Event::TalkRequested { permission, .. } => open.push(permission),
                 Event::PermissionAnswered { permission, .. }
                 | Event::PermissionExpired { permission }
                 | Event::PermissionWithdrawn { permission, .. } => {

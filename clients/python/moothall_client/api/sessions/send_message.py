@@ -9,6 +9,7 @@ from ...client import AuthenticatedClient, Client
 from ...models.error_body import ErrorBody
 from ...models.message_sent import MessageSent
 from ...models.new_message import NewMessage
+from ...models.start_asked import StartAsked
 from ...types import UNSET, Response, Unset
 
 
@@ -39,11 +40,16 @@ def _get_kwargs(
 
 def _parse_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> ErrorBody | MessageSent | None:
+) -> ErrorBody | MessageSent | StartAsked | None:
     if response.status_code == 200:
         response_200 = MessageSent.from_dict(response.json())
 
         return response_200
+
+    if response.status_code == 202:
+        response_202 = StartAsked.from_dict(response.json())
+
+        return response_202
 
     if 400 <= response.status_code <= 499:
         response_4xx = ErrorBody.from_dict(response.json())
@@ -63,7 +69,7 @@ def _parse_response(
 
 def _build_response(
     *, client: AuthenticatedClient | Client, response: httpx.Response
-) -> Response[ErrorBody | MessageSent]:
+) -> Response[ErrorBody | MessageSent | StartAsked]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -78,7 +84,7 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: NewMessage,
     idempotency_key: str | Unset = UNSET,
-) -> Response[ErrorBody | MessageSent]:
+) -> Response[ErrorBody | MessageSent | StartAsked]:
     """Says something to it. With a session's token, `direct` talks over a link of the two and
     `close_link` ends it.
 
@@ -92,7 +98,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorBody | MessageSent]
+        Response[ErrorBody | MessageSent | StartAsked]
     """
 
     kwargs = _get_kwargs(
@@ -114,7 +120,7 @@ def sync(
     client: AuthenticatedClient,
     body: NewMessage,
     idempotency_key: str | Unset = UNSET,
-) -> ErrorBody | MessageSent | None:
+) -> ErrorBody | MessageSent | StartAsked | None:
     """Says something to it. With a session's token, `direct` talks over a link of the two and
     `close_link` ends it.
 
@@ -128,7 +134,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorBody | MessageSent
+        ErrorBody | MessageSent | StartAsked
     """
 
     return sync_detailed(
@@ -145,7 +151,7 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: NewMessage,
     idempotency_key: str | Unset = UNSET,
-) -> Response[ErrorBody | MessageSent]:
+) -> Response[ErrorBody | MessageSent | StartAsked]:
     """Says something to it. With a session's token, `direct` talks over a link of the two and
     `close_link` ends it.
 
@@ -159,7 +165,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorBody | MessageSent]
+        Response[ErrorBody | MessageSent | StartAsked]
     """
 
     kwargs = _get_kwargs(
@@ -179,7 +185,7 @@ async def asyncio(
     client: AuthenticatedClient,
     body: NewMessage,
     idempotency_key: str | Unset = UNSET,
-) -> ErrorBody | MessageSent | None:
+) -> ErrorBody | MessageSent | StartAsked | None:
     """Says something to it. With a session's token, `direct` talks over a link of the two and
     `close_link` ends it.
 
@@ -193,7 +199,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorBody | MessageSent
+        ErrorBody | MessageSent | StartAsked
     """
 
     return (

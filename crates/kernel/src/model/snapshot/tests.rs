@@ -16,14 +16,16 @@ use crate::model::permission::{
     OpenQuestion, PermissionOption, Settled, Settlement, Waiting, Withdrawn,
 };
 use crate::model::refused::{Refusals, Refused};
+use crate::model::request::{OpenRequest, Request, Stage};
 use crate::model::said::Said;
 use crate::model::settings::{Policy, PolicyName};
-use crate::model::start::{OpenStart, Stage, StartRequest};
+use crate::model::start::StartRequest;
 use crate::model::state::{
     Asked, Contribution, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Owner,
     Reply, Round, Running, Spending, Spoken, Tombstone, Turn, Waited,
 };
 use crate::model::summary::{Summaries, Summary};
+use crate::model::talk::TalkRefusal;
 use crate::model::task::{NewConversation, Task, TaskStatus, TaskTerms};
 use crate::model::time::{Millis, Timestamp};
 
@@ -73,8 +75,10 @@ fn floor() -> Floor {
         message: Some("m".into()),
         direct: true,
     };
-    let open =
-        |stage| OpenStart { at: Seq(5), participant: "a".into(), start: start.clone(), stage };
+    let open = |stage| {
+        let request = Request::Start(start.clone());
+        OpenRequest { at: Seq(5), participant: "a".into(), request, stage }
+    };
     let how = [
         Settlement::Answered { by: "user".into(), option: "yes".into(), label: "Yes".into() },
         Settlement::Expired,
@@ -107,7 +111,8 @@ fn floor() -> Floor {
             .into_iter()
             .map(|how| Settled { permission: PermissionId::new("p"), at: at(6), how })
             .collect(),
-        starts: BTreeMap::from([
+        refusals: vec![TalkRefusal { participant: "a".into(), to: "b".into(), until: at(9) }],
+        requests: BTreeMap::from([
             (PermissionId::new("q"), open(Stage::Asked(waiting()))),
             (PermissionId::new("r"), open(Stage::Allowed)),
         ]),

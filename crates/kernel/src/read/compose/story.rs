@@ -150,12 +150,12 @@ fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> V
                 story.extend(waiting.drain(..).filter_map(|said| words(recorded.seq, said)));
             }
             Event::StartSettled { participant, start, outcome, .. } => {
-                let posted = Posted::of_server(state.account_of_start(start, participant, outcome));
-                story.push(Utterance {
-                    at: recorded.seq,
-                    recorded,
-                    posted: Source::Outcome(Box::new(posted)),
-                });
+                let account = state.account_of_start(start, participant, outcome);
+                story.push(outcome_of(recorded, account));
+            }
+            Event::TalkSettled { participant, talk, outcome, .. } => {
+                let account = state.account_of_talk(talk, participant, outcome);
+                story.push(outcome_of(recorded, account));
             }
             Event::Gathering(step) => {
                 let announced = (state.rules().announcement)(state, step);
@@ -170,6 +170,12 @@ fn told<'a>(state: &Conversation, material: &Material<'a>, viewer: &Viewer) -> V
     }
     story.retain(|words| visible(&words.recorded.event, viewer));
     story
+}
+
+/// The outcome of a request, as something that was said.
+fn outcome_of(recorded: &Recorded, account: String) -> Utterance<'_> {
+    let posted = Source::Outcome(Box::new(Posted::of_server(account)));
+    Utterance { at: recorded.seq, recorded, posted }
 }
 
 /// Messages from before the events, in the order in which they took effect, as far as that is

@@ -170,18 +170,31 @@ fn engine_command(
             participant: who.into(),
             question: Box::new(Question::new(rest[1..].join(" "), options())),
         },
-        ("ask-start", who) => EngineCommand::AskStart {
+        ("ask-start", who) => EngineCommand::Ask {
             permission: PermissionId::new("p1"),
             by: Actor::named(who),
-            start: Box::new(StartRequest {
+            request: Box::new(Request::Start(StartRequest {
                 client: rest.get(1).copied().unwrap_or("claude").into(),
                 args: rest.iter().skip(2).map(|arg| (*arg).to_owned()).collect(),
                 folder: "/src".into(),
                 name: None,
                 message: None,
                 direct: false,
-            }),
+            })),
             within: Millis::from_secs(600),
+        },
+        ("ask-talk", who) => EngineCommand::Ask {
+            permission: PermissionId::new("p1"),
+            by: Actor::named(who),
+            request: Box::new(Request::Talk(TalkRequest {
+                to: rest.get(1).copied().unwrap_or("builder").into(),
+                message: rest[2..].join(" "),
+            })),
+            within: Millis::from_secs(600),
+        },
+        ("talk-done", link) => EngineCommand::TalkDone {
+            permission: PermissionId::new("p1"),
+            outcome: TalkOutcome::Linked { link: link.into(), unsaid: None },
         },
         ("start-done", name) => EngineCommand::StartDone {
             permission: PermissionId::new("p1"),

@@ -302,15 +302,9 @@ impl Room {
                     ),
                 }))
             }
-            PermissionEvent::Settled { participant, outcome, name, why, .. } => {
-                let asker = who(&participant);
-                Some(Item::Status(match (outcome.as_str(), name, why) {
-                    ("started", Some(name), _) => format!("what {asker} asked for runs as {name}"),
-                    ("failed", _, Some(why)) => {
-                        format!("what {asker} asked for could not be started: {why}")
-                    }
-                    _ => return None,
-                }))
+            PermissionEvent::Settled { participant, outcome, .. } => {
+                let is_told = !matches!(outcome.outcome.as_str(), "refused" | "expired");
+                is_told.then(|| Item::Status(outcome.line(&who(&participant))))
             }
             PermissionEvent::Expired { .. } => {
                 let asker =

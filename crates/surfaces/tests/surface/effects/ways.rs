@@ -198,7 +198,7 @@ impl Way {
 
     /// True if a caller that may not do it gets a card for a person in place of a refusal.
     pub fn may_ask(self) -> bool {
-        matches!(self, Way::Start | Way::McpStart)
+        matches!(self, Way::Start | Way::McpStart | Way::SendMessage | Way::McpSend)
     }
 
     /// True if the program of a session may, in its own places and with those that it has met.

@@ -10,7 +10,7 @@ use moothall_kernel::view::Viewer;
 use super::Verdict;
 
 /// Kinds that are for everyone.
-const PUBLIC: [&str; 21] = [
+const PUBLIC: [&str; 23] = [
     "created",
     "renamed",
     "archived",
@@ -27,6 +27,8 @@ const PUBLIC: [&str; 21] = [
     "question_asked",
     "start_requested",
     "start_settled",
+    "talk_requested",
+    "talk_settled",
     "stopped",
     "held",
     "budget_spent",

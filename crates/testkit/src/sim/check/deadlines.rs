@@ -117,7 +117,8 @@ impl Checker for Deadlines {
                 }
                 Ok(())
             }
-            Event::StartRequested { permission, expires, .. } => {
+            Event::StartRequested { permission, expires, .. }
+            | Event::TalkRequested { permission, expires, .. } => {
                 self.starts.insert(permission.clone(), *expires);
                 Ok(())
             }

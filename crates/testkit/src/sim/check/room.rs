@@ -302,7 +302,7 @@ impl Room {
                 }
             }
             Event::Gathering(step) => self.note_gathering(step),
-            Event::StartRequested { permission, .. } => {
+            Event::StartRequested { permission, .. } | Event::TalkRequested { permission, .. } => {
                 self.starts.insert(permission.clone(), false);
             }
             Event::PermissionAnswered { permission, option, .. } => {
@@ -315,6 +315,7 @@ impl Room {
                 self.questions.insert(permission.clone(), participant.clone());
             }
             Event::StartSettled { permission, .. }
+            | Event::TalkSettled { permission, .. }
             | Event::PermissionWithdrawn { permission, .. } => {
                 self.starts.remove(permission);
                 self.questions.remove(permission);

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{ParticipantId, PermissionId};
 use moothall_kernel::start::StartOutcome;
+use moothall_kernel::talk::TalkOutcome;
 
 use super::{Checker, Room, Scene, Verdict};
 
@@ -22,6 +23,7 @@ impl Checker for Starts {
     fn event(&mut self, room: &Room, _scene: &Scene<'_>, recorded: &Recorded) -> Verdict {
         match &recorded.event {
             Event::StartRequested { participant, .. }
+            | Event::TalkRequested { participant, .. }
             | Event::QuestionAsked { participant, .. }
                 if !room.is_agent(participant) =>
             {
@@ -30,18 +32,20 @@ impl Checker for Starts {
             Event::QuestionAsked { permission, .. } if room.questions.contains_key(permission) => {
                 Err(format!("{permission} is asked twice"))
             }
-            Event::StartSettled { permission, .. } if !self.settled.insert(permission.clone()) => {
+            Event::StartSettled { permission, .. } | Event::TalkSettled { permission, .. }
+                if !self.settled.insert(permission.clone()) =>
+            {
                 Err(format!("{permission} was settled twice"))
             }
             Event::StartSettled { permission, outcome, .. } => {
                 let carried_out =
                     matches!(outcome, StartOutcome::Started { .. } | StartOutcome::Failed { .. });
-                let allowed = room.starts.get(permission) == Some(&true);
-                if carried_out == allowed {
-                    Ok(())
-                } else {
-                    Err(format!("{permission} came to {outcome:?}; allowed: {allowed}"))
-                }
+                settled(room, permission, carried_out)
+            }
+            Event::TalkSettled { permission, outcome, .. } => {
+                let carried_out =
+                    matches!(outcome, TalkOutcome::Linked { .. } | TalkOutcome::Failed { .. });
+                settled(room, permission, carried_out)
             }
             _ => Ok(()),
         }
@@ -61,5 +65,15 @@ impl Checker for Starts {
             }
             None => Ok(()),
         }
+    }
+}
+
+/// A request is carried out exactly if a person allowed it.
+fn settled(room: &Room, permission: &PermissionId, carried_out: bool) -> Verdict {
+    let allowed = room.starts.get(permission) == Some(&true);
+    if carried_out == allowed {
+        Ok(())
+    } else {
+        Err(format!("{permission} was carried out: {carried_out}; allowed: {allowed}"))
     }
 }

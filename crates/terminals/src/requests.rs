@@ -1,0 +1,175 @@
+//! Requests of agents: people are asked in the conversation of the asker, and what one of them
+//! allows is carried out once.
+
+use std::collections::BTreeSet;
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+use moothall_engine::answers::{HallError, Idempotency};
+use moothall_engine::sessions::{Asker, Message, SessionError, SessionId, is_session, session_of};
+use moothall_kernel::command::{Actor, EngineCommand};
+use moothall_kernel::duties::Errand;
+use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+use moothall_kernel::request::Request;
+use moothall_kernel::start::StartOutcome;
+use moothall_kernel::talk::{TalkOutcome, TalkRequest};
+use moothall_kernel::time::Millis;
+use uuid::Uuid;
+
+use crate::directory::Sessions;
+
+/// How long people have to answer. Nothing stands still meanwhile.
+const ASK_MAX: Millis = Millis::from_secs(24 * 3600);
+/// Pause before a retry of what could not be kept.
+const RETRY: Duration = Duration::from_secs(1);
+/// The principal of the keys under which requests are carried out.
+const PRINCIPAL: &str = "moothall:start";
+
+impl Sessions {
+    /// Asks people, in the home of a session, if it may talk to another. Whether there is such a
+    /// session is looked up when a person allows it, so that the asker learns nothing before.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing is asked then.
+    pub async fn ask_talk(
+        &self,
+        own: &SessionId,
+        talk: TalkRequest,
+    ) -> Result<(StreamId, PermissionId), SessionError> {
+        let by = self.name_at_home(own).await?;
+        self.ask_people(own.clone(), by, Request::Talk(talk)).await
+    }
+
+    /// Asks people in a conversation. The same request that waits already is the same permission.
+    pub(crate) async fn ask_people(
+        &self,
+        room: StreamId,
+        by: Actor,
+        request: Request,
+    ) -> Result<(StreamId, PermissionId), SessionError> {
+        let hall = self.hall()?;
+        let permission = PermissionId::new(Uuid::new_v4().simple().to_string());
+        let (asker, wanted) = (by.id.clone(), request.clone());
+        let request = Box::new(request);
+        let ask = EngineCommand::Ask { permission, by, request, within: ASK_MAX };
+        hall.submit(&room, ask, None).await?;
+        let asked =
+            hall.view(&room, move |state| state.request_asked(&asker, &wanted).cloned()).await?;
+        let asked = asked.ok_or_else(|| {
+            SessionError::Conflict("It was answered just now; look at what was said.".into())
+        })?;
+        Ok((room, asked))
+    }
+
+    /// The participant that a session is in its own home.
+    pub(crate) async fn name_at_home(&self, own: &StreamId) -> Result<Actor, SessionError> {
+        let wanted = own.clone();
+        let hall = self.hall()?;
+        let here = hall.view(own, move |state| {
+            let found = state.participants().iter().find(|one| is_session(one, &wanted));
+            found.map(|one| one.id.clone())
+        });
+        let id = here.await?.ok_or_else(|| {
+            SessionError::Conflict("The session is no longer in its own home.".into())
+        })?;
+        Ok(Actor::named(id))
+    }
+
+    /// The session of the participant that asked, if it is one.
+    pub(crate) async fn asker_of(
+        &self,
+        stream: &StreamId,
+        asker: &ParticipantId,
+    ) -> Result<Option<SessionId>, SessionError> {
+        let (asker, hall) = (asker.clone(), self.hall()?);
+        Ok(hall.view(stream, move |state| session_of(state.participant(&asker)?)).await?)
+    }
+
+    /// Carries out what a person allowed, once however often it is asked, and tells the
+    /// conversation the outcome.
+    pub(crate) fn carry_out(&self, stream: &StreamId, errand: &Errand) {
+        if !self.errands().insert(errand.permission.clone()) {
+            return;
+        }
+        let (own, stream, errand) = (self.clone(), stream.clone(), errand.clone());
+        tokio::spawn(async move {
+            let permission = errand.permission.clone();
+            let done = match &errand.request {
+                Request::Start(start) => {
+                    let started = own.start_allowed(&stream, &errand, start).await;
+                    let outcome = started
+                        .unwrap_or_else(|error| StartOutcome::Failed { why: error.to_string() });
+                    EngineCommand::StartDone { permission, outcome }
+                }
+                Request::Talk(talk) => {
+                    let linked = own.talk_allowed(&stream, &errand, talk).await;
+                    let outcome = linked
+                        .unwrap_or_else(|error| TalkOutcome::Failed { why: error.to_string() });
+                    EngineCommand::TalkDone { permission, outcome }
+                }
+            };
+            // A program that runs has to be known.
+            own.tell_until_kept(&stream, done).await;
+            own.errands().remove(&errand.permission);
+        });
+    }
+
+    fn errands(&self) -> MutexGuard<'_, BTreeSet<PermissionId>> {
+        self.shared.errands.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Links the asker with the session that it named, and says its first words there.
+    async fn talk_allowed(
+        &self,
+        stream: &StreamId,
+        errand: &Errand,
+        talk: &TalkRequest,
+    ) -> Result<TalkOutcome, SessionError> {
+        let own = self.asker_of(stream, &errand.participant).await?;
+        let own = own.ok_or_else(|| {
+            SessionError::Conflict("The session is no longer in its own home.".into())
+        })?;
+        let to = self.find(talk.to.as_str())?.session.id;
+        let message = Message {
+            from: Asker::Session(own),
+            to,
+            text: talk.message.clone(),
+            direct: true,
+            close_link: false,
+        };
+        let sent = self.send_once(message, Some(errand_key(&errand.permission, "talk"))).await?;
+        let unsaid =
+            sent.held.map(|word| format!("the link is {word} until a person speaks there"));
+        Ok(TalkOutcome::Linked { link: sent.stream, unsaid })
+    }
+
+    /// Tells a conversation something until it is kept, or never can be.
+    pub(crate) async fn tell_until_kept(&self, stream: &StreamId, command: EngineCommand) {
+        loop {
+            let Ok(hall) = self.hall() else { return };
+            match hall.submit(stream, command.clone(), None).await {
+                Ok(_)
+                | Err(
+                    HallError::ShuttingDown
+                    | HallError::Rejected(_)
+                    | HallError::NotFound(_)
+                    | HallError::Deleted(_),
+                ) => return,
+                Err(error) => {
+                    tracing::warn!(%stream, %error, "what came of a question is not kept yet")
+                }
+            }
+            drop(hall);
+            tokio::time::sleep(RETRY).await;
+        }
+    }
+}
+
+/// The key under which a part of a request is done once.
+pub(crate) fn errand_key(permission: &PermissionId, part: &str) -> Idempotency {
+    Idempotency {
+        principal: PRINCIPAL.into(),
+        key: format!("{permission}:{part}"),
+        fingerprint: permission.to_string(),
+    }
+}
