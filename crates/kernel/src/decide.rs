@@ -15,7 +15,7 @@ mod summaries;
 pub mod gatherings;
 pub mod tasks;
 mod orders;
-mod own;
+pub(crate) mod own;
 
 pub use budgets::{RAISE_MAX, check_raise};
 

@@ -40,5 +40,5 @@ pub use model::{
     refused, request, start, state, summary, talk, task, task_command, time, voices,
 };
 pub use read::gathering as gathering_view;
-pub use read::{compose, duties, preview, search, view};
+pub use read::{compose, duties, guards, preview, search, view};
 pub use text::{mentions, names, pass, slash};

@@ -8,3 +8,4 @@ pub mod compose;
 pub mod search;
 pub mod preview;
 pub mod gathering;
+pub mod guards;

@@ -2,16 +2,33 @@
 //! watched. Who is nominated, and what a step is, says the policy's row; here is what policies
 //! share.
 
+use std::collections::VecDeque;
+
 use crate::decide::Decider;
 use crate::model::event::{Cause, Event, Guard, TurnKind, Why, WhyNot};
 use crate::model::ids::ParticipantId;
-use crate::model::state::{PAIR_MAX, PAIR_WINDOW, Spoken};
+use crate::model::state::{Conversation, PAIR_MAX, PAIR_WINDOW, Spoken};
 use crate::model::time::Timestamp;
 
 /// The same words so often within the repeat detector's window trip it.
-const REPEATS_MAX: usize = 3;
+pub(crate) const REPEATS_MAX: usize = 3;
 /// Why words without proof wake nobody while a guard holds the floor.
 const HELD_FOR_PROOF: &str = "a guard holds the floor until a person who can prove it goes on";
+
+impl Conversation {
+    /// Counts the times within the window at which the words of one agent woke another.
+    pub(crate) fn pair_count(&self, pair: &(ParticipantId, ParticipantId), now: Timestamp) -> usize {
+        let since = now - PAIR_WINDOW;
+        let recent = |times: &VecDeque<Timestamp>| times.iter().filter(|at| **at > since).count();
+        self.guards.pairs.get(pair).map_or(0, recent)
+    }
+
+    /// Counts how often the newest words stand among the latest ones, themselves included.
+    pub(crate) fn repeat_count(&self) -> usize {
+        let recent = &self.guards.recent;
+        recent.back().map_or(0, |last| recent.iter().filter(|hash| *hash == last).count())
+    }
+}
 
 impl Decider<'_> {
     /// Moves the floor until it has to wait for somebody.
@@ -129,11 +146,8 @@ impl Decider<'_> {
         if self.state.task().is_some() {
             return None;
         }
-        let since = self.now - PAIR_WINDOW;
-        let recent = |times: &std::collections::VecDeque<Timestamp>| {
-            times.iter().filter(|at| **at > since).count() >= PAIR_MAX
-        };
-        guards.pairs.get(&(by.clone(), woken.clone())).is_some_and(recent).then_some(Guard::Pair)
+        let count = self.state.pair_count(&(by.clone(), woken.clone()), self.now);
+        (count >= PAIR_MAX).then_some(Guard::Pair)
     }
 
     /// A guard takes the floor. Everyone sees this event, and so is told once.
@@ -143,10 +157,7 @@ impl Decider<'_> {
 
     /// Watches what crosses a link. (Ruling 18.)
     pub(crate) fn guard_exchanges(&mut self) {
-        let recent = &self.state.guards.recent;
-        let repeated = recent
-            .back()
-            .is_some_and(|last| recent.iter().filter(|hash| *hash == last).count() >= REPEATS_MAX);
+        let repeated = self.state.repeat_count() >= REPEATS_MAX;
         self.guard(repeated.then_some(Guard::Repeat));
     }
 

@@ -42,8 +42,13 @@ impl Conversation {
 
     /// True if words of a person without proof would lift a hold now.
     pub(crate) fn may_lift(&self, now: Timestamp) -> bool {
+        self.lifts_left(now) > 0
+    }
+
+    /// Returns how often words without proof still lift a hold within the hour.
+    pub(crate) fn lifts_left(&self, now: Timestamp) -> usize {
         let recent = |at: &&Timestamp| now.since(**at) < LIFTS_WINDOW;
-        self.restraint.lifts.iter().filter(recent).count() < LIFTS_MAX
+        LIFTS_MAX.saturating_sub(self.restraint.lifts.iter().filter(recent).count())
     }
 }
 

@@ -15,13 +15,18 @@ impl Conversation {
     /// True if a message of this sender finds no place in the queue. Late answers of agents take no
     /// place: the turns that are granted bound their number.
     pub(crate) fn is_queue_full(&self, sender: &ParticipantId) -> bool {
-        let most = usize::try_from(self.policy.max_queued_messages).unwrap_or(usize::MAX);
-        let (mut all, mut own) = (0, 0);
-        for cause in self.queued() {
-            all += 1;
-            own += usize::from(cause.from == *sender);
-        }
-        all >= most || own >= most / SHARE_OF_ONE
+        let own = self.queued().filter(|cause| cause.from == *sender).count();
+        self.queued().count() >= self.queue_max() || own >= self.queue_share()
+    }
+
+    /// Returns how many messages wait at most.
+    pub(crate) fn queue_max(&self) -> usize {
+        usize::try_from(self.policy.max_queued_messages).unwrap_or(usize::MAX)
+    }
+
+    /// Returns how many of them may be one sender's.
+    pub(crate) fn queue_share(&self) -> usize {
+        self.queue_max() / SHARE_OF_ONE
     }
 }
 

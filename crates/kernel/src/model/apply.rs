@@ -169,14 +169,16 @@ impl Conversation {
             }
             Event::Stopped { by, holds } => {
                 self.restraint.stop =
-                    holds.then(|| Stop { by: by.clone(), excused: BTreeSet::new() });
+                    holds.then(|| Stop { by: by.clone(), at: Some(ts), excused: BTreeSet::new() });
                 self.empty_queue(recorded.seq);
                 self.floor.round = None;
                 self.floor.drop_earlier();
                 self.nothing_is_owed();
             }
             Event::BudgetSpent { spent, .. } => self.apply_spent(spent, ts),
-            Event::GuardTripped { guard } => self.guards.held = Some(*guard),
+            Event::GuardTripped { guard } => {
+                (self.guards.held, self.guards.held_since) = (Some(*guard), Some(ts));
+            }
             Event::ClockShifted { downtime } => self.shift(*downtime),
             Event::FactsChanged { participant, facts } => {
                 if let Some(participant) = self.participant_mut(participant) {
@@ -234,6 +236,7 @@ impl Conversation {
                 if !on {
                     self.restraint.stop = None;
                 }
+                self.paused_since = on.then(|| self.paused_since.unwrap_or(ts));
                 self.paused = *on;
                 self.paused_by_proof = *on && (proven || self.paused_by_proof);
             }

@@ -31,6 +31,9 @@ pub struct OwnWords {
 pub(crate) struct Stop {
     /// The person who stopped the conversation.
     pub(crate) by: ParticipantId,
+    /// When it came; nothing in states from before that was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) at: Option<Timestamp>,
     /// Sessions at whose terminals a person typed since: the next own words of each are taken.
     pub(crate) excused: BTreeSet<ParticipantId>,
 }

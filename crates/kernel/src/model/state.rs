@@ -60,6 +60,9 @@ pub struct Conversation {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) deleted: bool,
     pub(crate) paused: bool,
+    /// Since when it is; nothing in states from before that was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) paused_since: Option<Timestamp>,
     pub(crate) discussion: Discussion,
     pub(crate) invited_auto: bool,
     pub(crate) muted: BTreeSet<ParticipantId>,
@@ -252,6 +255,9 @@ pub struct Guards {
     pub(crate) recent: VecDeque<u32>,
     /// The guard that holds the floor.
     pub(crate) held: Option<Guard>,
+    /// Since when it holds; nothing in states from before that was kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) held_since: Option<Timestamp>,
 }
 
 impl Conversation {
@@ -268,6 +274,7 @@ impl Conversation {
             archived_at: None,
             deleted: false,
             paused: false,
+            paused_since: None,
             discussion: Discussion::default(),
             invited_auto: false,
             muted: BTreeSet::new(),

@@ -118,6 +118,12 @@ impl Voices {
             .any(|voice| voice.speaker != speaker && heard(voice))
     }
 
+    /// Returns agents' own words within the hour, oldest first.
+    pub(crate) fn own(&self, now: Timestamp) -> impl Iterator<Item = &Voice> {
+        let lately = move |voice: &&Voice| voice.is_own && voice.at > now - REMEMBERED;
+        self.said.iter().map(|voice| &**voice).filter(lately)
+    }
+
     /// When there is room for one more of these in a window; nothing if there is now. In the window
     /// of a minute, words that a person's followed do not count.
     pub(crate) fn room_at(

@@ -254,7 +254,11 @@ fn spending() -> Spending {
 fn restraint() -> Restraint {
     let said_by = |agent: &str| Some(SaidBy { agent: agent.into(), at: at(5) });
     Restraint {
-        stop: Some(Stop { by: "user".into(), excused: BTreeSet::from(["a".into()]) }),
+        stop: Some(Stop {
+            by: "user".into(),
+            at: Some(at(5)),
+            excused: BTreeSet::from(["a".into()]),
+        }),
         lifts: [at(4)].into(),
         said: [at(5)].into(),
         newest: said_by("a"),
@@ -270,6 +274,7 @@ fn full() -> Conversation {
         pairs: BTreeMap::from([(("a".into(), "b".into()), [at(4)].into())]),
         recent: [7].into(),
         held: Some(Guard::Pair),
+        held_since: Some(at(4)),
     };
     let summaries = Summaries {
         of: BTreeMap::from([("a".into(), vec![Summary { seq: Seq(2), through: Seq(1) }])]),
@@ -293,6 +298,7 @@ fn full() -> Conversation {
         archived_at: Some(at(7)),
         deleted: false,
         paused: true,
+        paused_since: Some(at(6)),
         discussion: Discussion { on: true, allow_agent_mentions: true },
         invited_auto: true,
         muted: BTreeSet::from(["a".into()]),
