@@ -54,7 +54,9 @@ pub mod door;
 
 pub use access::reach;
 pub use hall::presences::Attendees;
-pub use hall::{budgets, context, erase, marks, meters, presence, residents, search, voices};
+pub use hall::{
+    budgets, context, erase, marks, meters, presence, reservations, residents, search, voices,
+};
 pub use memory::MemoryLog;
 pub use runtime::{agent, pauses, places, registry, run_once, turn};
 pub use stream::effects::{TRAIL, came_from};

@@ -428,6 +428,7 @@ impl Tables {
         {
             let wanted = |listed: &Listed| {
                 filter.archived.is_none_or(|archived| listed.catalog.archived == archived)
+                    && (!filter.marked || listed.catalog.is_marked())
                     && filter.kind.as_ref().is_none_or(|kind| listed.catalog.kind == *kind)
             };
             let Some(listed) =

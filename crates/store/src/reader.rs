@@ -312,8 +312,19 @@ pub(crate) fn next_wake(conn: &Connection) -> rusqlite::Result<Option<Timestamp>
     Ok(wake.map(Timestamp::from_millis))
 }
 
-fn list_sql(archived: Option<bool>) -> &'static str {
-    match archived {
+/// Streams in which something runs come from one index and those with something for a person from
+/// another, so quiet ones are never looked at.
+pub(crate) const MARKED: &str = "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
+    FROM streams WHERE head > 0 AND archived = 0 AND kind <> 'deleted' AND key > ?1 AND (?3 IS NULL OR kind = ?3) AND key IN (
+        SELECT key FROM streams INDEXED BY streams_with_duties WHERE has_duties = 1
+        UNION ALL SELECT key FROM streams INDEXED BY streams_waiting WHERE waits_for_people > 0)
+    ORDER BY key LIMIT ?2";
+
+fn list_sql(filter: &ListFilter) -> &'static str {
+    if filter.marked {
+        return MARKED;
+    }
+    match filter.archived {
         None => {
             "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
             FROM streams WHERE head > 0 AND kind <> 'deleted' AND key > ?1 AND (?3 IS NULL OR kind = ?3) ORDER BY key LIMIT ?2"
@@ -332,7 +343,7 @@ fn list_sql(archived: Option<bool>) -> &'static str {
 pub(crate) fn list(conn: &Connection, filter: &ListFilter) -> rusqlite::Result<ListPage> {
     let after = filter.after.unwrap_or(0);
     let limit = filter.limit.map_or(i64::MAX, |limit| int(limit as u64));
-    let mut statement = conn.prepare_cached(list_sql(filter.archived))?;
+    let mut statement = conn.prepare_cached(list_sql(filter))?;
     let mut rows = statement.query(params![int(after), limit.saturating_add(1), filter.kind])?;
     let mut page = ListPage::default();
     let mut last = after;

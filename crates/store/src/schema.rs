@@ -170,6 +170,10 @@ const COMMANDS: &str = "ALTER TABLE deliveries ADD COLUMN command TEXT;";
 /// nothing is noted of streams that only such a version wrote to.
 const WAITS: &str = "ALTER TABLE streams ADD COLUMN waits_for_people INTEGER;";
 
+/// Streams in which something waits for a person, which are few.
+const WAITING: &str =
+    "CREATE INDEX IF NOT EXISTS streams_waiting ON streams (key) WHERE waits_for_people > 0;";
+
 /// What turns have cost, by hour. Where the table is new, what was appended before is noted, and
 /// counted later.
 const LEDGER: &str = "
@@ -266,6 +270,7 @@ pub(crate) fn prepare(conn: &Connection) -> rusqlite::Result<u32> {
             transaction.execute_batch(added)?;
         }
     }
+    transaction.execute_batch(WAITING)?;
     if !has(&transaction, "name = 'usage'")? {
         transaction.execute_batch(LEDGER)?;
     }

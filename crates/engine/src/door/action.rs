@@ -95,6 +95,7 @@ actions! {
     RevokeToken = ADMIN, ActsOn::Everywhere, "Revoke a token.";
     ReadAudit = ADMIN, ActsOn::Everywhere, "Read the record of credentials and refusals.";
     ReadUsage = READ, ActsOn::Reachable, "Read what turns have cost.";
+    ReadGuards = READ, ActsOn::Reachable, "Read what guards hold, and what is near its limit.";
     RaiseBudget = ADMIN, ActsOn::Everywhere, "Raise the budget of the hall, of an agent, or of a principal.";
     ListAgents = READ, ActsOn::Nowhere, "List the agents of the registry, and slash commands.";
 

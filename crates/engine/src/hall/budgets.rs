@@ -205,6 +205,13 @@ impl Purses {
         book.tell_of(std::slice::from_ref(purse), now);
     }
 
+    /// Returns the purses from which something was spent, in their order, and the hall's.
+    pub(crate) fn used(&self) -> Vec<Purse> {
+        let book = self.book();
+        let spent = book.budgets.standings.keys().filter(|purse| **purse != Purse::Hall);
+        std::iter::once(Purse::Hall).chain(spent.cloned()).collect()
+    }
+
     /// The limits, and what was spent from a purse.
     pub(crate) fn look(&self, purse: &Purse) -> (Limits, Standing) {
         let book = self.book();

@@ -28,7 +28,7 @@ pub(crate) struct Reservations {
 #[derive(Default)]
 struct Desk {
     held: BTreeMap<(StreamId, TurnNo), Held>,
-    waiting: BTreeMap<(StreamId, TurnNo), Account>,
+    waiting: BTreeMap<(StreamId, TurnNo), (Account, Option<Purse>)>,
 }
 
 /// The money that is reserved for one call.
@@ -42,13 +42,13 @@ struct Held {
 enum Reply {
     /// The call may begin, and cost this much if a budget limits it.
     Begin(Option<u64>),
-    /// Calls under way may leave enough of it.
-    Wait,
+    /// Calls under way may leave enough of it, in this purse if it is one that is short.
+    Wait(Option<Purse>),
     /// Nothing is left, and nothing comes back.
     Over(Spent),
 }
 
-/// Money of a hall, of a conversation, of an agent or of a principal.
+/// Money that is set aside for a turn, or that a turn waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reserved {
     /// The conversation of the turn.
@@ -59,6 +59,8 @@ pub struct Reserved {
     pub agent: String,
     /// Millionths of the currency. None if the turn waits for money.
     pub micros: Option<u64>,
+    /// The purse that is short, if the turn waits for one.
+    pub short: Option<Purse>,
 }
 
 impl Held {
@@ -98,7 +100,7 @@ impl Desk {
             };
             // A call alone may begin with what is left: an estimate refuses no turn.
             if !fits && is_used {
-                return Reply::Wait;
+                return Reply::Wait(Some(purse.clone()));
             }
             if !fits && left == 0 {
                 let (purse, measure) = (purse.clone(), Measure::Money);
@@ -108,7 +110,7 @@ impl Desk {
         }
         let same_agent = |held: &Held| held.account.agent == account.agent;
         if most.is_some() && cost == CallCost::Unknown && self.held.values().any(same_agent) {
-            return Reply::Wait;
+            return Reply::Wait(None);
         }
         Reply::Begin(match cost {
             CallCost::AtMost { micros } => most.map(|most| most.min(micros)),
@@ -150,15 +152,27 @@ impl Reservations {
     /// Returns what is reserved, and the turns that wait.
     pub(crate) fn list(&self) -> Vec<Reserved> {
         let desk = self.desk();
-        let row = |(stream, turn): &(StreamId, TurnNo), account: &Account, micros| Reserved {
+        let row = |(stream, turn): &(StreamId, TurnNo), account: &Account| Reserved {
             stream: stream.clone(),
             turn: *turn,
             agent: account.agent.clone(),
-            micros,
+            micros: None,
+            short: None,
         };
-        let held = desk.held.iter().map(|(key, held)| row(key, &held.account, Some(held.micros)));
-        let waiting = desk.waiting.iter().map(|(key, account)| row(key, account, None));
+        let held = desk
+            .held
+            .iter()
+            .map(|(key, held)| Reserved { micros: Some(held.micros), ..row(key, &held.account) });
+        let waiting = desk
+            .waiting
+            .iter()
+            .map(|(key, (account, short))| Reserved { short: short.clone(), ..row(key, account) });
         held.chain(waiting).collect()
+    }
+
+    /// Returns what is reserved from a purse: from that of this conversation, if it is one's own.
+    pub(crate) fn reserved(&self, purse: &Purse, own: &StreamId) -> u64 {
+        self.desk().reserved(purse, own).0
     }
 }
 
@@ -210,7 +224,7 @@ impl Teller {
                     drop(in_line);
                     return Ok(most);
                 }
-                Reply::Wait => changed.await,
+                Reply::Wait(_) => changed.await,
                 Reply::Over(spent) => {
                     let sentence = spent.sentence(&self.purses.facts().currency);
                     return Err(Fault::new(
@@ -232,8 +246,8 @@ impl Teller {
                 let held = Held { account: self.account.clone(), micros: most.unwrap_or_default() };
                 desk.held.insert(place.clone(), held);
             }
-            Reply::Wait => {
-                desk.waiting.insert(place.clone(), self.account.clone());
+            Reply::Wait(short) => {
+                desk.waiting.insert(place.clone(), (self.account.clone(), short.clone()));
             }
             Reply::Begin(_) | Reply::Over(_) => {}
         }

@@ -144,6 +144,11 @@ impl Directory {
         self.lock().live.get(stream)?.board.read()
     }
 
+    /// The ids of all live streams.
+    pub(crate) fn live(&self) -> Vec<StreamId> {
+        self.lock().live.keys().cloned().collect()
+    }
+
     /// The queues of all live streams.
     pub(crate) fn queues(&self) -> Vec<mpsc::Sender<Request>> {
         self.lock().live.values().map(|mailbox| mailbox.requests.clone()).collect()

@@ -150,10 +150,20 @@ pub struct ListFilter {
     pub kind: Option<String>,
     /// Only with or without this mark; both where unset.
     pub archived: Option<bool>,
+    /// Only open streams whose row says that something runs there or waits for a person. Quiet ones
+    /// are not even looked at.
+    pub marked: bool,
     /// Continue after this position, as [`ListPage::next`] gave it.
     pub after: Option<u64>,
     /// At most so many; all where unset.
     pub limit: Option<usize>,
+}
+
+impl Catalog {
+    /// True if something runs in an open stream, or waits there for a person.
+    pub fn is_marked(&self) -> bool {
+        !self.archived && (self.has_duties || self.waits_for_people.is_some_and(|count| count > 0))
+    }
 }
 
 impl ListFilter {

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use moothall_engine::access::{Access, Mode};
+use moothall_engine::access::{Access, Caller, Mode, Scope};
 use moothall_engine::agent::{Agent, CallCost, Job, Reporter};
 use moothall_engine::budgets::{Amounts, BudgetsConfig, Money};
+use moothall_engine::door::{GuardItem, Guarded, GuardsWanted};
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::ports::{AppendError, UsageBy, UsageWanted};
 use moothall_engine::registry::Registry;
@@ -16,13 +17,15 @@ use moothall_engine::run_once::Work;
 use moothall_kernel::budget::Purse;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
 use moothall_kernel::event::{Event, Fault, Usage, WhyNot};
+use moothall_kernel::guards::GuardState;
 use moothall_kernel::ids::StreamId;
-use moothall_kernel::participant::{Profile, Runtime};
+use moothall_kernel::participant::{Kind, Profile, Runtime};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::Millis;
 use tokio::sync::Semaphore;
 
 use crate::common::{Parrot, TestClock, TestLog, agent, post_by, spec};
+use crate::guards::known;
 
 const HOUR: Millis = Millis::from_secs(3600);
 
@@ -334,6 +337,43 @@ async fn calls_that_run_side_by_side_do_not_pass_a_budget_of_money_together() {
         assert_eq!(house.count(&rooms, failed_for_money).await, 30);
         assert_eq!(house.hall.reserved(), [], "everything came back");
     }
+}
+
+/// Operators read what is reserved, and each reader which calls wait for it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn money_under_way_stands_among_the_guards() {
+    let budgets = BudgetsConfig { hall: money(20_000_000), ..BudgetsConfig::default() };
+    let house = House::new(budgets).await;
+    let rooms = house.asked(12, "dear").await;
+    house.placed(10, 2).await;
+    let operator = known("user", Kind::Human, Scope::ServerAdmin);
+    let read = async |caller: Caller| {
+        let wanted = GuardsWanted { stream: None, after: None, limit: 100 };
+        house.hall.as_(caller).guards(wanted).await.unwrap().items
+    };
+    let items = read(operator.clone()).await;
+    let Guarded::Budget(hall) = &items[0].guard else { panic!("{items:?}") };
+    assert_eq!((&hall.budget.purse, &items[0].thread), (&Purse::Hall, &None));
+    assert_eq!((hall.budget.spent, hall.reserved), (0, 20_000_000));
+    assert_eq!(hall.state(), Some(GuardState::Near));
+    let waits = |item: &&GuardItem| match &item.guard {
+        Guarded::Waiting(call) => call.short == Some(Purse::Hall) && item.thread.is_some(),
+        Guarded::Floor(_) | Guarded::Budget(_) | Guarded::OwnWords(_) => false,
+    };
+    assert_eq!(items.iter().filter(waits).count(), 2);
+    for reader in [Caller::anonymous(Mode::Local), known("ann", Kind::Human, Scope::ThreadsAdmin)] {
+        let items = read(reader).await;
+        assert_eq!(items.iter().filter(waits).count(), 2, "those of the conversations");
+        assert!(items.iter().all(|item| item.thread.is_some()), "no money of the hall: {items:?}");
+    }
+    assert_eq!(read(known("dear", Kind::Agent, Scope::ThreadsAdmin)).await, []);
+
+    house.calls.may_end.add_permits(100);
+    house.rest(&rooms).await;
+    let items = read(operator).await;
+    let Guarded::Budget(hall) = &items[0].guard else { panic!("{items:?}") };
+    assert_eq!((hall.budget.spent, hall.state()), (20_000_000, Some(GuardState::Refused)));
+    assert_eq!(items.len(), 1, "{items:?}");
 }
 
 /// The purse of a conversation holds for agents that answer side by side there.

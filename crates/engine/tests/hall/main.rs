@@ -9,6 +9,7 @@ mod commands;
 mod consent;
 mod deletion;
 mod door;
+mod guards;
 mod lifetime;
 mod outbox;
 mod reader;

@@ -17,7 +17,11 @@ const HELD_FOR_PROOF: &str = "a guard holds the floor until a person who can pro
 
 impl Conversation {
     /// Counts the times within the window at which the words of one agent woke another.
-    pub(crate) fn pair_count(&self, pair: &(ParticipantId, ParticipantId), now: Timestamp) -> usize {
+    pub(crate) fn pair_count(
+        &self,
+        pair: &(ParticipantId, ParticipantId),
+        now: Timestamp,
+    ) -> usize {
         let since = now - PAIR_WINDOW;
         let recent = |times: &VecDeque<Timestamp>| times.iter().filter(|at| **at > since).count();
         self.guards.pairs.get(pair).map_or(0, recent)

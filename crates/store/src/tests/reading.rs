@@ -7,7 +7,7 @@ use moothall_kernel::ids::Seq;
 use moothall_testkit::conformance::build::{Builder, at, batch, claim, lapsing, places};
 
 use super::Disk;
-use crate::reader::{DUE, HEADS, MESSAGES_BEFORE, NEXT_WAKE};
+use crate::reader::{DUE, HEADS, MARKED, MESSAGES_BEFORE, NEXT_WAKE};
 
 fn plan(disk: &Disk, sql: &str) -> String {
     let intruder = disk.intruder();
@@ -25,6 +25,9 @@ fn quiet_streams_are_not_looked_at() {
     let due = plan(&disk, DUE);
     assert!(due.contains("streams_with_duties") && due.contains("streams_to_wake"), "{due}");
     assert!(due.contains("SEARCH streams USING INTEGER PRIMARY KEY"), "{due}");
+    let marked = plan(&disk, MARKED);
+    let by_index = marked.contains("streams_with_duties") && marked.contains("streams_waiting");
+    assert!(by_index && marked.contains("SEARCH streams USING INTEGER PRIMARY KEY"), "{marked}");
     let wake = plan(&disk, NEXT_WAKE);
     assert!(wake.contains("streams_to_wake") && !wake.contains("TEMP B-TREE"), "{wake}");
     let heads = plan(&disk, HEADS);
@@ -32,7 +35,7 @@ fn quiet_streams_are_not_looked_at() {
     let messages = plan(&disk, MESSAGES_BEFORE);
     assert!(messages.contains("events_said") && !messages.contains("TEMP B-TREE"), "{messages}");
     assert!(!messages.contains("SCAN"), "{messages}");
-    for plan in [due, heads] {
+    for plan in [due, marked, heads] {
         let whole_table =
             plan.lines().find(|line| line.contains("SCAN") && !line.contains("INDEX"));
         assert_eq!(whole_table, None);

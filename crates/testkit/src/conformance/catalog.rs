@@ -109,6 +109,32 @@ pub async fn a_listing_is_filtered<S: Subject>(subject: S) {
     assert_eq!((ids(&page.streams), page.next), (vec!["b", "d"], None));
 }
 
+/// By what the row says of runs and of people; an archived stream is not among them.
+pub async fn a_listing_is_of_marked_streams<S: Subject>(subject: S) {
+    let log = subject.log();
+    let rows: [(&str, bool, Option<u32>, bool); 6] = [
+        ("quiet", false, Some(0), false),
+        ("runs", true, Some(0), false),
+        ("asks", false, Some(2), false),
+        ("both", true, Some(1), false),
+        ("old", false, None, false),
+        ("away", true, Some(1), true),
+    ];
+    for (id, has_duties, waits_for_people, archived) in rows {
+        let row = batch(id, 0).says("one").row(|row| {
+            (row.has_duties, row.archived) = (has_duties, archived);
+            row.waits_for_people = waits_for_people;
+        });
+        log.append(vec![row]).await.unwrap();
+    }
+    let marked = ListFilter { marked: true, ..ListFilter::of_conversations() };
+    assert_eq!(ids(&log.list(marked.clone()).await.unwrap().streams), ["runs", "asks", "both"]);
+    let first = log.list(ListFilter { limit: Some(2), ..marked.clone() }).await.unwrap();
+    assert_eq!(ids(&first.streams), ["runs", "asks"]);
+    let second = log.list(ListFilter { after: first.next, ..marked }).await.unwrap();
+    assert_eq!((ids(&second.streams), second.next), (vec!["both"], None));
+}
+
 /// By kind, also together with the archived mark; pages of one kind join, and a deleted stream is
 /// of none.
 pub async fn a_listing_is_of_one_kind<S: Subject>(subject: S) {

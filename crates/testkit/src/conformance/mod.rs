@@ -80,6 +80,7 @@ macro_rules! log_conformance {
                 a_stream_that_did_not_begin_is_not_found, a_newer_kind_is_reported_and_left_out;
             catalog: the_row_is_that_of_the_last_append, streams_are_listed_in_creation_order,
                 a_listing_is_paged, a_listing_is_filtered, a_listing_is_of_one_kind,
+                a_listing_is_of_marked_streams,
                 due_are_duties_and_passed_wakes, the_earliest_wake_of_all_is_next;
             deliveries: deliveries_are_inserted_with_their_append,
                 each_target_is_served_first_in_first_out, what_is_over_does_not_block_its_target,

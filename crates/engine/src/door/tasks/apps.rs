@@ -165,6 +165,7 @@ impl Door {
             let filter = ListFilter {
                 kind: Some(TASK.to_owned()),
                 archived: Some(false),
+                marked: false,
                 after,
                 limit: Some(PAGE),
             };

@@ -1,0 +1,221 @@
+//! What guards hold, and what is near its limit, through the door: in the conversations that the
+//! caller reads, and for operators in the budgets that all of them share.
+//!
+//! Conversations are looked at that are live, and those whose row in the catalog says that
+//! something runs there or waits for a person. A quiet one is not loaded for it; it is read if it
+//! is named.
+
+use std::collections::BTreeSet;
+
+use moothall_kernel::budget::{Measure, Purse, Standing};
+use moothall_kernel::guards::{Count, GuardRow, GuardState, OwnWordsRow};
+use moothall_kernel::ids::{ParticipantId, StreamId};
+
+use super::{Action, Door};
+use crate::access::AccessError;
+use crate::answers::HallError;
+use crate::hall::Hall;
+use crate::hall::budgets::BudgetState;
+use crate::hall::reservations::Reserved;
+use crate::ports::{ListFilter, Scope};
+
+/// A selection of guards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardsWanted {
+    /// Only those of this conversation.
+    pub stream: Option<StreamId>,
+    /// Of conversations after this one, as [`GuardPage::next`] gave it.
+    pub after: Option<StreamId>,
+    /// Conversations that are looked at, at most.
+    pub limit: usize,
+}
+
+/// A page of guards.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GuardPage {
+    /// Those of the hall first, then those of each conversation.
+    pub items: Vec<GuardItem>,
+    /// The conversation to go on after, if more conversations are to be looked at.
+    pub next: Option<StreamId>,
+}
+
+/// One guard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GuardItem {
+    /// Its conversation, and the title of that; nothing for what all conversations share.
+    pub thread: Option<(StreamId, String)>,
+    /// The guard, and how it stands.
+    pub guard: Guarded,
+}
+
+/// The subject of a guard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Guarded {
+    /// The floor of a conversation.
+    Floor(GuardRow),
+    /// A budget.
+    Budget(BudgetGuard),
+    /// A call that waits for money.
+    Waiting(Reserved),
+    /// Agents' own words in all conversations.
+    OwnWords(OwnWordsRow),
+}
+
+/// A budget that is spent, near its limit, or partly reserved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BudgetGuard {
+    /// The budget.
+    pub budget: BudgetState,
+    /// Money of it that is reserved for calls under way, in millionths of the currency.
+    pub reserved: u64,
+}
+
+/// The part that a caller is shown.
+enum Sight {
+    /// All of the conversations within reach, and for operators what these share.
+    Reader { operator: bool },
+    /// For agents, what their own conversations are told anyway.
+    Member(Option<ParticipantId>),
+}
+
+impl BudgetGuard {
+    /// Returns how it stands; nothing if there is enough of it.
+    pub fn state(&self) -> Option<GuardState> {
+        let BudgetState { spent, limit, .. } = self.budget;
+        if Count::of(spent, limit).is_full() {
+            return Some(GuardState::Refused);
+        }
+        if Count::of(spent.saturating_add(self.reserved), limit).is_near() {
+            return Some(GuardState::Near);
+        }
+        (self.reserved > 0).then_some(GuardState::Reserved)
+    }
+}
+
+impl Door {
+    /// Reads what guards hold and refuse, and what is near its limit.
+    ///
+    /// # Errors
+    /// [`AccessError`], also if a conversation is named that does not exist for the caller.
+    pub async fn guards(&self, wanted: GuardsWanted) -> Result<GuardPage, AccessError> {
+        self.may(Action::ReadGuards)?;
+        let sight = self.guard_sight();
+        if let Some(stream) = &wanted.stream {
+            return Ok(GuardPage { items: self.thread_guards(stream, &sight).await?, next: None });
+        }
+        let is_first = wanted.after.is_none();
+        let (streams, next) = self.guarded_streams(wanted.after, wanted.limit).await?;
+        let mut items = match sight {
+            Sight::Reader { operator: true } if is_first => self.hall.shared_guards(),
+            Sight::Reader { .. } | Sight::Member(_) => Vec::new(),
+        };
+        for stream in streams {
+            match self.thread_guards(&stream, &sight).await {
+                Ok(found) => items.extend(found),
+                // One that was deleted meanwhile, or cannot be read, must not hide all others.
+                Err(error) => tracing::debug!(%stream, %error, "its guards are not shown"),
+            }
+        }
+        Ok(GuardPage { items, next })
+    }
+
+    fn guard_sight(&self) -> Sight {
+        if self.caller.is_agent() {
+            // The conversations of a session are its reach.
+            let bound = self.caller.session().is_some();
+            let own = self.caller.principal().filter(|_| !bound);
+            return Sight::Member(own.map(|principal| principal.id.clone()));
+        }
+        let is_operator = self.caller.must_prove(Scope::ServerAdmin).is_ok();
+        Sight::Reader { operator: is_operator && self.caller.must_reach_all().is_ok() }
+    }
+
+    /// Returns the conversations to look at within reach, by their ids, and the one to go on
+    /// after.
+    async fn guarded_streams(
+        &self,
+        after: Option<StreamId>,
+        limit: usize,
+    ) -> Result<(Vec<StreamId>, Option<StreamId>), HallError> {
+        let filter = ListFilter { marked: true, ..ListFilter::of_conversations() };
+        let marked = self.hall.list(filter).await?.streams.into_iter().map(|row| row.stream);
+        let all: BTreeSet<StreamId> = self
+            .hall
+            .inner
+            .directory
+            .live()
+            .into_iter()
+            .chain(marked)
+            .filter(|stream| self.caller.reach.includes(stream))
+            .filter(|stream| after.as_ref().is_none_or(|after| stream > after))
+            .collect();
+        let more = all.len() > limit;
+        let streams: Vec<StreamId> = all.into_iter().take(limit).collect();
+        let next = streams.last().filter(|_| more).cloned();
+        Ok((streams, next))
+    }
+
+    async fn thread_guards(
+        &self,
+        stream: &StreamId,
+        sight: &Sight,
+    ) -> Result<Vec<GuardItem>, AccessError> {
+        let now = self.hall.now();
+        let member = match sight {
+            Sight::Reader { .. } => None,
+            Sight::Member(own) => own.clone(),
+        };
+        let read = self.view(Action::ReadGuards, stream, move |state| {
+            let is_own = member.is_none_or(|member| state.participant(&member).is_some());
+            let rows = if is_own { state.guards(now) } else { Vec::new() };
+            (state.name().to_owned(), state.standing(), rows)
+        });
+        let (name, standing, rows) = read.await?;
+        let guards: Vec<Guarded> = match sight {
+            Sight::Member(_) => {
+                rows.into_iter().filter(GuardRow::is_public).map(Guarded::Floor).collect()
+            }
+            Sight::Reader { .. } => {
+                let floor = rows.into_iter().map(Guarded::Floor);
+                floor.chain(self.hall.own_money(stream, standing)).collect()
+            }
+        };
+        let item = |guard| GuardItem { thread: Some((stream.clone(), name.clone())), guard };
+        Ok(guards.into_iter().map(item).collect())
+    }
+}
+
+impl Hall {
+    /// The budgets that conversations share, and agents' own words in all of them.
+    fn shared_guards(&self) -> Vec<GuardItem> {
+        let nowhere = StreamId::new("");
+        let purses = self.inner.purses.used().into_iter();
+        let budgets = purses.flat_map(|purse| self.budget_guards(&purse, None, &nowhere));
+        let words = self.inner.voices.facts().guards(self.now());
+        let guards = budgets.map(Guarded::Budget).chain(words.into_iter().map(Guarded::OwnWords));
+        guards.map(|guard| GuardItem { thread: None, guard }).collect()
+    }
+
+    /// A conversation's own budgets, and the calls that wait there for money.
+    fn own_money(&self, stream: &StreamId, standing: Standing) -> Vec<Guarded> {
+        let budgets = self.budget_guards(&Purse::Conversation, Some(standing), stream);
+        let waits = |reserved: &Reserved| reserved.stream == *stream && reserved.micros.is_none();
+        let waiting = self.reserved().into_iter().filter(waits).map(Guarded::Waiting);
+        budgets.into_iter().map(Guarded::Budget).chain(waiting).collect()
+    }
+
+    fn budget_guards(
+        &self,
+        purse: &Purse,
+        own: Option<Standing>,
+        stream: &StreamId,
+    ) -> Vec<BudgetGuard> {
+        let reserved = self.inner.reservations.reserved(purse, stream);
+        let guard = |budget: BudgetState| {
+            let reserved = if budget.measure == Measure::Money { reserved } else { 0 };
+            BudgetGuard { budget, reserved }
+        };
+        let guards = self.budgets_of(purse, own).into_iter().map(guard);
+        guards.filter(|guard| guard.state().is_some()).collect()
+    }
+}
