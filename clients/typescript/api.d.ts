@@ -275,6 +275,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/guards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Lists what guards hold and refuse, and what has used three quarters of its limit, with what
+         *     lifts it. It looks at threads that are live, and at those in which something runs or waits for a
+         *     person; any other one shows its guards if `thread` names it. The budgets of the whole server are
+         *     for operators; an agent reads what its own threads are told: holds, pauses, mutes.
+         */
+        get: operations["read_guards"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -1765,6 +1787,78 @@ export interface components {
             because: string;
             /** @enum {string} */
             event: "closed";
+        };
+        /** @description One guard, and how it stands. */
+        GuardEntry: {
+            /**
+             * @description The owner of the budget, or of the one that a call waits for: `hall`, `conversation`,
+             *     `agent`, `principal`.
+             */
+            budget?: string | null;
+            /**
+             * Format: int64
+             * @description The number that there is, if it is counted.
+             */
+            count?: number | null;
+            /**
+             * @description `hold`, `pause`, `stop`, `mute`, `exchanges`, `pair`, `repeat`, `queue`, `queue_share`,
+             *     `replies`, `pace`, `refused`, `budget`, `waiting` or `own_words`.
+             */
+            guard: string;
+            /** @description Of a hold: `exchanges`, `pair`, `repeat` or `stopped`. */
+            hold?: string | null;
+            lift?: components["schemas"]["GuardLift"] | null;
+            /**
+             * Format: int64
+             * @description The most that there may be.
+             */
+            limit?: number | null;
+            /** @description Of a budget: `turns`, `unattended_turns` or `cost_micros`. */
+            measure?: string | null;
+            /** @description The title of that thread. */
+            name?: string | null;
+            /**
+             * Format: int64
+             * @description The part of the limit that is set aside for calls under way.
+             */
+            reserved?: number | null;
+            /** @description The guard in a few words for people. */
+            says: string;
+            /** @description Since when, if that is known. */
+            since?: string | null;
+            /** @description `held`, `refused`, `waiting`, `reserved` or `near`. */
+            state: string;
+            /** @description The id of its thread; not there for what all threads share. */
+            thread?: string | null;
+            /** @description The time at which there is room again by itself. */
+            until?: string | null;
+            /** @description The participants that it is about. */
+            who?: string[];
+            /** @description The agent or principal. */
+            whose?: string | null;
+        };
+        /** @description The remedy for a guard. */
+        GuardLift: {
+            /** @description `resume`, `unmute`, `config`, `stop`, `raise` (a budget), `words` (of a person) or `time`. */
+            by: string;
+            /** @description The slash command that does it in the thread, such as `/resume`. */
+            command?: string | null;
+            /** @description `true` if that needs a person's credential. */
+            proof: boolean;
+            /**
+             * Format: int64
+             * @description The number of times that a person's words without a credential lift it yet within the hour.
+             */
+            words_left?: number | null;
+        };
+        /** @description Answer of `GET /guards`. */
+        GuardsAnswer: {
+            /** @description The currency of money, as ISO 4217 writes it. */
+            currency: string;
+            /** @description The guards: those of the whole server first, then those of each thread. */
+            guards: components["schemas"]["GuardEntry"][];
+            /** @description The `cursor` of the next page, if more threads are to be looked at. */
+            next?: string | null;
         };
         /** @description What came of a gathering. */
         Harvest: {
@@ -3844,6 +3938,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GatheringAnswer"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    read_guards: {
+        parameters: {
+            query?: {
+                /** @description Only those of this thread. */
+                thread?: string;
+                /** @description `next` of the page before. */
+                cursor?: string;
+                /** @description 1 to 1000 threads that are looked at; 200 if it is missing. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answer of `GET /guards`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GuardsAnswer"];
                 };
             };
             /** @description Refused: `error.code` says why, and `error.message` what to do. */

@@ -60,6 +60,9 @@ from .gathering_step_type_7 import GatheringStepType7
 from .gathering_step_type_7_event import GatheringStepType7Event
 from .gathering_step_type_8 import GatheringStepType8
 from .gathering_step_type_8_event import GatheringStepType8Event
+from .guard_entry import GuardEntry
+from .guard_lift import GuardLift
+from .guards_answer import GuardsAnswer
 from .harvest import Harvest
 from .health import Health
 from .invitation_accepted import InvitationAccepted
@@ -249,6 +252,9 @@ __all__ = (
     "GatheringStepType7Event",
     "GatheringStepType8",
     "GatheringStepType8Event",
+    "GuardEntry",
+    "GuardLift",
+    "GuardsAnswer",
     "Harvest",
     "Health",
     "InvitationAccepted",

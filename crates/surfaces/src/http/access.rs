@@ -89,6 +89,7 @@ pub const ROUTES: &[Route] = &[
     post("/apps/{id}/transfer", Action::TransferApp),
     get("/audit", Action::ReadAudit),
     get("/usage", Action::ReadUsage),
+    get("/guards", Action::ReadGuards),
     post("/budgets/raise", Action::RaiseBudget),
     get("/agents", Action::ListAgents),
     get("/commands", Action::ListAgents),

@@ -6,6 +6,7 @@ mod events;
 mod presence;
 mod turns;
 mod usage;
+mod guards;
 mod search;
 mod erase;
 mod marks;
@@ -272,6 +273,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(metrics::metrics))
         .routes(routes!(usage::read))
         .routes(routes!(usage::raise))
+        .routes(routes!(guards::read))
         .routes(routes!(assist::preview))
         .routes(routes!(assist::list))
         .routes(routes!(assist::run))

@@ -370,15 +370,15 @@ fn turn_content(stream: &StreamId, event: &Event) -> Value {
 const fn guard_sentence(guard: Guard) -> &'static str {
     match guard {
         Guard::Exchanges => {
-            "Agents have exchanged as many messages as they may without a human. A person's words, or a resume, go on."
+            "Agents have exchanged as many messages as they may without a human. A person's words, or /resume, go on."
         }
         Guard::Pair => {
-            "Two agents answered each other too often within a minute. A person's words, or a resume, go on."
+            "Two agents answered each other too often within a minute. A person's words, or /resume, go on."
         }
         Guard::Repeat => {
-            "The same words came again and again. A person's words, or a resume, go on."
+            "The same words came again and again. A person's words, or /resume, go on."
         }
-        Guard::Stopped => "A person stopped the gathering. Resume to go on.",
+        Guard::Stopped => "A person stopped the gathering. /resume goes on.",
     }
 }
 

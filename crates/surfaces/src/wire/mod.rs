@@ -15,6 +15,7 @@ mod search;
 mod assist;
 mod upkeep;
 mod usage;
+mod guards;
 mod access;
 mod apps;
 mod registrations;
@@ -49,6 +50,7 @@ pub use gathering::{
     NewPiecePass, PieceHolder,
 };
 pub use gathering_step::{GatheringRules, GatheringStep};
+pub use guards::{GuardEntry, GuardLift, GuardsAnswer};
 pub use link::{LinkAnswer, LinkEntry, LinkList, LinkMember, NewLink, NewLinkMember};
 pub use registrations::{AgentFreed, AgentRevoked, RegistrationEntry, RegistrationPage};
 pub use requests::{Actor, McpMessage, NewEvent, NewMeta, NewPass, NewPresence, NewThread, Pass};

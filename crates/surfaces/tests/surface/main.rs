@@ -34,4 +34,5 @@ mod trust_messages;
 #[cfg(target_os = "linux")]
 mod unasked;
 mod upkeep;
+mod reading_guards;
 mod usage;

@@ -1,0 +1,43 @@
+//! What guards hold and refuse, and what is near its limit.
+
+use axum::Json;
+use axum::extract::State;
+use moothall_engine::door::GuardsWanted;
+use moothall_kernel::ids::StreamId;
+
+use super::App;
+use crate::error::{ApiError, ApiResult};
+use crate::request::{Params, stream_id};
+use crate::wire::{ErrorBody, GuardEntry, GuardsAnswer};
+
+/// Threads of a page if the request names no number.
+const THREADS: usize = 200;
+
+/// Lists what guards hold and refuse, and what has used three quarters of its limit, with what
+/// lifts it. It looks at threads that are live, and at those in which something runs or waits for a
+/// person; any other one shows its guards if `thread` names it. The budgets of the whole server are
+/// for operators; an agent reads what its own threads are told: holds, pauses, mutes.
+#[utoipa::path(get, path = "/guards", operation_id = "read_guards", tag = "turns",
+    params(
+        ("thread" = Option<String>, Query, description = "Only those of this thread."),
+        ("cursor" = Option<String>, Query, description = "`next` of the page before."),
+        ("limit" = Option<u64>, Query, description = "1 to 1000 threads that are looked at; 200 if it is missing."),
+    ),
+    responses((status = 200, body = GuardsAnswer), (status = "4XX", body = ErrorBody)))]
+pub async fn read(State(app): State<App>, params: Params) -> ApiResult<Json<GuardsAnswer>> {
+    let door = params.door(&app.entrance);
+    let thread = params.get("thread");
+    let stream = thread.map(|id| stream_id(id).ok_or_else(|| ApiError::no_thread(id)));
+    let wanted = GuardsWanted {
+        stream: stream.transpose()?,
+        after: params.get("cursor").map(StreamId::new),
+        limit: params.limit()?.unwrap_or(THREADS),
+    };
+    let page = door.guards(wanted).await?;
+    let is_for_people = !door.caller().is_agent();
+    Ok(Json(GuardsAnswer {
+        currency: door.currency(),
+        guards: page.items.iter().map(|item| GuardEntry::of(item, is_for_people)).collect(),
+        next: page.next.map(|stream| stream.to_string()),
+    }))
+}

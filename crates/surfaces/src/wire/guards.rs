@@ -1,0 +1,257 @@
+//! What guards hold and refuse, and what is near its limit.
+
+use moothall_engine::door::{BudgetGuard, GuardItem, Guarded};
+use moothall_engine::reservations::Reserved;
+use moothall_kernel::budget::{Measure, Purse};
+use moothall_kernel::event::Guard;
+use moothall_kernel::guards::{Check, Count, GuardRow, GuardState, Lift, OwnWordsRow, Speakers};
+use moothall_kernel::ids::ParticipantId;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::usage::purse_words;
+
+/// Answer of `GET /guards`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct GuardsAnswer {
+    /// The currency of money, as ISO 4217 writes it.
+    pub currency: String,
+    /// The guards: those of the whole server first, then those of each thread.
+    pub guards: Vec<GuardEntry>,
+    /// The `cursor` of the next page, if more threads are to be looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// One guard, and how it stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct GuardEntry {
+    /// The id of its thread; not there for what all threads share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
+    /// The title of that thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// `hold`, `pause`, `stop`, `mute`, `exchanges`, `pair`, `repeat`, `queue`, `queue_share`,
+    /// `replies`, `pace`, `refused`, `budget`, `waiting` or `own_words`.
+    pub guard: String,
+    /// `held`, `refused`, `waiting`, `reserved` or `near`.
+    pub state: String,
+    /// The guard in a few words for people.
+    pub says: String,
+    /// Of a hold: `exchanges`, `pair`, `repeat` or `stopped`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold: Option<String>,
+    /// The participants that it is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub who: Vec<String>,
+    /// The owner of the budget, or of the one that a call waits for: `hall`, `conversation`,
+    /// `agent`, `principal`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<String>,
+    /// The agent or principal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whose: Option<String>,
+    /// Of a budget: `turns`, `unattended_turns` or `cost_micros`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<String>,
+    /// The number that there is, if it is counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<u64>,
+    /// The most that there may be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<u64>,
+    /// The part of the limit that is set aside for calls under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved: Option<u64>,
+    /// Since when, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<String>,
+    /// The time at which there is room again by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
+    /// The remedy; not there for agents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lift: Option<GuardLift>,
+}
+
+/// The remedy for a guard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct GuardLift {
+    /// `resume`, `unmute`, `config`, `stop`, `raise` (a budget), `words` (of a person) or `time`.
+    pub by: String,
+    /// The slash command that does it in the thread, such as `/resume`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// `true` if that needs a person's credential.
+    pub proof: bool,
+    /// The number of times that a person's words without a credential lift it yet within the hour.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words_left: Option<u64>,
+}
+
+impl GuardEntry {
+    /// A guard as it travels, with what lifts it if the reader is a person.
+    pub(crate) fn of(item: &GuardItem, is_for_people: bool) -> Self {
+        let entry = match &item.guard {
+            Guarded::Floor(row) => Self::of_floor(row),
+            Guarded::Budget(guard) => Self::of_budget(guard),
+            Guarded::Waiting(call) => Self::of_waiting(call),
+            Guarded::OwnWords(row) => Self::of_own_words(row),
+        };
+        let (thread, name) = item.thread.clone().unzip();
+        Self {
+            thread: thread.map(|id| id.to_string()),
+            name,
+            lift: entry.lift.filter(|_| is_for_people),
+            ..entry
+        }
+    }
+
+    fn of_floor(row: &GuardRow) -> Self {
+        let hold = if let Check::Hold(guard) = row.guard { Some(guard) } else { None };
+        let until = if let Lift::Until(at) = row.lift { Some(at) } else { None };
+        Self {
+            guard: row.guard.to_string(),
+            state: row.state.to_string(),
+            says: floor_words(&row.guard),
+            hold: hold.map(|guard| guard.to_string()),
+            who: who(&row.guard).into_iter().map(ToString::to_string).collect(),
+            since: row.since.map(|at| at.to_string()),
+            until: until.map(|at| at.to_string()),
+            lift: Some(GuardLift {
+                by: lift_word(&row.lift).into(),
+                command: row.lift.command(),
+                proof: row.proof,
+                words_left: row.words_left.map(|left| left as u64),
+            }),
+            ..Self::counting(row.count)
+        }
+    }
+
+    fn of_budget(guard: &BudgetGuard) -> Self {
+        let budget = &guard.budget;
+        Self {
+            guard: "budget".into(),
+            state: guard.state().map(|state| state.to_string()).unwrap_or_default(),
+            says: budget_words(budget.measure, &budget.purse),
+            measure: Some(budget.measure.to_string()),
+            reserved: Some(guard.reserved).filter(|reserved| *reserved > 0),
+            until: Some(budget.until.to_string()),
+            ..Self::counting(Some(Count { count: budget.spent, limit: budget.limit }))
+        }
+        .raised(&budget.purse)
+    }
+
+    fn of_waiting(call: &Reserved) -> Self {
+        let entry = Self {
+            guard: "waiting".into(),
+            state: GuardState::Waiting.to_string(),
+            says: format!("a call of {} waits for money", call.agent),
+            who: vec![call.agent.clone()],
+            measure: Some(Measure::Money.to_string()),
+            ..Self::default()
+        };
+        // Without a purse that is short, it waits for the call before it.
+        match &call.short {
+            Some(purse) => entry.raised(purse),
+            None => Self { lift: Some(GuardLift::time()), ..entry },
+        }
+    }
+
+    fn of_own_words(row: &OwnWordsRow) -> Self {
+        let state = if row.count.is_full() { GuardState::Refused } else { GuardState::Near };
+        let (says, who) = match &row.of {
+            Speakers::Hall => ("own words of all agents within an hour".to_owned(), None),
+            Speakers::Participant(id) => (format!("own words of {id} within an hour"), Some(id)),
+            Speakers::Credential(id) => {
+                (format!("own words with the credential {id} within an hour"), None)
+            }
+        };
+        Self {
+            guard: "own_words".into(),
+            state: state.to_string(),
+            says,
+            who: who.into_iter().cloned().collect(),
+            until: Some(row.until.to_string()),
+            lift: Some(GuardLift::time()),
+            ..Self::counting(Some(row.count))
+        }
+    }
+
+    fn counting(count: Option<Count>) -> Self {
+        let (count, limit) = count.map(|count| (count.count, count.limit)).unzip();
+        Self { count, limit, ..Self::default() }
+    }
+
+    fn raised(self, purse: &Purse) -> Self {
+        let (budget, whose) = purse_words(purse);
+        let lift = GuardLift { by: "raise".into(), proof: true, ..GuardLift::time() };
+        Self { budget: Some(budget.into()), whose: whose.map(Into::into), lift: Some(lift), ..self }
+    }
+}
+
+impl GuardLift {
+    fn time() -> Self {
+        Self { by: "time".into(), command: None, proof: false, words_left: None }
+    }
+}
+
+const fn lift_word(lift: &Lift) -> &'static str {
+    match lift {
+        Lift::Resume => "resume",
+        Lift::Unmute(_) => "unmute",
+        Lift::Config { .. } => "config",
+        Lift::Stop => "stop",
+        Lift::Words => "words",
+        Lift::Until(_) => "time",
+    }
+}
+
+fn who(check: &Check) -> Vec<&ParticipantId> {
+    match check {
+        Check::Stop(id) | Check::Mute(id) | Check::QueueShare(id) | Check::Refused(id) => vec![id],
+        Check::Pair(one, other) => vec![one, other],
+        Check::Hold(_)
+        | Check::Pause
+        | Check::Exchanges
+        | Check::Repeat
+        | Check::Queue
+        | Check::Replies
+        | Check::Pace => Vec::new(),
+    }
+}
+
+fn floor_words(check: &Check) -> String {
+    match check {
+        Check::Hold(Guard::Exchanges) => "agents talked too long without a person".into(),
+        Check::Hold(Guard::Pair) => "two agents answered each other too often".into(),
+        Check::Hold(Guard::Repeat) => "the same words came again and again".into(),
+        Check::Hold(Guard::Stopped) => "a person stopped the gathering".into(),
+        Check::Pause => "paused: agents stand still".into(),
+        Check::Stop(by) => format!("{by} stopped it: agents' own words wait"),
+        Check::Mute(id) => format!("{id} is muted"),
+        Check::Exchanges => "messages of agents since a person spoke".into(),
+        Check::Pair(one, other) => format!("words of {one} that woke {other} within a minute"),
+        Check::Repeat => "the same words among the latest".into(),
+        Check::Queue => "messages that wait".into(),
+        Check::QueueShare(id) => format!("messages of {id} that wait"),
+        Check::Replies => "replies to the newest message".into(),
+        Check::Pace => "agents' own words within a minute".into(),
+        Check::Refused(id) => format!("refused words of {id} that are kept"),
+    }
+}
+
+fn budget_words(measure: Measure, purse: &Purse) -> String {
+    let what = match measure {
+        Measure::Turns => "turns an hour",
+        Measure::Unattended => "turns an hour without a person",
+        Measure::Money => "money a day",
+    };
+    match purse {
+        Purse::Hall => format!("{what}, whole server"),
+        Purse::Conversation => format!("{what}, this conversation"),
+        Purse::Agent(agent) => format!("{what}, agent {agent}"),
+        Purse::Principal(by) => format!("{what}, set off by {by}"),
+    }
+}
