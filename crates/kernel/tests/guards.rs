@@ -107,6 +107,14 @@ fn count(count: u64, limit: u64) -> Option<Count> {
 }
 
 #[test]
+fn a_limit_is_near_from_three_quarters_of_it_on() {
+    for (limit, near) in [(1, 1), (2, 2), (3, 2), (4, 3), (8, 6), (20, 15), (512, 384)] {
+        assert!(Count { count: near, limit }.is_near(), "{near} of {limit}");
+        assert!(!Count { count: near - 1, limit }.is_near(), "{} of {limit}", near - 1);
+    }
+}
+
+#[test]
 fn a_quiet_conversation_has_no_rows() {
     for policy in PolicyName::chosen() {
         let mut room = Room::under(policy);

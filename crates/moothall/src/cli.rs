@@ -5,6 +5,7 @@ mod access;
 mod export;
 mod gather;
 mod global;
+mod guards;
 mod spending;
 mod terminals;
 
@@ -28,6 +29,7 @@ pub use self::gather::{
     Gather, GatherEnd, GatherPass, GatherStart, Is as MemberIs, Member as GatherMember,
 };
 pub use self::global::{ColorChoice, Global, command};
+pub use self::guards::{Guards, SlashCommand};
 pub use self::spending::{Budget, BudgetCommand, BudgetRaise, Usage};
 pub use self::terminals::{
     End, Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions,
@@ -154,6 +156,23 @@ pub enum Command {
     Usage(Usage),
     /// Show what may still be spent, and raise it
     Budget(Budget),
+    /// Show what is held, refused or near its limit, and the command that lifts it
+    ///
+    /// Looks at conversations that are live, and at those in which something runs or waits for a
+    /// person. A quiet one shows its guards when it is named.
+    #[command(after_help = examples(&[
+        ("moothall guards", "what holds agents and money back, on the whole server"),
+        ("moothall guards -", "in the conversation used last"),
+        ("moothall guards --json | jq '.guards[] | select(.state == \"held\")'", "for programs"),
+    ]))]
+    Guards(Guards),
+    /// Run a slash command in a conversation
+    #[command(after_help = examples(&[
+        ("moothall command - /resume", "go on: a guard's hold is lifted, a pause ends"),
+        ("moothall command \"Launch plan\" /unmute critic", ""),
+        ("moothall command - /help", "all slash commands"),
+    ]))]
+    Command(SlashCommand),
     /// Stop all turns of a conversation and forget what waits
     #[command(after_help = examples(&[("moothall stop -", "")]))]
     Stop(Stop),

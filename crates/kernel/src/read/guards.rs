@@ -16,8 +16,8 @@ use crate::model::state::{Conversation, PAIR_MAX};
 use crate::model::time::Timestamp;
 use crate::model::voices::{MINUTE, REMEMBERED, Voices};
 
-/// A limit is near from this part of it on, in quarters, rounded down.
-const NEAR_QUARTERS: u64 = 3;
+/// A limit is near from this part of it on, in quarters, to the nearest whole number.
+const NEAR_QUARTERS: u128 = 3;
 /// Most messages that a policy lets wait.
 const QUEUED_CEILING: u64 = 4096;
 
@@ -134,8 +134,8 @@ impl Count {
 
     /// True from three quarters of the limit on.
     pub fn is_near(self) -> bool {
-        let quarters = u128::from(self.limit) * u128::from(NEAR_QUARTERS) / 4;
-        self.count > 0 && u128::from(self.count) >= quarters
+        let near = (u128::from(self.limit) * NEAR_QUARTERS + 2) / 4;
+        self.count > 0 && u128::from(self.count) >= near
     }
 }
 

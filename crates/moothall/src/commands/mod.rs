@@ -13,6 +13,7 @@ mod doctor;
 mod events;
 mod export;
 mod gather;
+mod guards;
 pub mod help;
 pub mod hook;
 mod init;
@@ -112,6 +113,8 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Why(args) => why::run(&context, &args).await,
         Command::Usage(args) => spending::usage(&context, &args).await,
         Command::Budget(args) => spending::budget(&context, &args).await,
+        Command::Guards(args) => guards::run(&context, &args).await,
+        Command::Command(args) => guards::command(&context, &args).await,
         Command::Redact(args) => redact::run(&context, &args).await,
         Command::Delete(args) => delete::run(&context, &args).await,
         Command::Stop(args) => say::stop(&context, &args).await,

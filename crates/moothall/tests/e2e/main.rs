@@ -2,6 +2,7 @@
 //! line, killed and started again.
 #![allow(clippy::unwrap_used)]
 
+mod guards;
 mod harness;
 mod terminal;
 

@@ -58,6 +58,8 @@ const ROWS: &[Row] = &[
     Row("usage", &["usage", "--by", "agent"], [Well, Well, Well]),
     Row("budget", &["budget", "--conversation", "T"], [Well, Well, Well]),
     Row("budget raise", &["budget", "raise", "--turns", "1"], [Well, Denied, Denied]),
+    Row("guards", &["guards"], [Well, Well, Well]),
+    Row("command", &["command", "T", "/group", "list"], [Well, Well, Well]),
     Row("stop", &["stop", "T"], [Well, Well, Denied]),
     Row("search", &["search", "plan"], [Well, Well, Well]),
     Row("export", &["export", "T"], [Well, Well, Well]),

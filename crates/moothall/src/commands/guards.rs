@@ -1,0 +1,218 @@
+//! `guards` and `command`: what is held, refused or near its limit, and the slash commands that
+//! lift it.
+
+use std::fmt::Write;
+
+use moothall_surfaces::wire::{CommandRan, GuardEntry, GuardLift, GuardsAnswer, NewCommand};
+
+use super::Context;
+use super::show::cost;
+use crate::cli::{Guards, SlashCommand};
+use crate::client::segment;
+use crate::fault::Fault;
+use crate::paint::{Style, note};
+use crate::threads;
+
+/// Longer titles and words push their line to the right.
+const COLUMN_MAX: usize = 48;
+/// The name of what all conversations share.
+const WHOLE_SERVER: &str = "(whole server)";
+
+pub async fn run(context: &Context, args: &Guards) -> Result<(), Fault> {
+    let mut asked = match &args.conversation {
+        Some(word) => {
+            let thread = threads::resolve(&context.client, word).await?;
+            format!("/guards?thread={}", segment(&thread))
+        }
+        None => "/guards".to_owned(),
+    };
+    let mut answer: GuardsAnswer = context.client.get(&asked).await?;
+    while let Some(next) = answer.next.take() {
+        asked = format!("/guards?cursor={}", segment(&next));
+        let page: GuardsAnswer = context.client.get(&asked).await?;
+        answer.guards.extend(page.guards);
+        answer.next = page.next;
+    }
+    if context.printer.json {
+        return context.printer.object(&answer);
+    }
+    if answer.guards.is_empty() {
+        note("Nothing is held or refused, and no limit is near.");
+    }
+    table(context, &answer)
+}
+
+fn table(context: &Context, answer: &GuardsAnswer) -> Result<(), Fault> {
+    let rows: Vec<[String; 4]> =
+        answer.guards.iter().map(|guard| cells(guard, &answer.currency)).collect();
+    let longest = |column: usize| {
+        let widths = rows.iter().map(|row| super::width(&row[column]));
+        widths.max().unwrap_or(0).min(COLUMN_MAX)
+    };
+    let widths = [longest(0), longest(1), longest(2)];
+    for (row, guard) in rows.iter().zip(&answer.guards) {
+        let padded = |column: usize| {
+            let room = widths[column].saturating_sub(super::width(&row[column]));
+            format!("{}{}", row[column], " ".repeat(room))
+        };
+        let state = context.printer.paint(style(guard), &padded(2));
+        let line = format!("{}  {}  {state}  {}", padded(0), padded(1), row[3]);
+        context.printer.line(line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn style(guard: &GuardEntry) -> Style {
+    match guard.state.as_str() {
+        "held" | "refused" => Style::Bad,
+        "near" | "waiting" => Style::Warn,
+        _ => Style::Dim,
+    }
+}
+
+/// Returns the conversation, the guard, its state, and the command that lifts it.
+fn cells(guard: &GuardEntry, currency: &str) -> [String; 4] {
+    let name = guard.name.clone().unwrap_or_else(|| WHOLE_SERVER.to_owned());
+    [name, guard.says.clone(), state(guard, currency), lifted_by(guard)]
+}
+
+fn state(guard: &GuardEntry, currency: &str) -> String {
+    let is_money = guard.measure.as_deref() == Some("cost_micros");
+    let (Some(count), Some(limit)) = (guard.count, guard.limit) else {
+        let since = guard.since.as_deref().filter(|_| guard.state == "held");
+        return since.map_or_else(
+            || guard.state.clone(),
+            |since| format!("{} since {}", guard.state, minute(since)),
+        );
+    };
+    if !is_money {
+        return format!("{count} of {limit}");
+    }
+    let limit = format!("{} {currency}", cost(limit));
+    match (guard.reserved, count) {
+        (Some(reserved), 0) => format!("reserved {} of {limit}", cost(reserved)),
+        (Some(reserved), _) => {
+            format!("spent {}, reserved {} of {limit}", cost(count), cost(reserved))
+        }
+        (None, _) => format!("spent {} of {limit}", cost(count)),
+    }
+}
+
+/// A time to the minute, in UTC.
+fn minute(time: &str) -> String {
+    let (day, clock) = time.split_once('T').unwrap_or((time, ""));
+    format!("{day} {} UTC", clock.get(..5).unwrap_or(clock))
+}
+
+/// Returns a command that runs as it stands, or the time at which it is over.
+fn lifted_by(guard: &GuardEntry) -> String {
+    let Some(lift) = &guard.lift else { return String::new() };
+    match (lift.by.as_str(), &guard.thread) {
+        ("raise", _) => raise(guard),
+        ("stop", Some(thread)) => format!("moothall stop {thread}"),
+        ("words", Some(thread)) => format!("moothall say {thread} \"Go on.\""),
+        (_, Some(thread)) if lift.command.is_some() => slash(thread, lift),
+        _ => match &guard.until {
+            Some(until) => format!("by itself at {}", minute(until)),
+            None => "by itself".to_owned(),
+        },
+    }
+}
+
+fn slash(thread: &str, lift: &GuardLift) -> String {
+    format!("moothall command {thread} {}", lift.command.as_deref().unwrap_or_default())
+}
+
+/// Half of the budget more, for an hour.
+fn raise(guard: &GuardEntry) -> String {
+    let half = guard.limit.unwrap_or_default() / 2;
+    let mut command = "moothall budget raise".to_owned();
+    let more = if guard.measure.as_deref() == Some("cost_micros") {
+        format!("--cost {}", if half == 0 { "1".to_owned() } else { cost(half) })
+    } else {
+        format!("--turns {}", half.max(1))
+    };
+    let of = match (guard.budget.as_deref(), &guard.whose, &guard.thread) {
+        (Some("conversation"), _, Some(thread)) => Some(("conversation", thread)),
+        (Some("agent"), Some(agent), _) => Some(("agent", agent)),
+        (Some("principal"), Some(principal), _) => Some(("principal", principal)),
+        _ => None,
+    };
+    if let Some((option, value)) = of {
+        let _ = write!(command, " --{option} {}", quoted(value));
+    }
+    format!("{command} {more}")
+}
+
+/// A word as a shell takes it whole.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._:-".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Runs a slash command in a conversation, and prints its answer.
+pub async fn command(context: &Context, args: &SlashCommand) -> Result<(), Fault> {
+    let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let wanted =
+        NewCommand { from: Some(context.client.name().to_owned()), text: args.words.join(" ") };
+    let ran: CommandRan = context.client.post(&threads::path(&thread, "commands"), &wanted).await?;
+    if context.printer.json {
+        return context.printer.object(&ran);
+    }
+    context.printer.line(ran.text.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn budget(measure: &str, spent: u64, limit: u64) -> GuardEntry {
+        GuardEntry {
+            guard: "budget".into(),
+            state: "near".into(),
+            budget: Some("agent".into()),
+            whose: Some("it's big".into()),
+            measure: Some(measure.into()),
+            count: Some(spent),
+            limit: Some(limit),
+            ..GuardEntry::default()
+        }
+    }
+
+    #[test]
+    fn money_says_how_much_is_spent_and_how_much_is_reserved() {
+        let of = |spent, reserved| {
+            let guard = GuardEntry { reserved, ..budget("cost_micros", spent, 20_000_000) };
+            state(&guard, "EUR")
+        };
+        assert_eq!(of(0, Some(1_200_000)), "reserved 1.20 of 20.00 EUR");
+        assert_eq!(of(3_000_000, Some(1_200_000)), "spent 3.00, reserved 1.20 of 20.00 EUR");
+        assert_eq!(of(20_000_000, None), "spent 20.00 of 20.00 EUR");
+    }
+
+    #[test]
+    fn a_budget_is_raised_by_half_and_its_name_is_one_word_of_the_shell() {
+        let raised = |measure, limit| raise(&budget(measure, 0, limit));
+        let agent = r"moothall budget raise --agent 'it'\''s big'";
+        assert_eq!(raised("cost_micros", 20_000_000), format!("{agent} --cost 10.00"));
+        assert_eq!(raised("cost_micros", 0), format!("{agent} --cost 1"));
+        assert_eq!(raised("turns", 1), format!("{agent} --turns 1"));
+    }
+
+    #[test]
+    fn a_hold_says_since_when_and_time_alone_when_it_is_over() {
+        let held = GuardEntry {
+            state: "held".into(),
+            since: Some("2026-11-25T05:01:07.123Z".into()),
+            ..GuardEntry::default()
+        };
+        assert_eq!(state(&held, "USD"), "held since 2026-11-25 05:01 UTC");
+        let lift = GuardLift { by: "time".into(), command: None, proof: false, words_left: None };
+        let over = GuardEntry { until: held.since.clone(), lift: Some(lift), ..held };
+        assert_eq!(lifted_by(&over), "by itself at 2026-11-25 05:01 UTC");
+    }
+}
