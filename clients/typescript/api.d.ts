@@ -1572,6 +1572,8 @@ export interface components {
         ForecastEntry: {
             /** @description The id of the agent. */
             participant: string;
+            /** @description The same as a phrase for people, which follows the agent's name. */
+            reason?: string | null;
             /** @description Why it would be asked. */
             why?: string | null;
             /** @description Why it would not. */
@@ -2285,6 +2287,17 @@ export interface components {
              */
             policy?: unknown;
         };
+        /** @description The reason for which words ask no agent. */
+        NoAgentAsked: {
+            /** @description The participant who stopped the conversation. */
+            by?: string | null;
+            /** @description The way forward, as a sentence. */
+            cure?: string | null;
+            /** @description A word of the table of reasons in `docs/rules.md`. */
+            reason: string;
+            /** @description The reason in words, with the names of this conversation. */
+            text: string;
+        };
         /** @description A turn that was granted and has not ended. */
         OpenTurn: {
             /**
@@ -2415,6 +2428,7 @@ export interface components {
         Preview: {
             /** @description Every invited agent: those who would be asked first, in the order in which they would be. */
             forecast: components["schemas"]["ForecastEntry"][];
+            unasked?: components["schemas"]["NoAgentAsked"] | null;
         };
         /** @description Somebody whom the server knows. */
         PrincipalRef: {
@@ -2903,6 +2917,8 @@ export interface components {
         };
         /** @description A turn, or the reason why an agent got none. */
         TurnEntry: {
+            /** @description The action for which it asks a person's permission now. */
+            asks?: string | null;
             /**
              * Format: int32
              * @description The last try, from 1; 0 for one that was not asked.
@@ -2935,6 +2951,8 @@ export interface components {
             outcome?: string | null;
             /** @description The id of the participant that was asked, or was not. */
             participant: string;
+            /** @description The same as a phrase for people, which follows the agent's name. */
+            reason?: string | null;
             /** @description When the floor went on without waiting for it, where it did. */
             released_at?: string | null;
             /** @description The event with what was said. */
@@ -2953,8 +2971,8 @@ export interface components {
              */
             why?: string | null;
             /**
-             * @description Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`
-             *     or `held`.
+             * @description Why nothing was said: a word of the table of reasons in `docs/rules.md`, such as `passed`,
+             *     `capped`, `muted`, or `waiting` while only a cooldown keeps an agent that has to answer.
              */
             why_not?: string | null;
         };
@@ -3162,22 +3180,26 @@ export interface components {
             head: number;
             /** @description Turns and refusals, in the order in which they happened. */
             turns: components["schemas"]["TurnEntry"][];
-            /** @description Messages about which no agent was asked, for a reason that lies with none of them. */
+            /** @description Messages about which no agent was asked, with the reason. */
             unasked?: components["schemas"]["UnaskedMessage"][];
             /**
-             * @description Whether the reader is shown everybody's turns; otherwise only their own, and a message
-             *     without any may have been answered.
+             * @description True if all turns about messages that the reader sees are told. Servers of earlier versions
+             *     told a reader only of their own.
              */
             whole?: boolean;
         };
         /** @description A message about which no agent was asked. */
         UnaskedMessage: {
-            /** @description The participant who did that. */
+            /** @description The participant who stopped the conversation. */
             by?: string | null;
+            /** @description The way forward, as a sentence. */
+            cure?: string | null;
             /** @description The event of the message. */
             message: string;
-            /** @description `stopped`: a person stopped the conversation while it waited. */
+            /** @description A word of the table of reasons in `docs/rules.md`, such as `no_agent_named` or `stopped`. */
             reason: string;
+            /** @description The reason in words, with the names of this conversation. */
+            text?: string;
         };
         /** @description Somebody who is still to be asked. */
         UpcomingEntry: {

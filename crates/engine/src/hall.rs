@@ -36,7 +36,7 @@ use moothall_kernel::command::{Actor, ClientCommand, Command, EngineCommand, Ref
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
-use moothall_kernel::preview::{Draft, Forecast};
+use moothall_kernel::preview::{Draft, Preview};
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, oneshot};
@@ -290,7 +290,7 @@ impl Hall {
         stream: &StreamId,
         speaker: ParticipantId,
         draft: Draft,
-    ) -> Result<Vec<Forecast>, HallError> {
+    ) -> Result<Preview, HallError> {
         let (inner, now) = (self.inner.clone(), self.now());
         let forecast = move |state: &Conversation| {
             let facts = inner.facts(state, now);

@@ -37,8 +37,9 @@ pub use model::snapshot::STATE_VERSION;
 pub use model::state::Conversation;
 pub use model::{
     budget, command, event, gathering, ids, invariants, message_part, own, participant, permission,
-    refused, request, start, state, summary, talk, task, task_command, time, voices,
+    refused, request, silence, start, state, summary, talk, task, task_command, time, voices,
 };
 pub use read::gathering as gathering_view;
+pub use read::silence as silences;
 pub use read::{compose, duties, guards, preview, search, view};
 pub use text::{mentions, names, pass, slash};

@@ -6,6 +6,7 @@ pub mod duties;
 pub(crate) mod frames;
 pub mod compose;
 pub mod search;
+pub mod silence;
 pub mod preview;
 pub mod gathering;
 pub mod guards;

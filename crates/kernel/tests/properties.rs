@@ -379,7 +379,8 @@ proptest! {
         steps.into_iter().for_each(|step| table.play(step));
         let now = Timestamp::from_millis(table.now);
         let draft = Draft { body: body.clone(), ..Draft::default() };
-        let forecast = table.state.preview(now, &ParticipantId::user(), &draft, &table.facts);
+        let forecast =
+            table.state.preview(now, &ParticipantId::user(), &draft, &table.facts).forecast;
         let mut seen = BTreeSet::new();
         let once = forecast
             .into_iter()

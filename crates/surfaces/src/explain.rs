@@ -1,195 +1,321 @@
 //! Folds a thread's log into the list of its turns: who was asked, why, and what came of it.
+//!
+//! Each reader is told of the messages that it sees. The fold reads the whole log, and leaves out
+//! what goes back to anything else: turns, their numbers in ranges, faults in a program's words.
+//! (Ruling 19.)
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 
-use moothall_kernel::event::{Cause, Event, Outcome, Posted, Recorded};
-use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
+use moothall_engine::door::{Action, Door};
+use moothall_kernel::event::{Cause, Event, Fault, Outcome, Posted, Recorded};
+use moothall_kernel::ids::{EventId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
+use moothall_kernel::silence::Reason;
+use moothall_kernel::silences::{Silences, SilentMessage};
+use moothall_kernel::time::Timestamp;
+use moothall_kernel::view::{Viewer, visible};
 
-use crate::wire::{TurnEntry, UnaskedMessage, WireFault, turn_id};
+use crate::error::{ApiError, ApiResult, Code};
+use crate::wire::{TurnEntry, WireFault, turn_id};
+
+pub mod told;
+
+pub use told::Explanation;
+
+/// How far back the first look for a turn goes that was granted before the message; each further
+/// look goes four times as far.
+const EARLIER_SEQS: u64 = 256;
+/// Most entries with which a refusal is compared: those of a round of two polls for each agent.
+const REFUSALS_COMPARED: usize = 400;
+/// The words in place of a fault that only operators read.
+const UNSEEN_FAULT: &str = "it did not answer; operators are told more";
+
+/// Explains the turns of a conversation; those about one message if one is asked for. A turn that
+/// was granted before it may be about it too.
+///
+/// # Errors
+/// [`ApiError`], if the thread cannot be read, or the viewer sees no such event.
+pub async fn explain(
+    door: &Door,
+    action: Action,
+    stream: &StreamId,
+    viewer: &Viewer,
+    message: Option<EventId>,
+) -> ApiResult<Explanation> {
+    let head = door.find(action, stream).await?.head;
+    let wanted = message.map_or(Seq(0), |id| id.seq());
+    let mut earlier = 1;
+    loop {
+        let after = Seq(wanted.0.saturating_sub(earlier));
+        let explained = read(door, action, stream, viewer, after..head, message).await?;
+        if after == Seq(0) || explained.knows_what_was_widened() {
+            return told::by_state(door, action, explained, message, head).await;
+        }
+        earlier = (earlier * 4).max(EARLIER_SEQS);
+    }
+}
+
+/// Reads the whole log of a range, whatever the viewer sees of it: the fold asks that.
+async fn read(
+    door: &Door,
+    action: Action,
+    stream: &StreamId,
+    viewer: &Viewer,
+    range: Range<Seq>,
+    message: Option<EventId>,
+) -> ApiResult<Explained> {
+    let mut explained = Explained::new(stream.clone(), viewer.clone(), range.start);
+    let mut pages = door.pages(action, stream, Viewer::Operator, range);
+    let mut found = message.is_none();
+    while let Some(events) = pages.next().await? {
+        found |= events.iter().any(|recorded| {
+            Some(recorded.id(stream)) == message && visible(&recorded.event, viewer)
+        });
+        if !found && message.is_some_and(|id| pages.through() >= id.seq()) {
+            break;
+        }
+        events.iter().for_each(|recorded| explained.observe(recorded));
+    }
+    if found { Ok(explained) } else { Err(no_event().in_thread(stream)) }
+}
+
+/// The refusal of an event that is not there for the reader.
+pub fn no_event() -> ApiError {
+    ApiError::plain(Code::UnknownEvent)
+}
 
 /// An entry, and every human message that it goes back to: what waits for its turn may be asked
 /// about more. The newest is the entry's own.
 struct Listed {
     entry: TurnEntry,
     earlier: Vec<String>,
+    /// The viewer does not see the event that it is about, or not yet.
+    hidden: bool,
+    /// The answer is not for the viewer, so neither is the turn.
+    answered_unseen: bool,
+    /// Its fault was shown to all.
+    public_fault: bool,
 }
 
-/// The fold. Feed it every event that the viewer may see, in order.
+/// The fold. Feed it every event of a range, in order.
 pub struct Explained {
     stream: StreamId,
+    viewer: Viewer,
+    /// The position after which it reads.
+    after: Seq,
     entries: Vec<Listed>,
     open: HashMap<TurnNo, usize>,
     /// The human message that each message goes back to.
     roots: HashMap<Seq, EventId>,
-    /// Whether a turn was widened of which it is not known who was asked.
+    /// True if a turn was widened of which it is not known who was asked.
     missed: bool,
-    /// Messages that wait for their time.
-    waiting: BTreeMap<Seq, EventId>,
-    /// Messages of which a Stop took the time away.
-    forgotten: Vec<UnaskedMessage>,
+    silences: Silences,
+    /// The turns that wait for a permission, by its id.
+    asking: HashMap<PermissionId, TurnNo>,
+    /// Positions of the events that the viewer sees.
+    seen: BTreeSet<Seq>,
 }
 
 impl Explained {
     /// An explanation of this thread before any event was observed.
-    pub fn new(stream: StreamId) -> Self {
+    pub fn new(stream: StreamId, viewer: Viewer, after: Seq) -> Self {
         Self {
+            silences: Silences::new(stream.clone(), viewer.clone()),
             stream,
+            viewer,
+            after,
             entries: Vec::new(),
             open: HashMap::new(),
             roots: HashMap::new(),
             missed: false,
-            waiting: BTreeMap::new(),
-            forgotten: Vec::new(),
+            asking: HashMap::new(),
+            seen: BTreeSet::new(),
         }
     }
 
-    /// The list, of one message or of all, and its newest `limit` entries where there is a limit.
-    pub fn list(self, message: Option<EventId>, limit: Option<usize>) -> Vec<TurnEntry> {
-        let wanted = message.map(|id| id.to_string());
-        let is_about = |listed: &Listed, id: &String| {
-            listed.entry.message.as_ref() == Some(id) || listed.earlier.contains(id)
-        };
-        let listed = self
-            .entries
+    /// Returns the list, of one message or of all, and the messages that asked no agent.
+    pub fn list(self, message: Option<EventId>) -> (Vec<TurnEntry>, Vec<SilentMessage>) {
+        let Self { viewer, entries, silences, seen, .. } = self;
+        let shown: Vec<Listed> = entries
             .into_iter()
-            .filter(|listed| wanted.as_ref().is_none_or(|id| is_about(listed, id)));
-        let mut entries: Vec<TurnEntry> = listed.map(|listed| listed.entry).collect();
-        let surplus = limit.map_or(0, |limit| entries.len().saturating_sub(limit));
-        entries.drain(..surplus);
-        entries
-    }
-
-    /// Returns the messages about which no agent was asked because a person stopped the
-    /// conversation while they waited. Only who sees all events can tell.
-    pub fn forgotten(&self, message: Option<EventId>) -> Vec<UnaskedMessage> {
+            .filter(|listed| !listed.hidden && !listed.answered_unseen)
+            .map(|listed| listed.told_to(&viewer, &seen))
+            .collect();
+        let silent = silences
+            .into_messages()
+            .filter(|silent| message.is_none_or(|id| silent.id == id))
+            .filter(|silent| is_silent(silent, &shown))
+            .collect();
         let wanted = message.map(|id| id.to_string());
-        let is_wanted = |one: &&UnaskedMessage| wanted.as_ref().is_none_or(|id| *id == one.message);
-        self.forgotten.iter().filter(is_wanted).cloned().collect()
+        let listed =
+            shown.into_iter().filter(|listed| wanted.as_ref().is_none_or(|id| listed.is_about(id)));
+        (listed.map(|listed| listed.entry).collect(), silent)
     }
 
-    /// Whether each turn that was widened was seen to be granted. If not, what went before has to
+    /// True if each turn that was widened was seen to be granted. If not, what went before has to
     /// be read as well.
     pub fn knows_what_was_widened(&self) -> bool {
         !self.missed
     }
 
+    fn sees(&self, seq: Seq) -> bool {
+        self.viewer == Viewer::Operator || self.seen.contains(&seq)
+    }
+
     /// Takes the next event.
     pub fn observe(&mut self, recorded: &Recorded) {
+        if visible(&recorded.event, &self.viewer) {
+            self.seen.insert(recorded.seq);
+        }
+        self.silences.observe(recorded);
         match &recorded.event {
             Event::Posted(posted) => self.observe_posted(posted, recorded),
-            Event::Taken { cause } => drop(self.waiting.remove(&cause.seq)),
-            Event::Archived { .. } => self.waiting.clear(),
-            Event::Stopped { by, .. } => self.forget_waiting(by),
             Event::TurnGranted { turn, participant, why, may_pass, cause, .. } => {
-                let mut entry = self.entry(participant.to_string(), cause, recorded);
+                let mut entry = self.entry(participant.to_string(), cause, recorded.ts);
                 entry.id = Some(turn_id(&self.stream, *turn));
                 entry.why = Some(why.to_string());
                 entry.may_pass = *may_pass;
                 entry.attempt = 1;
                 self.open.insert(*turn, self.entries.len());
-                self.list_entry(entry);
+                self.list_entry(entry, cause);
             }
             Event::Skipped { participant, why_not, cause, detail } => {
-                let mut entry = self.entry(participant.to_string(), cause, recorded);
+                let mut entry = self.entry(participant.to_string(), cause, recorded.ts);
                 entry.why_not = Some(why_not.to_string());
+                entry.reason = Some(Reason::from(*why_not).row().phrase.into());
                 entry.detail.clone_from(detail);
-                self.list_entry(entry);
+                if !self.is_listed(&entry) {
+                    self.list_entry(entry, cause);
+                }
             }
-            Event::TurnWidened { turn, why, may_pass, cause, .. } => {
-                self.widen(*turn, cause);
-                self.change(*turn, |entry| {
-                    entry.cause = cause.into();
-                    entry.why = Some(why.to_string());
-                    entry.may_pass = *may_pass;
+            Event::TurnWidened { turn, why, may_pass, cause, .. } if self.widen(*turn, cause) => {
+                self.change(*turn, |listed| {
+                    if std::mem::take(&mut listed.hidden) {
+                        listed.entry.granted_at = recorded.ts.to_string();
+                    }
+                    listed.entry.cause = cause.into();
+                    listed.entry.why = Some(why.to_string());
+                    listed.entry.may_pass = *may_pass;
                 });
             }
             Event::TurnStarted { turn, attempt, from_seq, through_seq, .. } => {
-                self.change(*turn, |entry| {
+                self.change(*turn, |Listed { entry, .. }| {
                     entry.attempt = *attempt;
                     entry.started_at = Some(recorded.ts.to_string());
                     entry.from_seq = Some(from_seq.0);
                     entry.through_seq = Some(through_seq.0);
                 })
             }
-            Event::Summarised { turn, through_seq, .. } => {
+            Event::Summarised { turn, through_seq, .. } if self.viewer == Viewer::Operator => {
                 let detail = format!("it summed up what came before {}", through_seq.next());
-                self.change(*turn, |entry| entry.detail = Some(detail));
+                self.change(*turn, |listed| listed.entry.detail = Some(detail));
             }
-            Event::TurnReleased { turn } => {
-                self.change(*turn, |entry| entry.released_at = Some(recorded.ts.to_string()))
-            }
+            Event::TurnReleased { turn } => self.change(*turn, |listed| {
+                listed.entry.released_at = Some(recorded.ts.to_string());
+            }),
             Event::TurnEnded { .. } => self.observe_ended(recorded),
+            Event::PermissionRequested { permission, turn, action, .. } => {
+                self.asking.insert(permission.clone(), *turn);
+                self.change(*turn, |listed| listed.entry.asks = Some(action.clone()));
+            }
+            Event::PermissionAnswered { permission, .. }
+            | Event::PermissionExpired { permission }
+            | Event::PermissionWithdrawn { permission, .. } => {
+                if let Some(turn) = self.asking.remove(permission)
+                    && !self.asking.values().any(|other| *other == turn)
+                {
+                    self.change(turn, |listed| listed.entry.asks = None);
+                }
+            }
             _ => {}
         }
     }
 
-    fn forget_waiting(&mut self, by: &ParticipantId) {
-        let forgotten = std::mem::take(&mut self.waiting).into_values();
-        self.forgotten.extend(forgotten.map(|message| UnaskedMessage {
-            message: message.to_string(),
-            reason: "stopped".into(),
-            by: Some(by.to_string()),
-        }));
-    }
-
     fn observe_posted(&mut self, posted: &Posted, recorded: &Recorded) {
-        let id = recorded.id(&self.stream);
-        if posted.queued && posted.is_persons() {
-            self.waiting.insert(recorded.seq, id);
-        }
+        let (id, seen) = (recorded.id(&self.stream), self.sees(recorded.seq));
         let root = match (posted.kind, &posted.reply_to) {
             (Kind::Human, _) => Some(id),
             (Kind::Agent, Some(cause)) => self.roots.get(&cause.seq).copied(),
             (Kind::Agent, None) => None,
         };
-        if let Some(root) = root {
+        if let Some(root) = root.filter(|_| seen) {
             self.roots.insert(recorded.seq, root);
         }
-        if let Some(turn) = posted.turn {
-            self.change(turn, |entry| entry.reply = Some(id.to_string()));
-        }
+        let Some(turn) = posted.turn else { return };
+        self.change(turn, |listed| {
+            listed.public_fault |= posted.error.is_some() && seen;
+            listed.answered_unseen |= !seen;
+            listed.entry.reply = Some(id.to_string());
+        });
     }
 
     fn observe_ended(&mut self, recorded: &Recorded) {
         let Event::TurnEnded { turn, attempt, outcome, fault, usage, .. } = &recorded.event else {
             return;
         };
-        self.change(*turn, |entry| {
+        self.change(*turn, |Listed { entry, .. }| {
             entry.attempt = *attempt;
             entry.outcome = Some(outcome.to_string());
-            entry.why_not = (*outcome == Outcome::Passed).then(|| "passed".into());
+            if *outcome == Outcome::Passed {
+                entry.why_not = Some(Reason::Passed.to_string());
+                entry.reason = Some(Reason::Passed.row().phrase.into());
+            }
             entry.fault = fault.as_ref().map(WireFault::from);
             entry.usage = Some(usage.into());
             entry.ended_at = Some(recorded.ts.to_string());
+            entry.asks = None;
         });
     }
 
-    /// What goes back to no message leaves a turn with that which it had.
-    fn widen(&mut self, turn: TurnNo, cause: &Cause) {
-        let root = self.root(cause);
+    /// Adds a cause to a turn; false if the viewer does not see it. What goes back to no message
+    /// leaves a turn with that which it had.
+    fn widen(&mut self, turn: TurnNo, cause: &Cause) -> bool {
+        let (root, seen) = (self.root(cause), self.sees(cause.seq));
         let listed = self.open.get(&turn).and_then(|place| self.entries.get_mut(*place));
-        self.missed |= listed.is_none();
-        let (Some(root), Some(listed)) = (root, listed) else { return };
-        let before = listed.entry.message.replace(root.clone()).filter(|before| *before != root);
-        listed.earlier.extend(before);
+        let is_known =
+            |listed: &&mut Listed| !listed.hidden || listed.entry.cause.seq > self.after.0;
+        self.missed |= !listed.as_ref().is_some_and(is_known);
+        if let (Some(root), Some(listed), true) = (root, listed, seen) {
+            let before = listed.entry.message.replace(root.clone());
+            let before = before.filter(|before| *before != root && !listed.hidden);
+            listed.earlier.extend(before);
+        }
+        seen
     }
 
-    fn list_entry(&mut self, entry: TurnEntry) {
-        self.entries.push(Listed { entry, earlier: Vec::new() });
+    fn list_entry(&mut self, entry: TurnEntry, cause: &Cause) {
+        self.entries.push(Listed {
+            entry,
+            earlier: Vec::new(),
+            hidden: !self.sees(cause.seq),
+            answered_unseen: false,
+            public_fault: false,
+        });
+    }
+
+    /// True if the same agent was refused for the same reason and message before.
+    fn is_listed(&self, refused: &TurnEntry) -> bool {
+        let same = |listed: &Listed| {
+            let entry = &listed.entry;
+            entry.id.is_none()
+                && (&entry.participant, &entry.message, &entry.why_not)
+                    == (&refused.participant, &refused.message, &refused.why_not)
+        };
+        refused.message.is_some() && self.entries.iter().rev().take(REFUSALS_COMPARED).any(same)
     }
 
     fn root(&self, cause: &Cause) -> Option<String> {
         self.roots.get(&cause.seq).map(ToString::to_string)
     }
 
-    fn change(&mut self, turn: TurnNo, change: impl FnOnce(&mut TurnEntry)) {
+    fn change(&mut self, turn: TurnNo, change: impl FnOnce(&mut Listed)) {
         if let Some(listed) = self.open.get(&turn).and_then(|place| self.entries.get_mut(*place)) {
-            change(&mut listed.entry);
+            change(listed);
         }
     }
 
-    fn entry(&self, participant: String, cause: &Cause, recorded: &Recorded) -> TurnEntry {
+    fn entry(&self, participant: String, cause: &Cause, granted_at: Timestamp) -> TurnEntry {
         TurnEntry {
             id: None,
             participant,
@@ -197,6 +323,8 @@ impl Explained {
             message: self.root(cause),
             why: None,
             why_not: None,
+            reason: None,
+            asks: None,
             detail: None,
             may_pass: false,
             outcome: None,
@@ -204,7 +332,7 @@ impl Explained {
             usage: None,
             attempt: 0,
             reply: None,
-            granted_at: recorded.ts.to_string(),
+            granted_at: granted_at.to_string(),
             started_at: None,
             released_at: None,
             ended_at: None,
@@ -213,3 +341,49 @@ impl Explained {
         }
     }
 }
+
+impl Listed {
+    fn is_about(&self, message: &String) -> bool {
+        self.entry.message.as_ref() == Some(message) || self.earlier.contains(message)
+    }
+
+    fn covers(&self, seq: Seq) -> bool {
+        let (from, through) = (self.entry.from_seq, self.entry.through_seq);
+        from.is_some_and(|from| from < seq.0) && through.is_some_and(|through| seq.0 <= through)
+    }
+
+    /// Leaves out what operators alone are told: positions of events that the viewer does not see,
+    /// and faults that were not shown, which may hold a program's output.
+    fn told_to(mut self, viewer: &Viewer, seen: &BTreeSet<Seq>) -> Self {
+        let own =
+            matches!(viewer, Viewer::Participant(id) if id.as_str() == self.entry.participant);
+        if *viewer == Viewer::Operator {
+            return self;
+        }
+        let newest = |through: u64| seen.range(..=Seq(through)).next_back().map(|seq| seq.0);
+        let begins_at = |from: u64| if from == 0 { Some(0) } else { newest(from) };
+        self.entry.from_seq = self.entry.from_seq.and_then(begins_at);
+        self.entry.through_seq = self.entry.through_seq.and_then(newest);
+        if let Some(fault) = self.entry.fault.as_mut().filter(|_| !own && !self.public_fault)
+            && !Fault::is_of_rules(&fault.code)
+        {
+            fault.message = UNSEEN_FAULT.into();
+        }
+        self
+    }
+}
+
+/// True if no turn that the viewer is shown is about the message. If the log keeps no reason, a
+/// refusal, or a turn that covers it, tells enough.
+fn is_silent(message: &SilentMessage, shown: &[Listed]) -> bool {
+    let id = message.id.to_string();
+    let is_known = message.silence.reason != Reason::NoneAsked;
+    !shown.iter().any(|listed| {
+        let is_about = listed.is_about(&id);
+        (is_about && (listed.entry.id.is_some() || !is_known))
+            || (!is_known && listed.covers(message.seq))
+    })
+}
+
+#[cfg(test)]
+mod tests;

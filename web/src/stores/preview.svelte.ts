@@ -7,12 +7,22 @@ export interface Forecast {
   participant: string;
   why?: string;
   why_not?: string;
+  /** The same as a phrase for people. */
+  reason?: string;
+}
+
+/** The reason for which the words themselves ask no agent. */
+export interface Unasked {
+  reason: string;
+  text: string;
+  cure?: string;
 }
 
 const PAUSE_MS = 150;
 
 export class Preview {
   forecast = $state.raw<Forecast[] | null>(null);
+  unasked = $state.raw<Unasked | null>(null);
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asked = 0;
   #missing = false;
@@ -33,7 +43,7 @@ export class Preview {
     const mine = ++this.#asked;
     try {
       const reply = replyTo ? { reply_to: replyTo } : {};
-      const answer = await post<{ forecast: Forecast[] }>(`/threads/${thread}/preview`, {
+      const answer = await post<{ forecast: Forecast[]; unasked?: Unasked }>(`/threads/${thread}/preview`, {
         from: ME,
         to,
         content,
@@ -41,6 +51,7 @@ export class Preview {
       });
       if (mine !== this.#asked) return;
       this.forecast = answer.forecast;
+      this.unasked = answer.unasked ?? null;
     } catch (error) {
       if (mine === this.#asked) this.forecast = null;
       // Typing is asked about often; where that is too often for the server, the last word counts once it may be asked again.

@@ -95,6 +95,7 @@ from .new_presence_details_type_0 import NewPresenceDetailsType0
 from .new_read_mark import NewReadMark
 from .new_session import NewSession
 from .new_thread import NewThread
+from .no_agent_asked import NoAgentAsked
 from .open_turn import OpenTurn
 from .option_entry import OptionEntry
 from .participants_state import ParticipantsState
@@ -287,6 +288,7 @@ __all__ = (
     "NewReadMark",
     "NewSession",
     "NewThread",
+    "NoAgentAsked",
     "OpenTurn",
     "OptionEntry",
     "ParticipantsState",

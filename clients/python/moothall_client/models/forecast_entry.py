@@ -17,17 +17,25 @@ class ForecastEntry:
 
     Attributes:
         participant (str): The id of the agent.
+        reason (None | str | Unset): The same as a phrase for people, which follows the agent's name.
         why (None | str | Unset): Why it would be asked.
         why_not (None | str | Unset): Why it would not.
     """
 
     participant: str
+    reason: None | str | Unset = UNSET
     why: None | str | Unset = UNSET
     why_not: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         participant = self.participant
+
+        reason: None | str | Unset
+        if isinstance(self.reason, Unset):
+            reason = UNSET
+        else:
+            reason = self.reason
 
         why: None | str | Unset
         if isinstance(self.why, Unset):
@@ -48,6 +56,8 @@ class ForecastEntry:
                 "participant": participant,
             }
         )
+        if reason is not UNSET:
+            field_dict["reason"] = reason
         if why is not UNSET:
             field_dict["why"] = why
         if why_not is not UNSET:
@@ -59,6 +69,15 @@ class ForecastEntry:
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
         participant = d.pop("participant")
+
+        def _parse_reason(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        reason = _parse_reason(d.pop("reason", UNSET))
 
         def _parse_why(data: object) -> None | str | Unset:
             if data is None:
@@ -80,6 +99,7 @@ class ForecastEntry:
 
         forecast_entry = cls(
             participant=participant,
+            reason=reason,
             why=why,
             why_not=why_not,
         )

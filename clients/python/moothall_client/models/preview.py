@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.forecast_entry import ForecastEntry
+    from ..models.no_agent_asked import NoAgentAsked
 
 
 T = TypeVar("T", bound="Preview")
@@ -20,16 +23,28 @@ class Preview:
     Attributes:
         forecast (list[ForecastEntry]): Every invited agent: those who would be asked first, in the order in which they
             would be.
+        unasked (NoAgentAsked | None | Unset):
     """
 
     forecast: list[ForecastEntry]
+    unasked: NoAgentAsked | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.no_agent_asked import NoAgentAsked  # noqa: PLC0415
+
         forecast = []
         for forecast_item_data in self.forecast:
             forecast_item = forecast_item_data.to_dict()
             forecast.append(forecast_item)
+
+        unasked: dict[str, Any] | None | Unset
+        if isinstance(self.unasked, Unset):
+            unasked = UNSET
+        elif isinstance(self.unasked, NoAgentAsked):
+            unasked = self.unasked.to_dict()
+        else:
+            unasked = self.unasked
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -38,12 +53,15 @@ class Preview:
                 "forecast": forecast,
             }
         )
+        if unasked is not UNSET:
+            field_dict["unasked"] = unasked
 
         return field_dict
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.forecast_entry import ForecastEntry  # noqa: PLC0415
+        from ..models.no_agent_asked import NoAgentAsked  # noqa: PLC0415
 
         d = dict(src_dict)
         forecast = []
@@ -53,8 +71,26 @@ class Preview:
 
             forecast.append(forecast_item)
 
+        def _parse_unasked(data: object) -> NoAgentAsked | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                unasked_type_0 = NoAgentAsked.from_dict(data)
+
+                return unasked_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(NoAgentAsked | None | Unset, data)
+
+        unasked = _parse_unasked(d.pop("unasked", UNSET))
+
         preview = cls(
             forecast=forecast,
+            unasked=unasked,
         )
 
         preview.additional_properties = d

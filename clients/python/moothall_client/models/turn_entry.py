@@ -27,6 +27,7 @@ class TurnEntry:
         granted_at (str): When it was granted, or refused.
         may_pass (bool): Whether having nothing to say was offered.
         participant (str): The id of the participant that was asked, or was not.
+        asks (None | str | Unset): The action for which it asks a person's permission now.
         detail (None | str | Unset): More words about that, where they help.
         ended_at (None | str | Unset): When it ended; `null` while it is open, and where there was none.
         fault (None | Unset | WireFault):
@@ -36,6 +37,7 @@ class TurnEntry:
         outcome (None | str | Unset): `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open
             and for one
             that was not asked.
+        reason (None | str | Unset): The same as a phrase for people, which follows the agent's name.
         released_at (None | str | Unset): When the floor went on without waiting for it, where it did.
         reply (None | str | Unset): The event with what was said.
         started_at (None | str | Unset): When the runtime accepted it.
@@ -44,9 +46,9 @@ class TurnEntry:
         why (None | str | Unset): Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`,
             `prod`
             or `outcome`.
-        why_not (None | str | Unset): Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`,
-            `skipped`
-            or `held`.
+        why_not (None | str | Unset): Why nothing was said: a word of the table of reasons in `docs/rules.md`, such as
+            `passed`,
+            `capped`, `muted`, or `waiting` while only a cooldown keeps an agent that has to answer.
     """
 
     attempt: int
@@ -54,6 +56,7 @@ class TurnEntry:
     granted_at: str
     may_pass: bool
     participant: str
+    asks: None | str | Unset = UNSET
     detail: None | str | Unset = UNSET
     ended_at: None | str | Unset = UNSET
     fault: None | Unset | WireFault = UNSET
@@ -61,6 +64,7 @@ class TurnEntry:
     id: None | str | Unset = UNSET
     message: None | str | Unset = UNSET
     outcome: None | str | Unset = UNSET
+    reason: None | str | Unset = UNSET
     released_at: None | str | Unset = UNSET
     reply: None | str | Unset = UNSET
     started_at: None | str | Unset = UNSET
@@ -83,6 +87,12 @@ class TurnEntry:
         may_pass = self.may_pass
 
         participant = self.participant
+
+        asks: None | str | Unset
+        if isinstance(self.asks, Unset):
+            asks = UNSET
+        else:
+            asks = self.asks
 
         detail: None | str | Unset
         if isinstance(self.detail, Unset):
@@ -127,6 +137,12 @@ class TurnEntry:
             outcome = UNSET
         else:
             outcome = self.outcome
+
+        reason: None | str | Unset
+        if isinstance(self.reason, Unset):
+            reason = UNSET
+        else:
+            reason = self.reason
 
         released_at: None | str | Unset
         if isinstance(self.released_at, Unset):
@@ -183,6 +199,8 @@ class TurnEntry:
                 "participant": participant,
             }
         )
+        if asks is not UNSET:
+            field_dict["asks"] = asks
         if detail is not UNSET:
             field_dict["detail"] = detail
         if ended_at is not UNSET:
@@ -197,6 +215,8 @@ class TurnEntry:
             field_dict["message"] = message
         if outcome is not UNSET:
             field_dict["outcome"] = outcome
+        if reason is not UNSET:
+            field_dict["reason"] = reason
         if released_at is not UNSET:
             field_dict["released_at"] = released_at
         if reply is not UNSET:
@@ -230,6 +250,15 @@ class TurnEntry:
         may_pass = d.pop("may_pass")
 
         participant = d.pop("participant")
+
+        def _parse_asks(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        asks = _parse_asks(d.pop("asks", UNSET))
 
         def _parse_detail(data: object) -> None | str | Unset:
             if data is None:
@@ -301,6 +330,15 @@ class TurnEntry:
             return cast(None | str | Unset, data)
 
         outcome = _parse_outcome(d.pop("outcome", UNSET))
+
+        def _parse_reason(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        reason = _parse_reason(d.pop("reason", UNSET))
 
         def _parse_released_at(data: object) -> None | str | Unset:
             if data is None:
@@ -379,6 +417,7 @@ class TurnEntry:
             granted_at=granted_at,
             may_pass=may_pass,
             participant=participant,
+            asks=asks,
             detail=detail,
             ended_at=ended_at,
             fault=fault,
@@ -386,6 +425,7 @@ class TurnEntry:
             id=id,
             message=message,
             outcome=outcome,
+            reason=reason,
             released_at=released_at,
             reply=reply,
             started_at=started_at,

@@ -23,10 +23,10 @@ class TurnList:
     Attributes:
         head (int): The newest event that was looked at.
         turns (list[TurnEntry]): Turns and refusals, in the order in which they happened.
-        unasked (list[UnaskedMessage] | Unset): Messages about which no agent was asked, for a reason that lies with
-            none of them.
-        whole (bool | Unset): Whether the reader is shown everybody's turns; otherwise only their own, and a message
-            without any may have been answered.
+        unasked (list[UnaskedMessage] | Unset): Messages about which no agent was asked, with the reason.
+        whole (bool | Unset): True if all turns about messages that the reader sees are told. Servers of earlier
+            versions
+            told a reader only of their own.
     """
 
     head: int

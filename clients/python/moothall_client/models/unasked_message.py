@@ -17,13 +17,17 @@ class UnaskedMessage:
 
     Attributes:
         message (str): The event of the message.
-        reason (str): `stopped`: a person stopped the conversation while it waited.
-        by (None | str | Unset): The participant who did that.
+        reason (str): A word of the table of reasons in `docs/rules.md`, such as `no_agent_named` or `stopped`.
+        by (None | str | Unset): The participant who stopped the conversation.
+        cure (None | str | Unset): The way forward, as a sentence.
+        text (str | Unset): The reason in words, with the names of this conversation.
     """
 
     message: str
     reason: str
     by: None | str | Unset = UNSET
+    cure: None | str | Unset = UNSET
+    text: str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -37,6 +41,14 @@ class UnaskedMessage:
         else:
             by = self.by
 
+        cure: None | str | Unset
+        if isinstance(self.cure, Unset):
+            cure = UNSET
+        else:
+            cure = self.cure
+
+        text = self.text
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -47,6 +59,10 @@ class UnaskedMessage:
         )
         if by is not UNSET:
             field_dict["by"] = by
+        if cure is not UNSET:
+            field_dict["cure"] = cure
+        if text is not UNSET:
+            field_dict["text"] = text
 
         return field_dict
 
@@ -66,10 +82,23 @@ class UnaskedMessage:
 
         by = _parse_by(d.pop("by", UNSET))
 
+        def _parse_cure(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        cure = _parse_cure(d.pop("cure", UNSET))
+
+        text = d.pop("text", UNSET)
+
         unasked_message = cls(
             message=message,
             reason=reason,
             by=by,
+            cure=cure,
+            text=text,
         )
 
         unasked_message.additional_properties = d

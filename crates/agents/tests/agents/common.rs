@@ -88,6 +88,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         fingerprint: 0,
         parts: Vec::new(),
         only_for: None,
+        silence: None,
     };
     Recorded {
         seq: Seq(seq),

@@ -8,7 +8,7 @@ use moothall_kernel::control::needs_gathering;
 use moothall_kernel::event::{Cause, Event};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::policy::Policy;
-use moothall_kernel::preview::{Draft, Forecast};
+use moothall_kernel::preview::{Draft, Preview};
 use moothall_kernel::search::Query;
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::{Viewer, visible};
@@ -236,7 +236,7 @@ impl Door {
         stream: &StreamId,
         speaker: ParticipantId,
         draft: Draft,
-    ) -> Result<Vec<Forecast>, AccessError> {
+    ) -> Result<Preview, AccessError> {
         self.enter(Action::Preview, stream)?;
         Ok(self.hall.preview(stream, speaker, draft).await?)
     }

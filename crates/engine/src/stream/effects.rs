@@ -309,6 +309,7 @@ mod tests {
             fingerprint: 0,
             parts: Vec::new(),
             only_for: None,
+            silence: None,
         };
         at(seq, Event::Posted(posted))
     }

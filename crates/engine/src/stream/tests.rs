@@ -293,7 +293,7 @@ fn a_writer_that_was_replaced_does_nothing_more() {
 }
 
 #[test]
-fn an_answer_that_nobody_asked_for_changes_nothing() {
+fn an_answer_that_none_asked_for_changes_nothing() {
     let mut bench = Bench::begun();
     let before = bench.host.committed().clone();
     assert!(before.head() > Seq(0));

@@ -12,8 +12,6 @@ use crate::model::time::Timestamp;
 
 /// The same words so often within the repeat detector's window trip it.
 pub(crate) const REPEATS_MAX: usize = 3;
-/// Why words without proof wake nobody while a guard holds the floor.
-const HELD_FOR_PROOF: &str = "a guard holds the floor until a person who can prove it goes on";
 
 impl Conversation {
     /// Counts the times within the window at which the words of one agent woke another.
@@ -94,11 +92,10 @@ impl Decider<'_> {
     /// wakes nobody, and the reason is recorded. That is asked for each turn: a guard may begin to
     /// hold in the middle of a round. (Ruling 18.)
     fn is_held_for_proof(&mut self, id: &ParticipantId, cause: &Cause) -> bool {
-        let is_held = cause.unproven && self.state.guards.held.is_some();
-        if is_held {
-            self.skip(id, WhyNot::Held, cause, Some(HELD_FOR_PROOF));
-        }
-        is_held
+        let Some(guard) = self.state.guards.held.filter(|_| cause.unproven) else { return false };
+        let why = format!("{} until a person who can prove it goes on", guard.holds());
+        self.skip(id, WhyNot::Held, cause, Some(&why));
+        true
     }
 
     /// Whether somebody who comes by itself is given no turn.
@@ -134,11 +131,10 @@ impl Decider<'_> {
         {
             self.hold(guard);
         }
-        if self.state.guards.held.is_some() {
-            self.skip(woken, WhyNot::Held, &spoken.cause, None);
-            return false;
-        }
-        true
+        let Some(guard) = self.state.guards.held else { return true };
+        let why = format!("{} until a person says something or resumes", guard.holds());
+        self.skip(woken, WhyNot::Held, &spoken.cause, Some(&why));
+        false
     }
 
     fn tripped(&self, by: &ParticipantId, woken: &ParticipantId) -> Option<Guard> {

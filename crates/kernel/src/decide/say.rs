@@ -7,7 +7,7 @@ use crate::model::command::{Actor, Post, Refusal, Rejection};
 use crate::model::event::{
     Cause, Event, Fault, Outcome, Posted, SuppressedBecause, To, TurnKind, Usage,
 };
-use crate::model::ids::{ParticipantId, TurnNo};
+use crate::model::ids::{EventId, ParticipantId, TurnNo};
 use crate::model::participant::{Kind, Participant};
 use crate::model::state::{Round, Spoken, Turn};
 use crate::policy::{EmptyReply, Unsolicited};
@@ -109,6 +109,7 @@ impl Decider<'_> {
         let waits = self.state.queues(&posted.asks);
         let queue_full = waits && self.state.is_queue_full(&speaker);
         let posted = Posted { queued: waits && !queue_full, queue_full, ..posted };
+        let posted = self.with_silence(posted, &named);
         let cause = self.emit(Event::Posted(posted.clone()));
         self.hint(&named, &cause);
         let spoken = Spoken::of(&posted, cause);
@@ -119,6 +120,16 @@ impl Decider<'_> {
             (false, false, false) => self.open_asked(&spoken),
         }
         Ok(())
+    }
+
+    /// Keeps with words why they ask no agent: names are resolved now, not by a later roster.
+    /// (Ruling 19.)
+    pub(crate) fn with_silence(&self, posted: Posted, named: &Named) -> Posted {
+        let (seq, unproven) = (self.state.head.next(), posted.lacks_person());
+        let id = EventId::of(&self.state.stream, seq, self.now);
+        let cause = Cause { seq, id, from: posted.from.clone(), depth: posted.depth, unproven };
+        let silence = self.state.silence_of(&Spoken::of(&posted, cause), &posted.body, named);
+        Posted { silence: silence.map(Box::new), ..posted }
     }
 
     pub(crate) fn words(&self, post: Post, kind: Kind, depth: u32, named: &Named) -> Posted {
@@ -152,6 +163,7 @@ impl Decider<'_> {
             error: None,
             parts: post.parts,
             only_for: post.only_for,
+            silence: None,
         }
     }
 
@@ -292,6 +304,7 @@ impl Decider<'_> {
         let own = self.own_words(&post, &named);
         let is_exchange = own.exchange;
         let posted = Posted { own: Some(own), ..self.words(post, Kind::Agent, depth, &named) };
+        let posted = self.with_silence(posted, &named);
         self.spoke(posted);
         if is_exchange {
             self.guard_own();
@@ -425,7 +438,7 @@ impl Decider<'_> {
             posted.via = true;
             posted.tags.push("coordinator".into());
         }
-        posted
+        self.with_silence(posted, &named)
     }
 
     /// The words that answer a turn end it in the same append.

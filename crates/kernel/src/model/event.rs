@@ -12,6 +12,7 @@ use crate::model::own::OwnWords;
 use crate::model::participant::{Address, AgentFacts, Kind, Part, Profile, TerminalReach};
 use crate::model::permission::{PermissionOption, Withdrawn};
 use crate::model::settings::Policy;
+use crate::model::silence::Silence;
 use crate::model::start::{StartOutcome, StartRequest};
 use crate::model::talk::{TalkOutcome, TalkRequest};
 use crate::model::task_event::TaskEvent;
@@ -157,6 +158,9 @@ pub struct Posted {
     /// Who may see it beside its speaker and operators; everybody where nothing is said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only_for: Option<Vec<ParticipantId>>,
+    /// The reason for which they ask no agent, if they ask none by what they say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub silence: Option<Box<Silence>>,
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -938,6 +942,7 @@ impl Posted {
             fingerprint: 0,
             parts: Vec::new(),
             only_for: None,
+            silence: None,
         }
     }
 

@@ -143,6 +143,11 @@ impl EventId {
         let payload = (((self.0 >> 64) & 0xfff) << 62) | (self.0 & ((1 << 62) - 1));
         Seq(((payload >> 32) & ((1 << SEQ_BITS) - 1)) as u64)
     }
+
+    /// The time that the id claims, when its event was appended.
+    pub fn time(self) -> Timestamp {
+        Timestamp::from_millis((self.0 >> 80) as i64)
+    }
 }
 
 /// FNV-1a, 32 bits: stable across versions and machines, and all that telling streams apart needs.

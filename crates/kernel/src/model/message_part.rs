@@ -37,12 +37,12 @@ pub enum MessagePart {
 pub struct Span(u32, u32);
 
 impl Span {
-    fn of(range: Range<usize>) -> Self {
+    pub(crate) fn of(range: Range<usize>) -> Self {
         let place = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         Self(place(range.start), place(range.end))
     }
 
-    fn words(self, body: &str) -> Option<String> {
+    pub(crate) fn words(self, body: &str) -> Option<String> {
         body.get(self.0 as usize..self.1 as usize).map(str::to_owned)
     }
 }

@@ -192,6 +192,7 @@ impl Decider<'_> {
         let body = post.body.clone();
         let named = mentions::named(&body, &self.state.participants, &speaker);
         let posted = self.words(post, kind, u32::from(kind == Kind::Agent), &named);
+        let posted = self.with_silence(posted, &named);
         let said = self.spoke(posted);
         self.heed_piece(&speaker, said.id, &body);
         if !harvesting {

@@ -3,6 +3,7 @@
 use crate::model::command::Facts;
 use crate::model::event::{Cause, To, Why, WhyNot};
 use crate::model::ids::{EventId, ParticipantId};
+use crate::model::silence::Silence;
 use crate::model::state::{Conversation, Spoken};
 use crate::model::time::Timestamp;
 use crate::text::mentions;
@@ -29,6 +30,15 @@ pub struct Draft {
     pub unproven: bool,
 }
 
+/// The fate of a draft.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Preview {
+    /// Each agent, in the order in which it would be asked.
+    pub forecast: Vec<Forecast>,
+    /// The reason for which the words themselves ask no agent.
+    pub silence: Option<Silence>,
+}
+
 impl Conversation {
     /// Who would be asked if this speaker said this now, in the order in which they would be.
     pub fn preview(
@@ -37,7 +47,7 @@ impl Conversation {
         speaker: &ParticipantId,
         draft: &Draft,
         facts: &Facts,
-    ) -> Vec<Forecast> {
+    ) -> Preview {
         let named = mentions::named(&draft.body, &self.participants, speaker);
         let human = self.is_human(speaker);
         let (seq, id) = (self.head.next(), EventId::of(&self.stream, self.head.next(), now));
@@ -45,9 +55,11 @@ impl Conversation {
         let cause = Cause { seq, id, from: speaker.clone(), depth: 0, unproven };
         let replies_to =
             draft.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
-        let (author, to, mentions) = (speaker.clone(), draft.to.clone(), named.participants);
+        let (author, to) = (speaker.clone(), draft.to.clone());
+        let mentions = named.participants.clone();
         let spoken =
             Spoken { author, cause, to, mentions, replies_to, asks: Vec::new(), human, late: None };
+        let silence = self.silence_of(&spoken, &draft.body, &named);
         let mut nomination = (self.rules().nominate)(self, &spoken);
         // Whoever has just spoken is asked after those who have not. What comes later finds nobody
         // cooling that it could tell now.
@@ -84,7 +96,7 @@ impl Conversation {
                 forecast.push(Forecast { participant: agent.id.clone(), verdict: Err(why_not) });
             }
         }
-        forecast
+        Preview { forecast, silence }
     }
 
     /// True if these words would wake no agent: a guard holds, and they do not lift it, or

@@ -3,7 +3,7 @@
 use crate::model::ids::ParticipantId;
 use crate::model::participant::Participant;
 use crate::text::code;
-use crate::text::names::BROADCAST;
+use crate::text::names::{BROADCAST, skeleton};
 
 /// What the words of a message name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,6 +14,8 @@ pub struct Named {
     pub broadcast: Vec<String>,
     /// Names that several answer to, with their ids.
     pub ambiguous: Vec<(String, Vec<ParticipantId>)>,
+    /// The first name that no participant bears.
+    pub unknown: Option<String>,
 }
 
 /// Resolves the mentions of a message against the invited. Presence never names anyone.
@@ -127,9 +129,92 @@ fn resolve(tail: &str, invited: &[Participant], speaker: &ParticipantId, found: 
             return;
         }
     }
-    for participant in invited.iter().filter(|p| has_trait(p, word)) {
-        push(&participant.id, speaker, found);
+    let mut bearers = invited.iter().filter(|p| has_trait(p, word)).peekable();
+    if bearers.peek().is_none() && found.unknown.is_none() && is_a_name(word) {
+        found.unknown = Some(word.to_owned());
     }
+    bearers.for_each(|bearer| push(&bearer.id, speaker, found));
+}
+
+/// Longest word that is taken for a name, in bytes.
+const NAME_BYTES_MAX: usize = 64;
+/// Most signs that are looked at for a name in code.
+const CODE_NAMES_MAX: usize = 64;
+
+/// True if a word after an `@` may have been meant as a name: `@types/node` is a package.
+fn is_a_name(word: &str) -> bool {
+    (1..=NAME_BYTES_MAX).contains(&word.len()) && !word.contains('/')
+}
+
+/// Finds the participant that a wrong name may have meant: the one with the fewest letters to
+/// change, at most a third of them, or the one whose name goes on with it.
+pub fn nearest(
+    word: &str,
+    invited: &[Participant],
+    speaker: &ParticipantId,
+) -> Option<ParticipantId> {
+    let wanted: Vec<char> = skeleton(word).chars().collect();
+    let most = (wanted.len() / 3).max(1);
+    let others = invited.iter().filter(|one| one.id != *speaker);
+    let distances = others.filter_map(|one| {
+        let distances = names_of(one).filter_map(|name| {
+            let name: Vec<char> = skeleton(name).chars().collect();
+            let goes_on = wanted.len() > 2 && name.starts_with(&wanted);
+            if goes_on { Some(0) } else { distance(&wanted, &name, most) }
+        });
+        distances.min().map(|distance| (distance, one))
+    });
+    distances.min_by_key(|(distance, _)| *distance).map(|(_, one)| one.id.clone())
+}
+
+fn names_of(one: &Participant) -> impl Iterator<Item = &str> {
+    let profile = &one.profile;
+    let nickname = profile.nickname.as_deref();
+    let first = nickname.and_then(|name| name.split(' ').next());
+    let traits = profile.roles().iter().chain(&profile.client).chain(&profile.model);
+    let names = [Some(one.id.as_str()), nickname, first];
+    names.into_iter().flatten().chain(traits.map(String::as_str))
+}
+
+/// Counts the letters to insert, leave out, replace or swap with the next; nothing if there are
+/// more than `most`.
+fn distance(one: &[char], other: &[char], most: usize) -> Option<usize> {
+    if one.len().abs_diff(other.len()) > most {
+        return None;
+    }
+    let mut before: Vec<usize> = Vec::new();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (i, &a) in one.iter().enumerate() {
+        let mut next = vec![i + 1];
+        for (j, &b) in other.iter().enumerate() {
+            let replaced = row[j] + usize::from(a != b);
+            let mut least = replaced.min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && a == other[j - 1] && one[i - 1] == b {
+                least = least.min(before[j - 1] + 1);
+            }
+            next.push(least);
+        }
+        before = std::mem::replace(&mut row, next);
+    }
+    row.last().copied().filter(|found| *found <= most)
+}
+
+/// Finds the first agent that some words name in code or a quote: such a name does not count.
+pub fn named_in_code(
+    body: &str,
+    invited: &[Participant],
+    speaker: &ParticipantId,
+) -> Option<ParticipantId> {
+    let begins = |at: &usize| {
+        let before = body[..*at].chars().next_back();
+        before.is_none_or(|b| !(is_word_char(b) || ".+-/@".contains(b)))
+    };
+    let signs = body.match_indices('@').map(|(at, _)| at).take(CODE_NAMES_MAX).filter(begins);
+    let mut found = Named::default();
+    signs.for_each(|at| resolve(&body[at + 1..], invited, speaker, &mut found));
+    let is_agent =
+        |id: &ParticipantId| invited.iter().any(|one| one.id == *id && one.takes_turns());
+    found.participants.into_iter().find(is_agent)
 }
 
 fn push(id: &ParticipantId, speaker: &ParticipantId, found: &mut Named) {

@@ -39,6 +39,7 @@
 //! prompt codex           shows what codex is told (`whole`: with a transcript; `memory`: what a
 //!                        model's history is rebuilt from)
 //! preview words          who would answer
+//! why 7                  why the message at 7 asked no agent, or what it waits for
 //! by codex: …            any control in somebody else's name
 //! ```
 
@@ -58,6 +59,8 @@ use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdr
 use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::Draft;
 use moothall_kernel::request::Request;
+use moothall_kernel::silence::Silence;
+use moothall_kernel::silences::Silences;
 use moothall_kernel::start::{StartOutcome, StartRequest};
 use moothall_kernel::talk::{TalkOutcome, TalkRequest};
 use moothall_kernel::time::Millis;
@@ -139,6 +142,7 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
             player.submit(EngineCommand::Tick, out);
             Ok(())
         }
+        "why" => why(player, rest.first().ok_or("about which place?")?, out),
         "prompt" => prompt(player, &rest, out),
         "preview" => preview(player, &by, &line["preview".len()..], out),
         _ => {
@@ -384,6 +388,29 @@ fn memory(prompt: &Prompt) -> String {
     summary.chain(prompt.history.iter().map(|told| told.line.clone())).collect()
 }
 
+/// Prints the reason for which a message asked no agent, or the thing for which it waits.
+fn why(player: &Player, place: &str, out: Out<'_>) -> Result<(), String> {
+    let seq = Seq(place.parse().map_err(|_| format!("{place} is no place"))?);
+    let mut silences = Silences::new(player.state.stream().clone(), Viewer::Operator);
+    player.log.iter().for_each(|recorded| silences.observe(recorded));
+    let found = silences.into_messages().find(|message| message.seq == seq);
+    out.push(match (player.state.wait_of(seq), found) {
+        (Some(wait), _) => format!("{}: {}", wait.reason(), wait.sentence(&player.state)),
+        (None, Some(message)) => {
+            let near = message.silence.participant.as_ref().map(|id| player.state.name_of(id));
+            let text = message.silence.sentence(message.name.as_deref(), near);
+            format!("{}: {text}", message.silence.reason)
+        }
+        (None, None) => "no reason is kept".into(),
+    });
+    Ok(())
+}
+
+fn silence_line(player: &Player, silence: &Silence, words: &str) -> String {
+    let near = silence.participant.as_ref().map(|id| player.state.name_of(id));
+    silence.sentence(silence.name_in(words).as_deref(), near)
+}
+
 fn preview(player: &Player, by: &Actor, words: &str, out: Out<'_>) -> Result<(), String> {
     let (place, words) = words
         .trim()
@@ -393,8 +420,11 @@ fn preview(player: &Player, by: &Actor, words: &str, out: Out<'_>) -> Result<(),
     let reply_to = if place.is_empty() { None } else { Some(said_at(player, place)?) };
     let unproven = !by.proven;
     let draft = Draft { body: words.to_owned(), reply_to, unproven, ..Draft::default() };
-    let forecast = player.state.preview(player.now, &by.id, &draft, &player.facts);
-    out.extend(forecast.iter().map(|entry| match entry.verdict {
+    let preview = player.state.preview(player.now, &by.id, &draft, &player.facts);
+    if let Some(silence) = preview.silence {
+        out.push(format!("no agent by these words: {}", silence_line(player, &silence, words)));
+    }
+    out.extend(preview.forecast.iter().map(|entry| match entry.verdict {
         Ok(why) => format!("{} would be asked: {}", entry.participant, super::output::word(&why)),
         Err(why_not) => {
             format!("{} would not: {}", entry.participant, super::output::word(&why_not))

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use moothall_surfaces::wire::{Envelope, ThreadStateAnswer, TurnEntry, TurnList};
+use moothall_surfaces::wire::{Envelope, ThreadStateAnswer, TurnEntry, TurnList, UnaskedMessage};
 
+use super::why::fate;
 use crate::client::Client;
 use crate::fault::{Exit, Fault};
 use crate::paint::note;
@@ -21,6 +22,7 @@ pub async fn of(
     heard: &[Envelope],
 ) -> Result<(), Fault> {
     let list: TurnList = client.get(&threads::path(&said.thread, "turns")).await?;
+    let unasked = list.unasked.iter().find(|one| one.message == said.id);
     let turns: Vec<_> = list.turns.into_iter().filter(|turn| concerns(turn, said)).collect();
     // Not everybody may read the trace; words that came are seen by all.
     if turns.is_empty()
@@ -29,7 +31,7 @@ pub async fn of(
         return done;
     }
     let (stands, faces) = (stands_still(state), Faces::of(state));
-    judge(&turns, &faces, stands).map_err(|fault| {
+    judge(&turns, unasked, &faces, stands).map_err(|fault| {
         let forward = fault
             .forward
             .clone()
@@ -87,7 +89,12 @@ fn stands_still(state: &ThreadStateAnswer) -> Option<String> {
     }
 }
 
-fn judge(turns: &[TurnEntry], faces: &Faces, stands: Option<String>) -> Result<(), Fault> {
+fn judge(
+    turns: &[TurnEntry],
+    unasked: Option<&UnaskedMessage>,
+    faces: &Faces,
+    stands: Option<String>,
+) -> Result<(), Fault> {
     let ended = |words: &[&str]| {
         turns
             .iter()
@@ -114,6 +121,9 @@ fn judge(turns: &[TurnEntry], faces: &Faces, stands: Option<String>) -> Result<(
     if !spoke.is_empty() {
         return Ok(());
     }
+    if let Some(one) = unasked.filter(|_| turns.iter().all(|turn| turn.id.is_none())) {
+        return Err(Fault::new(Exit::Unanswered, "nobody will answer").because(fate(one)));
+    }
     if let Some(why) = stands {
         return Err(Fault::new(Exit::Unanswered, "nobody answers now").because(why));
     }
@@ -136,26 +146,11 @@ fn reason(turn: &TurnEntry, faces: &Faces) -> Option<String> {
         (Some("spoke"), _) | (None, None) => return None,
         (Some("expired"), _) => "took too long".to_owned(),
         (Some(outcome), _) => outcome.to_owned(),
-        (None, Some(word)) => format!("not asked: {}", why_not(word)),
+        (None, Some(word)) => {
+            format!("not asked: {}", turn.reason.as_deref().unwrap_or(word))
+        }
     };
     let more: Vec<_> = [turn.detail.as_deref(), fault].into_iter().flatten().collect();
     let more = if more.is_empty() { String::new() } else { format!(" ({})", more.join("; ")) };
     Some(format!("{}: {how}{more}", faces.name(&turn.participant)))
-}
-
-/// Why somebody was not asked, as people say it; a word that this version does not know stays as it
-/// is.
-pub fn why_not(word: &str) -> &str {
-    match word {
-        "capped" => "there are enough replies already",
-        "cooled" => "spoke a moment ago",
-        "muted" => "is muted",
-        "paused" => "the conversation is paused",
-        "offline" => "is not connected",
-        "held" => "a guard holds the conversation",
-        "over_budget" => "its budget is used up",
-        "reads_only" => "reads only, and takes no turns",
-        "queue_full" => "too many messages wait already",
-        other => other,
-    }
 }

@@ -28,9 +28,9 @@ struct Story {
     /// Where it has no turns of its own: those about something newer that cover it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     covered_by: Vec<TurnEntry>,
-    /// The person who stopped the conversation while it waited.
+    /// The reason for which no agent was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    stopped_by: Option<String>,
+    unasked: Option<UnaskedMessage>,
 }
 
 /// All that is told about a conversation.
@@ -55,9 +55,7 @@ pub async fn run(context: &Context, args: &Why) -> Result<(), Fault> {
         event.kind == "message"
     })
     .await?;
-    let mut stories = tell(thread, page.events, list.turns, args.message.as_deref())?;
-    stories.whole = list.whole;
-    stories.note_stops(&list.unasked);
+    let mut stories = tell(thread, page.events, &list, args.message.as_deref())?;
     let used: UsageAnswer =
         context.client.get(&format!("/usage?thread={}", segment(&stories.thread))).await?;
     (stories.usage, stories.currency) = (used.total, used.currency);
@@ -90,13 +88,6 @@ async fn room(client: &Client, thread: &str) -> Room {
 }
 
 impl Stories {
-    fn note_stops(&mut self, unasked: &[UnaskedMessage]) {
-        for story in &mut self.messages {
-            let stop = unasked.iter().find(|one| one.message == story.message.id);
-            story.stopped_by = stop.and_then(|one| one.by.clone());
-        }
-    }
-
     fn has_links(&self) -> bool {
         let told = self.messages.iter().flat_map(|story| &story.turns);
         told.chain(&self.others).any(|turn| turn.why.as_deref() == Some(LINK))
@@ -107,14 +98,15 @@ impl Stories {
 fn tell(
     thread: String,
     events: Vec<Envelope>,
-    turns: Vec<TurnEntry>,
+    list: &TurnList,
     only: Option<&str>,
 ) -> Result<Stories, Fault> {
+    let turns = &list.turns;
     let mut told = Stories {
         thread,
         messages: Vec::new(),
         others: Vec::new(),
-        whole: true,
+        whole: list.whole,
         usage: UsageRow::default(),
         currency: String::new(),
     };
@@ -124,27 +116,25 @@ fn tell(
         });
         let mine: Vec<_> =
             turns.iter().filter(|turn| goes_back_to(turn, &message)).cloned().collect();
-        if wanted && (only.is_some() || starts_a_story(&message, &mine)) {
+        let unasked = list.unasked.iter().find(|one| one.message == message.id).cloned();
+        let starts = unasked.is_some() || starts_a_story(&message, &mine);
+        if wanted && (only.is_some() || starts) {
             let covering = turns
                 .iter()
-                .filter(|turn| mine.is_empty() && covers(turn, &message))
+                .filter(|turn| mine.is_empty() && took_up(turn) && covers(turn, &message))
                 .cloned()
                 .collect();
-            told.messages.push(Story {
-                message,
-                turns: mine,
-                covered_by: covering,
-                stopped_by: None,
-            });
+            told.messages.push(Story { message, turns: mine, covered_by: covering, unasked });
         }
     }
     match only {
         None => {
             told.others = turns
-                .into_iter()
+                .iter()
                 .filter(|turn| {
                     told.messages.iter().all(|story| !goes_back_to(turn, &story.message))
                 })
+                .cloned()
                 .collect()
         }
         Some(only) if told.messages.is_empty() => {
@@ -157,6 +147,11 @@ fn tell(
         Some(_) => {}
     }
     Ok(told)
+}
+
+/// True if a turn took up what it covers: it goes on, spoke or passed.
+fn took_up(turn: &TurnEntry) -> bool {
+    turn.id.is_some() && turn.outcome.as_deref().is_none_or(|how| matches!(how, "spoke" | "passed"))
 }
 
 fn goes_back_to(turn: &TurnEntry, message: &Envelope) -> bool {
@@ -182,11 +177,9 @@ fn print(
         note("Nobody has said anything yet.");
     }
     if !stories.whole {
-        note(
-            "Your credential shows you your own turns alone: who else was asked, and why, is shown to credentials with the scope threads:admin.",
-        );
+        note("This server is of an earlier version, and shows you your own turns alone.");
     }
-    for Story { message, turns, covered_by, stopped_by } in &stories.messages {
+    for Story { message, turns, covered_by, unasked } in &stories.messages {
         let words = words_of(message);
         let first = words.lines().next().unwrap_or_default();
         let place =
@@ -197,13 +190,7 @@ fn print(
             printer.paint(Style::Plain, first)
         ))?;
         if turns.is_empty() {
-            let waits = state.state.queue.iter().any(|queued| queued.seq == message.seq);
-            let fate = match (stopped_by, waits, message.meta.queue_full) {
-                (Some(by), ..) => format!("stopped by {}", faces.name(by)),
-                (None, false, true) => "queue_full: too many messages waited already".into(),
-                (None, true, _) => "it waits until earlier messages are answered".into(),
-                (None, false, false) => unasked(faces, stories.whole, covered_by),
-            };
+            let fate = silence(faces, stories.whole, unasked.as_ref(), covered_by);
             printer.line(&printer.paint(Style::Dim, &format!("      {fate}")))?;
         }
         for turn in turns {
@@ -225,16 +212,30 @@ fn print(
     printer.line(&printer.paint(Style::Dim, &total))
 }
 
-/// What became of a message that has no turn of its own.
-fn unasked(faces: &Faces, whole: bool, covered_by: &[TurnEntry]) -> String {
+/// Tells what became of a message that has no turn of its own, in the server's words.
+fn silence(
+    faces: &Faces,
+    whole: bool,
+    unasked: Option<&UnaskedMessage>,
+    covered_by: &[TurnEntry],
+) -> String {
     let turn = |turn: &TurnEntry| {
         format!("{}'s turn about {}", faces.name(&turn.participant), turn.cause.seq)
     };
-    match covered_by {
-        [] if whole => "nobody was asked".into(),
-        [] => "who was asked is not shown to you".into(),
-        turns => format!("covered by {}", turns.iter().map(turn).collect::<Vec<_>>().join(", ")),
+    let covered = covered_by.iter().map(turn).collect::<Vec<_>>().join(", ");
+    match (unasked, covered.as_str()) {
+        (Some(one), "") => fate(one),
+        (Some(one), _) => format!("{}; read in {covered}", fate(one)),
+        (None, "") if whole => "nobody was asked".into(),
+        (None, "") => "who was asked is not shown to you".into(),
+        (None, _) => format!("covered by {covered}"),
     }
+}
+
+/// The reason of a message about which no agent was asked, and what helps.
+pub fn fate(one: &UnaskedMessage) -> String {
+    let cure = one.cure.as_ref().map_or_else(String::new, |cure| format!(". {cure}"));
+    format!("{}: {}{cure}", one.reason, one.text)
 }
 
 fn row(printer: &Printer, faces: &Faces, room: Room, turn: &TurnEntry, currency: &str) -> String {
@@ -250,8 +251,12 @@ fn row(printer: &Printer, faces: &Faces, room: Room, turn: &TurnEntry, currency:
         .as_ref()
         .map_or_else(String::new, |usage| format!("{:>10}", spent_in(usage, currency)));
     let fault = turn.fault.as_ref().map(|fault| fault.message.as_str());
-    let detail =
-        [turn.detail.as_deref(), fault].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let phrase = turn.reason.as_deref().filter(|_| turn.id.is_none() && turn.detail.is_none());
+    let detail = [phrase, turn.detail.as_deref(), turn.asks.as_deref(), fault]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("; ");
     let row = format!(
         "      {who}  {asked:<9}  {}{used}  {}",
         printer.paint(style, &format!("{came:<9}")),
@@ -265,6 +270,7 @@ fn outcome(turn: &TurnEntry) -> (Style, &str) {
         (Some("spoke"), _) => (Style::Good, "spoke"),
         (Some(bad @ ("failed" | "expired")), _) => (Style::Bad, bad),
         (Some(other), _) | (None, Some(other)) => (Style::Dim, other),
+        (None, None) if turn.asks.is_some() => (Style::Warn, "asks"),
         (None, None) => {
             (Style::Warn, if turn.started_at.is_some() { "running" } else { "waiting" })
         }

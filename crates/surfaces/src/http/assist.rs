@@ -5,7 +5,8 @@ use std::fmt::Write;
 use axum::Json;
 use axum::extract::State;
 use moothall_engine::door::{Action, Door, Ordered};
-use moothall_kernel::event::Event;
+use moothall_kernel::Conversation;
+use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::slash::COMMANDS;
@@ -14,14 +15,14 @@ use moothall_kernel::view::Viewer;
 use super::App;
 use super::events::warnings_of;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::explain::Explained;
+use crate::explain::{explain, told};
 use crate::held;
 use crate::parse_event;
 use crate::request::{Body, KeptRef, ThreadId, addressee};
 use crate::strict::Inbound;
 use crate::wire::{
-    CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, ForecastEntry, NewCommand,
-    Preview, Published, TurnEntry,
+    CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, NewCommand, Preview,
+    Published, TurnEntry,
 };
 
 /// Says who would answer a draft, and why. Decides nothing.
@@ -40,16 +41,12 @@ pub async fn preview(
     let reply_to = parse_event::cause(&door, &stream, reply_to.as_deref()).await?;
     let unproven = !by.proven;
     let draft = moothall_kernel::preview::Draft { to, body: content, reply_to, unproven };
-    let forecast = door
-        .preview(&stream, by.id, draft)
+    let preview = door
+        .preview(&stream, by.id, draft.clone())
         .await
         .map_err(|error| ApiError::at_door(error, &stream))?;
-    let entry = |forecast: moothall_kernel::preview::Forecast| ForecastEntry {
-        participant: forecast.participant.to_string(),
-        why: forecast.verdict.ok().map(|why| why.to_string()),
-        why_not: forecast.verdict.err().map(|why_not| why_not.to_string()),
-    };
-    Ok(Json(Preview { forecast: forecast.into_iter().map(entry).collect() }))
+    let told = move |state: &Conversation| told::of_draft(state, &preview, &draft.body);
+    Ok(Json(door.view(Action::Preview, &stream, told).await?))
 }
 
 impl Inbound for Draft {
@@ -116,32 +113,33 @@ const WHY_SEQS: u64 = 2000;
 
 async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<String> {
     let head = door.find(Action::RunCommand, stream).await?.head;
-    let (mut explained, mut latest) = (Explained::new(stream.clone()), None);
     let after = Seq(head.0.saturating_sub(WHY_SEQS));
+    let mut latest = None;
     let mut pages = door.pages(Action::RunCommand, stream, viewer.clone(), after..head);
     while let Some(events) = pages.next().await? {
-        for recorded in &events {
-            if matches!(&recorded.event, Event::Posted(posted) if posted.kind == Kind::Human) {
-                latest = Some(recorded.id(stream));
-            }
-            explained.observe(recorded);
-        }
+        let is_persons = |recorded: &&Recorded| match &recorded.event {
+            Event::Posted(posted) => posted.kind == Kind::Human,
+            _ => false,
+        };
+        let said = events.iter().rev().find(is_persons);
+        latest = said.map(|recorded| recorded.id(stream)).or(latest);
     }
     let Some(latest) = latest else { return Ok("Nobody has said anything yet.".into()) };
-    let stopped = explained.forgotten(Some(latest)).into_iter().find_map(|one| one.by);
-    let entries = explained.list(Some(latest), None);
-    if let Some(by) = stopped {
-        return Ok(format!("{by} stopped the conversation while the latest message waited."));
-    }
-    if entries.is_empty() {
-        return Ok("Nobody was asked about the latest message.".into());
-    }
-    Ok(entries.iter().map(line).collect())
+    let explained = explain(door, Action::RunCommand, stream, viewer, Some(latest)).await?;
+    let unasked = explained.unasked.iter().map(|one| {
+        let cure = one.cure.as_ref().map_or_else(String::new, |cure| format!(" {cure}"));
+        format!("Nobody was asked about the latest message: {}.{cure}\n", one.text)
+    });
+    Ok(unasked.chain(explained.turns.iter().map(line)).collect())
 }
 
 fn line(entry: &TurnEntry) -> String {
     let mut line = entry.participant.clone();
-    let outcome = entry.outcome.as_deref().unwrap_or("waits or runs");
+    let outcome = match (&entry.outcome, &entry.asks) {
+        (Some(outcome), _) => outcome.clone(),
+        (None, Some(action)) => format!("asks a permission: {action}"),
+        (None, None) => "waits or runs".into(),
+    };
     let _ = match (&entry.why, &entry.why_not) {
         (Some(why), _) => write!(line, ": asked ({why}), {outcome}"),
         (None, Some(why_not)) => write!(line, ": not asked ({why_not})"),

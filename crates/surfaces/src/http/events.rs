@@ -11,6 +11,7 @@ use moothall_engine::door::{Action, Door, EventFilter, Pages};
 use moothall_kernel::event::{Change, Event, Posted, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Answers, Kind};
+use moothall_kernel::silence::Reason;
 use moothall_kernel::time::Timestamp;
 
 use super::App;
@@ -204,6 +205,7 @@ pub async fn post(
 /// first, then sentences.
 pub(crate) fn warnings_of(recorded: &Recorded) -> Vec<String> {
     let mut warnings = strangers(recorded);
+    warnings.extend(unknown_name(recorded));
     if matches!(&recorded.event, Event::Posted(posted) if posted.queue_full) {
         warnings.push("queue_full".into());
         warnings.push(
@@ -213,6 +215,20 @@ pub(crate) fn warnings_of(recorded: &Recorded) -> Vec<String> {
         );
     }
     warnings
+}
+
+/// Warns of a name that no participant bears, if the words ask no agent.
+pub(crate) fn unknown_name(recorded: &Recorded) -> Vec<String> {
+    let Event::Posted(Posted { silence: Some(silence), body, .. }) = &recorded.event else {
+        return Vec::new();
+    };
+    if silence.reason != Reason::UnknownName {
+        return Vec::new();
+    }
+    let nearest = silence.participant.as_ref().map(|id| format!("@{id}"));
+    let said = silence.sentence(silence.name_in(body).as_deref(), nearest.as_deref());
+    let help = format!("No agent is asked: {said}. {}", silence.reason.row().cure);
+    vec![silence.reason.to_string(), help]
 }
 
 /// Invited agents whose client nobody here knows, with a warning for each. (Ruling 4.)

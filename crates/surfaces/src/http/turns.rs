@@ -2,15 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::door::{Action, Door};
+use moothall_engine::door::Action;
 use moothall_engine::registry::Registry;
 use moothall_kernel::command::ClientCommand;
-use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
-use moothall_kernel::view::Viewer;
+use moothall_kernel::ids::{EventId, StreamId, TurnNo};
 
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::explain::Explained;
+use crate::explain::{explain, no_event};
 use crate::request::{Body, Params, ThreadId, TurnRef};
 use crate::submit::submit;
 use crate::wire::{
@@ -37,50 +36,19 @@ pub async fn list(
         .map(|text| text.parse::<EventId>().map_err(|()| no_event()))
         .transpose()?;
     let door = params.door(&app.entrance);
-    let head = door.find(Action::ListTurns, &stream).await?.head;
-    let whole = viewer == Viewer::Operator;
-    let explained = explain(&door, &stream, &viewer, message, head).await?;
-    let unasked = if whole { explained.forgotten(message) } else { Vec::new() };
-    let mut turns = explained.list(message, limit);
+    let explained = explain(&door, Action::ListTurns, &stream, &viewer, message).await?;
+    let (mut turns, mut unasked) = (explained.turns, explained.unasked);
+    newest(&mut turns, limit);
+    newest(&mut unasked, limit);
     let registry = door.registry();
     turns.iter_mut().for_each(|entry| say_that_it_waits(&registry, &stream, entry));
-    Ok(Json(TurnList { turns, head: head.0, whole, unasked }))
+    Ok(Json(TurnList { turns, head: explained.head.0, whole: true, unasked }))
 }
 
-/// How far back the first look for a turn goes that was granted before the message; each further
-/// look goes four times as far.
-const EARLIER_SEQS: u64 = 256;
-
-/// The turns of a conversation; those about one message where one is asked for. A turn that was
-/// granted before it may be about it too.
-async fn explain(
-    door: &Door,
-    stream: &StreamId,
-    viewer: &Viewer,
-    message: Option<EventId>,
-    head: Seq,
-) -> ApiResult<Explained> {
-    let wanted = message.map_or(Seq(0), |id| id.seq());
-    let mut earlier = 1;
-    loop {
-        let after = Seq(wanted.0.saturating_sub(earlier));
-        let mut pages = door.pages(Action::ListTurns, stream, viewer.clone(), after..head);
-        let (mut explained, mut found) = (Explained::new(stream.clone()), message.is_none());
-        while let Some(events) = pages.next().await? {
-            found |= events.iter().any(|recorded| Some(recorded.id(stream)) == message);
-            if !found && pages.through() >= wanted {
-                return Err(no_event().in_thread(stream));
-            }
-            events.iter().for_each(|recorded| explained.observe(recorded));
-        }
-        if !found {
-            return Err(no_event().in_thread(stream));
-        }
-        if after == Seq(0) || explained.knows_what_was_widened() {
-            return Ok(explained);
-        }
-        earlier = (earlier * 4).max(EARLIER_SEQS);
-    }
+/// Keeps the newest entries of a list, if there is a limit.
+fn newest<T>(list: &mut Vec<T>, limit: Option<usize>) {
+    let surplus = limit.map_or(0, |limit| list.len().saturating_sub(limit));
+    list.drain(..surplus);
 }
 
 /// A turn that waits for a place is told of as such. No event says so: it is over with the moment.
@@ -94,10 +62,6 @@ fn say_that_it_waits(registry: &Registry, stream: &StreamId, entry: &mut TurnEnt
     if turn.is_some_and(|turn| places.is_waiting(stream, turn)) {
         entry.detail = Some(places.why());
     }
-}
-
-fn no_event() -> ApiError {
-    ApiError::plain(Code::UnknownEvent)
 }
 
 /// What the participant of an open turn is to read before it answers. A participant that reads its

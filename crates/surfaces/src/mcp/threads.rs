@@ -17,7 +17,7 @@ use crate::ask::{required, said};
 use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::held;
-use crate::http::{find_messages, policy_of, strangers};
+use crate::http::{find_messages, policy_of, strangers, unknown_name};
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
 use crate::submit::submit;
@@ -136,7 +136,7 @@ pub async fn say(
         event: Some(recorded.id(&stream).to_string()),
         seq: Some(recorded.seq.0),
         thread: stream.to_string(),
-        warnings: said.warnings,
+        warnings: said.warnings.into_iter().chain(unknown_name(&recorded)).collect(),
     })
 }
 

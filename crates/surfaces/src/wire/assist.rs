@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::envelope::Envelope;
+use super::turn::NoAgentAsked;
 
 /// Body of `POST /threads/{id}/preview`: a draft.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -30,6 +31,9 @@ pub struct Draft {
 pub struct Preview {
     /// Every invited agent: those who would be asked first, in the order in which they would be.
     pub forecast: Vec<ForecastEntry>,
+    /// The reason for which the words ask no agent, if what they say is the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unasked: Option<NoAgentAsked>,
 }
 
 /// What would become of one agent.
@@ -43,6 +47,9 @@ pub struct ForecastEntry {
     /// Why it would not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why_not: Option<String>,
+    /// The same as a phrase for people, which follows the agent's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// Body of `POST /threads/{id}/commands`.

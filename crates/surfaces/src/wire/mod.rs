@@ -65,7 +65,8 @@ pub use state::{
     ThreadStateAnswer, UpcomingEntry,
 };
 pub use turn::{
-    TurnContext, TurnEntry, TurnEvent, TurnList, UnaskedMessage, WireFault, WireUsage, turn_id,
+    NoAgentAsked, TurnContext, TurnEntry, TurnEvent, TurnList, UnaskedMessage, WireFault,
+    WireUsage, turn_id,
 };
 pub use types::EventTypes;
 pub use upkeep::{NewReadMark, ReadMark, Redacted, ThreadDeleted};

@@ -388,9 +388,15 @@ pub struct TurnEntry {
     /// Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod`
     /// or `outcome`.
     pub why: Option<String>,
-    /// Why nothing was said: `passed`, `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`
-    /// or `held`.
+    /// Why nothing was said: a word of the table of reasons in `docs/rules.md`, such as `passed`,
+    /// `capped`, `muted`, or `waiting` while only a cooldown keeps an agent that has to answer.
     pub why_not: Option<String>,
+    /// The same as a phrase for people, which follows the agent's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The action for which it asks a person's permission now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks: Option<String>,
     /// More words about that, where they help.
     pub detail: Option<String>,
     /// Whether having nothing to say was offered.
@@ -427,11 +433,11 @@ pub struct TurnList {
     pub turns: Vec<TurnEntry>,
     /// The newest event that was looked at.
     pub head: u64,
-    /// Whether the reader is shown everybody's turns; otherwise only their own, and a message
-    /// without any may have been answered.
+    /// True if all turns about messages that the reader sees are told. Servers of earlier versions
+    /// told a reader only of their own.
     #[serde(default)]
     pub whole: bool,
-    /// Messages about which no agent was asked, for a reason that lies with none of them.
+    /// Messages about which no agent was asked, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unasked: Vec<UnaskedMessage>,
 }
@@ -441,9 +447,30 @@ pub struct TurnList {
 pub struct UnaskedMessage {
     /// The event of the message.
     pub message: String,
-    /// `stopped`: a person stopped the conversation while it waited.
+    /// A word of the table of reasons in `docs/rules.md`, such as `no_agent_named` or `stopped`.
     pub reason: String,
-    /// The participant who did that.
+    /// The participant who stopped the conversation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// The reason in words, with the names of this conversation.
+    #[serde(default)]
+    pub text: String,
+    /// The way forward, as a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cure: Option<String>,
+}
+
+/// The reason for which words ask no agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NoAgentAsked {
+    /// A word of the table of reasons in `docs/rules.md`.
+    pub reason: String,
+    /// The participant who stopped the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The reason in words, with the names of this conversation.
+    pub text: String,
+    /// The way forward, as a sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cure: Option<String>,
 }

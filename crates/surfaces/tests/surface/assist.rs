@@ -18,7 +18,7 @@ async fn a_preview_says_who_would_answer_and_decides_nothing() {
     assert_eq!(status, 200, "{preview}");
     assert_eq!(
         preview["forecast"],
-        json!([{"participant": "a", "why": "forced"}, {"participant": "b", "why_not": "muted"}])
+        json!([{"participant": "a", "why": "forced"}, {"participant": "b", "why_not": "muted", "reason": "is muted"}])
     );
     assert_eq!(server.events(&thread, "").await, before);
     assert_eq!(server.post("/threads/nowhere/preview", json!({"content": "x"})).await.0, 404);

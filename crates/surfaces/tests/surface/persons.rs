@@ -482,16 +482,51 @@ async fn a_time_without_a_zone_is_one_of_utc() {
     assert_eq!(server.get(&format!("/threads/{thread}/events?since=yesterday")).await.0, 422);
 }
 
-/// Whoever is not shown everybody's turns is told so: a message without any may have been answered
-/// all the same.
+/// A reader needs no other scope to be told the turns, and the reasons for silence.
 #[tokio::test]
-async fn a_list_of_turns_says_whether_it_is_whole() {
+async fn a_reader_is_told_every_turn_and_every_silence() {
     let server = Server::start_in(Mode::Token).await;
     let thread = thread(&server, json!("mention_only")).await;
+    let events = format!("/threads/{thread}/events");
+    let profile = json!({"client": "echo", "model": "demo", "nickname": "Critic"});
+    let invite = json!({"invite": {"participant_id": "critic", "profile": profile}});
+    let control = json!({"type": "control", "content": invite});
+    let say = async |content: Value| {
+        let (status, answer) =
+            server.with(&server.key, Method::POST, &events, content.clone()).await;
+        assert_eq!(status, 200, "{content}: {answer}");
+        answer
+    };
+    say(control).await;
     let reading = token(&server, json!({"principal": "rita", "scopes": ["threads:read"]})).await;
     let path = format!("/threads/{thread}/turns");
-    let whole = async |credential: &str| {
-        server.with(credential, Method::GET, &path, json!(null)).await.1["whole"].clone()
+    let read = async |credential: &str, more: &str| {
+        let path = format!("{path}{more}");
+        server.with(credential, Method::GET, &path, json!(null)).await.1
     };
-    assert_eq!((whole(&server.key).await, whole(&reading).await), (json!(true), json!(false)));
+    let wrong = say(json!({"content": "@critc, please look"})).await;
+    assert_eq!(wrong["warnings"][0], "unknown_name", "{wrong}");
+    let help = wrong["warnings"][1].as_str().unwrap();
+    assert!(help.contains("@critc") && help.contains("@critic"), "{help}");
+    for (words, reason) in [
+        ("hello", "no_agent_named"),
+        ("`@critic`", "name_in_code"),
+        ("@all", "broadcast"),
+        ("@critc, please look", "unknown_name"),
+    ] {
+        let said = say(json!({"content": words})).await;
+        let id = said["event"]["id"].as_str().unwrap();
+        let told = read(&reading, &format!("?message={id}")).await;
+        assert_eq!(told["unasked"][0]["reason"], reason, "{told}");
+        assert_eq!(told["unasked"], read(&server.key, &format!("?message={id}")).await["unasked"]);
+        let draft = json!({"content": words});
+        let preview = format!("/threads/{thread}/preview");
+        let forecast = server.with(&server.key, Method::POST, &preview, draft).await.1;
+        assert_eq!(forecast["unasked"]["text"], told["unasked"][0]["text"], "{forecast}");
+    }
+    say(json!({"content": "@critic, please look"})).await;
+    let (whole, told) = (read(&server.key, "").await, read(&reading, "").await);
+    assert_eq!((&told["whole"], &whole["whole"]), (&json!(true), &json!(true)));
+    assert_eq!(told["turns"][0]["why"], "forced", "{told}");
+    assert_eq!(told["unasked"], whole["unasked"], "{told}");
 }

@@ -1,0 +1,200 @@
+//! Reasons for silence: of a message about which no agent was asked, and of an agent that was not.
+//! (Ruling 19.)
+//!
+//! The words, with their condition, their readers and their cure, are one table here.
+//! `docs/rules.md` shows it, and a test compares the two.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::ids::ParticipantId;
+use crate::model::message_part::Span;
+
+/// The people and agents that are told a reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, strum::Display)]
+pub enum Told {
+    /// The readers of the message.
+    #[strum(serialize = "readers")]
+    Readers,
+    /// Its speaker, in the answer, and its readers.
+    #[strum(serialize = "speaker at once, readers")]
+    SpeakerToo,
+}
+
+/// The row of a reason in the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReasonRow {
+    /// A phrase that people read. It follows the agent's name in the reasons for which one agent
+    /// is not asked.
+    pub phrase: &'static str,
+    /// The condition under which it is the reason.
+    pub condition: &'static str,
+    /// Its audience.
+    pub told: Told,
+    /// The way forward, as a sentence; empty if nothing has to be done.
+    pub cure: &'static str,
+}
+
+macro_rules! reasons {
+    ($($name:ident = $told:ident, $phrase:literal, $condition:literal, $cure:literal;)*) => {
+        /// A reason for silence.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[derive(strum::Display)]
+        #[serde(rename_all = "snake_case")]
+        #[strum(serialize_all = "snake_case")]
+        pub enum Reason {
+            $(#[doc = $condition] $name,)*
+        }
+
+        impl Reason {
+            /// Every reason, in the order of the table.
+            pub const ALL: &'static [Reason] = &[$(Reason::$name,)*];
+
+            /// Returns its row of the table.
+            pub const fn row(self) -> ReasonRow {
+                match self {
+                    $(Reason::$name => ReasonRow {
+                        phrase: $phrase,
+                        condition: $condition,
+                        told: Told::$told,
+                        cure: $cure,
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+reasons! {
+    NoAgentNamed = Readers, "nobody was named",
+        "The words name no agent, and only named agents answer here.",
+        "Name an agent with @, or ask all with the switch invited_auto.";
+    UnknownName = SpeakerToo, "nobody here bears that name",
+        "The words name only names that no participant bears.",
+        "Say it again with the right name, or invite that agent.";
+    SharedName = Readers, "several bear that name",
+        "The words name a name that several participants bear.",
+        "Say it again with an id.";
+    NameInCode = Readers, "the name stands in code or a quote",
+        "The words name an agent in code or a quote only.",
+        "Say it again with the name outside of code and quotes.";
+    Broadcast = Readers, "a name for all addresses nobody",
+        "The words say @all, @everyone or @here, and name no agent.",
+        "Name the agents, or use /ask.";
+    ToPerson = Readers, "it is for a person",
+        "The words are to a person, or name people only.",
+        "Name an agent with @ if one is to answer.";
+    NoAgents = Readers, "no agent is invited",
+        "No agent is in the conversation.",
+        "Invite one: `moothall invite`.";
+    Piece = Readers, "the holder of the talking piece speaks",
+        "A gathering goes on, in which the talking piece says who speaks.",
+        "";
+    NoDiscussion = Readers, "agents' mentions ask nobody here",
+        "An agent names another under mention_only, and discussion is off.",
+        "Turn discussion on, or name the agent yourself.";
+    Waiting = Readers, "it waits",
+        "Its time has not come, or whom it asks has to wait.",
+        "";
+    Stopped = Readers, "a person stopped the conversation",
+        "A person stopped the conversation while it waited.",
+        "Say it again.";
+    Archived = Readers, "the conversation was archived",
+        "The conversation was archived while it waited.",
+        "Unarchive the conversation, and say it again.";
+    NoneAsked = Readers, "nobody was asked",
+        "The log keeps no other reason: an earlier version wrote it.",
+        "";
+    Passed = Readers, "had nothing to say",
+        "The agent was asked and passed.",
+        "";
+    Capped = Readers, "there are enough replies already",
+        "A limit of replies, polls or depth was reached.",
+        "Name the agent, or raise the limit.";
+    Cooled = Readers, "spoke a moment ago",
+        "The agent spoke less than cooldown_seconds ago, and this is a reaction.",
+        "";
+    Muted = Readers, "is muted",
+        "The agent is muted.",
+        "Unmute it: /unmute.";
+    Paused = Readers, "the conversation is paused",
+        "The conversation is paused.",
+        "Let it go on: /resume.";
+    Offline = Readers, "is not connected",
+        "The agent comes by itself, and no client of it is connected.",
+        "Start its client.";
+    Skipped = Readers, "was not asked",
+        "Another is addressed, the agent passes habitually, or a turn of its own covers the message.",
+        "Name the agent.";
+    Held = SpeakerToo, "a guard holds the conversation",
+        "A guard, a Stop or a gathering keeps the floor, and these words do not lift it.",
+        "A person goes on with any words, or with /resume.";
+    OverBudget = Readers, "its budget is used up",
+        "A budget of turns or money is used up.",
+        "Wait for the next window, or raise the budget: `moothall budget`.";
+    ReadsOnly = Readers, "reads only, and takes no turns",
+        "The agent's client reads and speaks when it likes.",
+        "Have its client take turns (turns=1).";
+    QueueFull = SpeakerToo, "too many messages wait already",
+        "Too many messages waited when it came.",
+        "Wait for the others, or stop the conversation, and say it again.";
+}
+
+/// The reason for which some words asked no agent, with its details. Words of the message stand in
+/// it as places, so that erasing the message erases them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Silence {
+    /// The reason.
+    pub reason: Reason,
+    /// The place of the name that it is about, in the words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Span>,
+    /// The participant that it is about: the nearest to an unknown name, who is named in code, the
+    /// person addressed, or who stopped the conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub participant: Option<ParticipantId>,
+}
+
+impl Silence {
+    /// A reason without details.
+    pub fn of(reason: Reason) -> Self {
+        Self { reason, name: None, participant: None }
+    }
+
+    /// The same about a participant.
+    #[must_use]
+    pub fn about(self, participant: Option<ParticipantId>) -> Self {
+        Self { participant, ..self }
+    }
+
+    /// The same about a name, at its first place in the words.
+    #[must_use]
+    pub(crate) fn naming(self, body: &str, name: &str) -> Self {
+        let place = body.find(&format!("@{name}")).map(|at| Span::of(at..at + 1 + name.len()));
+        Self { name: place, ..self }
+    }
+
+    /// Returns the name that it is about, as the message writes it; nothing once that is erased.
+    pub fn name_in(&self, body: &str) -> Option<String> {
+        self.name.and_then(|place| place.words(body))
+    }
+
+    /// Returns a sentence for people, without a full stop. `name` is the name as the message writes
+    /// it, `participant` the name of the participant that it is about.
+    pub fn sentence(&self, name: Option<&str>, participant: Option<&str>) -> String {
+        let phrase = self.reason.row().phrase;
+        match (self.reason, name, participant) {
+            (Reason::UnknownName, Some(name), Some(near)) => {
+                format!("nobody here bears the name {name}; the nearest is {near}")
+            }
+            (Reason::UnknownName, Some(name), None) => format!("nobody here bears the name {name}"),
+            (Reason::SharedName, Some(name), _) => format!("several here bear the name {name}"),
+            (Reason::NameInCode, _, Some(named)) => {
+                format!("the name of {named} stands in code or a quote, which addresses nobody")
+            }
+            (Reason::Broadcast, Some(name), _) => format!("{name} addresses nobody"),
+            (Reason::ToPerson, _, Some(person)) => format!("it is for {person}, a person"),
+            (Reason::Stopped, _, Some(person)) => format!("stopped by {person}"),
+            _ => phrase.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,312 @@
+//! Explains silence: decides why words ask no agent, and finds in a log why a message asked none.
+//! (Ruling 19.)
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::event::{Cause, Event, Fault, Guard, Posted, Recorded, To, WhyNot};
+use crate::model::ids::{EventId, ParticipantId, Seq, StreamId};
+use crate::model::participant::Participant;
+use crate::model::silence::{Reason, Silence};
+use crate::model::state::{Conversation, Spoken, Turn};
+use crate::read::view::{Viewer, visible};
+use crate::text::mentions::{self, Named};
+
+impl From<WhyNot> for Reason {
+    fn from(why_not: WhyNot) -> Self {
+        match why_not {
+            WhyNot::Passed => Self::Passed,
+            WhyNot::Capped => Self::Capped,
+            WhyNot::Cooled => Self::Cooled,
+            WhyNot::Muted => Self::Muted,
+            WhyNot::Paused => Self::Paused,
+            WhyNot::Offline => Self::Offline,
+            WhyNot::Skipped => Self::Skipped,
+            WhyNot::Held => Self::Held,
+            WhyNot::OverBudget => Self::OverBudget,
+            WhyNot::ReadsOnly => Self::ReadsOnly,
+            WhyNot::QueueFull => Self::QueueFull,
+        }
+    }
+}
+
+impl Guard {
+    /// Returns the beginning of a sentence that says which guard holds.
+    pub fn holds(self) -> &'static str {
+        match self {
+            Guard::Exchanges => "the guard exchanges holds (too many words of agents)",
+            Guard::Pair => "the guard pair holds (two agents answer each other)",
+            Guard::Repeat => "the guard repeat holds (the same words again)",
+            Guard::Stopped => "a Stop holds",
+        }
+    }
+}
+
+impl Fault {
+    /// True for the code of a fault that the rules of the floor say in words of their own, which
+    /// quote nothing.
+    pub fn is_of_rules(code: &str) -> bool {
+        const CODES: [&str; 13] = [
+            Fault::CANCELLED,
+            "client_removed",
+            "covered",
+            "interrupted",
+            "merged",
+            "never_started",
+            "offline",
+            "over_budget",
+            "participant_muted",
+            "stopped",
+            "thread_archived",
+            "thread_paused",
+            "timeout",
+        ];
+        CODES.contains(&code)
+    }
+}
+
+impl Conversation {
+    /// Returns the reason for which some words ask no agent; nothing if they ask one, or are an
+    /// agent's and name none. The decision and the preview share it.
+    pub(crate) fn silence_of(&self, spoken: &Spoken, body: &str, named: &Named) -> Option<Silence> {
+        let names_any = || !spoken.mentions.is_empty() || spoken.to != To::All;
+        if !spoken.asks.is_empty() || (!spoken.human && !names_any()) {
+            return None;
+        }
+        if self.gathering().is_some() {
+            return spoken.human.then(|| Silence::of(Reason::Piece));
+        }
+        let nomination = (self.rules().nominate)(self, spoken);
+        if !nomination.forced.is_empty() || !nomination.polled.is_empty() {
+            return None;
+        }
+        if spoken.human {
+            return Some(self.silence_of_person(spoken, body, named));
+        }
+        let other = spoken
+            .mentions
+            .iter()
+            .find(|id| self.participant(id).is_some_and(Participant::takes_turns));
+        other.map(|id| Silence::of(Reason::NoDiscussion).about(Some(id.clone())))
+    }
+
+    fn silence_of_person(&self, spoken: &Spoken, body: &str, named: &Named) -> Silence {
+        let speaker = &spoken.cause.from;
+        if !self.agents().any(|agent| agent.id != *speaker) {
+            return Silence::of(Reason::NoAgents);
+        }
+        if let To::One(person) = &spoken.to {
+            return Silence::of(Reason::ToPerson).about(Some(person.clone()));
+        }
+        if let Some(name) = &named.unknown {
+            let nearest = mentions::nearest(name, &self.participants, speaker);
+            return Silence::of(Reason::UnknownName).naming(body, name).about(nearest);
+        }
+        if let Some((name, _)) = named.ambiguous.first() {
+            return Silence::of(Reason::SharedName).naming(body, name);
+        }
+        if let Some(name) = named.broadcast.first() {
+            return Silence::of(Reason::Broadcast).naming(body, name);
+        }
+        if let Some(person) = spoken.mentions.first() {
+            return Silence::of(Reason::ToPerson).about(Some(person.clone()));
+        }
+        match mentions::named_in_code(body, &self.participants, speaker) {
+            Some(agent) => Silence::of(Reason::NameInCode).about(Some(agent)),
+            None => Silence::of(Reason::NoAgentNamed),
+        }
+    }
+
+    /// Returns what a message of a person waits for now, if it waits.
+    pub fn wait_of(&self, message: Seq) -> Option<Wait> {
+        let queued = self.floor.queue.iter().any(|spoken| spoken.cause.seq == message);
+        let round = self.floor.round.as_ref();
+        let in_round = round.is_some_and(|round| round.cause.seq == message);
+        if !queued && !in_round {
+            return self.wait_for_members(message);
+        }
+        if self.paused {
+            return Some(Wait::Paused);
+        }
+        let current = round.and_then(|round| self.turn(round.current?));
+        if let Some(turn) = current {
+            let (participant, cause) = (turn.participant.clone(), turn.cause.seq);
+            let asks = turn.permissions.keys().next().is_some();
+            return Some(if asks {
+                Wait::Permission { participant, cause }
+            } else {
+                Wait::Answer { participant, cause }
+            });
+        }
+        let next = self.upcoming().into_iter().next().map(|(id, _)| id);
+        match (self.cooling_until(), next) {
+            (Some(_), Some(participant)) => Some(Wait::Cooldown { participant }),
+            _ => Some(Wait::Earlier),
+        }
+    }
+
+    /// Returns the message that is being answered and the agent that has to answer it next, if only
+    /// its cooldown keeps it.
+    pub fn cooling(&self) -> Option<(&Cause, ParticipantId)> {
+        self.cooling_until()?;
+        let round = self.floor.round.as_ref()?;
+        let (participant, must) = self.upcoming().into_iter().next()?;
+        must.then_some((&round.cause, participant))
+    }
+
+    /// Under `open` a member that works on something older is told of it afterwards.
+    fn wait_for_members(&self, message: Seq) -> Option<Wait> {
+        let older = |turn: &&Turn| turn.cause.seq < message && turn.running.is_some();
+        let turn = self.open_turns().filter(|_| self.rules().passes_on).find(older)?;
+        Some(Wait::Answer { participant: turn.participant.clone(), cause: turn.cause.seq })
+    }
+}
+
+/// The thing for which a message waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// For earlier messages.
+    Earlier,
+    /// For the conversation to go on.
+    Paused,
+    /// For an answer about an event.
+    Answer {
+        /// The agent that answers.
+        participant: ParticipantId,
+        /// The position of that event.
+        cause: Seq,
+    },
+    /// For a person's permission in a turn about an event.
+    Permission {
+        /// The agent that asks it.
+        participant: ParticipantId,
+        /// The position of that event.
+        cause: Seq,
+    },
+    /// For the end of an agent's cooldown.
+    Cooldown {
+        /// The agent.
+        participant: ParticipantId,
+    },
+}
+
+impl Wait {
+    /// Returns the reason that it is.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Wait::Paused => Reason::Paused,
+            Wait::Earlier
+            | Wait::Answer { .. }
+            | Wait::Permission { .. }
+            | Wait::Cooldown { .. } => Reason::Waiting,
+        }
+    }
+
+    /// The same for a reader who does not see some events: what is about one of those is not told.
+    #[must_use]
+    pub fn told_to(self, sees: impl Fn(Seq) -> bool) -> Self {
+        match self {
+            Wait::Answer { cause, .. } | Wait::Permission { cause, .. } if !sees(cause) => {
+                Wait::Earlier
+            }
+            other => other,
+        }
+    }
+
+    /// Returns a sentence for people, without a full stop.
+    pub fn sentence(&self, state: &Conversation) -> String {
+        match self {
+            Wait::Earlier => "it waits until earlier messages are answered".into(),
+            Wait::Paused => Reason::Paused.row().phrase.into(),
+            Wait::Answer { participant, cause } => {
+                format!("it waits for {}'s answer to {cause}", state.name_of(participant))
+            }
+            Wait::Permission { participant, cause } => format!(
+                "it waits for a person: {} asks a permission to answer {cause}",
+                state.name_of(participant)
+            ),
+            Wait::Cooldown { participant } => {
+                format!("it waits for the cooldown of {}", state.name_of(participant))
+            }
+        }
+    }
+}
+
+/// A message with the reason for which it asked no agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SilentMessage {
+    /// The public id of the message.
+    pub id: EventId,
+    /// The position of the message.
+    pub seq: Seq,
+    /// The reason. [`Reason::NoneAsked`] is known only if the message asked no agent.
+    pub silence: Silence,
+    /// The name that it is about, as the message writes it.
+    pub name: Option<String>,
+}
+
+/// The messages of a log that may have asked no agent. Feed it every event in order; messages
+/// that the viewer does not see are left out.
+pub struct Silences {
+    stream: StreamId,
+    viewer: Viewer,
+    messages: BTreeMap<Seq, SilentMessage>,
+    /// Messages that wait in the queue.
+    queued: BTreeSet<Seq>,
+    /// The message whose round is open.
+    round: Option<Seq>,
+}
+
+impl Silences {
+    /// The messages of a log of which nothing was read yet.
+    pub fn new(stream: StreamId, viewer: Viewer) -> Self {
+        Self { stream, viewer, messages: BTreeMap::new(), queued: BTreeSet::new(), round: None }
+    }
+
+    /// Reads the next event.
+    pub fn observe(&mut self, recorded: &Recorded) {
+        match &recorded.event {
+            Event::Posted(posted) if visible(&recorded.event, &self.viewer) => {
+                self.observe_posted(posted, recorded);
+            }
+            Event::Taken { cause } => drop(self.queued.remove(&cause.seq)),
+            Event::RoundOpened { cause, .. } => self.round = Some(cause.seq),
+            Event::RoundClosed => self.round = None,
+            Event::Stopped { by, .. } => {
+                self.end_waiting(&Silence::of(Reason::Stopped).about(Some(by.clone())));
+            }
+            Event::Archived { .. } => self.end_waiting(&Silence::of(Reason::Archived)),
+            _ => {}
+        }
+    }
+
+    fn observe_posted(&mut self, posted: &Posted, recorded: &Recorded) {
+        let silence = match &posted.silence {
+            _ if posted.queue_full => Silence::of(Reason::QueueFull),
+            Some(found) => Silence::clone(found),
+            None if posted.is_persons() => Silence::of(Reason::NoneAsked),
+            None => return,
+        };
+        if posted.queued && posted.is_persons() {
+            self.queued.insert(recorded.seq);
+        }
+        let (id, name) = (recorded.id(&self.stream), silence.name_in(&posted.body));
+        let message = SilentMessage { id, seq: recorded.seq, silence, name };
+        self.messages.insert(recorded.seq, message);
+    }
+
+    /// Only a message that would have asked an agent is silent because its wait ended.
+    fn end_waiting(&mut self, silence: &Silence) {
+        let ended = std::mem::take(&mut self.queued).into_iter().chain(self.round.take());
+        for seq in ended {
+            if let Some(message) = self.messages.get_mut(&seq) {
+                *message =
+                    SilentMessage { silence: silence.clone(), name: None, ..message.clone() };
+            }
+        }
+    }
+
+    /// Returns the messages in their order.
+    pub fn into_messages(self) -> impl Iterator<Item = SilentMessage> {
+        self.messages.into_values()
+    }
+}

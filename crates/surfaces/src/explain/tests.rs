@@ -1,0 +1,157 @@
+//! A reader is told reasons, and nothing of what others alone may see.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+/// A log that is written down: each event as the store keeps it.
+fn log(events: Vec<Value>) -> Vec<Recorded> {
+    let recorded = |(place, event): (u64, Value)| Recorded {
+        seq: Seq(place),
+        ts: Timestamp::from_millis(1_763_700_000_000 + i64::try_from(place).unwrap()),
+        event: serde_json::from_value(event).unwrap(),
+    };
+    (1..).zip(events).map(recorded).collect()
+}
+
+fn cause(seq: u64) -> Value {
+    let stream = "s".into();
+    let ts = Timestamp::from_millis(1_763_700_000_000 + i64::try_from(seq).unwrap());
+    let id = EventId::of(&stream, Seq(seq), ts);
+    json!({"seq": seq, "id": id.to_string(), "from": "user", "depth": 0})
+}
+
+fn said(words: &str, only_for: &[&str]) -> Value {
+    let mut posted =
+        json!({"from": "user", "kind": "human", "to": "all", "depth": 0, "body": words});
+    if !only_for.is_empty() {
+        posted["only_for"] = json!(only_for);
+    }
+    json!({ "posted": posted })
+}
+
+fn granted(turn: u64, who: &str, about: u64) -> Value {
+    json!({"turn_granted": {"turn": turn, "participant": who, "why": "forced", "may_pass": false, "cause": cause(about),
+        "expires": 1763700900000_i64}})
+}
+
+fn started(turn: u64, from: u64, through: u64) -> Value {
+    json!({"turn_started": {"turn": turn, "attempt": 1, "from_seq": from, "through_seq": through,
+        "deadline": 1763700900000_i64}})
+}
+
+fn answer(turn: u64, who: &str, about: u64, only_for: &[&str]) -> Value {
+    let mut event = said("the answer", only_for);
+    event["posted"]["from"] = json!(who);
+    event["posted"]["kind"] = json!("agent");
+    event["posted"]["turn"] = json!(turn);
+    event["posted"]["reply_to"] = cause(about);
+    event
+}
+
+fn ended(turn: u64, who: &str, outcome: &str, fault: Value) -> Value {
+    json!({"turn_ended": {"turn": turn, "participant": who, "attempt": 1, "outcome": outcome, "fault": fault, "usage": {"ms": 7}}})
+}
+
+fn told(events: &[Recorded], viewer: &Viewer) -> (Vec<TurnEntry>, Vec<SilentMessage>) {
+    let mut explained = Explained::new("s".into(), viewer.clone(), Seq(0));
+    events.iter().for_each(|recorded| explained.observe(recorded));
+    explained.list(None)
+}
+
+fn eve() -> Viewer {
+    Viewer::Participant("eve".into())
+}
+
+#[test]
+fn nothing_of_a_message_for_others_is_told() {
+    let events = log(vec![
+        said("@a look", &[]),
+        granted(1, "a", 1),
+        said("@b the secret", &["a", "b"]),
+        granted(2, "b", 3),
+        json!({"turn_widened": {"turn": 1, "why": "reaction", "may_pass": true, "cause": cause(3)}}),
+        json!({"skipped": {"participant": "c", "why_not": "muted", "cause": cause(3)}}),
+        started(1, 0, 3),
+        answer(1, "a", 1, &[]),
+        ended(1, "a", "spoke", Value::Null),
+        started(2, 0, 3),
+        answer(2, "b", 3, &["a", "b"]),
+        ended(2, "b", "spoke", Value::Null),
+    ]);
+    let (whole, _) = told(&events, &Viewer::Operator);
+    assert_eq!(whole.len(), 3, "{whole:?}");
+    for viewer in [eve(), Viewer::Guest] {
+        let (turns, silent) = told(&events, &viewer);
+        let [turn] = &turns[..] else { panic!("{turns:?}") };
+        assert_eq!((turn.participant.as_str(), turn.why.as_deref()), ("a", Some("forced")));
+        assert_eq!((turn.cause.seq, turn.from_seq, turn.through_seq), (1, Some(0), Some(1)));
+        assert_eq!(turn.outcome.as_deref(), Some("spoke"));
+        assert!(silent.is_empty(), "{silent:?}");
+        let text = serde_json::to_string(&turns).unwrap();
+        let (hidden, answer) = (events[2].id(&"s".into()), events[10].id(&"s".into()));
+        for word in [hidden.to_string(), answer.to_string(), "secret".into(), "reaction".into()] {
+            assert!(!text.contains(&word), "{word}: {text}");
+        }
+    }
+    let (own, _) = told(&events, &Viewer::Participant("b".into()));
+    assert_eq!(own.len(), 3, "{own:?}");
+}
+
+#[test]
+fn a_turn_that_began_with_words_for_others_begins_with_those_that_are_seen() {
+    let events = log(vec![
+        said("@a the secret", &["a"]),
+        granted(1, "a", 1),
+        said("@a and this", &[]),
+        json!({"turn_widened": {"turn": 1, "why": "forced", "may_pass": false, "cause": cause(3)}}),
+        said("@c", &[]),
+        granted(2, "c", 5),
+        answer(2, "c", 5, &["a"]),
+    ]);
+    let (turns, silent) = told(&events, &eve());
+    let [turn] = &turns[..] else { panic!("{turns:?}") };
+    assert_eq!((turn.cause.seq, turn.granted_at.as_str()), (3, events[3].ts.to_string().as_str()));
+    // A turn that others alone hear answered is as if it had not been.
+    let reasons: Vec<_> = silent.iter().map(|one| (one.seq.0, one.silence.reason)).collect();
+    assert_eq!(reasons, [(5, Reason::NoneAsked)]);
+}
+
+#[test]
+fn a_programs_output_is_told_to_operators_and_to_itself() {
+    let fault = |code: &str| json!({"code": code, "message": "exit 3: password hunter2"});
+    let mut shown = answer(2, "moothall", 1, &[]);
+    shown["posted"]["error"] = fault("exit_status");
+    let events = log(vec![
+        said("hello", &[]),
+        granted(1, "a", 1),
+        ended(1, "a", "failed", fault("exit_status")),
+        granted(2, "b", 1),
+        ended(2, "b", "failed", fault("exit_status")),
+        shown,
+    ]);
+    let words = |viewer: &Viewer| -> Vec<bool> {
+        let (turns, _) = told(&events, viewer);
+        let is_told = |turn: &TurnEntry| turn.fault.as_ref().unwrap().message.contains("hunter2");
+        turns.iter().map(is_told).collect()
+    };
+    assert_eq!(words(&Viewer::Operator), [true, true]);
+    assert_eq!(words(&Viewer::Participant("a".into())), [true, true]);
+    assert_eq!(words(&eve()), [false, true]);
+}
+
+#[test]
+fn the_same_refusal_stands_once_and_a_turn_says_what_it_asks() {
+    let skipped =
+        || json!({"skipped": {"participant": "a", "why_not": "capped", "cause": cause(1)}});
+    let asks = json!({"permission_requested": {"permission": "p1", "turn": 1, "participant": "b", "action": "rm -rf",
+        "options": [], "expires": 1763700900000_i64}});
+    let withdrawn = json!({"permission_expired": {"permission": "p1"}});
+    let mut events = vec![said("hello", &[]), skipped(), granted(1, "b", 1), skipped(), asks];
+    let (turns, _) = told(&log(events.clone()), &eve());
+    assert_eq!(turns.len(), 2, "{turns:?}");
+    assert_eq!(turns[0].reason.as_deref(), Some("there are enough replies already"));
+    assert_eq!(turns[1].asks.as_deref(), Some("rm -rf"));
+    events.push(withdrawn);
+    assert_eq!(told(&log(events), &eve()).0[1].asks, None);
+}

@@ -1,0 +1,124 @@
+//! What is told of silence now: the fold's findings, with what only the state knows, in the names
+//! of the conversation.
+
+use moothall_engine::door::{Action, Door};
+use moothall_kernel::Conversation;
+use moothall_kernel::event::Cause;
+use moothall_kernel::ids::{EventId, ParticipantId, Seq};
+use moothall_kernel::preview;
+use moothall_kernel::silence::{Reason, Silence};
+use moothall_kernel::silences::SilentMessage;
+use moothall_kernel::view::Viewer;
+
+use super::Explained;
+use crate::error::ApiResult;
+use crate::wire::{ForecastEntry, NoAgentAsked, Preview, TurnEntry, UnaskedMessage};
+
+/// The turns of a thread, and the messages that asked no agent, as one reader is told them.
+pub struct Explanation {
+    /// Turns and refusals, in the order in which they happened.
+    pub turns: Vec<TurnEntry>,
+    /// Messages about which no agent was asked.
+    pub unasked: Vec<UnaskedMessage>,
+    /// The newest event that was looked at.
+    pub head: Seq,
+}
+
+/// An agent that has to answer and may not yet.
+struct Cooling {
+    cause: Cause,
+    participant: ParticipantId,
+}
+
+pub(super) async fn by_state(
+    door: &Door,
+    action: Action,
+    explained: Explained,
+    message: Option<EventId>,
+    head: Seq,
+) -> ApiResult<Explanation> {
+    let stream = explained.stream.clone();
+    let cooling = door.view(action, &stream, |state| {
+        let (cause, participant) = state.cooling()?;
+        Some(Cooling { cause: cause.clone(), participant })
+    });
+    let cooling = cooling.await?.and_then(|cooling| explained.cooling_entry(cooling));
+    let hidden = explained.hidden();
+    let (mut turns, silent) = explained.list(message);
+    let is_wanted =
+        |entry: &TurnEntry| message.is_none_or(|id| entry.message == Some(id.to_string()));
+    turns.extend(cooling.filter(is_wanted));
+    let words = move |state: &Conversation| {
+        silent.into_iter().map(|message| unasked(state, message, &hidden)).collect()
+    };
+    let unasked = door.view(action, &stream, words).await?;
+    Ok(Explanation { turns, unasked, head })
+}
+
+impl Explained {
+    /// Returns the positions of events that the viewer does not see.
+    fn hidden(&self) -> impl Fn(Seq) -> bool + Send + 'static {
+        let (all, after) = (self.viewer == Viewer::Operator, self.after);
+        let seen = self.seen.clone();
+        move |seq| !all && (seq <= after || !seen.contains(&seq))
+    }
+
+    fn cooling_entry(&self, cooling: Cooling) -> Option<TurnEntry> {
+        let Cooling { cause, participant } = cooling;
+        let mut entry = self.entry(participant.to_string(), &cause, cause.id.time());
+        entry.why_not = Some(Reason::Waiting.to_string());
+        entry.reason = Some(Reason::Waiting.row().phrase.into());
+        entry.detail = Some("for its cooldown".into());
+        self.sees(cause.seq).then_some(entry)
+    }
+}
+
+fn unasked(
+    state: &Conversation,
+    message: SilentMessage,
+    is_hidden: &impl Fn(Seq) -> bool,
+) -> UnaskedMessage {
+    let SilentMessage { id, seq, silence, name } = message;
+    let wait = state.wait_of(seq).filter(|_| silence.reason == Reason::NoneAsked);
+    let told = match wait.map(|wait| wait.told_to(|seq| !is_hidden(seq))) {
+        Some(wait) => NoAgentAsked {
+            reason: wait.reason().to_string(),
+            by: None,
+            text: wait.sentence(state),
+            cure: cure(wait.reason()),
+        },
+        None => told(state, &silence, name.as_deref()),
+    };
+    let NoAgentAsked { reason, by, text, cure } = told;
+    UnaskedMessage { message: id.to_string(), reason, by, text, cure }
+}
+
+/// Tells a reason in the names of a conversation.
+fn told(state: &Conversation, silence: &Silence, name: Option<&str>) -> NoAgentAsked {
+    let about = silence.participant.as_ref();
+    NoAgentAsked {
+        reason: silence.reason.to_string(),
+        by: about.filter(|_| silence.reason == Reason::Stopped).map(ToString::to_string),
+        text: silence.sentence(name, about.map(|id| state.name_of(id))),
+        cure: cure(silence.reason),
+    }
+}
+
+fn cure(reason: Reason) -> Option<String> {
+    Some(reason.row().cure).filter(|cure| !cure.is_empty()).map(Into::into)
+}
+
+/// Tells what would become of a draft.
+pub fn of_draft(state: &Conversation, preview: &preview::Preview, body: &str) -> Preview {
+    let entry = |forecast: &preview::Forecast| ForecastEntry {
+        participant: forecast.participant.to_string(),
+        why: forecast.verdict.ok().map(|why| why.to_string()),
+        why_not: forecast.verdict.err().map(|why_not| why_not.to_string()),
+        reason: forecast.verdict.err().map(|why| Reason::from(why).row().phrase.into()),
+    };
+    let silence = preview.silence.as_ref();
+    Preview {
+        forecast: preview.forecast.iter().map(entry).collect(),
+        unasked: silence.map(|silence| told(state, silence, silence.name_in(body).as_deref())),
+    }
+}
