@@ -50,6 +50,13 @@ impl Default for Limits {
 const KEYS_MIN: usize = 1024;
 /// What a repeated request costs: it changes nothing, but it is looked up.
 const REPEAT_COST: f64 = 0.1;
+/// Connections of an address that may end without a key at once after a pause, and each second
+/// after that, until its next ones wait.
+const KEYLESS_BURST: u32 = 40;
+const KEYLESS_PER_SECOND: u32 = 20;
+/// How long such a connection waits. Always the same, so that others behind that address wait no
+/// longer than that, however many come again at once.
+pub const KEYLESS_PAUSE: Duration = Duration::from_secs(1);
 /// How long a key is known to be a repeated one.
 const REPEATED_WITHIN: Duration = Duration::from_secs(600);
 
@@ -64,6 +71,8 @@ struct Counts {
     writes: Bucket<String>,
     invites: Bucket<StreamId>,
     logins: Bucket<IpAddr>,
+    /// Connections that ended without a key, in every mode.
+    keyless: Bucket<IpAddr>,
     streams: Mutex<HashMap<String, u32>>,
     /// Idempotency keys of requests that were charged, and when.
     charged: Mutex<HashMap<(String, String), Instant>>,
@@ -98,6 +107,7 @@ impl Rates {
             writes: Bucket::new("writes", limits.writes()),
             invites: Bucket::new("invites", limits.invites()),
             logins: Bucket::new("logins", limits.logins()),
+            keyless: Bucket::new("connections", KEYLESS),
             limits: RwLock::new(limits),
             streams: Mutex::default(),
             charged: Mutex::default(),
@@ -185,6 +195,19 @@ impl Rates {
         self.wrong_key(address).unwrap_or_else(ApiError::unauthenticated)
     }
 
+    /// Counts a connection that ended and on which no key was shown.
+    pub fn ended_keyless(&self, address: Option<IpAddr>) {
+        // What is owed beyond the burst is not counted: it would be waited for by others.
+        let _ = address.map(|address| self.0.keyless.take(grouped(address), 1.0));
+    }
+
+    /// Returns how long a connection from this address waits that has shown no key. It comes to
+    /// more than nothing if too many ended without one: each costs more to accept than to open.
+    pub fn pause(&self, address: Option<IpAddr>) -> Duration {
+        let is_owing = address.is_some_and(|address| self.0.keyless.is_used_up(&grouped(address)));
+        if is_owing { KEYLESS_PAUSE } else { Duration::ZERO }
+    }
+
     /// Counts a stream that is being opened.
     ///
     /// # Errors
@@ -203,6 +226,11 @@ impl Rates {
         Ok(Streaming(Some((self.clone(), who))))
     }
 }
+
+const KEYLESS: Pace = Pace {
+    each: Duration::from_millis(1_000 / KEYLESS_PER_SECOND as u64),
+    burst: KEYLESS_BURST,
+};
 
 /// How fast something may go.
 #[derive(Clone, Copy, PartialEq)]
@@ -269,6 +297,12 @@ impl<K: Hash + Eq> Bucket<K> {
         Ok(())
     }
 
+    /// True if one thing more is too much now.
+    fn is_used_up(&self, key: &K) -> bool {
+        let Owed { pace, paid } = &*lock(&self.owed);
+        self.after(pace, paid.get(key), Instant::now(), 1.0).is_err()
+    }
+
     /// When a key will have paid for one thing more.
     fn after(
         &self,
@@ -293,6 +327,25 @@ mod tests {
 
     fn taken(bucket: &Bucket<&'static str>, key: &'static str, times: usize) -> usize {
         (0..times).filter(|_| bucket.take(key, 1.0).is_ok()).count()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_address_whose_connections_end_without_a_key_waits_a_second_and_no_other_does() {
+        for mode in [Mode::Local, Mode::Token] {
+            let rates = Rates::new(mode, Limits::default());
+            let address = |last: u8| Some(IpAddr::from([192, 0, 2, last]));
+            for _ in 0..KEYLESS_BURST {
+                assert_eq!(rates.pause(address(1)), Duration::ZERO);
+                rates.ended_keyless(address(1));
+            }
+            for _ in 0..100 * KEYLESS_BURST {
+                assert_eq!(rates.pause(address(1)), KEYLESS_PAUSE, "it grows with nothing");
+                rates.ended_keyless(address(1));
+            }
+            assert_eq!([rates.pause(address(2)), rates.pause(None)], [Duration::ZERO; 2]);
+            tokio::time::advance(KEYLESS.each).await;
+            assert_eq!(rates.pause(address(1)), Duration::ZERO);
+        }
     }
 
     fn second(many: u32, burst: u32) -> Pace {

@@ -464,6 +464,34 @@ mod tests {
         assert!(left > 400, "{left}");
     }
 
+    /// Upgrades, floods and is cut, this many times, one after the other. How long that took.
+    async fn floods(times: usize, seats: &Arc<Seats>, router: &Router) -> Duration {
+        let upgrade = b"GET /ws HTTP/1.1\r\nHost: 127.0.0.1:5111\r\nConnection: Upgrade\r\nUpgrade: \
+            websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        let begun = Instant::now();
+        for _ in 0..times {
+            let (mut client, server) = tokio::io::duplex(64 * 1024);
+            let connection = tokio::spawn(connected(server, router.clone(), seats));
+            client.write_all(upgrade).await.unwrap();
+            client.write_all(&[0x8a, 0x80, 0, 0, 0, 0].repeat(200)).await.unwrap();
+            let mut answer = Vec::new();
+            client.read_to_end(&mut answer).await.unwrap();
+            let cut = answer.windows(2).any(|code| code == 1008_u16.to_be_bytes());
+            assert!(answer.starts_with(b"HTTP/1.1 101") && cut);
+            drop(client);
+            connection.await.unwrap();
+        }
+        begun.elapsed()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_is_cut_for_a_flood_and_comes_again_at_once_waits() {
+        let (seats, router) = (many_seats(), router().await);
+        assert_eq!(floods(40, &seats, &router).await, Duration::ZERO);
+        // While one waits for a second, twenty more are forgiven.
+        assert_eq!(floods(41, &seats, &router).await, Duration::from_secs(3));
+    }
+
     #[tokio::test(start_paused = true)]
     async fn with_all_seats_taken_health_answers_and_others_are_told_to_come_back() {
         let seats = Seats::new(2, 200, Arc::default());

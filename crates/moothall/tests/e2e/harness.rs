@@ -80,7 +80,12 @@ impl Home {
 
     /// The program, at home here and knowing nothing of the computer it runs on.
     pub fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_moothall"));
+        self.command_of(Path::new(env!("CARGO_BIN_EXE_moothall")), args)
+    }
+
+    /// Another build of the program, at home here like ours.
+    pub fn command_of(&self, program: &Path, args: &[&str]) -> Command {
+        let mut command = Command::new(program);
         let path = std::env::var_os("PATH").unwrap_or_default();
         command
             .args(args)

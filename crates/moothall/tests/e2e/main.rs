@@ -34,6 +34,7 @@ mod hook;
 mod left;
 mod limits;
 mod links;
+mod before;
 mod gather;
 mod gather_trail;
 mod on_demand;

@@ -181,6 +181,9 @@ pub(super) async fn serve(
         end = connection.live(&mut sink, &mut stream, revocations) => end,
         () = seat.cut() => End::Crowded,
     };
+    if connection.known.is_none() {
+        connection.app.rates.ended_keyless(address);
+    }
     drop(connection);
     if let Ok(socket) = stream.reunite(sink) {
         let _ = timeout(LAST_WORDS_WITHIN, last_words(socket, end)).await;

@@ -1,0 +1,128 @@
+//! A data folder of the version before goes on, though that version was killed in the middle of
+//! its work.
+//!
+//! `folder.sql` and `made.json` are such a folder and what its clients were given. They were made
+//! by the program of commit 4dc2ce8b, the last with format 2, and are never made again. A folder of
+//! another program is made, and opened with its terminals still alive, by
+//! `MOOTHALL_BEFORE=PROGRAM cargo test -p moothall --test e2e before -- --ignored`; it prints its
+//! data folder, whose `moothall.db` is then dumped by `sqlite3`.
+
+mod goes_on;
+mod make;
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use moothall_engine::crash::FORMAT_POINTS;
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::harness::Server;
+use crate::links::Hall;
+
+/// The app of the task.
+const APP: &str = "e12fe562-ed1f-4d2d-bed5-68b8edfa41cb";
+/// With what agents register.
+const CODE: &str = "let-agents-register-here";
+/// Longer than a turn of a budget takes to be forgotten, so that what was spent still counts.
+const MILLIS_OF_HOUR: i64 = 3_600_000;
+
+const FOLDER: &str = include_str!("folder.sql");
+const MADE: &str = include_str!("made.json");
+
+/// A home whose agents are those of the folder.
+fn hall() -> Hall {
+    let hall = Hall::with("");
+    // The program begins before the kill and ends after it: `go` says when.
+    let slow = hall.home.script(
+        "slow",
+        "touch \"$(dirname \"$0\")/begun\"\nfor n in $(seq 2000); do\n  \
+         [ -e \"$(dirname \"$0\")/go\" ] && break\n  sleep 0.1\ndone\necho done",
+    );
+    let fake = std::fs::read_to_string(hall.home.path().join("moothall.toml")).unwrap();
+    hall.home.configure(&format!(
+        "[server]\ninvite_code = \"{CODE}\"\n[defaults]\ncooldown_seconds = 0\n\
+         [agents.echo]\nreplies = [\"heard\"]\n\
+         [agents.scribe]\nreplies = [\"What emerged: two words.\"]\n\
+         [agents.thrifty]\nreplies = [\"cheap\"]\nbudget = {{ turns_per_hour = 2 }}\n\
+         [agents.slow]\ncommand = [\"{slow}\"]\n{fake}"
+    ));
+    hall
+}
+
+/// Says something under the key that was used before; gives status and answer.
+async fn under_key(thread: &str, server: &Server<'_>, words: &str) -> (u16, Value) {
+    let body = json!({"type": "message", "from": "ann", "to": "all", "content": words});
+    let request = server.http.post(format!("{}/threads/{thread}/events", server.url));
+    let request = request.bearer_auth(server.home().key()).header("Idempotency-Key", "once-1");
+    let answer = request.json(&body).send().await.unwrap();
+    (answer.status().as_u16(), answer.json().await.unwrap())
+}
+
+/// Puts the folder into a home, as if it had been made now: credentials, keys and hours lapse.
+fn unpacked(hall: &Hall) -> Value {
+    std::fs::create_dir_all(hall.home.data()).unwrap();
+    let conn = Connection::open(hall.home.data().join("moothall.db")).unwrap();
+    conn.execute_batch(FOLDER).unwrap();
+    let made: Value = serde_json::from_str(MADE).unwrap();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    let since = i64::try_from(now).unwrap() - made["at"].as_i64().unwrap();
+    for lapse in [
+        "UPDATE tokens SET expires_at = expires_at + ?1",
+        "UPDATE claims SET expires = expires + ?1",
+    ] {
+        conn.execute(lapse, [since]).unwrap();
+    }
+    conn.execute("UPDATE usage SET hour = hour + ?1 / ?2", [since, MILLIS_OF_HOUR]).unwrap();
+    made
+}
+
+#[tokio::test]
+async fn a_folder_of_the_version_before_goes_on() {
+    let hall = hall();
+    let made = unpacked(&hall);
+    let server = make::serve(&hall.home, ours());
+    goes_on::whole(&server, &hall, &made, false).await;
+}
+
+#[cfg(feature = "crash-points")]
+#[tokio::test]
+async fn a_folder_of_the_version_before_goes_on_though_its_first_start_was_cut_off() {
+    for point in FORMAT_POINTS {
+        let hall = hall();
+        let made = unpacked(&hall);
+        let data = hall.home.data();
+        let mut first =
+            hall.home.command(&["serve", "--mode", "token", "--bind", "127.0.0.1:0", "--data"]);
+        first.arg(&data).env("MOOTHALL_CRASH_AT", format!("{point}:1"));
+        let died = first.output().unwrap();
+        assert!(!died.status.success(), "{point}");
+        let server = make::serve(&hall.home, ours());
+        goes_on::whole(&server, &hall, &made, false).await;
+    }
+}
+
+fn ours() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_moothall"))
+}
+
+#[tokio::test]
+#[ignore = "needs the program of an earlier version, which `MOOTHALL_BEFORE` names"]
+async fn a_folder_that_an_earlier_program_makes_goes_on() {
+    let before = PathBuf::from(std::env::var_os("MOOTHALL_BEFORE").unwrap());
+    let hall = hall();
+    let mut made = make::furnish(&hall, &before).await;
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+    made["at"] = json!(u64::try_from(now).unwrap());
+    let kept = PathBuf::from(std::env::temp_dir()).join(format!("moothall-before-{now}"));
+    std::fs::create_dir_all(&kept).unwrap();
+    for entry in std::fs::read_dir(hall.home.data()).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_file() {
+            std::fs::copy(entry.path(), kept.join(entry.file_name())).unwrap();
+        }
+    }
+    std::fs::write(kept.join("made.json"), serde_json::to_string_pretty(&made).unwrap()).unwrap();
+    println!("kept in {}", kept.display());
+    let server = make::serve(&hall.home, ours());
+    goes_on::whole(&server, &hall, &made, true).await;
+}
