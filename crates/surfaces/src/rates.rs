@@ -227,10 +227,8 @@ impl Rates {
     }
 }
 
-const KEYLESS: Pace = Pace {
-    each: Duration::from_millis(1_000 / KEYLESS_PER_SECOND as u64),
-    burst: KEYLESS_BURST,
-};
+const KEYLESS: Pace =
+    Pace { each: Duration::from_millis(1_000 / KEYLESS_PER_SECOND as u64), burst: KEYLESS_BURST };
 
 /// How fast something may go.
 #[derive(Clone, Copy, PartialEq)]

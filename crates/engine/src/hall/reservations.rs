@@ -28,7 +28,7 @@ pub(crate) struct Reservations {
 #[derive(Default)]
 struct Desk {
     held: BTreeMap<(StreamId, TurnNo), Held>,
-    waiting: BTreeMap<(StreamId, TurnNo), (Account, Option<Purse>)>,
+    waiting: BTreeMap<(StreamId, TurnNo), (Account, Option<Shortage>)>,
 }
 
 /// The money that is reserved for one call.
@@ -42,8 +42,8 @@ struct Held {
 enum Reply {
     /// The call may begin, and cost this much if a budget limits it.
     Begin(Option<u64>),
-    /// Calls under way may leave enough of it, in this purse if it is one that is short.
-    Wait(Option<Purse>),
+    /// Calls under way may leave enough of it.
+    Wait(Option<Shortage>),
     /// Nothing is left, and nothing comes back.
     Over(Spent),
 }
@@ -59,8 +59,17 @@ pub struct Reserved {
     pub agent: String,
     /// Millionths of the currency. None if the turn waits for money.
     pub micros: Option<u64>,
-    /// The purse that is short, if the turn waits for one.
-    pub short: Option<Purse>,
+    /// What is missing, if the turn waits for a purse.
+    pub short: Option<Shortage>,
+}
+
+/// A purse in which there is too little for a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shortage {
+    /// The purse.
+    pub purse: Purse,
+    /// Millionths of the currency that it lacks.
+    pub micros: u64,
 }
 
 impl Held {
@@ -100,7 +109,11 @@ impl Desk {
             };
             // A call alone may begin with what is left: an estimate refuses no turn.
             if !fits && is_used {
-                return Reply::Wait(Some(purse.clone()));
+                let micros = match cost {
+                    CallCost::AtMost { micros } => micros - left,
+                    CallCost::Nothing | CallCost::Unknown => 1,
+                };
+                return Reply::Wait(Some(Shortage { purse: purse.clone(), micros }));
             }
             if !fits && left == 0 {
                 let (purse, measure) = (purse.clone(), Measure::Money);

@@ -13,6 +13,7 @@ use moothall_engine::door::{GuardItem, Guarded, GuardsWanted};
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::ports::{AppendError, UsageBy, UsageWanted};
 use moothall_engine::registry::Registry;
+use moothall_engine::reservations::Shortage;
 use moothall_engine::run_once::Work;
 use moothall_kernel::budget::Purse;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite, Post};
@@ -357,7 +358,10 @@ async fn money_under_way_stands_among_the_guards() {
     assert_eq!((hall.budget.spent, hall.reserved), (0, 20_000_000));
     assert_eq!(hall.state(), Some(GuardState::Near));
     let waits = |item: &&GuardItem| match &item.guard {
-        Guarded::Waiting(call) => call.short == Some(Purse::Hall) && item.thread.is_some(),
+        Guarded::Waiting(call) => {
+            let short = Some(Shortage { purse: Purse::Hall, micros: 2_000_000 });
+            call.short == short && item.thread.is_some()
+        }
         Guarded::Floor(_) | Guarded::Budget(_) | Guarded::OwnWords(_) => false,
     };
     assert_eq!(items.iter().filter(waits).count(), 2);

@@ -123,9 +123,9 @@ fn slash(thread: &str, lift: &GuardLift) -> String {
     format!("moothall command {thread} {}", lift.command.as_deref().unwrap_or_default())
 }
 
-/// Half of the budget more, for an hour.
+/// Returns a raise of the budget by half, or by what a call that waits lacks.
 fn raise(guard: &GuardEntry) -> String {
-    let half = guard.limit.unwrap_or_default() / 2;
+    let half = guard.limit.map_or_else(|| guard.missing.unwrap_or_default(), |limit| limit / 2);
     let mut command = "moothall budget raise".to_owned();
     let more = if guard.measure.as_deref() == Some("cost_micros") {
         format!("--cost {}", if half == 0 { "1".to_owned() } else { cost(half) })
@@ -195,12 +195,14 @@ mod tests {
     }
 
     #[test]
-    fn a_budget_is_raised_by_half_and_its_name_is_one_word_of_the_shell() {
+    fn a_budget_is_raised_by_half_or_by_what_is_missing_and_its_name_is_one_word_of_the_shell() {
         let raised = |measure, limit| raise(&budget(measure, 0, limit));
         let agent = r"moothall budget raise --agent 'it'\''s big'";
         assert_eq!(raised("cost_micros", 20_000_000), format!("{agent} --cost 10.00"));
         assert_eq!(raised("cost_micros", 0), format!("{agent} --cost 1"));
         assert_eq!(raised("turns", 1), format!("{agent} --turns 1"));
+        let waits = GuardEntry { limit: None, missing: Some(250), ..budget("cost_micros", 0, 0) };
+        assert_eq!(raise(&waits), format!("{agent} --cost 0.00025"));
     }
 
     #[test]

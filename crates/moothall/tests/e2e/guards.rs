@@ -149,7 +149,7 @@ async fn money_under_way_is_shown_and_each_budget_is_raised_as_the_table_says() 
         assert_eq!(row(&server, room, "budget").map(|row| row["limit"].clone()), None);
     }
     gate.open(10);
-    let spent = async || server.ok(&["guards"]).contains("spent 6.00 of 5.00 USD");
+    let spent = async || server.ok(&["guards"]).contains("spent 6.00 of 6.00 USD");
     assert!(comes_about(spent).await, "{}", server.ok(&["guards"]));
     copied(&server, &commands(&server, "money a day, whole server")[0]);
 }

@@ -1,7 +1,7 @@
 //! What guards hold and refuse, and what is near its limit.
 
 use moothall_engine::door::{BudgetGuard, GuardItem, Guarded};
-use moothall_engine::reservations::Reserved;
+use moothall_engine::reservations::{Reserved, Shortage};
 use moothall_kernel::budget::{Measure, Purse};
 use moothall_kernel::event::Guard;
 use moothall_kernel::guards::{Check, Count, GuardRow, GuardState, Lift, OwnWordsRow, Speakers};
@@ -64,6 +64,9 @@ pub struct GuardEntry {
     /// The part of the limit that is set aside for calls under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved: Option<u64>,
+    /// Of a call that waits: the millionths of the currency that are missing for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<u64>,
     /// Since when, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
@@ -154,7 +157,9 @@ impl GuardEntry {
         };
         // Without a purse that is short, it waits for the call before it.
         match &call.short {
-            Some(purse) => entry.raised(purse),
+            Some(Shortage { purse, micros }) => {
+                Self { missing: Some(*micros), ..entry }.raised(purse)
+            }
             None => Self { lift: Some(GuardLift::time()), ..entry },
         }
     }

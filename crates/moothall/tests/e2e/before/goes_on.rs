@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::make::{Line, answered};
-use super::{APP, CODE, under_key};
+use super::{APP, CODE, TURNS, under_key};
 use crate::harness::{Server, stderr};
 use crate::links::{Hall, said, until};
 
@@ -89,10 +89,12 @@ async fn work(server: &Server<'_>, hall: &Hall, made: &Value) {
     let answers = words.iter().filter(|(from, _)| from == "slow").count();
     assert!((2..=asked.len()).contains(&answers), "{words:?}");
 
-    // One of its two turns an hour was before.
-    let second = server.say(thread, "@thrifty two of two").await;
-    until("thrifty answers", async || answered(server, thread, &second, "thrifty").await == 1)
-        .await;
+    // One of its turns of this hour was before.
+    for n in 1..TURNS {
+        let next = server.say(thread, &format!("@thrifty {n}")).await;
+        until("thrifty answers", async || answered(server, thread, &next, "thrifty").await == 1)
+            .await;
+    }
     server.say(thread, "@thrifty one too many").await;
     until("the budget binds", async || {
         let events = server.events(thread).await;
@@ -102,7 +104,7 @@ async fn work(server: &Server<'_>, hall: &Hall, made: &Value) {
     let usage = server.get("/usage?by=agent").await;
     let rows = usage["rows"].as_array().unwrap();
     let thrifty = rows.iter().find(|row| row["agent"] == "thrifty").unwrap();
-    assert_eq!(thrifty["turns"], 2, "{usage}");
+    assert_eq!(thrifty["turns"], TURNS, "{usage}");
 }
 
 async fn gathering(server: &Server<'_>, made: &Value) {
@@ -137,12 +139,10 @@ async fn task(server: &Server<'_>, made: &Value) {
     let seen = bob.done("messages/list", list).await["messages"].to_string();
     assert!(seen.contains("under way") && seen.contains("and on"), "{seen}");
 
-    let stranger = json!({"taskId": of["task"], "agentId": of["agents"][1]["id"]});
     ada.done("apps/register", json!({"manifest": {"appId": APP, "name": "Review"}})).await;
     let transfer = json!({"to": of["agents"][0]["id"]});
     let (code, given) = server.post(&format!("/apps/{APP}/transfer"), transfer).await;
     assert_eq!(code, 200, "{given}");
-    let _ = stranger;
     ada.done("task/close", json!({"taskId": of["task"]})).await;
     let closed = bob.done("task/list", json!({})).await;
     assert_eq!(closed["tasks"][0]["status"], "closed", "{closed}");
@@ -153,10 +153,8 @@ async fn session(server: &Server<'_>, hall: &Hall, made: &Value, alive: bool) {
     let of = &made["session"];
     let (id, told) = (of["id"].as_str().unwrap(), &of["told"]);
     if alive {
-        until("the session answers", async || {
-            answered(server, id, told, "planner").await == 1
-        })
-        .await;
+        until("the session answers", async || answered(server, id, told, "planner").await == 1)
+            .await;
         let again = server.say(id, "[say:and now]").await;
         until("it answers", async || answered(server, id, &again, "planner").await == 1).await;
         assert_eq!(hall.taken().len(), 2, "each prompt was typed once");

@@ -21,7 +21,8 @@ impl Line {
         let stream = TcpStream::connect(server.address()).await.unwrap();
         let socket = client_async(format!("ws://{}/ws", server.address()), stream).await;
         let mut line = Self(socket.unwrap().0);
-        let hello = json!({"agentKey": key, "minProtocol": "2026.523.0", "maxProtocol": "2026.525.0"});
+        let hello =
+            json!({"agentKey": key, "minProtocol": "2026.523.0", "maxProtocol": "2026.525.0"});
         line.done("network/connect", hello).await;
         line
     }
@@ -155,7 +156,7 @@ async fn at_work(server: &Server<'_>, home: &Home) -> Value {
     for id in ["slow", "thrifty"] {
         server.invite(&thread, id, id).await;
     }
-    let first = server.say(&thread, "@thrifty one of two").await;
+    let first = server.say(&thread, "@thrifty the first of many").await;
     until("thrifty answers", async || answered(server, &thread, &first, "thrifty").await == 1)
         .await;
     let mut asked = Vec::new();

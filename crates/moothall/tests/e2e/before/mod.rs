@@ -24,6 +24,8 @@ use crate::links::Hall;
 const APP: &str = "e12fe562-ed1f-4d2d-bed5-68b8edfa41cb";
 /// With what agents register.
 const CODE: &str = "let-agents-register-here";
+/// Turns that an agent has within an hour.
+const TURNS: usize = 20;
 /// Longer than a turn of a budget takes to be forgotten, so that what was spent still counts.
 const MILLIS_OF_HOUR: i64 = 3_600_000;
 
@@ -44,7 +46,8 @@ fn hall() -> Hall {
         "[server]\ninvite_code = \"{CODE}\"\n[defaults]\ncooldown_seconds = 0\n\
          [agents.echo]\nreplies = [\"heard\"]\n\
          [agents.scribe]\nreplies = [\"What emerged: two words.\"]\n\
-         [agents.thrifty]\nreplies = [\"cheap\"]\nbudget = {{ turns_per_hour = 2 }}\n\
+         [budgets]\nagent = {{ turns_per_hour = {TURNS} }}\n\
+         [agents.thrifty]\nreplies = [\"cheap\"]\n\
          [agents.slow]\ncommand = [\"{slow}\"]\n{fake}"
     ));
     hall
