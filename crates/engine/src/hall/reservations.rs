@@ -59,7 +59,7 @@ pub struct Reserved {
     pub agent: String,
     /// Millionths of the currency. None if the turn waits for money.
     pub micros: Option<u64>,
-    /// What is missing, if the turn waits for a purse.
+    /// The shortage, if the turn waits for a purse.
     pub short: Option<Shortage>,
 }
 

@@ -40,7 +40,7 @@ fn commands(server: &Server<'_>, about: &str) -> Vec<String> {
     commands
 }
 
-/// Runs a command as somebody who copied it.
+/// Runs a command in a shell, as it was copied from the table.
 fn copied(server: &Server<'_>, command: &str) {
     let plain = server.command(&["list"]);
     let program = std::path::Path::new(plain.get_program());

@@ -124,7 +124,9 @@ impl Home {
         let child = command.stdout(Stdio::piped()).spawn().unwrap();
         let running = Running::of(child);
         let first: Value = serde_json::from_str(&running.line()).unwrap();
-        let url = first["here"].as_str().unwrap().to_owned();
+        // An earlier program says `listening`.
+        let here = first.get("here").unwrap_or(&first["listening"]);
+        let url = here.as_str().unwrap().to_owned();
         // Another test of this process may have come first.
         let _ = rustls::crypto::ring::default_provider().install_default();
         Server {

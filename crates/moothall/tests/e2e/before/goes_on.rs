@@ -1,5 +1,6 @@
-//! Whatever was in a folder, and under way in it, is there and goes on.
+//! Everything that was in a folder, or under way in it, is there and goes on.
 
+use nix::sys::signal::Signal;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -56,7 +57,7 @@ async fn keys(server: &Server<'_>, made: &Value) {
 async fn guards(server: &Server<'_>, made: &Value) {
     let held = made["held"].as_str().unwrap();
     let state = async || server.get(&format!("/threads/{held}/state")).await;
-    assert!(state().await["held"].is_string(), "{}", state().await);
+    assert!(state().await["state"]["held"].is_string(), "{}", state().await);
     let asked = server.say(held, "go on").await;
     until("both answer", async || {
         answered(server, held, &asked, "echo").await > 0
@@ -66,28 +67,26 @@ async fn guards(server: &Server<'_>, made: &Value) {
 
     let paused = made["paused"].as_str().unwrap();
     let of = server.get(&format!("/threads/{paused}/state")).await;
-    assert_eq!(of["paused"], true, "{of}");
+    assert_eq!(of["state"]["paused"], true, "{of}");
     server.control(paused, json!({"pause": false})).await;
     until("what waited is answered", async || {
         said(server, paused).await.iter().any(|(from, _)| from == "echo")
     })
     .await;
     let muted = server.get(&format!("/threads/{paused}/state")).await;
-    let chorus = muted["participants"].as_array().unwrap().iter().find(|p| p["id"] == "chorus");
-    assert_eq!(chorus.unwrap()["muted"], true, "{muted}");
+    assert_eq!(muted["state"]["muted"], json!(["chorus"]), "{muted}");
 }
 
-/// What the command agent was asked is answered, once for each message.
+/// The command agent answers what it was asked, once.
 async fn work(server: &Server<'_>, hall: &Hall, made: &Value) {
     std::fs::write(hall.home.path().join("go"), "").unwrap();
     let thread = made["work"]["thread"].as_str().unwrap();
     let asked = made["work"]["asked"].as_array().unwrap();
     let last = asked.last().unwrap();
     until("the last is answered", async || answered(server, thread, last, "slow").await == 1).await;
-    assert_eq!(answered(server, thread, &asked[0], "slow").await, 1, "the first, once");
+    // The kill lost the turn of the first, and that of the others covers it.
     let words = said(server, thread).await;
-    let answers = words.iter().filter(|(from, _)| from == "slow").count();
-    assert!((2..=asked.len()).contains(&answers), "{words:?}");
+    assert_eq!(words.iter().filter(|(from, _)| from == "slow").count(), 1, "{words:?}");
 
     // One of its turns of this hour was before.
     for n in 1..TURNS {
@@ -116,6 +115,7 @@ async fn gathering(server: &Server<'_>, made: &Value) {
     let words = json!({"type": "message", "from": "pat", "to": "all", "content": "another"});
     server.accepted(&format!("/threads/{id}/events"), words).await;
     server.accepted(&pass, json!({"from": "pat"})).await;
+    server.accepted(&format!("/gatherings/{id}/end"), json!({})).await;
     until("it is harvested", async || {
         said(server, id).await.iter().any(|(_, words)| words.contains("What emerged"))
     })
@@ -140,7 +140,7 @@ async fn task(server: &Server<'_>, made: &Value) {
     assert!(seen.contains("under way") && seen.contains("and on"), "{seen}");
 
     ada.done("apps/register", json!({"manifest": {"appId": APP, "name": "Review"}})).await;
-    let transfer = json!({"to": of["agents"][0]["id"]});
+    let transfer = json!({"agent": of["agents"][0]["id"]});
     let (code, given) = server.post(&format!("/apps/{APP}/transfer"), transfer).await;
     assert_eq!(code, 200, "{given}");
     ada.done("task/close", json!({"taskId": of["task"]})).await;
@@ -164,35 +164,32 @@ async fn session(server: &Server<'_>, hall: &Hall, made: &Value, alive: bool) {
         until("its turn ends", async || {
             let turns = server.get(&format!("/threads/{id}/turns")).await;
             let turns = turns["turns"].as_array().unwrap();
-            !turns.is_empty() && turns.iter().all(|turn| turn["state"] == "ended")
+            !turns.is_empty() && turns.iter().all(|turn| turn["ended_at"].is_string())
         })
         .await;
         assert_eq!(hall.taken().len(), 0, "nothing is typed anywhere");
     }
 }
 
-/// Everything of a folder, and that it is whole at the end.
-pub async fn whole(server: &Server<'_>, hall: &Hall, made: &Value, alive: bool) {
-    clean(server);
-    credentials(server, made).await;
-    keys(server, made).await;
-    guards(server, made).await;
-    gathering(server, made).await;
-    task(server, made).await;
-    session(server, hall, made, alive).await;
-    work(server, hall, made).await;
-    clean(server);
+/// Everything of a folder goes on, and the folder is whole at the end.
+pub async fn whole(server: Server<'_>, hall: &Hall, made: &Value, alive: bool) {
+    whole_log(hall, &["audit", "verify"]);
+    credentials(&server, made).await;
+    keys(&server, made).await;
+    guards(&server, made).await;
+    gathering(&server, made).await;
+    task(&server, made).await;
+    session(&server, hall, made, alive).await;
+    work(&server, hall, made).await;
+    whole_log(hall, &["audit", "verify"]);
+    server.signal(Signal::SIGTERM);
+    server.end();
+    whole_log(hall, &["verify"]);
 }
 
 /// The log and what stands beside it have no fault.
-fn clean(server: &Server<'_>) {
-    let data = server.home().data();
-    for check in [&["verify"][..], &["audit", "verify"]] {
-        let mut command = server.command(check);
-        if check == ["verify"] {
-            command.arg("--data").arg(&data);
-        }
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{check:?}: {}", stderr(&output));
-    }
+fn whole_log(hall: &Hall, check: &[&str]) {
+    let data = hall.home.data();
+    let verified = hall.home.run(&[check, &["--data", data.to_str().unwrap()]].concat());
+    assert!(verified.status.success(), "{check:?}: {}", stderr(&verified));
 }

@@ -87,7 +87,7 @@ async fn code(server: &Server<'_>, thread: &str, principal: &str) -> String {
     made["code"].as_str().unwrap().to_owned()
 }
 
-/// People and agents with tokens, and a code that nobody has accepted yet.
+/// People and agents with tokens, and a code that is not accepted yet.
 async fn credentials(server: &Server<'_>) -> Value {
     let thread = room(server, "For guests", json!("mention_only")).await;
     let gone = token(server, "gone", json!({})).await;
@@ -204,7 +204,7 @@ pub async fn furnish(hall: &Hall, program: &Path) -> Value {
     let task = task(&server).await;
     let (held, paused) = guarded(&server).await;
     let session = start(&server, hall, "planner").await;
-    let told = server.say(&session.id, "[work:4] [say:the plan]").await;
+    let told = server.say(&session.id, "[work:60] [say:the plan]").await;
     let gathering = gathering(&server).await;
     let thread = credentials["thread"].as_str().unwrap();
     let keyed = keyed(&server, thread).await;

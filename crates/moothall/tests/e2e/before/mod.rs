@@ -21,8 +21,8 @@ use crate::harness::Server;
 use crate::links::Hall;
 
 /// The app of the task.
-const APP: &str = "e12fe562-ed1f-4d2d-bed5-68b8edfa41cb";
-/// With what agents register.
+const APP: &str = "7b0f3c52-9d1e-4c39-8a53-2f6b1c9de410";
+/// The code with which agents register.
 const CODE: &str = "let-agents-register-here";
 /// Turns that an agent has within an hour.
 const TURNS: usize = 20;
@@ -85,7 +85,7 @@ async fn a_folder_of_the_version_before_goes_on() {
     let hall = hall();
     let made = unpacked(&hall);
     let server = make::serve(&hall.home, ours());
-    goes_on::whole(&server, &hall, &made, false).await;
+    goes_on::whole(server, &hall, &made, false).await;
 }
 
 #[cfg(feature = "crash-points")]
@@ -101,7 +101,7 @@ async fn a_folder_of_the_version_before_goes_on_though_its_first_start_was_cut_o
         let died = first.output().unwrap();
         assert!(!died.status.success(), "{point}");
         let server = make::serve(&hall.home, ours());
-        goes_on::whole(&server, &hall, &made, false).await;
+        goes_on::whole(server, &hall, &made, false).await;
     }
 }
 
@@ -127,5 +127,5 @@ async fn a_folder_that_an_earlier_program_makes_goes_on() {
     std::fs::write(kept.join("made.json"), serde_json::to_string_pretty(&made).unwrap()).unwrap();
     println!("kept in {}", kept.display());
     let server = make::serve(&hall.home, ours());
-    goes_on::whole(&server, &hall, &made, true).await;
+    goes_on::whole(server, &hall, &made, true).await;
 }
