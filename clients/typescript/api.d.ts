@@ -1817,6 +1817,11 @@ export interface components {
             limit?: number | null;
             /** @description Of a budget: `turns`, `unattended_turns` or `cost_micros`. */
             measure?: string | null;
+            /**
+             * Format: int64
+             * @description Of a call that waits: the millionths of the currency that are missing for it.
+             */
+            missing?: number | null;
             /** @description The title of that thread. */
             name?: string | null;
             /**

@@ -32,6 +32,7 @@ class GuardEntry:
         lift (GuardLift | None | Unset):
         limit (int | None | Unset): The most that there may be.
         measure (None | str | Unset): Of a budget: `turns`, `unattended_turns` or `cost_micros`.
+        missing (int | None | Unset): Of a call that waits: the millionths of the currency that are missing for it.
         name (None | str | Unset): The title of that thread.
         reserved (int | None | Unset): The part of the limit that is set aside for calls under way.
         since (None | str | Unset): Since when, if that is known.
@@ -50,6 +51,7 @@ class GuardEntry:
     lift: GuardLift | None | Unset = UNSET
     limit: int | None | Unset = UNSET
     measure: None | str | Unset = UNSET
+    missing: int | None | Unset = UNSET
     name: None | str | Unset = UNSET
     reserved: int | None | Unset = UNSET
     since: None | str | Unset = UNSET
@@ -105,6 +107,12 @@ class GuardEntry:
             measure = UNSET
         else:
             measure = self.measure
+
+        missing: int | None | Unset
+        if isinstance(self.missing, Unset):
+            missing = UNSET
+        else:
+            missing = self.missing
 
         name: None | str | Unset
         if isinstance(self.name, Unset):
@@ -167,6 +175,8 @@ class GuardEntry:
             field_dict["limit"] = limit
         if measure is not UNSET:
             field_dict["measure"] = measure
+        if missing is not UNSET:
+            field_dict["missing"] = missing
         if name is not UNSET:
             field_dict["name"] = name
         if reserved is not UNSET:
@@ -257,6 +267,15 @@ class GuardEntry:
 
         measure = _parse_measure(d.pop("measure", UNSET))
 
+        def _parse_missing(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        missing = _parse_missing(d.pop("missing", UNSET))
+
         def _parse_name(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -323,6 +342,7 @@ class GuardEntry:
             lift=lift,
             limit=limit,
             measure=measure,
+            missing=missing,
             name=name,
             reserved=reserved,
             since=since,
