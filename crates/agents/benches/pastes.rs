@@ -75,7 +75,12 @@ async fn measure(folder: &Path, socket: &str) -> Result<(), Failed> {
     all_idle(&hall).await?;
     idle(socket).await?;
     let members = sessions[..TERMINALS].iter().map(member).collect();
-    let link = NewLink { members, title: None, by: Asker::Actor(Actor::human("user")) };
+    let link = NewLink {
+        members,
+        title: None,
+        by: Asker::Actor(Actor::human("user")),
+        exchanges_max: None,
+    };
     let link = own.link(link).await?.0.id;
     let (mut last, mut floors) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {

@@ -53,6 +53,7 @@ fn command(line: &str) -> Command {
                 terms: TaskTerms {
                     agents_max: of("most=").map(|most| most.parse().unwrap()),
                     moderated: false,
+                    exchanges_max: of("exchanges=").map(|most| most.parse().unwrap()),
                 },
                 within: of("within=").map(|secs| Millis::from_secs(secs.parse().unwrap())),
             }
@@ -105,12 +106,14 @@ fn told(event: &TaskEvent) -> String {
         TaskEvent::Left { agent, conversations } => {
             format!("left {agent}, and {}", list(conversations))
         }
-        TaskEvent::ConversationOpened { conversation, by, first } => {
+        TaskEvent::ConversationOpened { conversation, by, first, exchanges_max } => {
             let first = if *first { ", with the task" } else { "" };
+            let limit = exchanges_max.map(|most| format!(", {most} exchanges"));
             format!(
-                "opened {} by {by} for {}{first}",
+                "opened {} by {by} for {}{first}{}",
                 conversation.id,
-                list(&conversation.participants)
+                list(&conversation.participants),
+                limit.unwrap_or_default()
             )
         }
         TaskEvent::Closing { by, conversations } => {

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use moothall_engine::access::Unfit;
 use moothall_engine::door::{Door, NewProgram, NewWords, ProgramFrom, SendOutcome};
 use moothall_engine::hall::Idempotency;
-use moothall_engine::sessions::{Adopt, Asker, FirstWords, Link, Member, NewLink};
+use moothall_engine::sessions::{
+    Adopt, Asker, FirstWords, LINK_EXCHANGES_MAX, Link, Member, NewLink,
+};
 use moothall_kernel::ids::StreamId;
 
 use crate::error::{ApiError, ApiResult, Code};
@@ -125,13 +127,23 @@ pub fn new_link(door: &Door, by: Asker, new: wire::NewLink) -> ApiResult<NewLink
     if !(2..=MEMBERS_MAX).contains(&new.members.len()) {
         return Err(no_members());
     }
+    let exchanges_max = new.max_exchanges_without_human;
+    if exchanges_max.is_some_and(|most| !(1..=LINK_EXCHANGES_MAX).contains(&most)) {
+        return Err(no_exchanges());
+    }
     let members =
         new.members.into_iter().map(|given| member(door, given)).collect::<ApiResult<Vec<_>>>()?;
-    Ok(NewLink { members, title: said(new.title), by })
+    Ok(NewLink { members, title: said(new.title), by, exchanges_max })
 }
 
 fn no_members() -> ApiError {
     invalid("'members' is a list of two or more, each such as {\"session\": \"claude-1\"}.")
+}
+
+fn no_exchanges() -> ApiError {
+    invalid(format!(
+        "'max_exchanges_without_human' of a link is a whole number from 1 to {LINK_EXCHANGES_MAX}."
+    ))
 }
 
 fn no_number() -> ApiError {
@@ -148,6 +160,7 @@ impl Inbound for wire::NewLink {
             "members" => no_members(),
             "members[]" => invalid("A member is an object such as {\"session\": \"claude-1\"}."),
             "number" => no_number(),
+            "max_exchanges_without_human" => no_exchanges(),
             other => invalid(format!("'{other}' {takes}.")),
         }
     }

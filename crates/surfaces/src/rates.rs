@@ -4,11 +4,13 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use moothall_engine::access::{Caller, Mode, Scope};
 use moothall_engine::door::Permitted;
+use moothall_engine::tasks::TASK_EXCHANGES_MAX;
 use moothall_kernel::command::{ClientCommand, Control};
 use moothall_kernel::ids::StreamId;
 use tokio::time::Instant;
@@ -31,6 +33,9 @@ pub struct Limits {
     pub streams_per_principal: u32,
     /// Connections from one address that is not this computer's, in every mode.
     pub connections_per_address: usize,
+    /// Most that a task may ask for as the number of words that its agents exchange before a person
+    /// has to go on.
+    pub task_exchanges: NonZeroU32,
 }
 
 impl Default for Limits {
@@ -42,10 +47,13 @@ impl Default for Limits {
             logins_per_minute: 5,
             streams_per_principal: 20,
             connections_per_address: 200,
+            task_exchanges: TASK_EXCHANGES,
         }
     }
 }
 
+/// The usual number of words that agents of a task exchange before a person has to go on.
+const TASK_EXCHANGES: NonZeroU32 = NonZeroU32::new(TASK_EXCHANGES_MAX).expect("not zero");
 /// Keys looked through before those that owe nothing any more are let go.
 const KEYS_MIN: usize = 1024;
 /// What a repeated request costs: it changes nothing, but it is looked up.
@@ -206,6 +214,20 @@ impl Rates {
     pub fn pause(&self, address: Option<IpAddr>) -> Duration {
         let is_owing = address.is_some_and(|address| self.0.keyless.is_used_up(&grouped(address)));
         if is_owing { KEYLESS_PAUSE } else { Duration::ZERO }
+    }
+
+    /// Returns the number of words that the agents of a task may exchange before a person has to go
+    /// on. Without a wish it is none where the usual number is within the operator's ceiling.
+    ///
+    /// # Errors
+    /// The ceiling, if more was asked for, or nothing at all.
+    pub fn task_exchanges(&self, asked: Option<u32>) -> Result<Option<u32>, u32> {
+        let ceiling = self.limit(|limits| limits.task_exchanges.get());
+        match asked {
+            Some(asked) if (1..=ceiling).contains(&asked) => Ok(Some(asked)),
+            Some(_) => Err(ceiling),
+            None => Ok(Some(ceiling).filter(|ceiling| *ceiling < TASK_EXCHANGES_MAX)),
+        }
     }
 
     /// Counts a stream that is being opened.

@@ -174,7 +174,10 @@ impl Sessions {
         }
         let by = self.actor(&new.by)?;
         let title = new.title.clone().unwrap_or_else(|| title_of(&sessions));
-        let policy = Policy { name: PolicyName::LINK, ..(*hall.defaults()).clone() };
+        let usual = (*hall.defaults()).clone();
+        let max_exchanges_without_human =
+            new.exchanges_max.unwrap_or(usual.max_exchanges_without_human);
+        let policy = Policy { name: PolicyName::LINK, max_exchanges_without_human, ..usual };
         let comers = new.members.into_iter().map(|member| {
             let who = Who::Living(member.session.clone());
             let own = self.clone();

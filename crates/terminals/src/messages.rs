@@ -85,7 +85,12 @@ impl Sessions {
             number: Some(number),
             role: None,
         });
-        let new = NewLink { members: members.into(), title: None, by: message.from.clone() };
+        let new = NewLink {
+            members: members.into(),
+            title: None,
+            by: message.from.clone(),
+            exchanges_max: None,
+        };
         let (link, state) = self.link(new).await?;
         self.unlisten(&message.to, caller).await?;
         let said = self.say_in(&link.id, &message.from, &message.text, key).await?;

@@ -93,7 +93,10 @@ pub struct ConversationWish {
 
 impl Door {
     /// Asks for a task. Whoever asks, and those whom they invite, are admitted when its manager
-    /// wants it.
+    /// wants it. `exchanges_max` is the number of words that its agents may exchange in one of its
+    /// conversations before a person has to go on; [`TASK_EXCHANGES_MAX`] without it.
+    ///
+    /// [`TASK_EXCHANGES_MAX`]: crate::tasks::TASK_EXCHANGES_MAX
     ///
     /// # Errors
     /// [`TaskError`]; [`TaskError::NotWanted`] where the task failed.
@@ -103,6 +106,7 @@ impl Door {
         app: &str,
         invited: Vec<ParticipantId>,
         first: Option<ConversationWish>,
+        exchanges_max: Option<u32>,
     ) -> Result<(TaskView, Option<ConversationView>), TaskError> {
         self.may(Action::BeginTask)?;
         self.known_agents(&invited).await?;
@@ -120,10 +124,12 @@ impl Door {
             Some(manager) => manager.manifest.hooks.task_ms.map(Millis),
             None => Some(MANAGER_ANSWERS_WITHIN),
         };
-        let terms = manager.as_ref().map_or_else(TaskTerms::default, |app| TaskTerms {
-            agents_max: app.manifest.participants_max,
-            moderated: app.manifest.hooks.message_ms.is_some(),
-        });
+        let manifest = manager.as_ref().map(|app| &app.manifest);
+        let terms = TaskTerms {
+            agents_max: manifest.and_then(|app| app.participants_max),
+            moderated: manifest.is_some_and(|app| app.hooks.message_ms.is_some()),
+            exchanges_max,
+        };
         let (by, conversation) = (own.agent().clone(), first.clone().map(|first| first.id));
         let request = TaskCommand::Request {
             app: app.to_owned(),
@@ -139,7 +145,7 @@ impl Door {
         if let Some(within) = within {
             let task = inner.view_task(&id, TaskView::of).await?;
             let asked = manager.map(|app| app.manager);
-            let refusal = ask(asked, Wish { task, invited, first }, within).await;
+            let refusal = ask(asked, Wish { task, invited, first, exchanges_max }, within).await;
             inner.submit(&id, TaskCommand::Answer { refusal }, None).await?;
         }
         let (task, reason, conversation) = inner

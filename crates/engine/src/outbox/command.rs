@@ -49,15 +49,9 @@ pub enum StreamCommand {
     Open {
         /// The task.
         task: StreamId,
-        /// Its manager, who takes part.
-        by: ParticipantId,
-        /// The title, where it was given one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        name: Option<String>,
-        /// Those for whom it begins, in order.
-        participants: Vec<ParticipantId>,
-        /// It begins together with the task.
-        first: bool,
+        /// The conversation that begins.
+        #[serde(flatten)]
+        begin: ConversationStart,
     },
     /// An agent leaves the task, and so its conversation.
     Part {
@@ -80,6 +74,24 @@ pub enum StreamCommand {
     },
 }
 
+/// A conversation of a task, as it begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConversationStart {
+    /// The manager of the task, who takes part.
+    pub by: ParticipantId,
+    /// The title, if it was given one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Those for whom it begins, in order.
+    pub participants: Vec<ParticipantId>,
+    /// It begins together with the task.
+    pub first: bool,
+    /// The number of words that its agents may exchange before a person has to go on, if the task
+    /// has one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanges_max: Option<u32>,
+}
+
 /// Where a command goes, and as what.
 pub(super) enum Errand {
     /// To a conversation, as it is when the command comes.
@@ -90,14 +102,8 @@ pub(super) enum Errand {
     Begin {
         /// The task.
         task: StreamId,
-        /// Its manager.
-        by: ParticipantId,
-        /// The title, where it was given one.
-        name: Option<String>,
-        /// Those for whom it begins, in order.
-        participants: Vec<ParticipantId>,
-        /// It begins together with the task.
-        first: bool,
+        /// The conversation.
+        begin: ConversationStart,
     },
     /// To a conversation of a task.
     Order {
@@ -120,9 +126,7 @@ impl From<StreamCommand> for Errand {
                 Errand::Conversation(InConversation::Tell { from, to, text })
             }
             StreamCommand::Leave { at } => Errand::Conversation(InConversation::Leave { at }),
-            StreamCommand::Open { task, by, name, participants, first } => {
-                Errand::Begin { task, by, name, participants, first }
-            }
+            StreamCommand::Open { task, begin } => Errand::Begin { task, begin },
             StreamCommand::Part { task, agent } => {
                 Errand::Order { task, order: TaskOrder::Part { agent }, tells: false }
             }

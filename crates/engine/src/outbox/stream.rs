@@ -43,8 +43,8 @@ impl Courier for StreamCourier {
         match command.into() {
             Errand::Conversation(command) => converse(&hall, &target, command, once, hops).await,
             Errand::Task(command) => submit(&hall, &target, command, once, hops).await,
-            Errand::Begin { task, by, name, participants, first } => {
-                let order = hall.beginning(name, by, participants, first).await;
+            Errand::Begin { task, begin: start } => {
+                let order = hall.beginning(start).await;
                 match order {
                     Ok(order) => begin(&hall, &target, task, order, once).await,
                     Err(error) => outcome(&error),

@@ -168,6 +168,11 @@ pub struct Member {
     pub role: Option<String>,
 }
 
+/// The highest number of words that the members of a link may be given to exchange before a person
+/// has to go on.
+/// (Ruling 16.)
+pub const LINK_EXCHANGES_MAX: u32 = 200;
+
 /// A link to be made between sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewLink {
@@ -177,6 +182,9 @@ pub struct NewLink {
     pub title: Option<String>,
     /// A participant at a surface, or a session, that makes the link.
     pub by: Asker,
+    /// Words that its members may exchange before a person has to go on, from 1 to
+    /// [`LINK_EXCHANGES_MAX`]; the usual number of conversations without it.
+    pub exchanges_max: Option<u32>,
 }
 
 /// A conversation under `open` whose members are sessions.

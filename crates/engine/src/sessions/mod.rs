@@ -18,8 +18,9 @@ mod residents;
 pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target, target_of};
 pub use convening::{Comer, Convening, Who};
 pub use facts::{
-    Asker, ClientRights, Doing, Excerpt, Eyes, FirstWords, Line, Link, LinkState, Member, Message,
-    NewLink, NewObserved, NewSession, Sent, SessionData, SessionError, Status,
+    Asker, ClientRights, Doing, Excerpt, Eyes, FirstWords, LINK_EXCHANGES_MAX, Line, Link,
+    LinkState, Member, Message, NewLink, NewObserved, NewSession, Sent, SessionData, SessionError,
+    Status,
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
 pub use host::{

@@ -9,7 +9,7 @@ use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::task::{NewConversation, TaskEvent};
 use moothall_kernel::view::{Viewer, visible};
 
-use crate::outbox::{Owed, StreamCommand};
+use crate::outbox::{ConversationStart, Owed, StreamCommand};
 use crate::ports::{Claim, ClaimChange, NewDelivery};
 
 /// What the targets begin with that are told what is said. Other keys are only held.
@@ -187,10 +187,11 @@ fn task_effects(stream: &StreamId, event: &TaskEvent, at: Seq, effects: &mut Eff
             }
             effects.claims.push(depart(stream, agent));
         }
-        TaskEvent::ConversationOpened { conversation, by, first } => {
+        TaskEvent::ConversationOpened { conversation, by, first, exchanges_max } => {
             let NewConversation { id, name, participants } = conversation.clone();
-            let (task, by, first) = (task(), by.clone(), *first);
-            owe(&id, StreamCommand::Open { task, by, name, participants, first });
+            let (task, by, first, exchanges_max) = (task(), by.clone(), *first, *exchanges_max);
+            let begin = ConversationStart { by, name, participants, first, exchanges_max };
+            owe(&id, StreamCommand::Open { task, begin });
         }
         TaskEvent::Closing { by, conversations } => {
             for conversation in conversations {

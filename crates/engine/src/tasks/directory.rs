@@ -40,6 +40,8 @@ struct State {
 /// A stream that is followed because somebody in it is connected.
 struct Followed {
     members: BTreeSet<ParticipantId>,
+    /// The agent that manages it for an app, if it is a task.
+    manager: Option<ParticipantId>,
     /// Those of them who count as present there.
     present: BTreeSet<ParticipantId>,
     ready: watch::Receiver<bool>,
@@ -106,20 +108,32 @@ impl TaskDirectory {
             return followed.ready.clone();
         }
         let (sign, ready) = watch::channel(false);
-        let (members, present, wanted, changed) = <_>::default();
-        let followed = Followed { members, present, ready: ready.clone(), wanted, changed };
+        let (members, manager, present, wanted, changed) = <_>::default();
+        let followed =
+            Followed { members, manager, present, ready: ready.clone(), wanted, changed };
         start(sign, followed.changed.clone());
         state.followed.insert(stream.clone(), followed);
         ready
     }
 
     /// Who is in a stream that is followed, as that is now. Whether anybody of them is connected.
-    pub(super) fn set_members(&self, stream: &StreamId, members: &BTreeSet<ParticipantId>) -> bool {
+    pub(super) fn set_members(
+        &self,
+        stream: &StreamId,
+        members: &BTreeSet<ParticipantId>,
+        manager: Option<&ParticipantId>,
+    ) -> bool {
         let mut state = self.lock();
         let Some(followed) = state.followed.get_mut(stream) else { return false };
         followed.members.clone_from(members);
+        followed.manager = manager.cloned();
         self.mark_present(&mut state, stream);
         state.followed.get(stream).is_some_and(|followed| state.is_heard(followed))
+    }
+
+    /// Returns the agent that manages a task for an app, if the task is followed.
+    pub(super) fn manager(&self, task: &StreamId) -> Option<ParticipantId> {
+        self.lock().followed.get(task)?.manager.clone()
     }
 
     /// Who in a stream that is followed is connected.

@@ -226,16 +226,20 @@ impl Follower {
     }
 
     fn settle_members(&self) -> bool {
-        self.directory.set_members(&self.stream, &self.hearers())
+        self.directory.set_members(&self.stream, &self.hearers(), self.manager())
+    }
+
+    /// The agent that manages the task for an app, if this is a task.
+    fn manager(&self) -> Option<&ParticipantId> {
+        match &self.known {
+            Known::Task(task) => task.app_manager(),
+            Known::Conversation { .. } => None,
+        }
     }
 
     /// The members, and the agent that manages the task for an app.
     fn hearers(&self) -> BTreeSet<ParticipantId> {
-        let manager = match &self.known {
-            Known::Task(task) => task.app_manager(),
-            Known::Conversation { .. } => None,
-        };
-        self.members.iter().chain(manager).cloned().collect()
+        self.members.iter().chain(self.manager()).cloned().collect()
     }
 
     /// Tells what an event means. Whether anybody still listens.
@@ -336,6 +340,16 @@ impl Follower {
             Event::Unarchived { .. } => self
                 .directory
                 .tell(&self.members, || Notice::ConversationUnarchived { task, conversation }),
+            Event::GuardTripped { guard } => {
+                let manager = self.directory.manager(&task);
+                let told: BTreeSet<_> = self.members.iter().chain(&manager).collect();
+                let guard = *guard;
+                self.directory.tell(told, || Notice::ConversationHeld {
+                    task,
+                    conversation,
+                    guard,
+                });
+            }
             // What the server itself says is for people.
             event if event.is_told() => {
                 let hears = |member: &&ParticipantId| {

@@ -42,6 +42,9 @@ pub struct Wish {
     pub invited: Vec<ParticipantId>,
     /// The conversation that it would begin with.
     pub first: Option<NewConversation>,
+    /// The number of words that its agents may exchange before a person has to go on, if one was
+    /// asked for.
+    pub exchanges_max: Option<u32>,
 }
 
 /// A message on its way.

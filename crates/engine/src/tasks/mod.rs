@@ -23,4 +23,5 @@ pub use identity::wire_id;
 pub(crate) use manager::app_of;
 pub use manager::{AppManifest, Forwarding, Hooks, TaskManager, Wish};
 pub use notice::{Notice, TaskView, Told};
+pub use orders::TASK_EXCHANGES_MAX;
 pub use rates::{MESSAGES_A_MINUTE, REQUESTS_A_MINUTE};

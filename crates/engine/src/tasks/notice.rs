@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use moothall_kernel::event::{Event, Posted, Recorded};
+use moothall_kernel::event::{Event, Guard, Posted, Recorded};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::task::{Task, TaskStatus};
 use moothall_kernel::time::Timestamp;
@@ -82,6 +82,15 @@ pub enum Notice {
         /// The conversation.
         conversation: StreamId,
     },
+    /// A guard holds a conversation: its agents' words wait until a person goes on.
+    ConversationHeld {
+        /// Its task.
+        task: StreamId,
+        /// The conversation.
+        conversation: StreamId,
+        /// The guard.
+        guard: Guard,
+    },
     /// Somebody takes part in a conversation.
     ParticipantAdded {
         /// Its task.
@@ -138,6 +147,7 @@ impl Notice {
             Notice::ConversationCreated { conversation, .. }
             | Notice::ConversationArchived { conversation, .. }
             | Notice::ConversationUnarchived { conversation, .. }
+            | Notice::ConversationHeld { conversation, .. }
             | Notice::ParticipantAdded { conversation, .. }
             | Notice::ParticipantRemoved { conversation, .. }
             | Notice::Received { conversation, .. } => Some(conversation),

@@ -11,10 +11,12 @@ use tokio::sync::watch;
 use super::follower::{self, Path};
 use crate::answers::HallError;
 use crate::hall::inner::Inner;
+use crate::outbox::ConversationStart;
 use crate::stream::effects::{management_of, membership_of};
 
-/// Words that agents of a task exchange before a person has to go on.
-const TASK_EXCHANGES_MAX: u32 = 200;
+/// Words that agents exchange in a conversation of a task before a person has to go on, if the
+/// task asks for no other number. (Ruling 16.)
+pub const TASK_EXCHANGES_MAX: u32 = 200;
 
 impl Inner {
     /// Agents with the names that they registered under.
@@ -32,13 +34,8 @@ impl Inner {
 
     /// The beginning of a conversation of a task: nobody is asked anything there unless somebody
     /// names them.
-    pub(crate) async fn beginning(
-        &self,
-        name: Option<String>,
-        by: ParticipantId,
-        participants: Vec<ParticipantId>,
-        first: bool,
-    ) -> Result<TaskOrder, HallError> {
+    pub(crate) async fn beginning(&self, start: ConversationStart) -> Result<TaskOrder, HallError> {
+        let ConversationStart { by, name, participants, first, exchanges_max } = start;
         let mut all = participants.clone();
         if !all.contains(&by) {
             all.push(by.clone());
@@ -47,7 +44,7 @@ impl Inner {
         let defaults = (*self.standing().defaults()).clone();
         let policy = Box::new(Policy {
             name: PolicyName::PLAIN,
-            max_exchanges_without_human: TASK_EXCHANGES_MAX,
+            max_exchanges_without_human: exchanges_max.unwrap_or(TASK_EXCHANGES_MAX),
             ..defaults
         });
         Ok(TaskOrder::Begin { name, by, participants, first, agents, policy })

@@ -209,8 +209,7 @@ impl TaskDecider<'_> {
         let by = self.state.initiator.clone();
         if let Some(mut first) = self.state.first.clone().filter(|_| is_here(&by)) {
             first.participants.retain(is_here);
-            let event = TaskEvent::ConversationOpened { conversation: first, by, first: true };
-            self.emit(event);
+            self.open_conversation(first, by, true);
         }
     }
 
@@ -256,9 +255,14 @@ impl TaskDecider<'_> {
             return Err(too_many(message));
         }
         if !self.state.owns(&conversation.id) {
-            self.emit(TaskEvent::ConversationOpened { conversation, by, first: false });
+            self.open_conversation(conversation, by, false);
         }
         Ok(())
+    }
+
+    fn open_conversation(&mut self, conversation: NewConversation, by: ParticipantId, first: bool) {
+        let exchanges_max = self.state.terms.exchanges_max;
+        self.emit(TaskEvent::ConversationOpened { conversation, by, first, exchanges_max });
     }
 
     fn close(&mut self, by: ParticipantId) {

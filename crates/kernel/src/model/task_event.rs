@@ -27,6 +27,10 @@ pub struct TaskTerms {
     /// Its manager says for whom a message is.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub moderated: bool,
+    /// The number of words that its agents may exchange in a conversation before a person has to
+    /// go on, if its initiator asked for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchanges_max: Option<u32>,
 }
 
 /// What happens to a task.
@@ -93,6 +97,10 @@ pub enum TaskEvent {
         /// It begins together with the task.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         first: bool,
+        /// The number of words that agents may exchange there before a person has to go on, if the
+        /// task has one of its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        exchanges_max: Option<u32>,
     },
     /// It is about to end: nothing is said in it any more, and its conversations are archived.
     Closing {

@@ -79,6 +79,10 @@ pub struct Link {
     /// Its title [default: the names of its members]
     #[arg(long, value_name = "TITLE")]
     pub title: Option<String>,
+    /// Words that they may exchange before a person has to go on, from 1 to 200 [default: that of
+    /// the server]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=200))]
+    pub exchanges: Option<u32>,
 }
 
 /// What can be done with links that are there.

@@ -22,6 +22,7 @@ async fn make(context: &Context, args: &Link) -> Result<(), Fault> {
     let new = NewLink {
         members: args.members.iter().map(member).collect(),
         title: args.title.clone(),
+        max_exchanges_without_human: args.exchanges,
         from: None,
     };
     let answer: LinkAnswer = context.client.post("/links", &new).await?;

@@ -109,6 +109,11 @@ const LIMITS: &[Entry] = &[
         "Connections from one address. This computer's own are not counted, nor a proxy's on it: let the proxy count. 0: no limit.",
     ),
     (
+        "task_exchanges",
+        "200",
+        "Most that a task may ask for as its max_exchanges_without_human, in each of its conversations. A task that asks for nothing has 200, or this if it is less.",
+    ),
+    (
         "programs",
         "8",
         "Programs of command agents that run at once; further turns wait, first come, first served. Default: 4 for each processor, at least 8.",

@@ -141,6 +141,9 @@ pub struct LimitsConfig {
     pub streams_per_principal: u32,
     /// Connections from one address that is not this computer's.
     pub connections_per_address: usize,
+    /// Most that a task may ask for as the number of words that its agents exchange before a person
+    /// has to go on.
+    pub task_exchanges: NonZeroU32,
     /// Programs of `command` agents that run at once; unset: four for each processor, at least
     /// eight.
     pub programs: Option<usize>,
@@ -158,6 +161,7 @@ impl Default for LimitsConfig {
             logins_per_minute: limits.logins_per_minute,
             streams_per_principal: limits.streams_per_principal,
             connections_per_address: limits.connections_per_address,
+            task_exchanges: limits.task_exchanges,
             programs: None,
             sessions: 64,
         }
@@ -184,6 +188,7 @@ impl LimitsConfig {
             } else {
                 self.connections_per_address
             },
+            task_exchanges: self.task_exchanges,
         }
     }
 }

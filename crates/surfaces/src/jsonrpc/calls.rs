@@ -200,7 +200,7 @@ async fn answered(app: &App, at: &Connected, id: &str, call: Call) -> Result<Str
             door.register_app(own, manifest_of(&manifest), manager).await?;
             frame::response(id, &rpc::AppRegistered { app_id })
         }
-        Call::TaskRequest(request) => frame::response(id, &requested(at, request).await?),
+        Call::TaskRequest(request) => frame::response(id, &requested(app, at, request).await?),
         Call::TaskList(rpc::TaskList { limit, cursor }) => {
             let page = door.tasks(own, rows(limit), cursor.as_deref()).await?;
             let tasks = page.items.into_iter().map(Into::into).collect();
@@ -268,10 +268,21 @@ async fn answered(app: &App, at: &Connected, id: &str, call: Call) -> Result<Str
 }
 
 async fn requested(
+    app: &App,
     at: &Connected,
     request: rpc::TaskRequest,
 ) -> Result<rpc::TaskRequested, TaskError> {
-    let rpc::TaskRequest { app_id, invited_agent_ids, initial_conversation } = request;
+    let rpc::TaskRequest {
+        app_id,
+        invited_agent_ids,
+        initial_conversation,
+        max_exchanges_without_human,
+    } = request;
+    let exchanges = app.rates.task_exchanges(max_exchanges_without_human).map_err(|ceiling| {
+        TaskError::Invalid(format!(
+            "'maxExchangesWithoutHuman' takes 1 to {ceiling}, the operator's ceiling"
+        ))
+    })?;
     let invited = agents_of(invited_agent_ids.as_slice());
     let first = initial_conversation.map(|first| ConversationWish {
         name: first.name.map(Into::into),
@@ -280,7 +291,7 @@ async fn requested(
             .map_or_else(|| invited.clone(), |participants| agents_of(participants.as_slice())),
     });
     let (task, conversation) =
-        at.door.request_task(&at.own, &app_id.to_string(), invited, first).await?;
+        at.door.request_task(&at.own, &app_id.to_string(), invited, first, exchanges).await?;
     let conversation = conversation.map(|view| (&view).into());
     Ok(rpc::TaskRequested { task: task.into(), conversation })
 }

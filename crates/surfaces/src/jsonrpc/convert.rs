@@ -235,6 +235,13 @@ fn notification(notice: &Notice) -> Option<Notification> {
                 conversation_id: id_of(conversation),
             })
         }
+        Notice::ConversationHeld { task, conversation, guard } => {
+            Notification::ConversationHeld(rpc::ConversationHeld {
+                task_id: id_of(task),
+                conversation_id: id_of(conversation),
+                guard: guard.to_string(),
+            })
+        }
         Notice::ParticipantAdded { task, conversation, agent } => {
             Notification::ParticipantAdded(rpc::ParticipantAdded {
                 task_id: id_of(task),

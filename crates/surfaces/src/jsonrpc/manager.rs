@@ -38,7 +38,7 @@ fn unreachable<T>() -> Result<T, Option<String>> {
 #[async_trait]
 impl TaskManager for RemoteManager {
     async fn wants(&self, wish: Wish) -> Result<(), Option<String>> {
-        let Wish { task, invited, first } = wish;
+        let Wish { task, invited, first, exchanges_max } = wish;
         let first = first.map(|first| rpc::InitialConversation {
             name: first.name.as_deref().and_then(rpc::Name::shortened),
             participants: first
@@ -54,6 +54,7 @@ impl TaskManager for RemoteManager {
             initiator_agent_id: agent_id(&task.initiator),
             invited_agent_ids: invited.iter().map(agent_id).collect(),
             initial_conversation: first,
+            max_exchanges_without_human: exchanges_max,
             received_at: Some(task.created_at.into()),
         });
         let Some(answer) = self.ask(request).await else { return unreachable() };

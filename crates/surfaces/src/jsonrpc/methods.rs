@@ -248,6 +248,9 @@ sent! {
         "A conversation was archived; for those who take part." (ConversationArchived);
     ConversationUnarchived = "task/conversation/unarchived"
         "A conversation was opened again; for those who take part." (ConversationUnarchived);
+    ConversationHeld = "task/conversation/held"
+        "A guard holds a conversation until a person goes on; for those who take part, and the manager of the task."
+        (ConversationHeld);
     ParticipantAdded = "task/conversation/participants/added"
         "Somebody takes part now; for all who do, the newcomer too." (ParticipantAdded);
     ParticipantRemoved = "task/conversation/participants/removed"

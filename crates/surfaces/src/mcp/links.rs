@@ -15,7 +15,7 @@ use crate::wire::{LinkAnswer, LinkList, NewLink, NewLinkMember};
 
 /// Links sessions, the one that calls among them.
 pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
-    let LinkSessions { sessions, title, from } = asked;
+    let LinkSessions { sessions, title, max_exchanges_without_human, from } = asked;
     let by = door.as_asker(actor(door, from.as_deref())?);
     let own = door.own_session()?.map(|status| status.session.id);
     let mut members: Vec<String> = own.into_iter().map(|id| id.to_string()).collect();
@@ -31,8 +31,8 @@ pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
         ..NewLinkMember::default()
     };
     let members = members.into_iter().enumerate().map(member).collect();
-    let (link, state) =
-        door.make_link(ask::new_link(door, by, NewLink { members, title, from: None })?).await?;
+    let new = NewLink { members, title, max_exchanges_without_human, from: None };
+    let (link, state) = door.make_link(ask::new_link(door, by, new)?).await?;
     Ok(LinkAnswer::of(ask::entry(door, &link), state))
 }
 

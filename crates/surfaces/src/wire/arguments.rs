@@ -46,6 +46,10 @@ impl Kind for Option<u64> {
     const KIND: &'static str = "integer";
 }
 
+impl Kind for Option<u32> {
+    const KIND: &'static str = "integer";
+}
+
 impl Kind for Vec<String> {
     const KIND: &'static str = "array";
     const REQUIRED: bool = true;
@@ -208,6 +212,7 @@ arguments! {
     LinkSessions {
         sessions: Vec<String> = "The sessions to link, each by its id, the beginning of it, or its name. You are in it too if you are a session.",
         title: Option<String> = "Its title; made from the members' names where it is missing.",
+        max_exchanges_without_human: Option<u32> = "Words that its members may exchange before a person has to go on, from 1 to 200. A link that these sessions have already stays as it is.",
         from: Option<String> = FROM,
     }
 }

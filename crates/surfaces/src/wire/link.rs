@@ -14,6 +14,11 @@ pub struct NewLink {
     /// Its title; made from the members' names where it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// Words that its members may exchange before a person has to go on; `[defaults]` of the
+    /// operator without it. A link that these sessions have already stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 200)]
+    pub max_exchanges_without_human: Option<u32>,
     /// Who asks; `user` where it is missing, and the session itself where its token says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]

@@ -167,3 +167,45 @@ async fn agents_of_a_task_talk_up_to_its_limit_and_are_told_of_it() {
     assert_eq!(server.as_operator(Method::POST, &path, resume).await.0, 200);
     lines[0].done("messages/send", saying(&place, "@bob we go on")).await;
 }
+
+#[tokio::test]
+async fn a_task_has_the_limit_that_was_asked_for_and_its_manager_hears_of_the_hold_too() {
+    let server = open_server().await;
+    let ([_, bob, _], mut lines) = agents(&server, ["ada", "bob", "mia"]).await;
+    let app = "c2a3b1f4-0d5e-4f6a-8b7c-9d0e1f2a3b4c";
+    let hooks = json!({"task_create": {"timeoutMs": 60_000}});
+    let manifest = json!({"appId": app, "name": "Review", "hooks": hooks});
+    lines[2].done("apps/register", json!({"manifest": manifest})).await;
+    let wish = |limit: u32| {
+        json!({"appId": app, "invitedAgentIds": [bob.id], "initialConversation": {},
+            "maxExchangesWithoutHuman": limit})
+    };
+    for limit in [0, 201] {
+        let error = lines[0].call("task/request", wish(limit)).await["error"].clone();
+        assert_eq!(error["code"], -32602);
+        let words = error.to_string();
+        assert!(words.contains("takes 1 to 200, the operator's ceiling"), "{words}");
+    }
+    let id = lines[0].ask("task/request", wish(3)).await;
+    let question = lines[2].wanted(|frame| frame["method"] == "task/create").await;
+    assert_eq!(question["params"]["maxExchangesWithoutHuman"], 3);
+    let verdict = json!({"verdict": {"decision": "accept"}});
+    lines[2].decide(question["id"].as_str().unwrap(), verdict).await;
+    let made = lines[0].answer(&id).await["result"].clone();
+    let of = |what: &str| made[what]["id"].as_str().unwrap().to_owned();
+    let place = (of("task"), of("conversation"));
+    for n in 0..3 {
+        lines[n % 2].done("messages/send", saying(&place, &format!("@ada @bob {n}"))).await;
+    }
+    let refused = lines[0].refused("messages/send", saying(&place, "@bob one more")).await;
+    assert_eq!(refused.0, -32003, "{refused:?}");
+    for line in &mut lines {
+        let held = line.told("task/conversation/held").await;
+        let expected = json!({"taskId": place.0, "conversationId": place.1, "guard": "exchanges"});
+        assert_eq!(held, expected);
+    }
+    let path = format!("/threads/{}/events", place.1);
+    let resume = json!({"type": "control", "from": "user", "content": {"resume": true}});
+    assert_eq!(server.as_operator(Method::POST, &path, resume).await.0, 200);
+    lines[0].done("messages/send", saying(&place, "@bob we go on")).await;
+}

@@ -1,6 +1,6 @@
 //! Links between sessions over HTTP: made, listed, closed, refused.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::server::Server;
 
@@ -83,4 +83,29 @@ async fn links_that_make_no_sense_are_refused() {
     }
     let (status, refused) = server.get("/links?session=nobody").await;
     assert_eq!((status, &refused["error"]["code"]), (404, &json!("session_not_found")));
+}
+
+#[tokio::test]
+async fn who_makes_a_link_says_how_long_it_goes_on_without_a_person() {
+    let (server, _stage) = Server::with_terminals().await;
+    for name in ["ann", "ben", "cal"] {
+        server.session(name).await;
+    }
+    let wish = |other: &str, limit: Value| {
+        json!({"members": [{"session": "ann"}, {"session": other}],
+            "max_exchanges_without_human": limit})
+    };
+    for limit in [json!(0), json!(201), json!(-1), json!("7")] {
+        let (status, refused) = server.post("/links", wish("ben", limit)).await;
+        assert_eq!((status, &refused["error"]["code"]), (422, &json!("invalid_field")));
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains("from 1 to 200"), "{message}");
+    }
+    for (other, limit, expected) in [("ben", json!(7), 7), ("cal", json!(null), 20)] {
+        let (status, made) = server.post("/links", wish(other, limit)).await;
+        assert_eq!(status, 200, "{made}");
+        let id = made["link"]["id"].as_str().unwrap();
+        let state = server.get(&format!("/threads/{id}/state")).await.1;
+        assert_eq!(state["state"]["policy"]["max_exchanges_without_human"], expected, "{state}");
+    }
 }

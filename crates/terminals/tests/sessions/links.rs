@@ -14,7 +14,12 @@ impl Room {
         let members = sessions.iter().map(member).collect();
         let (link, state) = self
             .sessions()
-            .link(NewLink { members, title: None, by: Asker::Actor(Actor::human("user")) })
+            .link(NewLink {
+                members,
+                title: None,
+                by: Asker::Actor(Actor::human("user")),
+                exchanges_max: None,
+            })
             .await
             .unwrap();
         (link.id, state)

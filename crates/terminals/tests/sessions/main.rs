@@ -537,8 +537,12 @@ async fn a_link_of_three_has_names_numbers_and_roles_and_loses_one_member_at_a_t
         role: Some("peer".into()),
     };
     let members: Vec<Member> = all.iter().enumerate().map(member).collect();
-    let new =
-        NewLink { members: members.clone(), title: None, by: Asker::Actor(Actor::human("user")) };
+    let new = NewLink {
+        members: members.clone(),
+        title: None,
+        by: Asker::Actor(Actor::human("user")),
+        exchanges_max: None,
+    };
     let (link, state) = room.sessions().link(new.clone()).await.unwrap();
     assert_eq!((state, &link.members), (LinkState::Created, &members));
     let backwards = NewLink { members: members.iter().rev().cloned().collect(), ..new };

@@ -265,6 +265,7 @@ async fn links_are_found_by_their_members_and_no_other_conversation_is_loaded() 
             members: vec![member(one), member(other)],
             title: None,
             by: Asker::Actor(Actor::human("user")),
+            exchanges_max: None,
         }
     };
     let link = room.sessions().link(of(&a, &b)).await.unwrap().0;

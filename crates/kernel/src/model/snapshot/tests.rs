@@ -335,7 +335,7 @@ fn full_task() -> Task {
         last_ts: at(3),
         created_at: at(1),
         app: "app".into(),
-        terms: TaskTerms { agents_max: Some(3), moderated: true },
+        terms: TaskTerms { agents_max: Some(3), moderated: true, exchanges_max: Some(7) },
         initiator: "a".into(),
         manager: Some("b".into()),
         status: TaskStatus::Active,

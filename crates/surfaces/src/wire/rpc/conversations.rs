@@ -169,6 +169,18 @@ pub struct ConversationArchived {
     pub archived_at: DateTime,
 }
 
+/// Payload of `task/conversation/held`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ConversationHeld {
+    /// The task.
+    pub task_id: Uuid,
+    /// The conversation.
+    pub conversation_id: Uuid,
+    /// The guard: `exchanges`, `pair` or `repeat`, or `stopped` after a person's Stop.
+    pub guard: String,
+}
+
 /// Payload of `task/conversation/unarchived`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

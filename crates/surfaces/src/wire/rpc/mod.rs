@@ -29,7 +29,7 @@ pub use bounds::{
 };
 pub use conversations::{
     Conversation, ConversationArchive, ConversationArchived, ConversationCreate,
-    ConversationCreated, ConversationEntry, ConversationList, ConversationMade,
+    ConversationCreated, ConversationEntry, ConversationHeld, ConversationList, ConversationMade,
     ConversationMetadata, ConversationPage, ConversationUnarchive, ConversationUnarchived,
     ParticipantAdd, ParticipantAdded, ParticipantRemove, ParticipantRemoved, RemovalReason,
     TaskManager,

@@ -65,6 +65,11 @@ pub struct TaskRequest {
     /// The conversation that it begins with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_conversation: Option<InitialConversation>,
+    /// Words that its agents may exchange in a conversation before a person has to go on: from 1 to
+    /// the operator's `[limits] task_exchanges`; 200 without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub max_exchanges_without_human: Option<u32>,
 }
 
 /// The conversation that a task begins with.
@@ -197,6 +202,11 @@ pub struct TaskCreate {
     /// The conversation that it shall begin with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_conversation: Option<InitialConversation>,
+    /// Words that its agents may exchange in a conversation before a person has to go on, if a
+    /// number was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1)]
+    pub max_exchanges_without_human: Option<u32>,
     /// When it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub received_at: Option<DateTime>,
