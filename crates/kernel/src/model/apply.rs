@@ -541,10 +541,14 @@ impl Conversation {
         }
     }
 
-    /// Moves every open deadline and beat by the time that stood still.
+    /// Moves every open deadline and beat by the time that stood still, and the start of each turn
+    /// that runs: it was not worked on meanwhile.
     fn shift(&mut self, downtime: Millis) {
         for turn in self.floor.turns.values_mut() {
             turn.deadline = turn.deadline + downtime;
+            if let Some(running) = &mut turn.running {
+                running.started_at = running.started_at + downtime;
+            }
             turn.patience = turn.patience.map(|until| until + downtime);
             // What stood still already must not be counted a second time when it goes on.
             turn.frozen_since = turn.frozen_since.map(|since| since + downtime);
