@@ -4,18 +4,29 @@ import { ApiError, post } from '../lib/client';
 import type { Accepted, Gathering, NewPiecePass } from '../lib/types';
 import { ME } from '../lib/words';
 import type { Room } from './room.svelte';
-import { ui } from './ui.svelte';
+import { agreement, ui } from './ui.svelte';
 
 /** Sends a control and answers what the server said. */
 export function control(thread: string, content: Record<string, unknown>): Promise<Accepted> {
   return post<Accepted>(`/threads/${thread}/events`, { type: 'control', from: ME, content });
 }
 
+/** Changes a conversation. A change that ends a gathering is asked about first. */
+async function change(room: Room, content: Record<string, unknown>): Promise<void> {
+  const answer = await control(room.id, content);
+  answer.warnings?.forEach((warning) => ui.tell(warning));
+  room.askStateSoon();
+}
+
 function run(room: Room, what: string, content: Record<string, unknown>): Promise<boolean> {
   return ui.attempt(what, async () => {
-    const answer = await control(room.id, content);
-    answer.warnings?.forEach((warning) => ui.tell(warning));
-    room.askStateSoon();
+    try {
+      await change(room, content);
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'gathering_open') throw error;
+      agreement.of = () => change(room, { ...content, confirm: true });
+      ui.open('agree');
+    }
   });
 }
 

@@ -12,6 +12,8 @@ export const DIALOGS = {
   new: () => import('../views/shell/NewDialog.svelte'),
   search: () => import('../views/shell/SearchDialog.svelte'),
   shortcuts: () => import('../views/shell/Shortcuts.svelte'),
+  guards: () => import('../views/panel/GuardsDialog.svelte'),
+  agree: () => import('../views/gathering/AgreeDialog.svelte'),
   'sign-in': () => import('../views/shell/SignInDialog.svelte'),
   switcher: () => import('../views/shell/Switcher.svelte'),
 } satisfies Record<string, View<Record<string, never>>>;

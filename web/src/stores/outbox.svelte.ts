@@ -1,8 +1,10 @@
 /** What was sent and is not yet in the log. A message or command stays here until the server has it, or you take it back. */
 
 import { ApiError, newKey, post, sentence } from '../lib/client';
+import { SvelteMap } from 'svelte/reactivity';
 import { load, names, save } from '../lib/storage';
 import type { Accepted, Envelope } from '../lib/types';
+import { warningSentences } from '../lib/warnings';
 import { ME } from '../lib/words';
 import { ui } from './ui.svelte';
 
@@ -55,6 +57,8 @@ export class Outbox {
   #keys = new Map<string, string>();
   /** Messages that were ever in this outbox: those of other tabs are theirs. */
   #own = new Set<string>();
+  /** Answers to messages that were taken all the same, by the ids of their events. */
+  #warnings = new SvelteMap<string, string[]>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #going = false;
 
@@ -147,7 +151,9 @@ export class Outbox {
     const meta = item.replyTo ? { meta: { reply_to: item.replyTo } } : {};
     const body = { type: 'message', from: ME, to: item.to, content: item.text, ...meta };
     const answer = await post<Accepted>(`/threads/${this.#thread}/events`, body, item.key);
-    answer.warnings?.forEach((warning) => ui.tell(warning));
+    const warnings = warningSentences(answer.warnings ?? []);
+    if (answer.event) this.#warnings.set(answer.event.id, warnings);
+    else warnings.forEach((warning) => ui.tell(warning));
     if (answer.event) this.#replace({ ...item, event: answer.event.id });
     else this.drop(item.key);
     if (answer.event) this.arrived(answer.event);
@@ -182,6 +188,11 @@ export class Outbox {
     this.#keys.clear();
     save(STORED + this.#thread, null);
     return unsent.filter((item) => item.event === undefined).map((item) => item.text);
+  }
+
+  /** Returns what the server said about a message that it took. */
+  warningsOf(event: Envelope): string[] {
+    return this.#warnings.get(event.id) ?? [];
   }
 
   /** The key of the row of an event. */

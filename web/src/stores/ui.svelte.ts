@@ -19,6 +19,8 @@ export type Dialog =
   | 'confirm'
   | 'unlink'
   | 'end-gathering'
+  | 'agree'
+  | 'guards'
   | null;
 export type Drawer = 'list' | 'panel' | null;
 
@@ -97,3 +99,10 @@ class Ui {
 }
 
 export const ui = new Ui();
+
+/** A change that the server makes once a person agrees to what it ends. */
+class Agreement {
+  of = $state.raw<(() => Promise<void>) | null>(null);
+}
+
+export const agreement = new Agreement();

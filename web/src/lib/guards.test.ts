@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { liftHint, liftLabel, standingWords } from './guards';
+import type { GuardEntry } from './types';
+
+const guard = (more: Partial<GuardEntry>): GuardEntry => ({ guard: 'hold', state: 'held', says: 'it holds', ...more });
+
+test('a standing is a word, a count, or sums of money', () => {
+  expect(standingWords(guard({}), 'USD')).toBe('held');
+  expect(standingWords(guard({ count: 15, limit: 20 }), 'USD')).toBe('15 of 20');
+  const money = guard({ measure: 'cost_micros', count: 0, limit: 20_000_000, reserved: 1_200_000 });
+  expect(standingWords(money, 'USD')).toMatch(/^reserved .*1\.20.* of .*20\.00/);
+});
+
+test('a button stands where a slash command lifts it in a conversation', () => {
+  const lift = { by: 'resume', command: '/resume', proof: true };
+  expect(liftLabel(guard({ thread: 't', lift }))).toBe('Continue');
+  expect(liftLabel(guard({ lift }))).toBeNull();
+  expect(liftHint(guard({ lift: { by: 'words', proof: false } }))).toContain('person');
+});

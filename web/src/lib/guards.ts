@@ -1,0 +1,42 @@
+/** Guards in words: how each stands, and the button that lifts it. */
+
+import { cost } from './time';
+import type { GuardEntry } from './types';
+
+const LIFTS: Record<string, string> = {
+  resume: 'Continue',
+  unmute: 'Unmute',
+  config: 'Raise the limit',
+  stop: 'Stop all',
+};
+
+/** Returns how a guard stands: `held`, `15 of 20`, or sums of money. */
+export function standingWords(guard: GuardEntry, currency: string): string {
+  const { count, limit, reserved } = guard;
+  if (count == null || limit == null) return guard.state;
+  if (guard.measure !== 'cost_micros') return `${count.toLocaleString('en')} of ${limit.toLocaleString('en')}`;
+  const parts = [
+    count > 0 || !reserved ? `spent ${cost(count, currency)}` : '',
+    reserved ? `reserved ${cost(reserved, currency)}` : '',
+  ];
+  return `${parts.filter(Boolean).join(', ')} of ${cost(limit, currency)}`;
+}
+
+/** Returns the words of the button that lifts a guard, if one slash command does. */
+export function liftLabel(guard: GuardEntry): string | null {
+  return guard.thread && guard.lift?.command ? (LIFTS[guard.lift.by] ?? guard.lift.command) : null;
+}
+
+/** Returns what lifts a guard that no button lifts. */
+export function liftHint(guard: GuardEntry): string {
+  switch (guard.lift?.by) {
+    case 'raise':
+      return 'An operator raises it: moothall budget raise.';
+    case 'words':
+      return 'The words of a person lift it.';
+    case 'time':
+      return 'It ends by itself.';
+    default:
+      return '';
+  }
+}
