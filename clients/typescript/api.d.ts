@@ -2192,6 +2192,12 @@ export interface components {
         NewLink: {
             /** @description Who asks; `user` where it is missing, and the session itself where its token says so. */
             from?: string | null;
+            /**
+             * Format: int32
+             * @description Words that its members may exchange before a person has to go on; `[defaults]` of the
+             *     operator without it. A link that these sessions have already stays as it is.
+             */
+            max_exchanges_without_human?: number | null;
             /** @description The sessions that shall be in it, two or more. */
             members: components["schemas"]["NewLinkMember"][];
             /** @description Its title; made from the members' names where it is missing. */

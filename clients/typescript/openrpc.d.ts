@@ -165,6 +165,15 @@ export interface components {
             /** @description The task that it belongs to. */
             taskId: components["schemas"]["Uuid"];
         };
+        /** @description Payload of `task/conversation/held`. */
+        ConversationHeld: {
+            /** @description The conversation. */
+            conversationId: components["schemas"]["Uuid"];
+            /** @description The guard: `exchanges`, `pair` or `repeat`, or `stopped` after a person's Stop. */
+            guard: string;
+            /** @description The task. */
+            taskId: components["schemas"]["Uuid"];
+        };
         /** @description Parameters of `task/conversation/list`. */
         ConversationList: {
             /** @description Where the last page ended. */
@@ -608,6 +617,12 @@ export interface components {
             initiatorAgentId: components["schemas"]["Uuid"];
             /** @description Who is invited beside it. */
             invitedAgentIds: components["schemas"]["Uuid"][];
+            /**
+             * Format: int32
+             * @description Words that its agents may exchange in a conversation before a person has to go on, if a
+             *     number was asked for.
+             */
+            maxExchangesWithoutHuman?: number;
             /** @description When it was asked for. */
             receivedAt?: components["schemas"]["DateTime"];
             /** @description The task. */
@@ -682,6 +697,12 @@ export interface components {
             initialConversation?: components["schemas"]["InitialConversation"];
             /** @description Who is invited beside the caller. */
             invitedAgentIds: components["schemas"]["Invitees"];
+            /**
+             * Format: int32
+             * @description Words that its agents may exchange in a conversation before a person has to go on: from 1 to
+             *     the operator's `[limits] task_exchanges`; 200 without it.
+             */
+            maxExchangesWithoutHuman?: number;
         };
         /** @description Result of `task/request`. */
         TaskRequested: {
@@ -797,6 +818,8 @@ export interface Notifications {
     "task/conversation/archived": Schemas["ConversationArchived"];
     /** A conversation was opened again; for those who take part. */
     "task/conversation/unarchived": Schemas["ConversationUnarchived"];
+    /** A guard holds a conversation until a person goes on; for those who take part, and the manager of the task. */
+    "task/conversation/held": Schemas["ConversationHeld"];
     /** Somebody takes part now; for all who do, the newcomer too. */
     "task/conversation/participants/added": Schemas["ParticipantAdded"];
     /** Somebody takes part no more; for all who did, whoever was taken out too. */

@@ -217,7 +217,7 @@ impl Rates {
     }
 
     /// Returns the number of words that the agents of a task may exchange before a person has to go
-    /// on. Without a wish it is none where the usual number is within the operator's ceiling.
+    /// on. Without a wish it is none if the usual number is within the operator's ceiling.
     ///
     /// # Errors
     /// The ceiling, if more was asked for, or nothing at all.

@@ -22,11 +22,15 @@ class NewLink:
         members (list[NewLinkMember]): The sessions that shall be in it, two or more.
         from_ (None | str | Unset): Who asks; `user` where it is missing, and the session itself where its token says
             so.
+        max_exchanges_without_human (int | None | Unset): Words that its members may exchange before a person has to go
+            on; `[defaults]` of the
+            operator without it. A link that these sessions have already stays as it is.
         title (None | str | Unset): Its title; made from the members' names where it is missing.
     """
 
     members: list[NewLinkMember]
     from_: None | str | Unset = UNSET
+    max_exchanges_without_human: int | None | Unset = UNSET
     title: None | str | Unset = UNSET
 
     def to_dict(self) -> dict[str, Any]:
@@ -40,6 +44,12 @@ class NewLink:
             from_ = UNSET
         else:
             from_ = self.from_
+
+        max_exchanges_without_human: int | None | Unset
+        if isinstance(self.max_exchanges_without_human, Unset):
+            max_exchanges_without_human = UNSET
+        else:
+            max_exchanges_without_human = self.max_exchanges_without_human
 
         title: None | str | Unset
         if isinstance(self.title, Unset):
@@ -56,6 +66,8 @@ class NewLink:
         )
         if from_ is not UNSET:
             field_dict["from"] = from_
+        if max_exchanges_without_human is not UNSET:
+            field_dict["max_exchanges_without_human"] = max_exchanges_without_human
         if title is not UNSET:
             field_dict["title"] = title
 
@@ -82,6 +94,17 @@ class NewLink:
 
         from_ = _parse_from_(d.pop("from", UNSET))
 
+        def _parse_max_exchanges_without_human(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        max_exchanges_without_human = _parse_max_exchanges_without_human(
+            d.pop("max_exchanges_without_human", UNSET)
+        )
+
         def _parse_title(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -94,6 +117,7 @@ class NewLink:
         new_link = cls(
             members=members,
             from_=from_,
+            max_exchanges_without_human=max_exchanges_without_human,
             title=title,
         )
 

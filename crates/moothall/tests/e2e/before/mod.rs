@@ -117,7 +117,7 @@ async fn a_folder_that_an_earlier_program_makes_goes_on() {
     let mut made = make::furnish(&hall, &before).await;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
     made["at"] = json!(u64::try_from(now).unwrap());
-    let kept = PathBuf::from(std::env::temp_dir()).join(format!("moothall-before-{now}"));
+    let kept = std::env::temp_dir().join(format!("moothall-before-{now}"));
     std::fs::create_dir_all(&kept).unwrap();
     for entry in std::fs::read_dir(hall.home.data()).unwrap().map(Result::unwrap) {
         if entry.file_type().unwrap().is_file() {
