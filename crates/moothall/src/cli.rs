@@ -172,7 +172,8 @@ pub enum Command {
         ("moothall command \"Launch plan\" /unmute critic", ""),
         ("moothall command - /help", "all slash commands"),
     ]))]
-    Command(SlashCommand),
+    #[command(name = "command")]
+    Slash(SlashCommand),
     /// Stop all turns of a conversation and forget what waits
     #[command(after_help = examples(&[("moothall stop -", "")]))]
     Stop(Stop),

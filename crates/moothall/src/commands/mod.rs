@@ -114,7 +114,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Usage(args) => spending::usage(&context, &args).await,
         Command::Budget(args) => spending::budget(&context, &args).await,
         Command::Guards(args) => guards::run(&context, &args).await,
-        Command::Command(args) => guards::command(&context, &args).await,
+        Command::Slash(args) => guards::command(&context, &args).await,
         Command::Redact(args) => redact::run(&context, &args).await,
         Command::Delete(args) => delete::run(&context, &args).await,
         Command::Stop(args) => say::stop(&context, &args).await,
