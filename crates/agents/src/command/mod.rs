@@ -153,7 +153,6 @@ impl CommandSpec {
         let program = self.check()?;
         let account = self.account()?;
         let mark = Mark::of(&job.key);
-        let (variable, turn) = mark.variable();
         let before = account
             .as_ref()
             .map_or_else(|| Ok(Vec::new()), Account::before)
@@ -178,7 +177,7 @@ impl CommandSpec {
             )
             .env_clear()
             .envs(environment.pairs())
-            .env(variable, turn)
+            .envs(mark.variables())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -1,7 +1,9 @@
 //! Programs that do not care that their terminal is gone: they would go on unseen.
 //!
 //! A number of a process may be another's by now, above all after a restart, so only what carries
-//! the mark of its session is killed. Where no `/proc` shows environments, nothing is.
+//! the mark of its session is killed, and has no terminal: beside a copy of a data folder, a
+//! restored backup for one, the session may be alive in the terminal of another server. Where no
+//! `/proc` shows environments, nothing is.
 
 use std::path::Path;
 use std::time::Duration;
@@ -38,7 +40,9 @@ fn sweep(left: &[(SessionId, Pane)]) {
         };
         // What a program put into a group of its own was meant to outlive it.
         let of_group = left.iter().filter(|(_, pane)| pane.socket.is_empty() && pane.pid == group);
-        if of_group.into_iter().any(|(session, _)| carries(&entry.path(), session)) {
+        if of_group.into_iter().any(|(session, _)| carries(&entry.path(), session))
+            && !has_terminal(&entry.path())
+        {
             // It may have gone just now.
             let _ = kill(pid, Signal::SIGKILL);
         }
@@ -49,4 +53,12 @@ fn carries(process: &Path, session: &SessionId) -> bool {
     let mark = format!("{VARIABLE}={session}");
     let environment = std::fs::read(process.join("environ")).unwrap_or_default();
     environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
+}
+
+/// True unless the terminal of a process is gone. The system takes a terminal that is closed from
+/// all whose it was.
+fn has_terminal(process: &Path) -> bool {
+    let stat = std::fs::read_to_string(process.join("stat")).unwrap_or_default();
+    let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+    fields.nth(4) != Some("0")
 }

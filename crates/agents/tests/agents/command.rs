@@ -351,6 +351,31 @@ async fn the_next_attempt_ends_what_a_dead_server_left() {
     until("the first attempt is gone", || left.try_wait().unwrap().is_some()).await;
 }
 
+/// A restored backup may be served beside its origin, whose turns bear the same names.
+#[tokio::test]
+async fn the_next_attempt_leaves_what_another_server_works_on() {
+    let mut shell = Shell::new("echo again");
+    let other = Command::new("sleep").arg("1000").spawn().unwrap();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", other.id())).unwrap();
+    let begun = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap();
+    let servers = [format!("{}.{begun}", other.id()), format!("{}.1", other.id())];
+    let mark = format!("{}/{}/1", shell.job.key.stream, shell.job.key.turn);
+    let mut programs = servers.map(|server| {
+        let mut program = Command::new("sleep");
+        program.arg("1000").env("MOOTHALL_TURN", &mark).env("MOOTHALL_TURN_SERVER", server);
+        program.spawn().unwrap()
+    });
+    shell.job.key.attempt = 2;
+    assert_eq!(shell.run().await.unwrap(), "again");
+    let [theirs, of_the_dead] = &mut programs;
+    until("that of a dead server is gone", || of_the_dead.try_wait().unwrap().is_some()).await;
+    assert!(theirs.try_wait().unwrap().is_none(), "that of a living one goes on");
+    for mut process in [other].into_iter().chain(programs) {
+        let _ = process.kill();
+        process.wait().unwrap();
+    }
+}
+
 #[tokio::test]
 async fn no_zombie_stays() {
     let shell = Shell::new("echo $$ > \"$1\"");
@@ -371,7 +396,7 @@ async fn only_the_allowed_environment_is_handed_on() {
     );
     let answer = shell.run().await.unwrap();
     let allowed = "PATH HOME USER LOGNAME SHELL LANG LANGUAGE TERM TMPDIR TZ XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME \
-        GREETING MOOTHALL_TURN";
+        GREETING MOOTHALL_TURN MOOTHALL_TURN_SERVER";
     for line in answer.lines() {
         let name = line.split('=').next().unwrap();
         assert!(
