@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { liftHint, liftLabel, standingWords } from './guards';
+import { liftHint, liftLabel, standingWords, unknownHint } from './guards';
 import type { GuardEntry } from './types';
 
 const guard = (more: Partial<GuardEntry>): GuardEntry => ({ guard: 'hold', state: 'held', says: 'it holds', ...more });
@@ -16,4 +16,11 @@ test('a button stands where a slash command lifts it in a conversation', () => {
   expect(liftLabel(guard({ thread: 't', lift }))).toBe('Continue');
   expect(liftLabel(guard({ lift }))).toBeNull();
   expect(liftHint(guard({ lift: { by: 'words', proof: false } }))).toContain('person');
+});
+
+test('a guard that ends by itself says when, and a stranger is told what to do', () => {
+  const until = '2026-01-02T03:04:00Z';
+  expect(liftHint(guard({ until, lift: { by: 'time', proof: false } }))).toMatch(/^It ends by itself, at .*\d.*\.$/);
+  expect(unknownHint(guard({ lift: { by: 'resume', proof: true, words_left: 1 } }))).toContain('1 more time this');
+  expect(unknownHint(guard({ lift: { by: 'unmute', proof: true } }))).toBe('Sign in to lift it.');
 });

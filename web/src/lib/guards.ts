@@ -1,7 +1,8 @@
 /** Guards in words: how each stands, and the button that lifts it. */
 
-import { cost } from './time';
+import { clockTime, cost } from './time';
 import type { GuardEntry } from './types';
+import { count as counted } from './words';
 
 const LIFTS: Record<string, string> = {
   resume: 'Continue',
@@ -28,15 +29,23 @@ export function liftLabel(guard: GuardEntry): string | null {
 }
 
 /** Returns what lifts a guard that no button lifts. */
-export function liftHint(guard: GuardEntry): string {
-  switch (guard.lift?.by) {
+export function liftHint({ lift, until }: GuardEntry): string {
+  switch (lift?.by) {
     case 'raise':
       return 'An operator raises it: moothall budget raise.';
     case 'words':
       return 'The words of a person lift it.';
     case 'time':
-      return 'It ends by itself.';
+      return until ? `It ends by itself, at ${clockTime(until)}.` : 'It ends by itself.';
     default:
       return '';
   }
+}
+
+/** Returns what lifts a guard for a person whom the server does not know. */
+export function unknownHint({ lift }: GuardEntry): string {
+  const left = lift?.words_left ?? 0;
+  return left > 0
+    ? `Your words lift it, ${counted(left, 'more time', 'more times')} this hour.`
+    : 'Sign in to lift it.';
 }

@@ -2,20 +2,28 @@
 
 import { ApiError, post } from '../lib/client';
 import type { Accepted, Gathering, NewPiecePass } from '../lib/types';
+import { consequence, warningSentences } from '../lib/warnings';
 import { ME } from '../lib/words';
 import type { Room } from './room.svelte';
-import { agreement, ui } from './ui.svelte';
+import { agreements, ui } from './ui.svelte';
 
 /** Sends a control and answers what the server said. */
 export function control(thread: string, content: Record<string, unknown>): Promise<Accepted> {
   return post<Accepted>(`/threads/${thread}/events`, { type: 'control', from: ME, content });
 }
 
-/** Changes a conversation. A change that ends a gathering is asked about first. */
 async function change(room: Room, content: Record<string, unknown>): Promise<void> {
   const answer = await control(room.id, content);
-  answer.warnings?.forEach((warning) => ui.tell(warning));
+  warningSentences(answer.warnings ?? []).forEach((warning) => ui.tell(warning));
   room.askStateSoon();
+}
+
+/** Asks a person to agree to a change that ends a gathering, or takes its harvester away. */
+function askFirst(room: Room, content: Record<string, unknown>, text: string): void {
+  const [title, action] =
+    'uninvite' in content ? ['Remove the harvester?', 'Remove'] : ['End the gathering?', 'End it and change'];
+  agreements.open = { title, text, action, send: () => change(room, { ...content, confirm: true }) };
+  ui.open('agree');
 }
 
 function run(room: Room, what: string, content: Record<string, unknown>): Promise<boolean> {
@@ -24,8 +32,7 @@ function run(room: Room, what: string, content: Record<string, unknown>): Promis
       await change(room, content);
     } catch (error) {
       if (!(error instanceof ApiError) || error.code !== 'gathering_open') throw error;
-      agreement.of = () => change(room, { ...content, confirm: true });
-      ui.open('agree');
+      askFirst(room, content, consequence(error.message));
     }
   });
 }

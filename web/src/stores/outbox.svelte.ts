@@ -186,6 +186,7 @@ export class Outbox {
     const unsent = [...this.items, ...this.#stored().filter((item) => !this.#own.has(item.key))];
     [this.items, this.answers] = [[], []];
     this.#keys.clear();
+    this.#warnings.clear();
     save(STORED + this.#thread, null);
     return unsent.filter((item) => item.event === undefined).map((item) => item.text);
   }

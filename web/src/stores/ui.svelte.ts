@@ -101,8 +101,16 @@ class Ui {
 export const ui = new Ui();
 
 /** A change that the server makes once a person agrees to what it ends. */
-class Agreement {
-  of = $state.raw<(() => Promise<void>) | null>(null);
+export interface Agreement {
+  title: string;
+  /** What the server says that it ends. */
+  text: string;
+  action: string;
+  send: () => Promise<void>;
 }
 
-export const agreement = new Agreement();
+class Agreements {
+  open = $state.raw<Agreement | null>(null);
+}
+
+export const agreements = new Agreements();

@@ -1,56 +1,145 @@
 /** Guards: what holds is listed and lifted in one place, warnings stand at their message, and an end is agreed to. */
 
-import { accessible, expect, held, say, shown, signIn, test } from './fixture';
-import type { Gathering } from '../../src/lib/types';
+import type { Locator, Page } from '@playwright/test';
+import type { Gathering, NewGathering } from '../../src/lib/types';
+import type { Server } from '../server';
+import { accessible, expect, held, participant, say, shown, signIn, test } from './fixture';
+
+async function choose(page: Page, item: string): Promise<void> {
+  await page.getByRole('button', { name: 'More about this conversation' }).click();
+  await page.getByRole('menuitem', { name: item }).click();
+}
+
+async function guards(page: Page): Promise<Locator> {
+  await choose(page, 'Guards…');
+  return page.getByRole('dialog', { name: 'Guards' });
+}
 
 test('what is held is listed with the button that lifts it', async ({ page, server }) => {
-  await held(page, server);
-  await page.getByRole('button', { name: 'More about this conversation' }).click();
-  await page.getByRole('menuitem', { name: 'Guards…' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Guards' });
+  const thread = await held(page, server);
+  // One agent alone does not bring the guard back.
+  await server.control(thread, { uninvite: { participant_id: 'two' } });
+  const dialog = await guards(page);
   const row = dialog.getByRole('listitem').filter({ hasText: 'agents talked too long without a person' });
   await expect(row).toContainText('Loop');
   await expect(row).toContainText('held');
   await accessible(page);
   await row.getByRole('button', { name: 'Continue' }).click();
   await expect(row).toHaveCount(0);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await expect(page.getByRole('alert').getByRole('button', { name: 'Continue' })).toHaveCount(0);
+});
+
+test('a mute and a pause are lifted one after the other, until nothing is left', async ({ page, server }) => {
+  const thread = await server.begin('Quiet', ['terse', 'quiet']);
+  await server.control(thread, { mute: { targets: ['quiet'] } });
+  await server.control(thread, { pause: { on: true } });
+  await signIn(page, server);
+  await page.goto(`${server.url}/t/${thread}`);
+  const dialog = await guards(page);
+  await dialog
+    .getByRole('listitem')
+    .filter({ hasText: 'quiet is muted' })
+    .getByRole('button', { name: 'Unmute' })
+    .click();
+  await expect(dialog.getByRole('listitem')).toHaveCount(1);
+  await dialog.getByRole('listitem').filter({ hasText: 'paused' }).getByRole('button', { name: 'Continue' }).click();
+  await expect(dialog.getByRole('status')).toHaveText('Nothing is held or refused, and no limit is near.');
+  await accessible(page);
+});
+
+test('a person whom the server does not know is told what lifts a guard', async ({ page, server }) => {
+  const thread = await server.begin('Quiet', ['terse']);
+  await server.control(thread, { mute: { targets: ['terse'] } });
+  await page.goto(`${server.url}/t/${thread}`);
+  const dialog = await guards(page);
+  const row = dialog.getByRole('listitem').filter({ hasText: 'terse is muted' });
+  await expect(row).toBeVisible();
+  await accessible(page);
+  await expect(row).toContainText('Sign in to lift it.');
+  await expect(row.getByRole('button')).toHaveCount(0);
 });
 
 test('a warning stands at the message that was sent', async ({ page, server }) => {
   const policy = { name: 'hybrid', max_queued_messages: 4 };
   const thread = await server.begin('Busy', ['terse'], policy);
-  await server.post(`/threads/${thread}/events`, { type: 'control', from: 'user', content: { pause: { on: true } } });
+  await server.control(thread, { pause: { on: true } });
   await signIn(page, server);
   await page.goto(`${server.url}/t/${thread}`);
-  await say(page, 'one');
-  await expect(shown(page, 'one')).toBeVisible();
+  await say(page, 'alpha');
+  await expect(shown(page, 'alpha')).toBeVisible();
   // One sender fills a quarter of the queue.
-  await say(page, 'two');
-  const second = page.getByRole('article').filter({ hasText: 'two' });
+  await say(page, 'beta');
+  const second = page.getByRole('article').filter({ hasText: 'beta' });
   await expect(second.getByRole('status')).toContainText('Too many messages wait here already');
+  await expect(page.getByRole('article').filter({ hasText: 'alpha' }).getByRole('status')).toHaveCount(0);
   await accessible(page);
 });
 
-test('a change that ends a gathering is made once a person agrees', async ({ page, server }) => {
+test('a name that no participant bears is told at its message in the words of the server', async ({ page, server }) => {
+  const thread = await server.begin('Plan', ['planner'], 'mention_only');
+  await signIn(page, server);
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, '@planer, what now?');
+  const warning = page.getByRole('article').getByRole('status');
+  await expect(warning).toContainText('@planner');
+  await expect(warning).toContainText('Say it again with the right name');
+  await expect(warning).not.toContainText('unknown_name');
+});
+
+type Members = NewGathering['participants'];
+
+const CIRCLE: Members = [
+  { name: 'Ann', number: 1, kind: 'human', participant_id: 'ann' },
+  { name: 'Bo', number: 2, role: 'speaker', kind: 'human', participant_id: 'bo' },
+  { name: 'Hal', number: 3, role: 'harvester', kind: 'agent', client: 'terse' },
+];
+
+async function gather(page: Page, server: Server): Promise<() => Promise<Gathering>> {
   const { id } = await server.post<Gathering>('/gatherings', {
     title: 'Council',
     rhythm: 'council',
     opening_question: 'What now?',
-    participants: [
-      { name: 'Ann', number: 1, kind: 'human', participant_id: 'ann' },
-      { name: 'Bo', number: 2, role: 'speaker', kind: 'human', participant_id: 'bo' },
-    ],
+    participants: CIRCLE,
   });
   await signIn(page, server);
   await page.goto(`${server.url}/t/${id}`);
-  await page.getByRole('button', { name: 'More about this conversation' }).click();
-  await page.getByRole('menuitem', { name: 'Who may speak…' }).click();
-  await page.getByRole('radio', { name: /^Open/ }).click();
+  return () => server.get<Gathering>(`/gatherings/${id}`);
+}
+
+test('a change that ends a gathering is made once a person agrees', async ({ page, server }) => {
+  const now = await gather(page, server);
   const dialog = page.getByRole('dialog', { name: 'End the gathering?' });
-  await expect(dialog).toContainText('waits for the harvest');
+  const ask = async () => {
+    await choose(page, 'Who may speak…');
+    await page.getByRole('radio', { name: /^Open/ }).click();
+    await expect(dialog).toContainText('Another policy ends the gathering');
+    await expect(dialog).not.toContainText('confirm');
+  };
+  await ask();
   await accessible(page);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await expect(dialog).toHaveCount(0);
+  expect((await now()).status).not.toBe('closed');
+
+  await ask();
   await dialog.getByRole('button', { name: 'End it and change' }).click();
   await expect(dialog).toHaveCount(0);
-  const phase = async () => (await server.get<{ status: string }>(`/gatherings/${id}`)).status;
-  await expect.poll(phase).not.toBe('open');
+  await expect.poll(async () => (await now()).status).toBe('closed');
+  await choose(page, 'Who may speak…');
+  await expect(page.getByRole('radio', { name: /^Open/ })).toBeChecked();
+});
+
+test('a harvester is removed once a person agrees that the gathering has no harvest', async ({ page, server }) => {
+  const now = await gather(page, server);
+  await participant(page, 'Hal')
+    .getByRole('button', { name: /^What to do with Hal/ })
+    .click();
+  await page.getByRole('menuitem', { name: 'Remove' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Remove the harvester?' });
+  await expect(dialog).toContainText('Without its harvester the gathering has no harvest.');
+  await dialog.getByRole('button', { name: 'Remove' }).click();
+  await expect(dialog).toHaveCount(0);
+  await expect(participant(page, 'Hal')).toHaveCount(0);
+  expect((await now()).status).not.toBe('closed');
 });
