@@ -48,6 +48,18 @@ describe('a timeline', () => {
     ]);
   });
 
+  it('knows about which messages an agent was asked, or left out for a reason of its own', () => {
+    const timeline = new Timeline();
+    const words = ['to one', 'to the muted', 'to none'].map((text) => event('message', 'user', text));
+    const [granted, skipped] = words as [Envelope, Envelope];
+    timeline.append([
+      ...words,
+      turn({ event: 'granted', turn: 't1', participant: 'a', why: 'forced', kind: 'reply', cause: cause(granted) }),
+      turn({ event: 'skipped', participant: 'b', why_not: 'muted', cause: cause(skipped) }),
+    ]);
+    expect(messages(timeline.rows).map((row) => row.asked)).toEqual([true, true, false]);
+  });
+
   it('knows which waiting messages a stop let go of', () => {
     const timeline = new Timeline();
     const waiting = (words: string) => event('message', 'user', words, { queued: true });

@@ -44,6 +44,8 @@ export type Row =
       root: string | null;
       /** It waited, and was stopped before anybody was asked about it. */
       dropped: boolean;
+      /** An agent was asked about it, or was left out for a reason of its own. */
+      asked: boolean;
     }
   | { kind: 'permission'; key: string; event: Envelope; permission: Permission }
   /** `event` is the first of `events`, which one author brought about one after the other. */
@@ -221,6 +223,7 @@ export class Timeline {
       verdicts: [],
       root: root === event.seq ? event.id : this.#idOfSeq(root),
       dropped: false,
+      asked: false,
     };
     if (event.meta?.queued) this.#queued.add(event.seq);
     this.#rowOfSeq.set(event.seq, this.rows.length);
@@ -264,10 +267,12 @@ export class Timeline {
         break;
       case 'granted':
         this.#queued.delete(content.cause.seq);
+        this.#asked(content.cause);
         this.#rootOf(content.turn, content.cause);
         this.#change(content.turn, { participant: content.participant, why: content.why });
         break;
       case 'widened':
+        this.#asked(content.cause);
         this.#rootOf(content.turn, content.cause);
         this.#change(content.turn, { why: content.why });
         break;
@@ -286,9 +291,14 @@ export class Timeline {
         this.#judge(this.#rootOfTurn.get(content.turn) ?? null, content.participant, content.outcome);
         break;
       case 'skipped':
+        this.#asked(content.cause);
         this.#judge(this.#rootOfSeq.get(content.cause.seq) ?? null, content.participant, content.why_not);
         break;
     }
+  }
+
+  #asked({ seq }: CauseRef): void {
+    this.#replace(this.#rowOfSeq.get(seq), (row) => (row.asked ? row : { ...row, asked: true }));
   }
 
   #rootOf(turn: string, cause: CauseRef): void {

@@ -13,6 +13,9 @@ export type Budget = Schemas['BudgetEntry'];
 export type UsageRow = Schemas['UsageRow'];
 export type GuardEntry = Schemas['GuardEntry'];
 export type GuardsAnswer = Schemas['GuardsAnswer'];
+/** The reason for which words ask no agent. */
+export type Unasked = Schemas['NoAgentAsked'];
+export type TurnList = Schemas['TurnList'];
 export type UsageAnswer = Schemas['UsageAnswer'];
 export type TurnEvent = Schemas['TurnEvent'];
 export type Profile = Schemas['WireProfile'];

@@ -1,6 +1,7 @@
 /** Who would answer a draft. The server says it; the page never works it out. */
 
 import { ApiError, post } from '../lib/client';
+import type { Unasked } from '../lib/types';
 import { ME } from '../lib/words';
 
 export interface Forecast {
@@ -9,13 +10,6 @@ export interface Forecast {
   why_not?: string;
   /** The same as a phrase for people. */
   reason?: string;
-}
-
-/** The reason for which the words themselves ask no agent. */
-export interface Unasked {
-  reason: string;
-  text: string;
-  cure?: string;
 }
 
 const PAUSE_MS = 150;

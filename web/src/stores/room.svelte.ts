@@ -58,6 +58,8 @@ export class Room {
   first = $state(0);
   last = $state(0);
   head = $state(0);
+  /** What the server decided about the messages up to here is loaded. */
+  settled = $state(0);
   /** Whether the newest events are loaded, so that what comes can be added. */
   atHead = $state(false);
   loading = $state<'older' | 'newer' | null>(null);
@@ -198,6 +200,7 @@ export class Room {
     this.#events = page.events;
     this.first = after;
     this.last = page.through;
+    this.settled = this.last;
     this.#rebuild(false);
     this.#noteHead(page.head);
     this.atHead = this.last >= this.head;
@@ -245,6 +248,7 @@ export class Room {
       this.#append(page.events);
       this.#erase(page.events);
       this.last = Math.max(this.last, page.through);
+      this.settled = this.last;
       this.#noteHead(page.head);
       this.atHead = this.last >= this.head;
     });
@@ -303,7 +307,7 @@ export class Room {
     clearTimeout(this.#askTimer);
     this.#askAgain = false;
     [this.name, this.state, this.#earlier, this.#events] = ['', null, [], []];
-    [this.first, this.last, this.head] = [0, 0, 0];
+    [this.first, this.last, this.head, this.settled] = [0, 0, 0, 0];
     [this.presence, this.writing, this.progress].forEach((all) => all.clear());
     this.spending.end();
     this.circle.end();
@@ -514,6 +518,7 @@ export class Room {
     this.state = answer.state;
     this.name = answer.name;
     this.#noteHead(answer.head);
+    if (this.last >= answer.head) this.settled = Math.max(this.settled, answer.head);
     if (this.state.policy.name === 'talking_piece') this.circle.open();
     await this.#askEarlier();
   }

@@ -3,7 +3,7 @@
 import type { Locator, Page } from '@playwright/test';
 import type { Gathering, NewGathering } from '../../src/lib/types';
 import type { Server } from '../server';
-import { accessible, expect, held, participant, say, shown, signIn, test } from './fixture';
+import { accessible, expect, held, messagesOf, participant, say, shown, signIn, test } from './fixture';
 
 async function choose(page: Page, item: string): Promise<void> {
   await page.getByRole('button', { name: 'More about this conversation' }).click();
@@ -85,6 +85,22 @@ test('a name that no participant bears is told at its message in the words of th
   await expect(warning).toContainText('@planner');
   await expect(warning).toContainText('Say it again with the right name');
   await expect(warning).not.toContainText('unknown_name');
+});
+
+test('a message about which no agent was asked says why', async ({ page, server }) => {
+  const thread = await server.begin('Plan', ['terse'], 'mention_only');
+  await signIn(page, server);
+  await page.goto(`${server.url}/t/${thread}`);
+  await say(page, 'hello');
+  const silent = messagesOf(page, 'You').filter({ hasText: 'hello' });
+  await silent.getByRole('button', { name: 'no agent was asked' }).click();
+  await expect(silent).toContainText('No agent was asked: nobody was named. Name an agent with @');
+  await accessible(page);
+  await say(page, '@terse hello');
+  await expect(messagesOf(page, 'terse')).toHaveCount(1);
+  await page.reload();
+  await expect(messagesOf(page, 'terse')).toHaveCount(1);
+  await expect(page.getByRole('button', { name: 'no agent was asked' })).toHaveCount(1);
 });
 
 type Members = NewGathering['participants'];
