@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { liftHint, liftLabel, standingWords, unknownHint } from './guards';
+import { liftHint, liftLabel, ownFirst, standingWords, unknownHint } from './guards';
 import type { GuardEntry } from './types';
 
 const guard = (more: Partial<GuardEntry>): GuardEntry => ({ guard: 'hold', state: 'held', says: 'it holds', ...more });
@@ -14,6 +14,7 @@ test('a standing is a word, a count, or sums of money', () => {
 test('a button stands where a slash command lifts it in a conversation', () => {
   const lift = { by: 'resume', command: '/resume', proof: true };
   expect(liftLabel(guard({ thread: 't', lift }))).toBe('Continue');
+  expect(liftLabel(guard({ guard: 'pause', thread: 't', lift }))).toBe('Resume');
   expect(liftLabel(guard({ lift }))).toBeNull();
   expect(liftHint(guard({ lift: { by: 'words', proof: false } }))).toContain('person');
 });
@@ -23,4 +24,10 @@ test('a guard that ends by itself says when, and a stranger is told what to do',
   expect(liftHint(guard({ until, lift: { by: 'time', proof: false } }))).toMatch(/^It ends by itself, at .*\d.*\.$/);
   expect(unknownHint(guard({ lift: { by: 'resume', proof: true, words_left: 1 } }))).toContain('1 more time this');
   expect(unknownHint(guard({ lift: { by: 'unmute', proof: true } }))).toBe('Sign in to lift it.');
+});
+
+test('the guards of the open conversation stand first, once, also if the list of all leaves them out', () => {
+  const [own, other, shared] = [guard({ thread: 't' }), guard({ thread: 'u' }), guard({})];
+  expect(ownFirst([own], [shared, own, other], 't')).toEqual([own, shared, other]);
+  expect(ownFirst([own], [shared, other], 't')).toEqual([own, shared, other]);
 });

@@ -11,6 +11,11 @@ const LIFTS: Record<string, string> = {
   stop: 'Stop all',
 };
 
+/** Returns the guards of a conversation before all others. The list of all may leave out a quiet conversation. */
+export function ownFirst(own: GuardEntry[], all: GuardEntry[], thread: string): GuardEntry[] {
+  return [...own, ...all.filter((guard) => guard.thread !== thread)];
+}
+
 /** Returns how a guard stands: `held`, `15 of 20`, or sums of money. */
 export function standingWords(guard: GuardEntry, currency: string): string {
   const { count, limit, reserved } = guard;
@@ -25,14 +30,16 @@ export function standingWords(guard: GuardEntry, currency: string): string {
 
 /** Returns the words of the button that lifts a guard, if one slash command does. */
 export function liftLabel(guard: GuardEntry): string | null {
-  return guard.thread && guard.lift?.command ? (LIFTS[guard.lift.by] ?? guard.lift.command) : null;
+  if (!guard.thread || !guard.lift?.command) return null;
+  if (guard.guard === 'pause') return 'Resume';
+  return LIFTS[guard.lift.by] ?? guard.lift.command;
 }
 
 /** Returns what lifts a guard that no button lifts. */
 export function liftHint({ lift, until }: GuardEntry): string {
   switch (lift?.by) {
     case 'raise':
-      return 'An operator raises it: moothall budget raise.';
+      return 'An operator raises it: `moothall budget raise`.';
     case 'words':
       return 'The words of a person lift it.';
     case 'time':

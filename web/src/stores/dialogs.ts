@@ -12,7 +12,6 @@ export const DIALOGS = {
   new: () => import('../views/shell/NewDialog.svelte'),
   search: () => import('../views/shell/SearchDialog.svelte'),
   shortcuts: () => import('../views/shell/Shortcuts.svelte'),
-  guards: () => import('../views/panel/GuardsDialog.svelte'),
   agree: () => import('../views/gathering/AgreeDialog.svelte'),
   'sign-in': () => import('../views/shell/SignInDialog.svelte'),
   switcher: () => import('../views/shell/Switcher.svelte'),
@@ -20,6 +19,7 @@ export const DIALOGS = {
 
 /** Those about the conversation that is open. */
 export const ROOM_DIALOGS = {
+  guards: () => import('../views/panel/GuardsDialog.svelte'),
   invite: () => import('../views/panel/InviteDialog.svelte'),
   access: () => import('../views/panel/AccessDialog.svelte'),
   raise: () => import('../views/panel/RaiseDialog.svelte'),

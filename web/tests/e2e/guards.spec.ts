@@ -43,7 +43,7 @@ test('a mute and a pause are lifted one after the other, until nothing is left',
     .getByRole('button', { name: 'Unmute' })
     .click();
   await expect(dialog.getByRole('listitem')).toHaveCount(1);
-  await dialog.getByRole('listitem').filter({ hasText: 'paused' }).getByRole('button', { name: 'Continue' }).click();
+  await dialog.getByRole('listitem').filter({ hasText: 'paused' }).getByRole('button', { name: 'Resume' }).click();
   await expect(dialog.getByRole('status')).toHaveText('Nothing is held or refused, and no limit is near.');
   await accessible(page);
 });
