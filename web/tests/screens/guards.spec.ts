@@ -1,14 +1,8 @@
 import { expect, test, type Page } from '@playwright/test';
 import type { Gathering } from '../../src/lib/types';
 import { Server } from '../server';
-import { CONFIG, settled, shoot, wait, type Shot } from './stage';
+import { CONFIG, DESK_AND_PHONE as sizes, settled, shoot, wait } from './stage';
 
-const sizes: Omit<Shot, 'name'>[] = [
-  { theme: 'light', width: 1360, height: 820 },
-  { theme: 'dark', width: 1360, height: 820 },
-  { theme: 'light', width: 390, height: 844 },
-  { theme: 'dark', width: 390, height: 844 },
-];
 let server: Server;
 
 test.beforeEach(async () => {

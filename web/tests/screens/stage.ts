@@ -101,6 +101,13 @@ export const SIZES: Omit<Shot, 'name'>[] = [
   { theme: 'dark', width: 768, height: 900 },
 ];
 
+export const DESK_AND_PHONE: Omit<Shot, 'name'>[] = [
+  { theme: 'light', width: 1360, height: 820 },
+  { theme: 'dark', width: 1360, height: 820 },
+  { theme: 'light', width: 390, height: 844 },
+  { theme: 'dark', width: 390, height: 844 },
+];
+
 export async function shoot(page: Page, name: string, sizes = SIZES): Promise<void> {
   for (const { theme, width, height } of sizes) {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' });
