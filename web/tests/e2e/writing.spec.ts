@@ -41,9 +41,9 @@ test('the page says before sending who will answer', async ({ page, server }) =>
   await server.control(thread, { mute: { targets: ['quiet'] } });
   await page.goto(`${server.url}/t/${thread}`);
   await box(page).fill('@coder hm?');
-  await expect(page.locator('.will-answer')).toHaveText(/Will answer: coder\.\s*quiet: muted\./);
+  await expect(page.locator('.will-answer')).toHaveText(/Will answer: coder\.\s*quiet: is muted\./);
   await box(page).fill('hm?');
-  await expect(page.locator('.will-answer')).toHaveText(/coder may answer\.\s*quiet: muted\./);
+  await expect(page.locator('.will-answer')).toHaveText(/coder may answer\.\s*quiet: is muted\./);
   await page.getByRole('button', { name: 'To: everyone' }).click();
   await page.getByRole('menuitem', { name: 'coder' }).click();
   await expect(page.locator('.will-answer')).toContainText('Will answer: coder');
