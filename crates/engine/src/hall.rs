@@ -37,6 +37,7 @@ use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::preview::{Draft, Preview};
+use moothall_kernel::say::check_length;
 use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, oneshot};
@@ -284,7 +285,8 @@ impl Hall {
     /// Who would be asked if this speaker said this now, by the nominations of the policy in force.
     ///
     /// # Errors
-    /// [`HallError`] when the stream does not exist or cannot be read.
+    /// [`HallError`] if the stream does not exist or cannot be read, or the words are too long to
+    /// be said.
     pub async fn preview(
         &self,
         stream: &StreamId,
@@ -293,10 +295,12 @@ impl Hall {
     ) -> Result<Preview, HallError> {
         let (inner, now) = (self.inner.clone(), self.now());
         let forecast = move |state: &Conversation| {
+            check_length(&speaker, state.is_human(&speaker), &draft.body)
+                .map_err(|why| HallError::Rejected(Box::new(why)))?;
             let facts = inner.facts(state, now);
-            state.preview(now, &speaker, &draft, &facts)
+            Ok(state.preview(now, &speaker, &draft, &facts))
         };
-        self.view(stream, forecast).await
+        self.view(stream, forecast).await?
     }
 
     /// Returns the command that makes words visible that were kept in the trace.

@@ -522,9 +522,12 @@ impl Decider<'_> {
 /// From so many agents on, polled turns get half the time. (Ruling 12.)
 const MANY_AGENTS: usize = 5;
 
-/// A title as it is kept: one line, trimmed, with nothing that reorders the line it stands in;
-/// `Untitled` when nothing of it is seen.
-pub(crate) fn title(given: &str) -> Result<String, Rejection> {
+/// Returns a title as it is kept: one line, trimmed, with nothing that reorders the line it stands
+/// in; `Untitled` if nothing of it is seen.
+///
+/// # Errors
+/// `title_too_long`.
+pub fn title(given: &str) -> Result<String, Rejection> {
     let clean: String = text::clean(given).chars().filter(|c| !text::is_bidi(*c)).collect();
     let name = clean.split_whitespace().collect::<Vec<_>>().join(" ");
     if name.chars().count() > NAME_CHARS_MAX {

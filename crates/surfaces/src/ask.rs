@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use moothall_engine::access::Unfit;
 use moothall_engine::door::{Door, NewProgram, NewWords, ProgramFrom, SendOutcome};
-use moothall_engine::hall::Idempotency;
+use moothall_engine::hall::{HallError, Idempotency};
 use moothall_engine::sessions::{
     Adopt, Asker, FirstWords, LINK_EXCHANGES_MAX, Link, Member, NewLink,
 };
+use moothall_kernel::decide;
 use moothall_kernel::ids::StreamId;
 
 use crate::error::{ApiError, ApiResult, Code};
@@ -51,8 +52,8 @@ pub async fn program(door: &Door, new: NewSession, first: FirstWords) -> ApiResu
     let NewSession { client, cwd, args, name, adopt, thread, from } = new;
     let by = door.asker(request::named(from.as_deref())?)?;
     let client = required("client", client)?;
-    let unknown = || ApiError::plain(Code::NotFound);
-    let thread = thread.map(|word| stream_id(&word).ok_or_else(unknown)).transpose()?;
+    let named = |word: String| stream_id(&word).ok_or_else(|| ApiError::no_thread(&word));
+    let thread = thread.map(named).transpose()?;
     let from = match adopt {
         Some(_) if cwd.is_some() || !args.is_empty() => {
             return Err(invalid(
@@ -133,7 +134,11 @@ pub fn new_link(door: &Door, by: Asker, new: wire::NewLink) -> ApiResult<NewLink
     }
     let members =
         new.members.into_iter().map(|given| member(door, given)).collect::<ApiResult<Vec<_>>>()?;
-    Ok(NewLink { members, title: said(new.title), by, exchanges_max })
+    let title = said(new.title);
+    // Checked here as well: a link that exists keeps its title, and nothing would look at this one.
+    let checked = title.as_deref().map(decide::title).transpose();
+    checked.map_err(|why| HallError::Rejected(Box::new(why)))?;
+    Ok(NewLink { members, title, by, exchanges_max })
 }
 
 fn no_members() -> ApiError {

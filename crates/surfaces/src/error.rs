@@ -333,7 +333,7 @@ impl From<Unfit> for ApiError {
             Unfit::BothWays | Unfit::Arguments => Code::InvalidField,
             Unfit::TooLong(_) | Unfit::TooLongToShow => Code::TooLarge,
             Unfit::NoWords => Code::MissingContent,
-            Unfit::NoThread => return Self::plain(Code::NotFound),
+            Unfit::NoThread => Code::ThreadNotFound,
         };
         Self::new(code, unfit.to_string())
     }

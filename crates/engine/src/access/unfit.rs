@@ -36,6 +36,8 @@ pub enum Unfit {
     )]
     Arguments,
     /// There is no such conversation to ask a person in.
-    #[error("There is no such conversation.")]
+    #[error(
+        "There is no such conversation, or you are not in it. `list_threads` and GET /threads show yours."
+    )]
     NoThread,
 }

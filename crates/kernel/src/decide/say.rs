@@ -22,21 +22,26 @@ pub const HUMAN_BYTES_MAX: usize = 64 * 1024;
 /// Longest message of an agent, in bytes.
 pub const AGENT_BYTES_MAX: usize = 256 * 1024;
 
+/// Checks that a message is not too long for who says it.
+///
+/// # Errors
+/// `message_too_large`.
+pub fn check_length(speaker: &ParticipantId, human: bool, body: &str) -> Result<(), Rejection> {
+    let limit = if human { HUMAN_BYTES_MAX } else { AGENT_BYTES_MAX };
+    if body.len() <= limit {
+        return Ok(());
+    }
+    let message =
+        format!("This message has {} bytes; at most {limit} are taken. Split it.", body.len());
+    Err(Rejection::new(Refusal::TooLarge, "message_too_large", message).about(speaker))
+}
+
 impl Decider<'_> {
     pub(crate) fn post(&mut self, post: Post) -> Result<(), Rejection> {
         self.check_speaker(&post.by)?;
         self.check_to(&post.to)?;
         let human = self.is_human(&post.by);
-        let limit = if human { HUMAN_BYTES_MAX } else { AGENT_BYTES_MAX };
-        if post.body.len() > limit {
-            let message = format!(
-                "This message has {} bytes; at most {limit} are taken. Split it.",
-                post.body.len()
-            );
-            return Err(
-                Rejection::new(Refusal::TooLarge, "message_too_large", message).about(&post.by.id)
-            );
-        }
+        check_length(&post.by.id, human, &post.body)?;
         let mut post = Post { body: text::clean(&post.body), ..post };
         let mut seen = BTreeSet::new();
         post.asks.retain(|id| seen.insert(id.clone()));

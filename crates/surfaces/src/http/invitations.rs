@@ -6,7 +6,7 @@ use moothall_engine::access::NewInvitation;
 
 use super::App;
 use super::tokens::{no_length, no_principal, principal_of, scopes_of, valid_for, wrong_words};
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, Code};
 use crate::request::{Address, Body, ThreadId};
 use crate::strict::Inbound;
 use crate::wire::{
@@ -74,5 +74,8 @@ impl Inbound for InvitationRequest {
 }
 
 impl Inbound for InvitationAccepted {
-    const EMPTY: &'static [&'static str] = &["code"];
+    fn missing(_: &str) -> ApiError {
+        let message = "'code' is missing: the code of the invitation, `inv_` and more.";
+        ApiError::new(Code::InvalidField, message)
+    }
 }

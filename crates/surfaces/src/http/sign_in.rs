@@ -36,7 +36,10 @@ pub async fn begin(
 }
 
 impl Inbound for SignIn {
-    const EMPTY: &'static [&'static str] = &["key"];
+    fn missing(_: &str) -> ApiError {
+        let message = "'key' is missing: a token, or the key that `moothall page` shows.";
+        ApiError::new(Code::InvalidField, message)
+    }
 }
 
 /// Signs a browser out. Its cookie is worth nothing from then on, also where somebody kept it.

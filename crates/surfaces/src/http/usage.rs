@@ -128,6 +128,9 @@ impl Inbound for BudgetRaise {
 
 fn purse(budget: &str, whose: Option<String>) -> ApiResult<Purse> {
     let refused = |message: &str| ApiError::new(Code::InvalidField, message);
+    if budget == "hall" && whose.is_some() {
+        return Err(refused("The hall has one budget: leave 'whose' out."));
+    }
     let whose =
         || whose.ok_or_else(|| refused("'whose' is missing: the name of the agent or principal."));
     match budget {

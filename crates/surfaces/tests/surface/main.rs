@@ -17,6 +17,7 @@ mod effects;
 mod floor;
 mod gatherings;
 mod guards;
+mod hostile;
 mod links;
 mod mcp;
 mod permissions;

@@ -1,0 +1,102 @@
+//! Hostile arguments at every tool of `/mcp`, made from what the tools say of themselves.
+
+use super::*;
+use crate::mcp::rpc;
+
+/// The smallest arguments that each tool takes: without any of them it has to refuse.
+fn smallest(tool: &str, hall: &Hall) -> Value {
+    let (thread, session) = (&hall.link, "ben");
+    match tool {
+        "send_message" => json!({"session_id": session, "message": "hello"}),
+        "get_session_data" | "end_session" => json!({"session_id": session}),
+        "start_session" => json!({"client": "demo"}),
+        "invite" => json!({"thread": thread, "client": "echo"}),
+        "read_thread" | "wait_for_message" => json!({"thread": thread}),
+        "create_thread" => json!({"name": "new"}),
+        "link_sessions" => json!({"sessions": ["ben"]}),
+        "leave_link" => json!({"link": hall.link}),
+        "start_gathering" => gathering(),
+        "search" => json!({"query": "hello"}),
+        "gathering_status" | "pass_piece" | "list_sessions" | "list_threads" | "list_links" => {
+            json!({})
+        }
+        _ => panic!("write the smallest arguments of {tool} here"),
+    }
+}
+
+/// Keys that name something: each of them is tried with ids of nothing.
+const IDS: [&str; 5] = ["session_id", "thread", "session", "link", "gathering"];
+
+/// Returns the tools as the server lists them.
+async fn tools(hall: &Hall) -> Vec<Value> {
+    let listed = rpc(&hall.server, None, "tools/list", json!({})).await;
+    listed["result"]["tools"].as_array().unwrap().clone()
+}
+
+/// Calls a tool as a session; returns the status that the answer stands for, and the answer.
+async fn call(hall: &Hall, tool: &str, arguments: Value) -> (u16, Value) {
+    let params = json!({"name": tool, "arguments": arguments});
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let request =
+        hall.server.client.post(hall.server.url(MCP)).bearer_auth(hall.stage.token("ann"));
+    let request = request.header("accept", "application/json, text/event-stream").json(&call);
+    let (status, said) = answer(soon(request.send()).await.unwrap()).await;
+    match said["result"]["isError"].as_bool() {
+        Some(true) => (422, said["result"]["structuredContent"].clone()),
+        Some(false) | None => (status, said),
+    }
+}
+
+/// Returns what is wrong with the answer to a call that has to be refused.
+async fn objection_to(hall: &Hall, tool: &str, attempt: Attempt) -> Option<String> {
+    let arguments: Value = serde_json::from_slice(&attempt.body).ok()?;
+    let (status, said) = call(hall, tool, arguments).await;
+    objection(MCP, status, &said, &BAD_BODY)
+        .map(|wrong| format!("{tool}, {}: {wrong}", attempt.name))
+}
+
+#[tokio::test]
+async fn arguments_that_cannot_be_are_refused_by_every_tool_and_change_nothing() {
+    let hall = Hall::open().await;
+    let before = everything(&hall).await;
+    let mut wrong = Vec::new();
+    for described in tools(&hall).await {
+        let (tool, schema) = (described["name"].as_str().unwrap(), &described["inputSchema"]);
+        let smallest = smallest(tool, &hall);
+        let mut attempts = impossible(&described, schema, &smallest);
+        attempts.retain(|attempt| attempt.body.len() < 1 << 20);
+        attempts.extend(extreme(&described, schema, &smallest));
+        // A session that it has not met, or none: a person is asked, and it learns nothing.
+        let learns = |key: &&str| tool != "send_message" || *key != "session_id";
+        let known = |key: &&str| schema["properties"].get(*key).is_some();
+        for key in IDS.into_iter().filter(known).filter(learns) {
+            attempts.extend(NOTHING.map(|id| with(&smallest, key, json!(id))));
+        }
+        for attempt in attempts {
+            wrong.extend(objection_to(&hall, tool, attempt).await);
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(everything(&hall).await, before);
+}
+
+#[tokio::test]
+async fn the_smallest_arguments_are_taken_by_every_tool() {
+    let hall = Hall::open().await;
+    for described in tools(&hall).await {
+        let tool = described["name"].as_str().unwrap();
+        let mut arguments = smallest(tool, &hall);
+        if tool == "wait_for_message" {
+            arguments["seconds"] = json!(0);
+        }
+        let (_, said) = call(&hall, tool, arguments).await;
+        let code = said["error"]["code"].as_str();
+        let taken = match (tool, code) {
+            // A session ends none that it did not start, and is in no gathering here.
+            ("end_session", Some("forbidden")) => true,
+            ("gathering_status" | "pass_piece", Some("invalid_field")) => true,
+            (_, code) => code.is_none(),
+        };
+        assert!(taken, "{tool}: {said}");
+    }
+}
