@@ -78,6 +78,7 @@ codes! {
     SessionEnded = 409 "The session is over; nothing can be sent to it.";
     SessionConflict = 409 "The session, or another one, is in the way of this; the message says how.";
     ThreadDeleted = 410 "The thread was deleted, with everything that was said in it. Backups that were made before still hold it.";
+    PreconditionFailed = 412 "Nothing here has an entity tag, so `If-Match` and `If-Unmodified-Since` cannot hold. Leave them out; `Idempotency-Key` keeps a repeated request from acting twice.";
     TooLarge = 413 "The body is larger than 1 MiB.";
     WrongContentType = 415 "The `Content-Type` header is not `application/json`.";
     WrongPosition = 416 "`Last-Event-ID` or `after` is not a position of this thread, or is one of another log.";

@@ -216,7 +216,18 @@ fn check(gate: &Gate, request: &Request) -> Result<(), (ApiError, Option<String>
         )
     })?;
     check_sender(gate, request).map_err(|error| (error, None))?;
-    gate.said().trusted.check(request.uri(), request.headers()).map_err(|error| (error, None))
+    let trusted = gate.said().trusted.check(request.uri(), request.headers());
+    trusted.and_then(|()| check_conditions(request)).map_err(|error| (error, None))
+}
+
+/// Refuses to change something under a condition, since ignoring the condition would be worse.
+fn check_conditions(request: &Request) -> ApiResult<()> {
+    let conditions = [header::IF_MATCH, header::IF_UNMODIFIED_SINCE];
+    let conditional = conditions.iter().any(|name| request.headers().contains_key(name));
+    if conditional && !request.method().is_safe() {
+        return Err(ApiError::plain(Code::PreconditionFailed));
+    }
+    Ok(())
 }
 
 /// Refuses a position of another log. Of a client that does not say of which log its position is,

@@ -1,6 +1,7 @@
 //! Hostile input at every route: made from the description, so that a new route meets it too.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 
 use moothall_surfaces::error::{Code, RULE_CODES};
 use moothall_surfaces::jsonrpc::code::TASK_CODES;
@@ -335,4 +336,30 @@ async fn an_id_that_names_nothing_is_refused_by_every_route_and_changes_nothing(
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert_eq!(everything(&hall).await, before);
+}
+
+#[tokio::test]
+async fn no_address_in_a_body_is_called() {
+    let hall = Hall::open().await;
+    let api = api();
+    let trap = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    trap.set_nonblocking(true).unwrap();
+    let port = trap.local_addr().unwrap().port();
+    let hosts = ["127.0.0.1", "[::ffff:7f00:1]", "0177.0.0.1", "2130706433", "localhost"];
+    for (path, method, operation) in operations(&api) {
+        let Some(schema) = body_of(&api, &operation).filter(|_| path != MCP) else { continue };
+        let smallest = smallest(&method, &path, &hall.thread);
+        for (key, property) in schema["properties"].as_object().unwrap() {
+            if types(&api, property).contains("object") || types(&api, property).contains("array") {
+                continue;
+            }
+            for host in hosts {
+                let address = json!(format!("http://{host}:{port}/latest/meta-data"));
+                let attempt = with(&smallest, key, address);
+                send(&hall, &method, &hall.filled(&path), attempt.body).await;
+                let none = trap.accept().is_err_and(|none| none.kind() == ErrorKind::WouldBlock);
+                assert!(none, "{method} {path} calls the address in {}", attempt.name);
+            }
+        }
+    }
 }

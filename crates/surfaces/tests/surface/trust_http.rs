@@ -375,6 +375,29 @@ async fn idempotency_keys_are_short_and_plain() {
 }
 
 #[tokio::test]
+async fn nothing_changes_under_a_condition_that_cannot_be_checked() {
+    let server = Server::start().await;
+    for (name, value) in [
+        ("if-match", "*"),
+        ("if-match", "\"stale\""),
+        ("if-match", "W/\"weak\""),
+        ("if-match", ""),
+        ("if-unmodified-since", "Sat, 29 Oct 1994 19:43:31 GMT"),
+    ] {
+        let request = server.client.post(server.url("/threads")).header(name, value);
+        let (status, refused) = answer(soon(request.json(&json!({})).send()).await.unwrap()).await;
+        assert_eq!(
+            (status, &refused["error"]["code"]),
+            (412, &json!("precondition_failed")),
+            "{name}: {value}"
+        );
+        let read = server.client.get(server.url("/threads")).header(name, value);
+        let (status, listed) = answer(soon(read.send()).await.unwrap()).await;
+        assert_eq!((status, &listed["threads"]), (200, &json!([])), "{name}: {value}");
+    }
+}
+
+#[tokio::test]
 async fn what_a_proxy_passes_on_is_not_its_owners_word_in_local_mode() {
     let local = Server::start().await;
     let token = Server::start_in(Mode::Token).await;
