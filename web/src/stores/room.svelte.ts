@@ -58,7 +58,7 @@ export class Room {
   first = $state(0);
   last = $state(0);
   head = $state(0);
-  /** What the server decided about the messages up to here is loaded. */
+  /** The turns of all messages up to this position are loaded. */
   settled = $state(0);
   /** Whether the newest events are loaded, so that what comes can be added. */
   atHead = $state(false);

@@ -103,7 +103,7 @@ export const ui = new Ui();
 /** A change that the server makes once a person agrees to what it ends. */
 export interface Agreement {
   title: string;
-  /** What the server says that it ends. */
+  /** The consequence, in the sentences of the server. */
   text: string;
   action: string;
   send: () => Promise<void>;
