@@ -238,8 +238,18 @@ impl Sessions {
     /// # Errors
     /// [`SessionError::NotFound`], or [`SessionError::Invalid`] when more than one is meant.
     pub fn find(&self, word: &str) -> Result<Status, SessionError> {
+        self.find_among(word, &|_| true)
+    }
+
+    /// Finds the same among the sessions that a caller sees.
+    pub(crate) fn find_among(
+        &self,
+        word: &str,
+        is_seen: &dyn Fn(&Status) -> bool,
+    ) -> Result<Status, SessionError> {
         let word = word.trim();
-        let all = self.list(true);
+        let mut all = self.list(true);
+        all.retain(is_seen);
         let exact = all.iter().find(|status| status.session.id.as_str() == word);
         let named = || all.iter().filter(|status| status.session.name.as_str() == word);
         let living = || named().find(|status| status.doing != Doing::Ended);

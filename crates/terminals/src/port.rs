@@ -121,8 +121,12 @@ impl SessionDirectory for Sessions {
         Sessions::list(self, include_ended)
     }
 
-    fn find(&self, word: &str) -> Result<Status, SessionError> {
-        Sessions::find(self, word)
+    fn find_among(
+        &self,
+        word: &str,
+        is_seen: &dyn Fn(&Status) -> bool,
+    ) -> Result<Status, SessionError> {
+        Sessions::find_among(self, word, is_seen)
     }
 
     async fn start_once(

@@ -8,6 +8,7 @@ use moothall_engine::sessions::{Asker, FirstWords, Message, NewSession, SessionE
 use moothall_kernel::command::Actor;
 use moothall_kernel::duties::Errand;
 use moothall_kernel::ids::{PermissionId, StreamId};
+use moothall_kernel::names;
 use moothall_kernel::request::Request;
 use moothall_kernel::start::{StartOutcome, StartRequest};
 
@@ -51,8 +52,12 @@ impl Sessions {
         first: FirstWords,
     ) -> Result<StartRequest, SessionError> {
         let folder = whole(&self.check_start(new)?)?;
+        // Whether it is free is looked up when a person allows the start: an agent must not learn
+        // before whose names there are.
         if let Some(name) = &new.name {
-            self.free_name(&new.client, Some(name)).await?;
+            names::check_chosen_id(name).map_err(|fault| {
+                SessionError::Invalid(format!("The name {name:?} {}.", fault.explain()))
+            })?;
         }
         let (client, args, name) = (new.client.clone(), new.args.clone(), new.name.clone());
         Ok(StartRequest { client, args, folder, name, message: first.text, direct: first.direct })

@@ -39,7 +39,7 @@ impl Hall {
         over: SessionAct,
         word: &str,
     ) -> Result<Warrant, AccessError> {
-        let status = self.sessions()?.find(word)?;
+        let status = self.find_seen(caller, word)?;
         let name = || status.session.name.clone();
         let unseen = || AccessError::Session(SessionError::NotFound(word.trim().to_owned()));
         match (over, self.stands(caller, &status).await?) {
@@ -64,6 +64,15 @@ impl Hall {
                 Stands::Own | Stands::Starter | Stands::Beside | Stands::Apart,
             ) => Err(Denied::Person("sit down at the terminal of a session").into()),
         }
+    }
+
+    /// Finds the session that a word means to a caller.
+    ///
+    /// # Errors
+    /// [`SessionError::NotFound`], alike for a session that the caller does not see and for none;
+    /// [`SessionError::Invalid`] if the word means more than one that it sees.
+    pub fn find_seen(&self, caller: &Caller, word: &str) -> Result<Status, AccessError> {
+        Ok(self.sessions()?.find_among(word, &|status| self.sees(caller, status))?)
     }
 
     /// Returns a program that its caller may start. An agent starts one in a folder that the

@@ -177,7 +177,8 @@ impl Door {
             }
             Sight::Reader { .. } => {
                 let floor = rows.into_iter().map(Guarded::Floor);
-                floor.chain(self.hall.own_money(stream, standing)).collect()
+                let is_operator = matches!(sight, Sight::Reader { operator: true });
+                floor.chain(self.hall.own_money(stream, standing, is_operator)).collect()
             }
         };
         let item = |guard| GuardItem { thread: Some((stream.clone(), name.clone())), guard };
@@ -196,11 +197,17 @@ impl Hall {
         guards.map(|guard| GuardItem { thread: None, guard }).collect()
     }
 
-    /// A conversation's own budgets, and the calls that wait there for money.
-    fn own_money(&self, stream: &StreamId, standing: Standing) -> Vec<Guarded> {
+    /// A conversation's own budgets, and the calls that wait there for money. Operators alone are
+    /// told of a purse that conversations share.
+    fn own_money(&self, stream: &StreamId, standing: Standing, is_operator: bool) -> Vec<Guarded> {
         let budgets = self.budget_guards(&Purse::Conversation, Some(standing), stream);
         let waits = |reserved: &Reserved| reserved.stream == *stream && reserved.micros.is_none();
-        let waiting = self.reserved().into_iter().filter(waits).map(Guarded::Waiting);
+        let told = |reserved: Reserved| {
+            let short =
+                reserved.short.filter(|short| is_operator || short.purse == Purse::Conversation);
+            Guarded::Waiting(Reserved { short, ..reserved })
+        };
+        let waiting = self.reserved().into_iter().filter(waits).map(told);
         budgets.into_iter().map(Guarded::Budget).chain(waiting).collect()
     }
 

@@ -159,13 +159,13 @@ impl Door {
         Ok(self.terminals()?.invite(session.session())?)
     }
 
-    /// The session that a word means, for whoever is about to say what it is wanted for; that is
-    /// asked when it is done.
+    /// The session that a word means to the caller, who is about to say what it is wanted for; that
+    /// is asked when it is done.
     ///
     /// # Errors
     /// [`AccessError`].
     pub fn meant(&self, word: &str) -> Result<Status, AccessError> {
-        Ok(self.terminals()?.find(word)?)
+        self.hall.find_seen(&self.caller, word)
     }
 
     /// What a session is called; its id where it is not known.

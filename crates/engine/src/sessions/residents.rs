@@ -151,7 +151,20 @@ pub trait SessionDirectory: Send + Sync {
     ///
     /// # Errors
     /// [`SessionError::NotFound`], or [`SessionError::Invalid`] when more than one is meant.
-    fn find(&self, word: &str) -> Result<Status, SessionError>;
+    fn find(&self, word: &str) -> Result<Status, SessionError> {
+        self.find_among(word, &|_| true)
+    }
+
+    /// Finds the same among the sessions that a caller sees. Of the others its answer tells
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`SessionError::NotFound`], or [`SessionError::Invalid`] when more than one is meant.
+    fn find_among(
+        &self,
+        word: &str,
+        is_seen: &dyn Fn(&Status) -> bool,
+    ) -> Result<Status, SessionError>;
 
     /// Starts a program with a home to talk to it in, once for a key. Of two at a time, the caller
     /// takes care.

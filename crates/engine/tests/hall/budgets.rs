@@ -358,16 +358,23 @@ async fn money_under_way_stands_among_the_guards() {
     assert_eq!((hall.budget.spent, hall.reserved), (0, 20_000_000));
     assert_eq!(hall.state(), Some(GuardState::Near));
     let waits = |item: &&GuardItem| match &item.guard {
-        Guarded::Waiting(call) => {
-            let short = Some(Shortage { purse: Purse::Hall, micros: 2_000_000 });
-            call.short == short && item.thread.is_some()
-        }
+        Guarded::Waiting(_) => item.thread.is_some(),
         Guarded::Floor(_) | Guarded::Budget(_) | Guarded::OwnWords(_) => false,
     };
+    let shortages = |items: &[GuardItem]| -> Vec<Option<Shortage>> {
+        let waiting = items.iter().filter_map(|item| match &item.guard {
+            Guarded::Waiting(call) => Some(call.short.clone()),
+            Guarded::Floor(_) | Guarded::Budget(_) | Guarded::OwnWords(_) => None,
+        });
+        waiting.collect()
+    };
     assert_eq!(items.iter().filter(waits).count(), 2);
+    let short = Some(Shortage { purse: Purse::Hall, micros: 2_000_000 });
+    assert_eq!(shortages(&items), [short.clone(), short]);
     for reader in [Caller::anonymous(Mode::Local), known("ann", Kind::Human, Scope::ThreadsAdmin)] {
         let items = read(reader).await;
         assert_eq!(items.iter().filter(waits).count(), 2, "those of the conversations");
+        assert_eq!(shortages(&items), [None, None], "and not whose money it is");
         assert!(items.iter().all(|item| item.thread.is_some()), "no money of the hall: {items:?}");
     }
     assert_eq!(read(known("dear", Kind::Agent, Scope::ThreadsAdmin)).await, []);

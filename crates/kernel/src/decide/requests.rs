@@ -9,7 +9,7 @@ use crate::model::permission::{OptionKind, Question, Waiting};
 use crate::model::request::{OpenRequest, Request, Stage};
 use crate::model::start::{StartOutcome, StartRequest};
 use crate::model::state::Conversation;
-use crate::model::talk::{REFUSAL_LASTS, TalkOutcome, TalkRefusal, TalkRequest};
+use crate::model::talk::{REFUSAL_LASTS, REFUSALS_MAX, TalkOutcome, TalkRefusal, TalkRequest};
 use crate::model::time::{Millis, Timestamp};
 
 /// Most requests of one conversation that wait at a time.
@@ -207,12 +207,13 @@ impl Decider<'_> {
     fn check_refused(&self, by: &Actor, request: &Request) -> Result<(), Rejection> {
         let Request::Talk(talk) = request else { return Ok(()) };
         let now = self.now;
-        let is_theirs = |refusal: &&TalkRefusal| {
-            refusal.participant == by.id && refusal.to == talk.to && refusal.until > now
-        };
-        let Some(refusal) = self.state.floor.refusals.iter().find(is_theirs) else {
-            return Ok(());
-        };
+        let refusals = self.state.floor.refusals.iter();
+        let own: Vec<&TalkRefusal> = refusals
+            .filter(|refusal| refusal.participant == by.id && refusal.until > now)
+            .collect();
+        let same = own.iter().find(|refusal| talk.is_to_the_same(&refusal.to));
+        let first = own.first().filter(|_| own.len() >= REFUSALS_MAX);
+        let Some(refusal) = same.or(first) else { return Ok(()) };
         let minutes = refusal.until.since(now).as_secs_f64().max(60.0) / 60.0;
         let message = format!(
             "A person refused this. Ask again in {minutes:.0} minutes, or tell a person why you need {}.",

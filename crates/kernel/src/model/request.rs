@@ -60,8 +60,14 @@ impl Request {
     /// session are the same, whatever their words.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Request::Talk(one), Request::Talk(other)) => one.to == other.to,
+            (Request::Talk(one), Request::Talk(other)) => one.is_to_the_same(&other.to),
             (one, other) => one == other,
         }
     }
+}
+
+/// Sets each line of an agent's words apart, so that none passes for a line of the card.
+pub(crate) fn set_apart(words: &str) -> String {
+    let lines: Vec<String> = words.lines().map(|line| format!("> {line}")).collect();
+    lines.join("\n")
 }

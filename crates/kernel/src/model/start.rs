@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::ids::ParticipantId;
 use crate::model::permission::{PermissionOption, Question};
+use crate::model::request::set_apart;
 
 /// A program that an agent asks to have started, with all that its start does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +69,7 @@ impl StartRequest {
         }
         if let Some(message) = &self.message {
             let how = if self.direct { "Link the two, and say to it" } else { "Say to it" };
-            let _ = write!(action, "\n{how}:\n{message}");
+            let _ = write!(action, "\n{how}:\n{}", set_apart(message));
         }
         Question {
             folder: Some(self.folder.clone()),

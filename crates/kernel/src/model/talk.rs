@@ -4,10 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::ids::{ParticipantId, StreamId};
 use crate::model::permission::{PermissionOption, Question};
+use crate::model::request::set_apart;
 use crate::model::time::{Millis, Timestamp};
+use crate::text::names;
 
 /// How long a person's no lasts.
 pub(crate) const REFUSAL_LASTS: Millis = Millis::from_secs(3_600);
+/// After this many of them within that time, a session asks for no other name either: a session has
+/// several names, and people have better things to do.
+pub(crate) const REFUSALS_MAX: usize = 3;
 
 /// A wish to talk to another session over a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,9 +59,18 @@ pub(crate) struct TalkRefusal {
 }
 
 impl TalkRequest {
+    /// True if a reader may take one name for the other.
+    pub(crate) fn is_to_the_same(&self, to: &ParticipantId) -> bool {
+        names::are_alike(self.to.as_str(), to.as_str())
+    }
+
     /// Returns the question that a person is asked: the other session and the first words.
     pub(crate) fn question(&self) -> Question {
-        let action = format!("Talk to {} over a link, and say first:\n{}", self.to, self.message);
+        let action = format!(
+            "Talk to {} over a link, and say first:\n{}",
+            self.to,
+            set_apart(&self.message)
+        );
         Question::new(action, PermissionOption::allow_or_deny())
     }
 }

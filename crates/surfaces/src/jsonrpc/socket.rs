@@ -65,12 +65,13 @@ pub async fn connect(
     Extension(seat): Extension<Arc<Seat>>,
     Handshake { upgraded, answer }: Handshake,
 ) -> Response {
+    // A connection that showed a key is busy as long as it stands, and gives way to nothing. The
+    // time of another one counts from here, and not from the end of a pause.
+    let busy = seat.hear();
     // What the client sends meanwhile stays with its system, which lets it wait.
     if !seat.is_known() {
         tokio::time::sleep(app.rates.pause(address)).await;
     }
-    // A connection that showed a key is busy as long as it stands, and gives way to nothing.
-    let busy = seat.hear();
     let (revocations, open) = (app.access.listen(), app.meters.reader());
     tokio::spawn(async move {
         let Ok(upgraded) = upgraded.await else { return };

@@ -405,3 +405,33 @@ async fn until_linked(server: &Server, home: &str) -> Value {
     let done = frames.until(|event| event["content"]["outcome"] == "linked").await;
     done["content"]["link"].clone()
 }
+
+/// A session is told the same of one that it has not met, by its name, its id or a part of it, and
+/// of none.
+#[tokio::test]
+async fn a_session_learns_of_no_other_by_a_link_or_by_the_beginning_of_an_id() {
+    let (server, stage) = Server::with_terminals().await;
+    let home = server.session("ada").await;
+    let hidden = server.session("bob").await;
+    let ada = stage.token("ada");
+    let [own, id] = [&home, &hidden].map(|one| one["id"].as_str().unwrap().to_owned());
+    let told = async |method: Method, path: &str, body: Value, word: &str| {
+        let (status, answer) = server.with(&ada, method, path, body).await;
+        (status, answer.to_string().replace(word, "WORD"))
+    };
+    let link = async |word: &str| {
+        let members = json!([{"session": own}, {"session": word, "number": 0}]);
+        let title = json!({"members": members});
+        told(Method::POST, "/links", title, word).await
+    };
+    let look =
+        async |word: &str| told(Method::GET, &format!("/sessions/{word}"), json!(null), word).await;
+    for word in ["bob", &id, &id[..30]] {
+        assert_eq!(link(word).await, link("nowhere").await, "{word}");
+        assert_eq!(look(word).await, look("nowhere").await, "{word}");
+    }
+    // Both were begun within the same moment, and so their ids begin alike.
+    let shared = own.chars().zip(id.chars()).take_while(|(one, other)| one == other).count();
+    let (status, found) = look(&own[..shared.max(6)]).await;
+    assert_eq!(status, 200, "{found}");
+}

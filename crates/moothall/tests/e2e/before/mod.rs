@@ -26,7 +26,7 @@ const APP: &str = "7b0f3c52-9d1e-4c39-8a53-2f6b1c9de410";
 const CODE: &str = "let-agents-register-here";
 /// Turns that an agent has within an hour.
 const TURNS: usize = 20;
-/// Longer than a turn of a budget takes to be forgotten, so that what was spent still counts.
+/// The time for which the turns of a budget are counted.
 const MILLIS_OF_HOUR: i64 = 3_600_000;
 
 const FOLDER: &str = include_str!("folder.sql");
@@ -69,14 +69,16 @@ fn unpacked(hall: &Hall) -> Value {
     conn.execute_batch(FOLDER).unwrap();
     let made: Value = serde_json::from_str(MADE).unwrap();
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
-    let since = i64::try_from(now).unwrap() - made["at"].as_i64().unwrap();
+    let now = i64::try_from(now).unwrap();
+    let since = now - made["at"].as_i64().unwrap();
     for lapse in [
         "UPDATE tokens SET expires_at = expires_at + ?1",
         "UPDATE claims SET expires = expires + ?1",
     ] {
         conn.execute(lapse, [since]).unwrap();
     }
-    conn.execute("UPDATE usage SET hour = hour + ?1 / ?2", [since, MILLIS_OF_HOUR]).unwrap();
+    let hour = now - now % MILLIS_OF_HOUR;
+    conn.execute("UPDATE usage SET hour = ?1", [hour]).unwrap();
     made
 }
 
