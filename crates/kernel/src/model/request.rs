@@ -65,9 +65,3 @@ impl Request {
         }
     }
 }
-
-/// Sets each line of an agent's words apart, so that none passes for a line of the card.
-pub(crate) fn set_apart(words: &str) -> String {
-    let lines: Vec<String> = words.lines().map(|line| format!("> {line}")).collect();
-    lines.join("\n")
-}

@@ -5,8 +5,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 
 use crate::model::ids::ParticipantId;
-use crate::model::permission::{PermissionOption, Question};
-use crate::model::request::set_apart;
+use crate::model::permission::{PermissionOption, Question, set_apart};
 
 /// A program that an agent asks to have started, with all that its start does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -3,8 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::model::ids::{ParticipantId, StreamId};
-use crate::model::permission::{PermissionOption, Question};
-use crate::model::request::set_apart;
+use crate::model::permission::{PermissionOption, Question, set_apart};
 use crate::model::time::{Millis, Timestamp};
 use crate::text::names;
 

@@ -145,7 +145,6 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::RetryRunsTwice
         | Bug::DowntimeForgotten
         | Bug::SilenceIsConsent
-        | Bug::LateAnswerChargedToNewest
         | Bug::TypedAgain => 3,
         Bug::ChargeNotGivenBack => 4,
         Bug::DuplicateClaim => 5,
@@ -156,6 +155,7 @@ pub const fn known_seed(bug: Bug) -> u64 {
         Bug::ReaderGetsTurns => 43,
         Bug::ReactsTwice => 107,
         Bug::OlderCauseAskedAgain => 97,
+        Bug::LateAnswerChargedToNewest => 15,
         Bug::FirstMessageNotReserved => 114,
         Bug::CancelledIsAskedAgain => 173,
         Bug::ScreenIsProof => 210,
