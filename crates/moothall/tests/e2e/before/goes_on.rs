@@ -88,7 +88,8 @@ async fn work(server: &Server<'_>, hall: &Hall, made: &Value) {
     let words = said(server, thread).await;
     assert_eq!(words.iter().filter(|(from, _)| from == "slow").count(), 1, "{words:?}");
 
-    // One of its turns of this hour was before. If an hour begins meanwhile, it has all of them again.
+    // One of its turns of this hour was before. If an hour begins meanwhile, it has all of them
+    // again.
     let is_over = async || {
         let events = server.events(thread).await;
         events.iter().any(|event| event["content"]["code"] == "over_budget")
