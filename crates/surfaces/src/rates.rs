@@ -62,8 +62,8 @@ const REPEAT_COST: f64 = 0.1;
 /// after that, until its next ones wait.
 const KEYLESS_BURST: u32 = 40;
 const KEYLESS_PER_SECOND: u32 = 20;
-/// How long such a connection waits. Always the same, so that others behind that address wait no
-/// longer than that, however many come again at once.
+/// The time that such a connection waits. Always the same, so that others behind that address wait
+/// no longer than that, however many come again at once.
 pub const KEYLESS_PAUSE: Duration = Duration::from_secs(1);
 /// How long a key is known to be a repeated one.
 const REPEATED_WITHIN: Duration = Duration::from_secs(600);

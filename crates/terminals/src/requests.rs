@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::directory::Sessions;
 
-/// How long people have to answer. Nothing stands still meanwhile.
+/// The time that people have to answer. Nothing stands still meanwhile.
 const ASK_MAX: Millis = Millis::from_secs(24 * 3600);
 /// Pause before a retry of what could not be kept.
 const RETRY: Duration = Duration::from_secs(1);

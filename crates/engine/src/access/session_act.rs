@@ -71,7 +71,7 @@ impl Hall {
     /// # Errors
     /// [`SessionError::NotFound`], alike for a session that the caller does not see and for none;
     /// [`SessionError::Invalid`] if the word means more than one that it sees.
-    pub fn find_seen(&self, caller: &Caller, word: &str) -> Result<Status, AccessError> {
+    pub(crate) fn find_seen(&self, caller: &Caller, word: &str) -> Result<Status, AccessError> {
         Ok(self.sessions()?.find_among(word, &|status| self.sees(caller, status))?)
     }
 

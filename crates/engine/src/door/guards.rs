@@ -175,10 +175,9 @@ impl Door {
             Sight::Member(_) => {
                 rows.into_iter().filter(GuardRow::is_public).map(Guarded::Floor).collect()
             }
-            Sight::Reader { .. } => {
+            Sight::Reader { operator } => {
                 let floor = rows.into_iter().map(Guarded::Floor);
-                let is_operator = matches!(sight, Sight::Reader { operator: true });
-                floor.chain(self.hall.own_money(stream, standing, is_operator)).collect()
+                floor.chain(self.hall.own_money(stream, standing, *operator)).collect()
             }
         };
         let item = |guard| GuardItem { thread: Some((stream.clone(), name.clone())), guard };

@@ -160,7 +160,7 @@ impl Decider<'_> {
     ) -> Result<(), Rejection> {
         if !self.state.participant(&by.id).is_some_and(|asker| asker.takes_turns()) {
             let message = format!(
-                "{} is no agent of this conversation. Name one in which it takes part.",
+                "{} is not an agent of this conversation. Name one in which it takes part.",
                 by.id
             );
             return Err(

@@ -7,7 +7,7 @@ use crate::model::permission::{PermissionOption, Question, set_apart};
 use crate::model::time::{Millis, Timestamp};
 use crate::text::names;
 
-/// How long a person's no lasts.
+/// The time for which a person's no holds.
 pub(crate) const REFUSAL_LASTS: Millis = Millis::from_secs(3_600);
 /// After this many of them within that time, a session asks for no other name either: a session has
 /// several names, and people have better things to do.

@@ -390,7 +390,7 @@ fn memory(prompt: &Prompt) -> String {
 
 /// Prints the reason for which a message asked no agent, or the thing for which it waits.
 fn why(player: &Player, place: &str, out: Out<'_>) -> Result<(), String> {
-    let seq = Seq(place.parse().map_err(|_| format!("{place} is no place"))?);
+    let seq = Seq(place.parse().map_err(|_| format!("{place} is not a place"))?);
     let mut silences = Silences::new(player.state.stream().clone(), Viewer::Operator);
     player.log.iter().for_each(|recorded| silences.observe(recorded));
     let found = silences.into_messages().find(|message| message.seq == seq);

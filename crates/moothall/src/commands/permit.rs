@@ -140,6 +140,11 @@ pub fn news(envelope: &Envelope) -> Option<PermissionEvent> {
         .flatten()
 }
 
+/// Returns the command that allows what an event asks, as it can be typed.
+fn allowing(thread: &str, number: u64) -> String {
+    format!("moothall permit {thread} allow --number {number}")
+}
+
 /// What an event says about permissions, in words for whoever reads on, with what can be done about
 /// it.
 pub fn told(envelope: &Envelope) -> Option<String> {
@@ -154,9 +159,8 @@ pub fn told(envelope: &Envelope) -> Option<String> {
                 .flat_map(|asked| asked.remarks().into_iter().chain(asked.answers()));
             let below: String = lines.map(|line| format!("\n{line}")).collect();
             let (thread, number) = (&envelope.thread, envelope.seq);
-            let how = format!(
-                "moothall permit {thread} allow {number}   or deny, or a number in place of the word"
-            );
+            let how =
+                format!("{}   or deny, or a number in place of the word", allowing(thread, number));
             format!("{participant} asks for permission: {action}{below}\n{how}")
         }
         PermissionEvent::Answered { by, label, text, .. } => {
@@ -486,6 +490,12 @@ mod tests {
             folder: None,
             look: None,
         }
+    }
+
+    #[test]
+    fn the_command_that_is_printed_can_be_typed() {
+        let typed = allowing("01a21247-1882-7688-9084-190c02344864", 7);
+        <crate::cli::Cli as clap::Parser>::try_parse_from(typed.split(' ')).unwrap();
     }
 
     #[test]

@@ -167,7 +167,7 @@ async fn at_work(server: &Server<'_>, home: &Home) -> Value {
     json!({"thread": thread, "asked": asked})
 }
 
-/// How often a participant answered an event.
+/// Counts the answers of a participant to an event.
 pub async fn answered(server: &Server<'_>, thread: &str, to: &Value, from: &str) -> usize {
     let events = server.events(thread).await;
     let answers = |event: &&Value| event["from"] == from && event["meta"]["reply_to"] == to["id"];
