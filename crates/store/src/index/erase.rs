@@ -17,8 +17,20 @@ pub(crate) enum Forgotten {
     Stream,
 }
 
-/// Takes it out at once, and what is left of the words in the file.
-pub(crate) fn now(path: &Path, stream: i64, what: Forgotten) -> rusqlite::Result<()> {
+/// The right to write to the index, held by one thread at a time, in the order of asking.
+///
+/// SQLite refuses a checkpoint beside another one at once, whatever the busy timeout says. Without
+/// this turn an erasure could end while its words are still in the write-ahead log.
+pub(crate) type WriteTurn = tokio::sync::Mutex<()>;
+
+/// Removes the words at once, together with their residue in the file.
+pub(crate) fn now(
+    path: &Path,
+    turn: &WriteTurn,
+    stream: i64,
+    what: Forgotten,
+) -> rusqlite::Result<()> {
+    let _turn = turn.blocking_lock();
     let mut conn = table::connect(path)?;
     let transaction = conn.transaction_with_behavior(TransactionBehavior::Immediate)?;
     match what {

@@ -27,6 +27,7 @@ pub(crate) struct Feeder {
     index: Connection,
     log: Connection,
     bell: Arc<Wakeup>,
+    turn: Arc<erase::WriteTurn>,
     /// The newest event that was looked at, by its row in the log.
     through: i64,
     failing: bool,
@@ -46,9 +47,10 @@ impl Feeder {
         index: Connection,
         log: Connection,
         bell: Arc<Wakeup>,
+        turn: Arc<erase::WriteTurn>,
     ) -> rusqlite::Result<Self> {
         let through = index.query_row("SELECT through FROM place", [], |row| row.get(0))?;
-        Ok(Self { index, log, bell, through, failing: false })
+        Ok(Self { index, log, bell, turn, through, failing: false })
     }
 
     /// Follows the log until nothing more is wanted. What fails, for want of room perhaps, is tried
@@ -69,6 +71,8 @@ impl Feeder {
     }
 
     fn step(&mut self) -> rusqlite::Result<Step> {
+        let turn = Arc::clone(&self.turn);
+        let _turn = turn.blocking_lock();
         erase::residue(&self.index)?;
         let newest: i64 =
             self.log.prepare_cached(super::lookup::NEWEST)?.query_row([], |row| row.get(0))?;

@@ -33,6 +33,7 @@ pub(crate) struct Index {
     path: PathBuf,
     readers: Arc<Readers>,
     bell: Arc<Wakeup>,
+    turn: Arc<erase::WriteTurn>,
     feeder: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -42,13 +43,16 @@ impl Index {
         let path = dir.join(table::INDEX_FILE);
         let log = schema::open_reader(log).map_err(failed)?;
         let conn = table::open(&path, &log)?;
-        let feeder = feed::Feeder::new(conn, log, bell.clone()).map_err(failed)?;
+        let turn = Arc::default();
+        let feeder =
+            feed::Feeder::new(conn, log, bell.clone(), Arc::clone(&turn)).map_err(failed)?;
         let thread = thread::Builder::new().name("log-indexer".into()).spawn(move || feeder.run());
         let thread = thread.map_err(|error| LogError::Failed(error.to_string()))?;
         Ok(Self {
             readers: Arc::new(Readers::new(path.clone())),
             path,
             bell,
+            turn,
             feeder: Mutex::new(Some(thread)),
         })
     }
@@ -85,10 +89,11 @@ impl Index {
         else {
             return Ok(());
         };
-        let path = self.path.clone();
-        let erasing =
-            tokio::task::spawn_blocking(move || erase::now(&path, key, what).map_err(failed));
-        erasing.await.unwrap_or_else(|error| Err(LogError::Failed(error.to_string())))
+        let (path, turn) = (self.path.clone(), Arc::clone(&self.turn));
+        let erasing = move || erase::now(&path, &turn, key, what).map_err(failed);
+        tokio::task::spawn_blocking(erasing)
+            .await
+            .unwrap_or_else(|error| Err(LogError::Failed(error.to_string())))
     }
 }
 

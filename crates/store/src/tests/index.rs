@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use moothall_engine::ports::{EventLog, Search, Upkeep, Wanted};
 use moothall_kernel::event::Event;
@@ -137,6 +138,28 @@ async fn nothing_is_left_of_words_that_were_erased() {
     disk.log.append(vec![batch("a", 53).says("later")]).await.unwrap();
     assert_eq!(found(&disk.log, "later").await, [54]);
     assert!(!holds(disk.folder.path(), "zyloxebrasecret"));
+}
+
+/// A checkpoint refuses to run beside another one, and does not wait for it. An erasure that came to
+/// one would leave its words in the write-ahead log.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn words_that_are_erased_side_by_side_are_gone_when_each_erasure_ends() {
+    const ERASURES: u64 = 12;
+    let disk = Disk::fresh();
+    let said = (1..=ERASURES).fold(batch("a", 0), |batch, n| batch.says(&format!("xylo{n}secret")));
+    disk.log.append(vec![said.says("last")]).await.unwrap();
+    assert_eq!(found(&disk.log, "last").await, [ERASURES + 1]);
+    let disk = Arc::new(disk);
+    let erasures = (1..=ERASURES).map(|n| {
+        let disk = disk.clone();
+        tokio::spawn(async move {
+            disk.log.forget(&"a".into(), Seq(n)).await.unwrap();
+            holds(disk.folder.path(), &format!("xylo{n}secret"))
+        })
+    });
+    for (n, erasure) in (1..).zip(erasures.collect::<Vec<_>>()) {
+        assert!(!erasure.await.unwrap(), "the words of erasure {n}");
+    }
 }
 
 #[tokio::test]
