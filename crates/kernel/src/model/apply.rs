@@ -83,6 +83,7 @@ impl Conversation {
                     asked: *asked,
                     left_out: Vec::new(),
                     reacted: Vec::new(),
+                    spared: Vec::new(),
                     current: None,
                 });
             }
@@ -423,6 +424,8 @@ impl Conversation {
 
     fn apply_skipped(&mut self, participant: &ParticipantId, why_not: WhyNot, cause: &Cause) {
         let used_up = why_not == WhyNot::Capped && self.floor.is_used_up();
+        let is_spared = why_not == WhyNot::Skipped
+            && self.participant(participant).is_some_and(Participant::passes_habitually);
         // Only a refusal about this round's message takes somebody out of the round; one about a
         // prod does not.
         if let Some(round) = self.floor.round.as_mut().filter(|round| round.is_about(cause)) {
@@ -430,6 +433,9 @@ impl Conversation {
             round.polled.retain(|id| id != participant);
             if used_up {
                 round.left_out.push(participant.clone());
+            }
+            if is_spared && !round.reacting {
+                round.spared.push(participant.clone());
             }
         }
         // The words count as shown, or a link would ask for the same unaffordable turn without end.

@@ -155,6 +155,14 @@ pub struct Participant {
 }
 
 impl Participant {
+    /// Passes in a row from which an agent counts as a habitual passer. (Ruling 12.)
+    pub(crate) const HABIT_PASSES: u32 = 5;
+
+    /// True if the agent is spared some polls.
+    pub(crate) fn passes_habitually(&self) -> bool {
+        self.passes_in_a_row >= Self::HABIT_PASSES
+    }
+
     /// What people read: nickname, otherwise id.
     pub fn name(&self) -> &str {
         self.profile.nickname.as_deref().unwrap_or_else(|| self.id.as_str())

@@ -75,7 +75,8 @@ fn react(state: &Conversation) -> Option<Reactions> {
     }
     let room = !state.floor.is_used_up();
     let asks = |id: &ParticipantId| {
-        room && !round.targeted && may_be_asked(state, id) && !forced.contains(id) && has_news(id)
+        let is_left_out = forced.contains(id) || round.spared.contains(id);
+        room && !round.targeted && !is_left_out && may_be_asked(state, id) && has_news(id)
     };
     let polled: Vec<_> = state.agents().map(|agent| agent.id.clone()).filter(asks).collect();
     (!forced.is_empty() || !polled.is_empty()).then_some(Reactions { forced, polled })

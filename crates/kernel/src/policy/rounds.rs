@@ -4,6 +4,7 @@
 use crate::decide::Decider;
 use crate::model::event::{Cause, Event, TurnKind, Why, WhyNot};
 use crate::model::ids::ParticipantId;
+use crate::model::participant::Participant;
 use crate::model::settings::COOLDOWN_MAX;
 use crate::model::state::{Conversation, Reply, Spoken};
 use crate::model::time::Timestamp;
@@ -12,7 +13,7 @@ use crate::policy::{AGENT_MENTIONS_MAX, Nomination, Reactions};
 
 /// Passes in a row, and how many polls they skip, the longest streak first: from 10 on three of
 /// four, from 5 on every second. (Ruling 12.)
-const HABITUAL: [(u32, u32); 2] = [(10, 3), (5, 1)];
+const HABITUAL: [(u32, u32); 2] = [(10, 3), (Participant::HABIT_PASSES, 1)];
 
 /// Whether a message has to wait for those before it. (Ruling 14.)
 pub(crate) fn must_wait(state: &Conversation) -> bool {

@@ -140,7 +140,7 @@ async fn nothing_is_left_of_words_that_were_erased() {
     assert!(!holds(disk.folder.path(), "zyloxebrasecret"));
 }
 
-/// A checkpoint refuses to run beside another one, and does not wait for it. An erasure that came to
+/// A checkpoint refuses to run beside another one, and does not wait for it. An erasure that meets
 /// one would leave its words in the write-ahead log.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn words_that_are_erased_side_by_side_are_gone_when_each_erasure_ends() {

@@ -65,6 +65,7 @@ fn floor() -> Floor {
         asked: true,
         left_out: vec!["c".into()],
         reacted: vec!["d".into()],
+        spared: vec!["e".into()],
         current: Some(TurnNo(4)),
     };
     let start = StartRequest {

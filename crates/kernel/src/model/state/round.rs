@@ -29,6 +29,10 @@ pub struct Round {
     pub(crate) left_out: Vec<ParticipantId>,
     /// Who was asked to react: each is once, however often the round is opened again.
     pub(crate) reacted: Vec<ParticipantId>,
+    /// Habitual passers that were not asked about its message. They are not asked about replies to
+    /// it either, unless a reply names them. (Ruling 12.)
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) spared: Vec<ParticipantId>,
     /// The turn that the round waits for.
     pub(crate) current: Option<TurnNo>,
 }
