@@ -3,6 +3,8 @@
 
 pub mod view;
 pub mod duties;
+pub(crate) mod folded;
+pub(crate) mod templates;
 pub(crate) mod frames;
 pub mod compose;
 pub mod search;

@@ -7,11 +7,14 @@ pub mod mentions;
 pub mod pass;
 pub mod slash;
 pub mod sketch;
+pub(crate) mod joiners;
 
 use std::borrow::Cow;
 
+use joiners::{Placed, placed};
+
 /// Removes what no message needs: whole escape sequences, C0 controls except newline and tab, DEL,
-/// C1; `\r\n` and lone `\r` become newlines.
+/// C1. A `\r` before a newline stays, as files have it; a lone one becomes a newline.
 pub fn clean(text: &str) -> String {
     // Nearly every message is clean already. In UTF-8, what is none of these bytes is no control; a
     // C1 control begins with 0xc2, and so does some of what is none.
@@ -26,9 +29,8 @@ pub fn clean(text: &str) -> String {
     while let Some(c) = chars.next() {
         match c {
             '\r' => {
-                if chars.peek() != Some(&'\n') {
-                    out.push('\n');
-                }
+                let ends_line = chars.peek() == Some(&'\n');
+                out.push(if ends_line { '\r' } else { '\n' });
             }
             c if is_stray_control(c) => {}
             c => out.push(c),
@@ -41,10 +43,25 @@ fn is_stray_control(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t')
 }
 
-/// Returns what may be written to a terminal: [`clean`], without bidirectional overrides and tag
-/// characters.
+/// Returns what may be drawn on a terminal: [`for_program`], with plain ends of lines.
 pub fn for_terminal(text: &str) -> String {
-    clean(text).chars().filter(|c| !is_deceptive(*c)).collect()
+    let mut text = for_program(text);
+    text.retain(|c| c != '\r');
+    text
+}
+
+/// Returns what may be typed into a program: [`clean`], without what reorders or hides the text
+/// around it. What letters and emoji need to be drawn stays with them.
+pub fn for_program(text: &str) -> String {
+    let text = clean(text);
+    if text.is_ascii() {
+        return text;
+    }
+    let kept = |placed| match placed {
+        Placed::Kept(c) => Some(c),
+        Placed::Hidden(_) => None,
+    };
+    placed(&text).filter_map(kept).collect()
 }
 
 /// The text with nothing in it that commands a terminal, or reorders or hides what is around it:
@@ -52,11 +69,12 @@ pub fn for_terminal(text: &str) -> String {
 /// them out would show something else.
 pub fn revealed(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_stray_control(c) || is_deceptive(c) || is_invisible(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
+    for placed in placed(text) {
+        match placed {
+            Placed::Kept(c) if !is_stray_control(c) && (!is_invisible(c) || is_selector(c)) => {
+                out.push(c);
+            }
+            Placed::Kept(c) | Placed::Hidden(c) => out.extend(c.escape_unicode()),
         }
     }
     out
@@ -111,11 +129,15 @@ fn is_invisible(c: char) -> bool {
     )
 }
 
+/// True for a character that chooses a form of the one before it.
+pub(crate) fn is_selector(c: char) -> bool {
+    matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
+}
+
 /// Whether a character draws nothing by itself: blanks of every width, fillers, and what is
 /// invisible; selectors only dress what they follow.
 pub fn is_blank(c: char) -> bool {
-    let selects = matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
-    c.is_whitespace() || (is_invisible(c) && !selects)
+    c.is_whitespace() || (is_invisible(c) && !is_selector(c))
 }
 
 /// Whether a reader would see nothing of some text.
@@ -230,16 +252,20 @@ const QUOTED_CHARS_MAX: usize = 60;
 /// The first words of a text, on one line, with nothing in them that is hidden, or that could end
 /// the quotation or the label around it.
 pub fn quoted(text: &str) -> String {
-    let hidden =
-        |c: char| is_stray_control(c) || (!c.is_ascii() && (is_deceptive(c) || is_invisible(c)));
+    let seen = |placed| match placed {
+        Placed::Kept(c) if c.is_whitespace() => Some(' '),
+        Placed::Kept(c) if is_stray_control(c) || is_invisible(c) && !is_selector(c) => None,
+        Placed::Kept(c) => Some(c),
+        Placed::Hidden(_) => None,
+    };
     // A message may be long: its first words stand in its beginning.
     let beginning = cut(text, 64 * QUOTED_CHARS_MAX);
     let mut first = String::with_capacity(beginning.len().min(QUOTED_CHARS_MAX) + '…'.len_utf8());
     let (mut count, mut gap, mut more) = (0, false, beginning.len() < text.len());
-    for c in beginning.chars() {
+    for c in placed(beginning).filter_map(seen) {
         if c.is_whitespace() {
             gap = count > 0;
-        } else if !hidden(c) {
+        } else {
             let wanted = 1 + usize::from(gap);
             if count + wanted > QUOTED_CHARS_MAX {
                 more = true;
@@ -265,7 +291,7 @@ mod tests {
 
     #[test]
     fn clean_keeps_text_and_drops_controls() {
-        assert_eq!(clean("a\0b\x07\tc\r\nd\re\u{9c}f"), "ab\tc\nd\nef");
+        assert_eq!(clean("a\0b\x07\tc\r\nd\re\u{9c}f"), "ab\tc\r\nd\nef");
         assert_eq!(clean("\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7}ok"), "red ok");
         assert_eq!(clean("שלום \u{200f}👩\u{200d}👧"), "שלום \u{200f}👩\u{200d}👧");
     }

@@ -15,7 +15,14 @@ pub(super) fn tag_of(key: &TurnKey) -> String {
 
 /// The words with their tag on a line of its own.
 pub(super) fn tagged(words: &str, tag: &str) -> String {
-    format!("{}\n\n{tag}", words.trim_end())
+    let gap = if words.ends_with("\n\n") {
+        ""
+    } else if words.ends_with('\n') {
+        "\n"
+    } else {
+        "\n\n"
+    };
+    format!("{words}{gap}{tag}")
 }
 
 /// The tag that ends a prompt. One inside a body stands elsewhere and does not count.

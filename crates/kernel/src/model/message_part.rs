@@ -167,12 +167,12 @@ mod tests {
         assert_eq!(
             body,
             "Look:\n\n[a cat] (] https://a/b.png\n\nhttps://a/c.png\n\n\
-             [Plan, final.pdf, application/pdf] https://a/d.pdf\n\n[e] https://a/e\n\né\ndone"
+             [Plan, final.pdf, application/pdf] https://a/d.pdf\n\n[e] https://a/e\n\né\r\ndone"
         );
         assert_eq!(text::clean(&body), body);
         let read = parts_of(&body, &places);
         assert_eq!(read[..5], parts[..5]);
-        assert_eq!(read[5], text("é\ndone"));
+        assert_eq!(read[5], text("é\r\ndone"));
         assert_eq!(parts_of("", &places), []);
     }
 

@@ -471,7 +471,7 @@ mod tests {
         };
         let kept = |id: &str, text: Option<&str>| Ok((id.to_owned(), text.map(str::to_owned)));
         assert_eq!(said("sqlite", None), kept("1", None));
-        assert_eq!(said("2", Some("Maria\r\nDB\u{1b}")), kept("2", Some("Maria\nDB")));
+        assert_eq!(said("2", Some("Maria\r\nDB\u{1b}")), kept("2", Some("Maria\r\nDB")));
         assert_eq!(said("", Some("1")), kept("2", Some("1")), "words decide nothing");
         for (given, text, code, way) in [
             ("1", Some("x"), "takes_no_text", "2. Type something."),

@@ -5,6 +5,7 @@ use crate::model::event::{TurnKind, Why};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Spoken};
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited, others};
+use crate::read::templates::LINKED;
 
 pub(crate) static RULES: Rules = Rules {
     nominate,
@@ -28,9 +29,7 @@ pub(crate) static RULES: Rules = Rules {
     passes_on: true,
     gathers: false,
     introduction: |_, _| None,
-    request: |_, turn| {
-        (turn.why == Why::Link).then(|| "Answer if there is something to answer.\n".into())
-    },
+    request: |_, turn| (turn.why == Why::Link).then(|| LINKED.fill(&[]) + "\n"),
     announcement: |_, _| None,
 };
 

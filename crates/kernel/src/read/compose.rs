@@ -11,6 +11,10 @@ use crate::model::participant::{Hears, Memory, Participant};
 use crate::model::state::{Conversation, Turn};
 use crate::policy::Frames;
 use crate::read::frames::{doubt, framed};
+use crate::read::templates::{
+    ADDRESSED, ADDRESSED_BY_ANOTHER, CAME_OF_IT, CONTEXT, ERASED, INVITED_TO_SPEAK, LATEST_MESSAGE,
+    LISTEN, OUTCOME, SAID_SINCE, SAID_SO_FAR, TAKES_PART, YOUR_TURN,
+};
 use crate::text::pass::PASS;
 use crate::text::{hang, shortened};
 
@@ -115,9 +119,7 @@ fn transcript(
     let (transcript, missing) = teller.newest(told, bytes_max);
     let missing = all.saturating_sub(count(told)) + missing;
     let left_out = Unread { messages: missing, more: false }.line();
-    format!(
-        "## Group Conversation Context\nWhat was said in this conversation so far:\n\n{left_out}{transcript}\n{request}"
-    )
+    format!("{}\n{}\n\n{left_out}{transcript}\n{request}", CONTEXT.fill(&[]), SAID_SO_FAR.fill(&[]))
 }
 
 /// What others said since its last turn, and what is asked.
@@ -152,9 +154,7 @@ fn since(
     }
     let (account, missing) = teller.newest(&others, SINCE_BYTES_MAX);
     let left_out = unread.and(missing).line();
-    format!(
-        "## Group Conversation Context\nWhat was said in this conversation since your last turn:\n\n{left_out}{account}\n{request}"
-    )
+    format!("{}\n{}\n\n{left_out}{account}\n{request}", CONTEXT.fill(&[]), SAID_SINCE.fill(&[]))
 }
 
 fn remembered(teller: &Teller<'_>, participant: &ParticipantId) -> Option<Remembered> {
@@ -198,7 +198,7 @@ fn frame(teller: &Teller<'_>, words: &Utterance<'_>) -> String {
     if let Source::Announcement(posted) = &words.posted {
         return format!("{}\n\n", posted.body);
     }
-    let reply = teller.reply(&words.posted).filter(|_| words.posted.turn.is_none());
+    let reply = teller.answered(&words.posted).filter(|_| words.posted.turn.is_none());
     framed(teller.state, &words.posted, reply.as_deref())
 }
 
@@ -208,7 +208,10 @@ fn system(state: &Conversation, turn: &Turn) -> String {
         "You are \"{name}\" in the conversation \"{}\". You speak for yourself only. Participants:\n",
         state.name()
     );
-    out.push_str("- User (human)\n");
+    let user = ParticipantId::user();
+    if state.participant(&user).is_none() {
+        out.push_str("- User (human)\n");
+    }
     for participant in state.participants() {
         let _ = writeln!(out, "- {}", introduction(participant, &turn.participant));
     }
@@ -232,26 +235,25 @@ fn introduction(participant: &Participant, you: &ParticipantId) -> String {
 fn your_turn(teller: &Teller<'_>, turn: &Turn) -> String {
     let (state, material) = (teller.state, teller.material);
     let name = state.name_of(&turn.participant);
-    let mut out =
-        format!("## Your Turn\nYou are participating in a group conversation as \"{name}\".\n");
+    let mut out = format!("{}\n{}\n", YOUR_TURN.fill(&[]), TAKES_PART.fill(&[name]));
     out.push_str(&asked(state, turn));
     match material.find(turn.cause.seq).map(|cause| &cause.event) {
         Some(Event::StartSettled { participant, start, outcome, .. }) => {
             let _ = writeln!(
                 out,
-                "What came of it: {}",
-                hang(&state.account_of_start(start, participant, outcome))
+                "{}",
+                CAME_OF_IT.fill(&[&hang(&state.account_of_start(start, participant, outcome))])
             );
         }
         Some(Event::TalkSettled { participant, talk, outcome, .. }) => {
             let _ = writeln!(
                 out,
-                "What came of it: {}",
-                hang(&state.account_of_talk(talk, participant, outcome))
+                "{}",
+                CAME_OF_IT.fill(&[&hang(&state.account_of_talk(talk, participant, outcome))])
             );
         }
         Some(event @ Event::Posted(posted)) if event.is_erased() => {
-            let _ = writeln!(out, "{}'s latest message was erased.", whose(state, posted));
+            let _ = writeln!(out, "{}", ERASED.fill(&[whose(state, posted)]));
         }
         Some(Event::Posted(posted)) => {
             let asides: Vec<String> =
@@ -260,9 +262,8 @@ fn your_turn(teller: &Teller<'_>, turn: &Turn) -> String {
                 if asides.is_empty() { String::new() } else { format!(" ({})", asides.join(", ")) };
             let _ = writeln!(
                 out,
-                "{}'s latest message{asides}: \"{}\"",
-                whose(state, posted),
-                hang(posted.body.trim())
+                "{}",
+                LATEST_MESSAGE.fill(&[whose(state, posted), &asides, &hang(posted.body.trim())])
             );
         }
         _ => {}
@@ -281,25 +282,21 @@ fn whose<'a>(state: &'a Conversation, posted: &'a Posted) -> &'a str {
 
 fn asked(state: &Conversation, turn: &Turn) -> String {
     if turn.kind == TurnKind::Listen {
-        return "Listen: take this in. You do not hold the talking piece, and what you write now is not shown.\n".into();
+        return LISTEN.fill(&[]) + "\n";
     }
     if let Some(own) = (state.rules().request)(state, turn) {
         return own;
     }
     match turn.why {
-        Why::Forced | Why::Prod => "You were addressed: answer.\n".into(),
-        Why::Outcome => format!(
-            "Something came of what you asked for. Go on with it, or answer with exactly {PASS} and nothing else.\n"
-        ),
+        Why::Forced | Why::Prod => ADDRESSED.fill(&[]) + "\n",
+        Why::Outcome => OUTCOME.fill(&[PASS]) + "\n",
         Why::Polled | Why::Reaction | Why::Round | Why::Link | Why::Piece | Why::Beat
             if turn.may_pass =>
         {
-            format!(
-                "Speak if you have something worth adding; otherwise answer with exactly {PASS} and nothing else, and nobody will see it.\n"
-            )
+            INVITED_TO_SPEAK.fill(&[PASS]) + "\n"
         }
         Why::Polled | Why::Reaction | Why::Round | Why::Link | Why::Piece | Why::Beat => {
-            "Another participant addressed you: answer.\n".into()
+            ADDRESSED_BY_ANOTHER.fill(&[]) + "\n"
         }
     }
 }

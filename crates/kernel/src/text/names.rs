@@ -38,6 +38,11 @@ const PEOPLE_WORDS: [&str; 6] = ["null", "none", "undefined", "nobody", "anyone"
 /// Mentions of these are answered with a hint. (Ruling 15.)
 pub const BROADCAST: [&str; 3] = ["all", "everyone", "here"];
 
+/// The names by which a line claims to be the server's, a person's or meant for everyone.
+pub(crate) fn reserved() -> impl Iterator<Item = &'static str> {
+    RESERVED.into_iter().chain(RESERVED_WORDS)
+}
+
 /// Why a name was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameFault {
@@ -210,7 +215,7 @@ fn letters_of(name: &str, one: char) -> String {
 
 /// What a name looks like where its case is known, and where it is not: a capital `I` looks like a
 /// small `l`, which a small `i` does not.
-fn looks(name: &str) -> [String; 2] {
+pub(crate) fn looks(name: &str) -> [String; 2] {
     let seen: String = unicode_skeleton(name).flat_map(char::to_lowercase).collect();
     [skeleton(name), skeleton(&seen)]
 }

@@ -11,6 +11,9 @@ use crate::model::gathering::{Gathering, GatheringEvent, Hearing, Member, Phase}
 use crate::model::ids::ParticipantId;
 use crate::model::participant::{Kind, Part};
 use crate::model::state::{Conversation, Turn};
+use crate::read::templates::{
+    BEAT, CLOSE, HARVEST, HARVESTS, LAST_WORD, NOW, PHASE, PIECE_WITH, PIECE_WITH_YOU, SEATED,
+};
 use crate::text::hang;
 
 /// `Name (2)`.
@@ -27,7 +30,8 @@ fn called(gathering: &Gathering, state: &Conversation, id: &ParticipantId) -> St
 /// `--- Phase: HOLD (round 1/2) ---` and what the phase asks.
 pub(super) fn phase_line(phase: Phase, round: u32, rounds: u32) -> String {
     let name = phase.to_string().to_uppercase();
-    format!("--- Phase: {name} (round {round}/{rounds}) ---\n{}", phase.rule())
+    let line = PHASE.fill(&[&name, &round.to_string(), &rounds.to_string()]);
+    format!("{line}\n{}", phase.rule())
 }
 
 /// What everybody is told about a step, as whole lines; nothing about a step that only one needs to
@@ -40,13 +44,11 @@ pub(super) fn announcement(state: &Conversation, step: &GatheringEvent) -> Optio
         }
         GatheringEvent::PieceGiven { holder, note } => {
             let note = note.as_ref().map_or(String::new(), |note| format!(" {note}"));
-            format!("The piece is now with {}.{note}", called(gathering, state, holder))
+            PIECE_WITH.fill(&[&format!("{}.{note}", called(gathering, state, holder))])
         }
         GatheringEvent::HarvestAsked { harvester, .. } => {
-            format!(
-                "--- Phase: CLOSE ---\n{} writes the harvest.",
-                called(gathering, state, harvester)
-            )
+            let harvests = HARVESTS.fill(&[&called(gathering, state, harvester)]);
+            format!("{}\n{harvests}", CLOSE.fill(&[]))
         }
         GatheringEvent::Opened { .. }
         | GatheringEvent::Beat { .. }
@@ -65,7 +67,7 @@ pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<
     let mut out = String::new();
     let own = gathering.members.iter().find(|member| member.id == *you);
     if let Some(Member { name, number, .. }) = own {
-        let _ = writeln!(out, "You are {name} ({number}) in this gathering.");
+        let _ = writeln!(out, "{}", SEATED.fill(&[&numbered(name, *number)]));
     }
     let [inhale, hold, exhale] = plan.breath;
     let question = match plan.opening_question.trim() {
@@ -106,7 +108,7 @@ pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<
     let now = if gathering.harvesting.is_some() {
         "Now: close.".to_owned()
     } else {
-        format!("Now: {}. {}", gathering.phase, gathering.phase.rule())
+        NOW.fill(&[&gathering.phase.to_string(), gathering.phase.rule()])
     };
     let _ = writeln!(out, "{now}");
     Some(out)
@@ -143,33 +145,22 @@ pub(super) fn request(state: &Conversation, turn: &Turn) -> Option<String> {
 
 fn asked(gathering: &Gathering, turn: &Turn) -> String {
     if gathering.harvesting.is_some() {
-        return HARVEST.into();
+        return format!("{}\n{HARVEST_FORM}", HARVEST.fill(&[]));
     }
     let Some(tenure) = &gathering.tenure else { return String::new() };
     if turn.why == Why::Piece {
         let note = tenure.note.as_ref().map_or(String::new(), |note| format!(" ({note})"));
-        return format!(
-            "The piece is with you{note}: speak. {} To hand it on before your time is over, end with a line \"I pass\" or \"I pass to NAME\".\n",
-            gathering.phase.rule()
-        );
+        return PIECE_WITH_YOU.fill(&[&note, gathering.phase.rule()]) + "\n";
     }
     if tenure.last_word {
-        return "Your turn is up. What would you like to say last?\n".into();
+        return LAST_WORD.fill(&[]) + "\n";
     }
-    format!(
-        "[Beat {}/{}] Signals refresh: {}. Is your thread still alive? Continue, pivot, or pass.\n{}\n",
-        tenure.beats,
-        gathering.plan.beats_per_turn,
-        tenure.pulse,
-        gathering.phase.rule()
-    )
+    let (beat, beats) = (tenure.beats.to_string(), gathering.plan.beats_per_turn.to_string());
+    format!("{}\n{}\n", BEAT.fill(&[&beat, &beats, &tenure.pulse]), gathering.phase.rule())
 }
 
-/// What the harvester is asked at the close.
-const HARVEST: &str = "\
-The gathering is closing. You are the harvester: write its harvest now, from all that was said. Your whole answer is kept as the harvest, so \
-write nothing else. Use this Markdown:
-
+/// The form of a harvest.
+const HARVEST_FORM: &str = "
 ## What emerged
 ### Individual, intangible
 ### Individual, tangible

@@ -6,6 +6,7 @@ use std::ops::Deref;
 use crate::model::event::{Event, Posted, Recorded};
 use crate::model::ids::Seq;
 use crate::model::state::{Conversation, Waited};
+use crate::read::templates::LEFT_OUT;
 use crate::read::view::{Viewer, visible};
 
 /// What was read of a conversation for a prompt.
@@ -37,7 +38,7 @@ impl Unread {
         if self == Self::default() {
             String::new()
         } else {
-            format!("({more}{count} earlier messages are left out)\n")
+            LEFT_OUT.fill(&[&format!("{more}{count}")]) + "\n"
         }
     }
 

@@ -8,6 +8,7 @@ use crate::model::event::{Event, Posted};
 use crate::model::ids::{ParticipantId, Seq};
 use crate::model::state::Conversation;
 use crate::read::frames::doubt;
+use crate::read::templates::IN_REPLY;
 use crate::read::view::{Viewer, visible};
 use crate::text::{hang, quoted, shortened, unhang};
 
@@ -110,8 +111,13 @@ impl Teller<'_> {
 
     /// `in reply to Ada: "Her first words…"`.
     pub(super) fn reply(&self, posted: &Posted) -> Option<String> {
+        self.answered(posted).map(|answered| IN_REPLY.fill(&[&answered]))
+    }
+
+    /// `Ada: "Her first words…"`.
+    pub(super) fn answered(&self, posted: &Posted) -> Option<String> {
         let cause = posted.reply_to.as_ref()?;
-        let to = |id: &ParticipantId| format!("in reply to {}", label(self.state, id));
+        let to = |id: &ParticipantId| label(self.state, id).to_owned();
         let Some(found) = self.material.find(cause.seq) else { return Some(to(&cause.from)) };
         let Event::Posted(answered) = &found.event else { return None };
         let seen = visible(&found.event, &Viewer::Participant(self.reader.clone()));
