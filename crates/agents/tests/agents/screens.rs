@@ -330,3 +330,84 @@ fn a_box_of_gemini_that_stands_further_right_is_read() {
     }
     assert_eq!(screen.read(Vendor::Gemini).dialog, view("gemini", Vendor::Gemini, "asking").dialog);
 }
+
+/// The name of a session stands in the upper line of the composer. One that is wider than the
+/// window breaks both lines.
+#[test]
+fn claude_is_read_under_a_name() {
+    for name in ["named", "named-narrow", "named-wide", "plan"] {
+        let view = view("claude", Vendor::Claude, name);
+        assert_eq!(
+            (view.state, view.composer.as_deref()),
+            (PaneState::Idle, Some("")),
+            "{name}\n{}",
+            view.text
+        );
+    }
+}
+
+#[test]
+fn the_use_of_a_tool_server_is_a_question() {
+    let allow = "Allow: Run the tool and continue";
+    let cases = [
+        ("claude", Vendor::Claude, "hello there", "Yes", "No", 3),
+        ("codex", Vendor::Codex, "message: hello there", allow, "Cancel: Cancel this tool call", 4),
+        ("gemini", Vendor::Gemini, "hello there", "Allow once", "No, suggest changes (esc)", 4),
+    ];
+    for (program, vendor, about, yes, no, count) in cases {
+        let view = view(program, vendor, "mcp");
+        let dialog = view.dialog.unwrap_or_else(|| panic!("{program} {:?}", view.state));
+        assert!(dialog.action.contains(about), "{program} {}", dialog.action);
+        let kinds: Vec<_> = dialog
+            .options
+            .iter()
+            .map(|option| (option.label.as_str(), option.kind.to_string()))
+            .collect();
+        assert_eq!(kinds.len(), count, "{program} {kinds:?}");
+        assert_eq!(kinds[0], (yes, "allow_once".to_owned()), "{program}");
+        assert_eq!(kinds[count - 1], (no, "reject_once".to_owned()), "{program}");
+        assert!(kinds[1..count - 1].iter().all(|(_, kind)| kind == "allow_always"), "{kinds:?}");
+    }
+}
+
+/// Every capture with a label in its lines, lines of another width, other colours or a row more in
+/// its footer has the same state, or an unknown one.
+#[test]
+fn a_changed_screen_is_the_same_or_unknown() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/screens");
+    let names = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
+    for name in names.map(|name| name.into_string().unwrap()) {
+        let (program, rest) = name.trim_end_matches(".txt").split_once('-').unwrap();
+        let (_, vendor) = PROGRAMS.into_iter().find(|(known, _)| *known == program).unwrap();
+        let (whole, before) = (screen(program, rest), view(program, vendor, rest));
+        for (change, lines) in changed(&whole.lines) {
+            let after = Screen { lines, ..whole.clone() }.read(vendor);
+            assert!(
+                after.state == before.state || after.state == PaneState::Starting,
+                "{name}, {change}: {:?} became {:?}\n{}",
+                before.state,
+                after.state,
+                after.text
+            );
+        }
+    }
+}
+
+fn changed(lines: &[String]) -> Vec<(&'static str, Vec<String>)> {
+    let each = |change: &dyn Fn(&str) -> String| lines.iter().map(|line| change(line)).collect();
+    let ruled = |with: &'static str| {
+        move |line: &str| match line.find(&"─".repeat(40)) {
+            Some(at) if !line.contains(['╭', '╰', '│']) => format!("{}{with}", &line[..at]),
+            Some(_) | None => line.to_owned(),
+        }
+    };
+    let last = lines.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1);
+    let mut longer = lines.to_vec();
+    longer.insert(last, "  1. One more · hints".to_owned());
+    vec![
+        ("a label", each(&ruled("──────────────────── my plan ──"))),
+        ("narrower", each(&ruled("────────────────────"))),
+        ("other colours", each(&|line| line.replace("38;5;", "38;5;1").replace("48;5;", "48;5;2"))),
+        ("a longer footer", longer),
+    ]
+}

@@ -1,8 +1,8 @@
 //! Claude Code: how it is started, what its screen shows, and what it reports.
 //!
-//! The composer stands between two lines, `❯` before it. During a turn the footer below says
-//! `esc to interrupt`, unless something was typed, and a turning mark with a word and `…` stands
-//! above. A question takes the place of the composer.
+//! The composer stands between two lines, `❯` before it; the upper may hold a name. During a turn
+//! the footer below says `esc to interrupt`, unless something was typed, and a turning mark with a
+//! word and `…` stands above. A question takes the place of the composer.
 //!
 //! The final text stands in the payload of `Stop`; no `Stop` comes when a person interrupts a turn.
 
@@ -107,10 +107,10 @@ const TURNING: [char; 7] = ['·', '✢', '✳', '✶', '✻', '✽', '*'];
 const WORKING_ROWS_MAX: usize = 12;
 
 fn read(rows: &[Row]) -> Seen {
-    if let Some(dialog) = dialog(rows) {
-        return Seen::asking(dialog);
-    }
-    let Some((upper, lower, text)) = composer(rows) else { return Seen::only(PaneState::Starting) };
+    // A footer may hold numbered rows, so a composer is looked for first.
+    let Some((upper, lower, text)) = composer(rows) else {
+        return dialog(rows).map_or(Seen::only(PaneState::Starting), Seen::asking);
+    };
     let above = rows[upper.saturating_sub(WORKING_ROWS_MAX)..upper]
         .iter()
         .any(|row| is_turning(&row.text()));
@@ -126,15 +126,15 @@ fn is_turning(text: &str) -> bool {
         && chars.as_str().contains('…')
 }
 
-/// The rows of the last two horizontal rules, and the composer's text between them.
+/// Returns the rows of the lines around the composer, and its text. The name of the session or of a
+/// mode may stand in the upper line. A name that is wider than the window breaks both lines.
 fn composer(rows: &[Row]) -> Option<(usize, usize, String)> {
-    let lower = rows.iter().rposition(|row| row.is_rule(RULE))?;
-    let upper = rows[..lower].iter().rposition(|row| row.is_rule(RULE))?;
-    let inside = &rows[upper + 1..lower];
-    if !inside.first()?.text().starts_with(MARK) {
-        return None;
-    }
-    Some((upper, lower, composed(inside, 2)))
+    let last = rows.iter().rposition(|row| row.is_rule(RULE))?;
+    let broken = rows[..last].iter().rev().take_while(|row| row.is_rule(RULE)).count();
+    let lower = last - broken;
+    let mark = rows[..lower].iter().rposition(|row| row.text().starts_with(MARK))?;
+    let upper = mark.checked_sub(1).filter(|upper| rows[*upper].ends_rule(RULE))?;
+    Some((upper, lower, composed(&rows[mark..lower], 2)))
 }
 
 /// A question below the last line: a title, what it is about, a sentence, and the options.

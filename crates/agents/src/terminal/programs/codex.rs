@@ -12,6 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use moothall_engine::sessions::{Dialog, HookNews, PaneState, Reports};
+use moothall_kernel::permission::PermissionOption;
 use serde_json::{Value, json};
 
 use super::records::{end_of, lines, text, word};
@@ -19,7 +20,7 @@ use super::{Keys, Launching, Reporting, Screening, Table};
 use crate::logins::Login;
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS, VARIABLES};
 use crate::terminal::screen::cells::Row;
-use crate::terminal::screen::{Seen, above_footer, composed, options, without_empty_end};
+use crate::terminal::screen::{Seen, above_footer, composed, kind_of, options, without_empty_end};
 
 pub(super) static TABLE: Table = Table {
     launch: Launching {
@@ -104,10 +105,16 @@ const CUT_LINES: &str = " lines]";
 const CONFIRM: &str = "Press enter to ";
 /// Below those of a question that fills the screen, before it takes any words.
 const CONTINUE: &str = "enter continue";
+/// Below those of a form, such as the permission to use a tool of a tool server.
+const SUBMIT: &str = "enter to submit";
+/// The first row of a form: `Field 1/1`.
+const FIELD: &str = "Field ";
+/// The row that says how to choose stands this close above the end.
+const FOOTER_ROWS_MAX: usize = 4;
 
 fn read(rows: &[Row]) -> Seen {
     let rows = without_empty_end(rows);
-    if let Some(dialog) = dialog(rows).or_else(|| first_dialog(rows)) {
+    if let Some(dialog) = dialog(rows).or_else(|| first_dialog(rows)).or_else(|| form(rows)) {
         return Seen::asking(dialog);
     }
     let Some((mark, end)) = composer(rows) else { return Seen::only(PaneState::Starting) };
@@ -131,11 +138,8 @@ fn composer(rows: &[Row]) -> Option<(usize, usize)> {
 
 /// The last thing on the screen: a sentence, what it is about, the options, and how to choose.
 fn dialog(rows: &[Row]) -> Option<Dialog> {
-    if !rows.last()?.text().trim().starts_with(CONFIRM) {
-        return None;
-    }
     // Where there is little room, how to choose stands right below the last option.
-    let (first, options) = options(&rows[..rows.len() - 1], &[])?;
+    let (first, options) = options(&rows[..ends_with(rows, CONFIRM)?], &[])?;
     // What is said in the conversation begins at the edge, and a question does not.
     let said = rows[..first]
         .iter()
@@ -161,10 +165,7 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
 /// What it asks before it takes any words, such as whether a folder is trusted: nothing else is on
 /// the screen.
 fn first_dialog(rows: &[Row]) -> Option<Dialog> {
-    let (last, above) = rows.split_last()?;
-    if !last.text().trim().starts_with(CONTINUE) {
-        return None;
-    }
+    let above = &rows[..ends_with(rows, CONTINUE)?];
     let (first, options) = options(above, &[])?;
     let about: Vec<String> =
         above[..first].iter().map(|row| row.text().trim().to_owned()).collect();
@@ -180,6 +181,35 @@ fn first_dialog(rows: &[Row]) -> Option<Dialog> {
         field: None,
         pointer: Some(pointer),
     })
+}
+
+/// Returns the field of a form that offers options. A second column explains each of them.
+fn form(rows: &[Row]) -> Option<Dialog> {
+    let (first, options) = options(&rows[..ends_with(rows, SUBMIT)?], &[])?;
+    let field = rows[..first].iter().rposition(|row| row.text().trim().starts_with(FIELD))?;
+    let about: Vec<String> =
+        rows[field + 1..first].iter().map(|row| row.text().trim().to_owned()).collect();
+    Some(Dialog {
+        action: about.join("\n").trim().to_owned(),
+        partial: false,
+        options: options.into_iter().map(in_columns).collect(),
+        field: None,
+        pointer: None,
+    })
+}
+
+/// Returns the row that says how to choose, with at most a few rows of a footer below it.
+fn ends_with(rows: &[Row], how: &str) -> Option<usize> {
+    let nearest = rows.len().saturating_sub(FOOTER_ROWS_MAX);
+    let found = rows[nearest..].iter().rposition(|row| row.text().trim().starts_with(how))?;
+    Some(nearest + found)
+}
+
+/// Takes the kind of an option from its first column alone.
+fn in_columns(option: PermissionOption) -> PermissionOption {
+    let Some((name, does)) = option.label.split_once("  ") else { return option };
+    let label = format!("{name}: {}", does.trim_start());
+    PermissionOption::new(option.id.as_str(), label.as_str(), kind_of(name))
 }
 
 /// How the prompt of its own background turn begins, in which it makes a title and quotes what the

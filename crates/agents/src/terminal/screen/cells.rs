@@ -47,6 +47,14 @@ impl Row {
         const CELLS_MIN: usize = 10;
         self.cells.len() >= CELLS_MIN && self.cells.iter().all(|cell| cell.c == stroke)
     }
+
+    /// True if it ends as a line does. A label may stand in the line, and one that does not fit
+    /// takes the rest of it.
+    pub(crate) fn ends_rule(&self, stroke: char) -> bool {
+        const STROKES_MIN: usize = 2;
+        self.cells.len() >= STROKES_MIN
+            && self.cells.iter().rev().take(STROKES_MIN).all(|cell| cell.c == stroke)
+    }
 }
 
 /// The rows of a captured screen. Attributes last from row to row, as `capture-pane -e` prints

@@ -127,7 +127,7 @@ pub(crate) fn options(rows: &[Row], frame: &[char]) -> Option<(usize, Vec<Permis
 /// What an option comes to, by the words that these programs use. Only words that are known to
 /// allow nothing but this once do; whatever else begins like a yes is either known to allow more,
 /// or only what it says.
-fn kind_of(label: &str) -> OptionKind {
+pub(crate) fn kind_of(label: &str) -> OptionKind {
     const ONCE: [&str; 6] =
         ["yes", "yes, proceed", "yes, just this once", "allow", "allow once", "yes, allow once"];
     const ALWAYS: [&str; 6] = [
@@ -145,7 +145,7 @@ fn kind_of(label: &str) -> OptionKind {
         .filter(|(_, key)| key.ends_with(')'))
         .map_or(label.as_str(), |(words, _)| words);
     let yes = ["yes", "allow", "always"].iter().any(|word| words.starts_with(word));
-    let no = ["no", "reject", "deny", "don't"]
+    let no = ["no", "reject", "deny", "don't", "cancel"]
         .iter()
         .any(|word| words == *word || words.starts_with(&format!("{word},")));
     let more = ALWAYS.iter().any(|word| words.contains(word));
