@@ -3,15 +3,43 @@
 /// The whole output of an agent that stays silent.
 pub const PASS: &str = "[PASS]";
 
-/// Whether this output is a pass: `[PASS]` and nothing else, apart from white space around it.
+/// True if this output is a pass: `[PASS]` and nothing else. White space, a byte order mark,
+/// emphasis, a closing dot and the case are forgiven, because models write them.
 pub fn is_pass(output: &str) -> bool {
-    output.trim() == PASS
+    let (emphasis, rest) = opened(output);
+    let Some((word, end)) = rest.split_at_checked(PASS.len()) else { return false };
+    word.eq_ignore_ascii_case(PASS) && closes(end.trim_end_matches(is_blank), emphasis)
 }
 
-/// Whether streamed text could still turn out to be a pass, and so must be held back.
+/// True if streamed text could still turn out to be a pass, and so must be held back.
 pub fn may_become_pass(partial: &str) -> bool {
-    let head = partial.trim_start();
-    PASS.starts_with(head) || head.strip_prefix(PASS).is_some_and(|rest| rest.trim().is_empty())
+    let (emphasis, rest) = opened(partial);
+    let Some((word, end)) = rest.split_at_checked(PASS.len()) else {
+        return PASS.get(..rest.len()).is_some_and(|begun| begun.eq_ignore_ascii_case(rest));
+    };
+    let end = end.trim_end_matches(is_blank);
+    let longest = emphasis.len() + 1;
+    word.eq_ignore_ascii_case(PASS)
+        && end.len() <= longest
+        && end.chars().all(|c| c == '.' || emphasis.contains(c))
+}
+
+/// The emphasis that the text begins with, and the text after it.
+fn opened(text: &str) -> (&str, &str) {
+    let text = text.trim_start_matches(is_blank);
+    let rest = text.trim_start_matches(['*', '_']);
+    (&text[..text.len() - rest.len()], rest)
+}
+
+/// True if this closes the emphasis, with at most one dot inside or behind it.
+fn closes(end: &str, emphasis: &str) -> bool {
+    let marks = end.strip_prefix('.').or_else(|| end.strip_suffix('.')).unwrap_or(end);
+    marks.chars().eq(emphasis.chars().rev())
+}
+
+/// A byte order mark is no white space to Unicode, and as invisible.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
 }
 
 #[cfg(test)]
@@ -20,18 +48,42 @@ mod tests {
 
     #[test]
     fn only_the_whole_output_counts() {
-        assert!(is_pass("  [PASS]\n"));
-        for speech in ["[PASS] but", "`[PASS]`", "[pass]", "【PASS】", "> [PASS]", ""] {
+        for pass in [
+            "  [PASS]\n",
+            "[PASS].",
+            "[pass]",
+            "**[PASS]**",
+            "**[PASS].**",
+            "*[Pass]*.",
+            "__[PASS]__ ",
+            "**_[PASS]_**",
+            "\u{feff}[PASS]",
+        ] {
+            assert!(is_pass(pass), "{pass:?}");
+        }
+        for speech in [
+            "[PASS] but",
+            "`[PASS]`",
+            "【PASS】",
+            "> [PASS]",
+            "",
+            "* [PASS]",
+            "**[PASS]",
+            "[PASS]..",
+            "[PASS][PASS]",
+            "PASS",
+            "**",
+        ] {
             assert!(!is_pass(speech), "{speech:?}");
         }
     }
 
     #[test]
     fn a_stream_is_held_back_until_it_cannot_be_a_pass() {
-        for held in ["", " ", "[", "[PAS", "[PASS]", "[PASS]  \n"] {
+        for held in ["", " ", "[", "[pas", "[PASS]", "[PASS]  \n", "**", "**[P", "**[PASS]*"] {
             assert!(may_become_pass(held), "{held:?}");
         }
-        for free in ["[PAT", "H", "[PASS]x"] {
+        for free in ["[PAT", "H", "[PASS]x", "**b", "* [", "[PASS]*", "[PASS] .."] {
             assert!(!may_become_pass(free), "{free:?}");
         }
     }
