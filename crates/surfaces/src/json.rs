@@ -119,6 +119,10 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_f64<E: serde::de::Error>(self, number: f64) -> Result<Value, E> {
         let ambiguous =
             number.abs() > SAFE_INTEGER as f64 || (number == 0.0 && number.is_sign_negative());
+        // 5.0 is the whole number 5, to JSON Schema as to canonical JSON.
+        if !ambiguous && number.fract() == 0.0 {
+            return Ok(Value::Number((number as i64).into()));
+        }
         match Number::from_f64(number) {
             Some(number) if !ambiguous => Ok(Value::Number(number)),
             _ => Err(self
@@ -187,11 +191,18 @@ mod tests {
 
     #[test]
     fn plain_json_reads_as_it_is() {
-        let text = r#"{"a": [1, -2, 2.5, 0.0, true, null, "é😀\n"], "b": {"a": {}}}"#;
+        let text = r#"{"a": [1, -2, 2.5, true, null, "é😀\n"], "b": {"a": {}}}"#;
         assert_eq!(
             read(text.as_bytes()).unwrap(),
-            json!({"a": [1, -2, 2.5, 0.0, true, null, "é😀\n"], "b": {"a": {}}})
+            json!({"a": [1, -2, 2.5, true, null, "é😀\n"], "b": {"a": {}}})
         );
+    }
+
+    #[test]
+    fn a_whole_number_is_one_however_it_is_written() {
+        for (text, number) in [("5.0", 5), ("0.0", 0), ("-2.0", -2), ("3e2", 300)] {
+            assert_eq!(read(text.as_bytes()).unwrap(), json!(number), "{text}");
+        }
     }
 
     #[test]
@@ -272,6 +283,21 @@ mod tests {
         }
     }
 
+    /// The value with 5.0 as 5, which are the same number.
+    fn folded(value: Value) -> Value {
+        match value {
+            Value::Array(items) => items.into_iter().map(folded).collect(),
+            Value::Object(fields) => {
+                fields.into_iter().map(|(key, value)| (key, folded(value))).collect()
+            }
+            Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+                Some(whole) if whole.fract() == 0.0 => json!(whole as i64),
+                _ => Value::Number(number),
+            },
+            Value::Null | Value::Bool(_) | Value::String(_) => value,
+        }
+    }
+
     #[test]
     fn fuzzed_json_reads_as_everybody_reads_it_and_keeps_its_bounds() {
         const DETAIL_MAX: usize = 400;
@@ -293,7 +319,7 @@ mod tests {
             Ok(value) => {
                 assert!(depth(&value) <= DEPTH_MAX);
                 assert_eq!(
-                    serde_json::from_slice::<Value>(bytes).unwrap(),
+                    folded(serde_json::from_slice(bytes).unwrap()),
                     value,
                     "another reader reads the same"
                 );

@@ -171,11 +171,12 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let method = parts.method.clone();
     let thread = thread_of(&template, &mut parts).await;
+    let template = row_path(template.as_str());
     parts.extensions.insert(app.rates.clone());
-    let admitted = match admit(app, &mut parts, template.as_str()).await {
-        Ok(caller) => charge(app, &caller, &parts, template.as_str())
+    let admitted = match admit(app, &mut parts, template).await {
+        Ok(caller) => charge(app, &caller, &parts, template)
             .and_then(|streaming| {
-                app.known.check(template.as_str(), &parts.method, &parts.uri).map(|()| streaming)
+                app.known.check(template, &parts.method, &parts.uri).map(|()| streaming)
             })
             .map(|streaming| (caller.clone(), streaming))
             .map_err(|error| (caller, error)),
@@ -196,7 +197,7 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
         Err((caller, error)) => (caller, None, error.into_response()),
     };
     if let Some(Refused(briefly)) = response.extensions().get() {
-        app.access.refused(&caller, format!("{method} {}: {briefly}", template.as_str())).await;
+        app.access.refused(&caller, format!("{method} {template}: {briefly}")).await;
     }
     if sse::is_stream(&response) {
         leashed(response, revocations, app, caller, Leash { thread, streaming })
@@ -235,6 +236,11 @@ fn charge(
         app.rates.write(caller, key)?;
     }
     if row.path.ends_with(STREAM) { app.rates.stream(caller).map(Some) } else { Ok(None) }
+}
+
+/// The path by which the rows know a route: one is reached under two.
+fn row_path(template: &str) -> &str {
+    if template == mcp::PATH_WITH_SLASH { mcp::PATH } else { template }
 }
 
 /// The rows of a route.

@@ -44,7 +44,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, post};
 use moothall_engine::access::{Access, Mode, Secret};
 use moothall_engine::door::Entrance;
 use tokio::sync::watch;
@@ -211,6 +211,7 @@ pub(crate) fn router_until(gate: &Gate, closing: watch::Receiver<bool>) -> Route
     let app = App::of(gate, query::Known::of(&api), closing);
     let guarded = routes.merge(SwaggerUi::new("/docs").url("/openapi.json", api));
     let guarded = guarded.route("/health", get(basics::healthz));
+    let guarded = guarded.route(mcp::PATH_WITH_SLASH, post(mcp::serve));
     let with_files = ui::files().fold(guarded, |routes, path| routes.route(&path, get(ui::file)));
     let router = ui::PAGES
         .iter()

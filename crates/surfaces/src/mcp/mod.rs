@@ -10,6 +10,7 @@ mod sessions;
 mod threads;
 mod links;
 mod gatherings;
+mod inbound;
 
 pub use tools::page as tools_page;
 
@@ -25,17 +26,18 @@ pub fn actions_of_tools() -> Vec<(&'static str, Action)> {
 
 use std::sync::{Arc, OnceLock};
 
-use axum::Extension;
 use axum::body::{Body, to_bytes};
 use axum::extract::Request;
 use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use moothall_engine::door::{Action, ActsOn, Entrance};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -60,6 +62,11 @@ use crate::wire::{ErrorBody, McpMessage, NewGathering, NewSession};
 
 /// The path at which clients of MCP reach their tools.
 pub const PATH: &str = "/mcp";
+/// The same as clients write it that end each address with a slash.
+pub const PATH_WITH_SLASH: &str = "/mcp/";
+
+/// The methods that are answered here.
+const METHODS: [&str; 5] = ["initialize", "ping", "server/discover", "tools/call", "tools/list"];
 
 /// Longest words of a refusal of the library's.
 const REFUSAL_BYTES_MAX: usize = 1024;
@@ -113,54 +120,75 @@ fn with_port(origin: &str) -> String {
 #[utoipa::path(post, path = "/mcp", operation_id = "call_mcp", tag = "mcp", request_body = McpMessage,
     responses((status = 200, body = Object), (status = "4XX", body = ErrorBody)))]
 pub async fn serve(Extension(gate): Extension<Gate>, request: Request) -> ApiResult<Response> {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let bytes = whole(&parts.headers, body).await?;
     // Read strictly first: what two programs would read differently is not passed on.
-    check(&json::read(&bytes)?)?;
-    let mut request = Request::from_parts(parts, Body::from(bytes));
+    let mut message = json::read(&bytes)?;
+    let id = message.get("id").filter(|id| is_id(id)).cloned().unwrap_or_default();
+    if let Err(why) = check(&message) {
+        return Ok(no_message(&id, why));
+    }
+    inbound::complete(&mut message);
+    inbound::accept(&mut parts.headers);
+    parts.headers.remove(CONTENT_LENGTH);
+    let mut request = Request::from_parts(parts, Body::from(message.to_string()));
     let denied = Denial::default();
     request.extensions_mut().insert(denied.clone());
-    let mut answer = explained(gate.said().mcp.0.handle(request).await.map(Body::new)).await?;
+    let answer = gate.said().mcp.0.handle(request).await.map(Body::new);
+    let mut answer = explained(&id, answer).await;
     if let Some(refused) = denied.0.get() {
         answer.extensions_mut().insert(refused.clone());
     }
     Ok(answer)
 }
 
-/// Refuses what is no message that the library would read, and says what it lacks.
-fn check(message: &Value) -> ApiResult<()> {
-    let refused = |why: &str| Err(ApiError::new(Code::InvalidField, why));
+/// Refuses what is not a message that the library would read, and says what it lacks.
+fn check(message: &Value) -> Result<(), &'static str> {
     if message.is_array() {
-        return refused("A batch is not taken: send each message in a request of its own.");
+        return Err("A batch is not taken: send each message in a request of its own.");
     }
     let answers = message.get("result").or_else(|| message.get("error")).is_some();
     if message["jsonrpc"] != "2.0" || !(message["method"].is_string() || answers) {
-        return refused(
+        return Err(
             "This is no message of JSON-RPC 2.0: it has \"jsonrpc\": \"2.0\", a `method`, its `params`, and an `id` if it is to be answered.",
         );
     }
+    if message["method"].is_string() && message.get("id").is_some_and(|id| !is_id(id)) {
+        return Err("An `id` is a string or a whole number; leave it out if no answer is wanted.");
+    }
     let arguments = &message["params"]["arguments"];
     if message["method"] == "tools/call" && !(arguments.is_object() || arguments.is_null()) {
-        return refused("The `arguments` of a tool are an object.");
+        return Err("The `arguments` of a tool are an object.");
     }
     Ok(())
 }
 
-/// A refusal of the library's, in the one shape of errors and its own words, such as which headers
-/// it wants.
-async fn explained(answer: Response) -> ApiResult<Response> {
+fn is_id(id: &Value) -> bool {
+    id.is_string() || id.is_i64()
+}
+
+/// A refusal of the library's in the shape of the protocol, such as which headers it wants.
+async fn explained(id: &Value, answer: Response) -> Response {
     let is_json = answer.headers().get(CONTENT_TYPE).is_some_and(|kind| kind == "application/json");
-    if is_json
-        || answer.status() != StatusCode::NOT_ACCEPTABLE
-            && answer.status() != StatusCode::BAD_REQUEST
-    {
-        return Ok(answer);
+    let refuses = matches!(
+        answer.status(),
+        StatusCode::NOT_ACCEPTABLE | StatusCode::BAD_REQUEST | StatusCode::UNSUPPORTED_MEDIA_TYPE
+    );
+    if is_json || !refuses {
+        return answer;
     }
     let words = to_bytes(answer.into_body(), REFUSAL_BYTES_MAX).await.unwrap_or_default();
     match String::from_utf8_lossy(&words).trim() {
-        "" => Err(ApiError::plain(Code::InvalidParameter)),
-        words => Err(ApiError::new(Code::InvalidParameter, words)),
+        "" => no_message(id, "This is not a request of the protocol."),
+        words => no_message(id, words.trim_start_matches("fail to deserialize request body ")),
     }
+}
+
+/// What is answered to what is not a message of the protocol, in the words of the protocol.
+fn no_message(id: &Value, why: &str) -> Response {
+    let error = ErrorData::invalid_request(why.to_owned(), None);
+    let said = json!({"jsonrpc": "2.0", "id": id, "error": error});
+    (StatusCode::BAD_REQUEST, Json(said)).into_response()
 }
 
 /// What a call was refused for want of. The answer of the protocol has no place for it, and whoever
@@ -191,9 +219,25 @@ impl ServerHandler for Calls {
         ))
     }
 
+    async fn on_custom_request(
+        &self,
+        CustomRequest { method, .. }: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let known = METHODS.contains(&method.as_str());
+        let shown: String = method.chars().take(64).collect();
+        Err(if known {
+            let why = format!("The `params` of {shown} are not what it takes.");
+            ErrorData::invalid_params(why, None)
+        } else {
+            let why = format!("There is no method {shown:?}; there are {}.", METHODS.join(", "));
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, why, None)
+        })
+    }
+
     async fn call_tool(
         &self,
-        call: CallToolRequestParams,
+        mut call: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let Ok(tool) = call.name.parse::<Tool>() else {
@@ -204,6 +248,9 @@ impl ServerHandler for Calls {
                 None,
             ));
         };
+        if let Some(arguments) = &mut call.arguments {
+            inbound::forgive(tool.takes(), arguments);
+        }
         let answer = match context.extensions.get::<Parts>() {
             Some(parts) => {
                 let answer = self.call(tool, parts, call.arguments.unwrap_or_default()).await;

@@ -188,7 +188,7 @@ impl Tool {
     }
 
     /// The arguments that it takes, as they are described.
-    const fn takes(self) -> &'static [Argument] {
+    pub(super) const fn takes(self) -> &'static [Argument] {
         match self {
             Tool::SendMessage => arguments::SendMessage::DESCRIBED,
             Tool::GetSessionData => arguments::GetSessionData::DESCRIBED,

@@ -41,6 +41,11 @@ async fn call(hall: &Hall, tool: &str, arguments: Value) -> (u16, Value) {
         hall.server.client.post(hall.server.url(MCP)).bearer_auth(hall.stage.token("ann"));
     let request = request.header("accept", "application/json, text/event-stream").json(&call);
     let (status, said) = answer(soon(request.send()).await.unwrap()).await;
+    if said["error"]["code"] == -32600 {
+        // JSON-RPC's own word for a field that is wrong.
+        let message = &said["error"]["message"];
+        return (422, json!({"error": {"code": "invalid_field", "message": message}}));
+    }
     match said["result"]["isError"].as_bool() {
         Some(true) => (422, said["result"]["structuredContent"].clone()),
         Some(false) | None => (status, said),

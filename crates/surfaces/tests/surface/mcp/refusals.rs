@@ -174,11 +174,15 @@ async fn what_is_not_the_protocol_is_refused() {
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_threads","arguments":"all"}}"#,
             "are an object",
         ),
+        (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, "a whole number"),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "a whole number"),
+        (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, "a whole number"),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":[]}"#, "unrecognized"),
     ];
     for (body, why) in told {
         let (status, refused) = server.post_raw("/mcp", body.to_owned()).await;
         assert!(
-            status == 422 && refused["error"]["message"].as_str().unwrap().contains(why),
+            status == 400 && refused["error"]["message"].as_str().unwrap().contains(why),
             "{body}: {refused}"
         );
     }
@@ -193,9 +197,10 @@ async fn what_is_not_the_protocol_is_refused() {
     {
         let (status, refused) = answer(request.send().await.unwrap()).await;
         assert!(
-            status == 422 && refused["error"]["message"].as_str().unwrap().contains(why),
+            status == 400 && refused["error"]["message"].as_str().unwrap().contains(why),
             "{refused}"
         );
+        assert_eq!((&refused["jsonrpc"], &refused["id"]), (&json!("2.0"), &json!(1)));
     }
     assert_eq!(server.post_raw("/mcp", format!("\"{}\"", "x".repeat(1 << 20))).await.0, 413);
     let typed = server
@@ -276,4 +281,63 @@ async fn a_tool_does_what_the_callers_token_allows_and_where() {
         (&json!("planner"), &json!("POST /mcp: as user")),
         "{rows}"
     );
+}
+
+#[tokio::test]
+async fn what_clients_really_send_is_taken() {
+    let (server, _stage) = Server::with_terminals().await;
+    let post = |path: &str, accept: Option<&str>, body: &str| {
+        let request = server.client.post(server.url(path)).body(body.to_owned());
+        let request = request.header("content-type", "application/json");
+        accept.into_iter().fold(request, |request, accept| request.header("accept", accept))
+    };
+    for accept in [None, Some("*/*"), Some("application/json"), Some("text/html, */*;q=0.1")] {
+        let (status, said) = answer(soon(post("/mcp", accept, PING).send()).await.unwrap()).await;
+        assert_eq!((status, &said["result"]), (200, &json!({})), "{accept:?}: {said}");
+    }
+    let whole = r#"{"jsonrpc":"2.0","id":7.0,"method":"ping","params":null}"#;
+    let (_, said) = answer(soon(post("/mcp/", None, whole).send()).await.unwrap()).await;
+    assert_eq!((&said["id"], &said["result"]), (&json!(7), &json!({})), "{said}");
+    for params in [
+        json!(null),
+        json!({}),
+        json!({"clientInfo": {"name": "old"}}),
+        json!({"protocolVersion": "2025-03-26", "capabilities": null, "clientInfo": null}),
+    ] {
+        let hello = rpc(&server, None, "initialize", params.clone()).await;
+        assert_eq!(hello["result"]["serverInfo"]["name"], "moothall", "{params}: {hello}");
+    }
+}
+
+#[tokio::test]
+async fn a_method_that_is_not_there_is_told_with_those_that_are() {
+    let (server, _stage) = Server::with_terminals().await;
+    let cases = [
+        ("tools/lst", json!({}), -32601, "tools/list"),
+        ("tools/call", json!({}), -32602, "The `params` of tools/call"),
+    ];
+    for (method, params, code, why) in cases {
+        let said = rpc(&server, None, method, params).await;
+        assert_eq!(said["error"]["code"], code, "{method}: {said}");
+        assert!(said["error"]["message"].as_str().unwrap().contains(why), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_value_that_a_model_wrote_as_text_is_read() {
+    let (server, _stage) = Server::with_terminals().await;
+    let thread = server.thread("mention_only").await;
+    let read = |limit: Value| {
+        call(&server, None, "read_thread", json!({"thread": thread, "limit": limit}))
+    };
+    let plain = read(json!(5)).await;
+    for limit in [json!("5"), json!(" 5 "), json!(5.0), json!("5.0")] {
+        assert_eq!(read(limit.clone()).await, plain, "{limit}");
+    }
+    for limit in [json!("five"), json!(""), json!(5.5), json!("-5"), json!("true"), json!("[5]")] {
+        let asked = json!({"thread": thread, "limit": limit});
+        assert_eq!(refused(&server, None, "read_thread", asked).await, "invalid_field", "{limit}");
+    }
+    let listed = call(&server, None, "list_sessions", json!({"ended": "true"})).await;
+    assert_eq!(listed["sessions"], json!([]), "{listed}");
 }
