@@ -1,5 +1,5 @@
-//! The tag at the end of a prompt that is typed into a terminal: when the program says what it
-//! took, the tag says whose it was.
+//! The tag behind the words that are typed into a terminal: when the program says what it took, the
+//! tag says whose it was.
 
 use moothall_engine::agent::TurnKey;
 
@@ -25,13 +25,17 @@ pub(super) fn tagged(words: &str, tag: &str) -> String {
     format!("{words}{gap}{tag}")
 }
 
-/// The tag that ends a prompt. One inside a body stands elsewhere and does not count.
-pub(super) fn tag_in(prompt: &str) -> Option<&str> {
-    let prompt = prompt.trim_end();
-    let at = prompt.rfind(OPENS)?;
-    let tag = &prompt[at..];
-    let digits = tag.strip_prefix(OPENS)?.strip_suffix(']')?;
-    (digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(tag)
+/// The tags in a prompt, each alone on its line: a program may have put words before or behind what
+/// was typed. One in the middle of a line does not count.
+pub(super) fn tags_in(prompt: &str) -> impl Iterator<Item = &str> {
+    prompt.split(['\n', '\r']).map(str::trim).filter(|line| is_tag(line))
+}
+
+fn is_tag(line: &str) -> bool {
+    let digits = line.strip_prefix(OPENS).and_then(|rest| rest.strip_suffix(']'));
+    digits.is_some_and(|digits| {
+        digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+    })
 }
 
 #[cfg(test)]
@@ -40,14 +44,17 @@ mod tests {
     use moothall_kernel::ids::TurnNo;
 
     #[test]
-    fn only_the_end_of_a_prompt_says_whose_it_is() {
+    fn a_line_of_its_own_says_whose_a_prompt_is() {
         let key = TurnKey { stream: "s".into(), turn: TurnNo(3), attempt: 1 };
         let tag = tag_of(&key);
-        let prompt = tagged("Ada:\n\n  [moothall:00000000]\nhello\n", &tag);
-        assert_eq!(tag_in(&prompt), Some(&*tag));
-        assert_eq!(tag_in(&format!("{prompt}\n \n")), Some(&*tag));
-        assert_eq!(tag_in(&format!("{prompt}\nand more")), None);
-        assert_eq!(tag_in("hello [moothall:zzzzzzzz]"), None);
+        let found = |prompt: &str| tags_in(prompt).map(str::to_owned).collect::<Vec<_>>();
+        let prompt = tagged("Ada:\n\nhello\n", &tag);
+        for around in [prompt.clone(), format!("{prompt}\r\n \n"), format!("a\n{prompt}\nfile")] {
+            assert_eq!(found(&around), [&*tag], "{around}");
+        }
+        for other in ["hello [moothall:0a1b2c3d]", "[moothall:zzzzzzzz]", "[moothall:0a1b2c3d] x"] {
+            assert!(found(other).is_empty(), "{other}");
+        }
         assert_ne!(tag_of(&TurnKey { attempt: 2, ..key }), tag);
     }
 }

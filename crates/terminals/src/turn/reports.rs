@@ -13,8 +13,18 @@ use moothall_kernel::time::Millis;
 use super::asks::Reported;
 use super::io::{Around, Keep, Output, Reply, RequestId};
 use super::machine::{Machine, OPEN, Wait, not_now};
-use super::stage::{Current, Draft, Stage, Typed};
-use crate::tags::tag_in;
+use super::stage::{Current, Draft, Late, Stage, Typed};
+use crate::tags::tags_in;
+
+/// Said of a turn whose prompt came together with another.
+const MIXED: &str = "Its program took this together with words of an earlier turn; look at the terminal, and ask again if it was not answered.";
+
+/// The outstanding turns whose prompt the program took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Taken {
+    current: bool,
+    late: bool,
+}
 
 impl Machine {
     /// Takes a report in.
@@ -26,7 +36,8 @@ impl Machine {
         let mut draft = self.draft(Some(request));
         if let Some(native) = native {
             draft.keep(&hook.id, Keep::Native(native.clone()));
-            draft.native = Some(native);
+            // What another conversation was asked before does not count.
+            (draft.native, draft.inputs_seen) = (Some(native), None);
         }
         let id = hook.id;
         match hook.news {
@@ -54,13 +65,19 @@ impl Machine {
     }
 
     /// Whether a report is of the program's own conversation with its user, and the id of that one
-    /// where it is another now. Programs have others in the background.
+    /// where it is another now. Programs have others in the background. One in which a prompt of
+    /// this session was taken is its own, even if the program does not say that it began.
     fn own(&self, hook: &Hook) -> Option<Option<String>> {
         let Some(native) = &hook.native else { return Some(None) };
         let known = self.session.native.as_ref();
         let rebinds = match &hook.news {
             HookNews::Began | HookNews::Prompt { .. } => known != Some(native),
-            HookNews::Stopped { .. } | HookNews::Failed { .. } => known.is_none(),
+            HookNews::Stopped { inputs, .. } => {
+                let last = inputs.as_ref().and_then(|inputs| inputs.last());
+                let is_ours = last.is_some_and(|prompt| self.takes(prompt) != Taken::default());
+                known.is_none() || known != Some(native) && is_ours
+            }
+            HookNews::Failed { .. } => known.is_none(),
             HookNews::Asks { .. } | HookNews::Ended => false,
         };
         (rebinds || known == Some(native)).then(|| rebinds.then(|| native.clone()))
@@ -74,6 +91,7 @@ impl Machine {
             native: None,
             accepted: false,
             accepted_late: false,
+            is_mixed: false,
             typed,
             inputs_seen,
             ended: false,
@@ -84,18 +102,34 @@ impl Machine {
 
     /// The program took a prompt: a turn's, or a person's.
     fn prompted(&mut self, around: &Around<'_>, draft: &mut Draft, id: &str, text: &str) {
-        match tag_in(text) {
-            Some(tag) if self.is_currents(tag) => draft.accepted = true,
-            Some(tag) if self.late.as_ref().is_some_and(|late| late.has(tag)) => {
-                draft.accepted_late = true
+        match self.takes(text) {
+            Taken { current: true, late: true } => draft.is_mixed = true,
+            Taken { current: true, late: false } => draft.accepted = true,
+            Taken { current: false, late: true } => draft.accepted_late = true,
+            Taken { current: false, late: false } if tags_in(text).next().is_some() => {
+                draft.heard = Heard::Nothing
             }
-            Some(_) => draft.heard = Heard::Nothing,
-            None if around.checkpoints.include(text) => draft.typed = Typed::Checkpoint,
-            None => {
+            Taken { current: false, late: false } if around.checkpoints.include(text) => {
+                draft.typed = Typed::Checkpoint
+            }
+            Taken { current: false, late: false } => {
                 draft.keep(id, Keep::Cross { text: text.to_owned(), except: None, typed: true });
                 draft.typed = Typed::Person;
             }
         }
+    }
+
+    /// Returns the outstanding turns whose tags stand in a prompt, at whatever place.
+    fn takes(&self, prompt: &str) -> Taken {
+        let mut taken = Taken::default();
+        for tag in tags_in(prompt) {
+            match &self.late {
+                _ if self.is_currents(tag) => taken.current = true,
+                Some(late) if late.tag == tag => taken.late = true,
+                Some(_) | None => {}
+            }
+        }
+        taken
     }
 
     /// Whether a tag is that of the turn that has the terminal.
@@ -109,13 +143,11 @@ impl Machine {
 
     /// Programs that report their prompts only with the answer report all of them each time.
     fn take_inputs(&mut self, around: &Around<'_>, draft: &mut Draft, id: &str, inputs: &[String]) {
-        let own = |input: &String| {
-            self.current.as_ref().is_some_and(|current| tag_in(input) == Some(&current.tag))
-        };
+        let own = |input: &String| self.takes(input).current;
         // After a restart nobody knows what was reported before: the turn's own prompt, or the last
         // one, is what is new.
         let last = inputs.len().saturating_sub(1);
-        let seen = self.inputs_seen.filter(|seen| *seen <= inputs.len());
+        let seen = draft.inputs_seen.filter(|seen| *seen <= inputs.len());
         let seen = seen.unwrap_or_else(|| inputs.iter().position(own).unwrap_or(last));
         for (at, input) in inputs.iter().enumerate().skip(seen) {
             self.prompted(around, draft, &format!("{id}/{at}"), input);
@@ -131,7 +163,9 @@ impl Machine {
             (Ok(None), Some(fault)) => Err(fault),
             (ended, _) => ended,
         };
-        let is_taken = |current: &&Current| draft.accepted || current.stage == Stage::Accepted;
+        let is_taken = |current: &&Current| {
+            !draft.is_mixed && (draft.accepted || current.stage == Stage::Accepted)
+        };
         let taken = self.current.as_ref().filter(is_taken).map(|current| current.key.clone());
         if let Some(key) = taken.clone() {
             draft.keep(id, Keep::Result { key, result: ended.map(Option::unwrap_or_default) });
@@ -156,7 +190,8 @@ impl Machine {
     /// Words that answer nothing any more: those of a turn whose time was over are said unasked,
     /// those of one that somebody ended are kept with it, others only at home.
     fn said_late(&self, draft: &Draft, text: String) -> Keep {
-        match self.late.as_ref().filter(|late| late.is_taken || draft.accepted_late) {
+        let is_lates = |late: &&Late| !draft.is_mixed && (late.is_taken || draft.accepted_late);
+        match self.late.as_ref().filter(is_lates) {
             Some(late) if late.lapsed => Keep::Late { key: late.key.clone(), text },
             Some(late) => Keep::Result { key: late.key.clone(), result: Ok(text) },
             None => Keep::Home(text),
@@ -203,6 +238,9 @@ impl Machine {
         self.session.native = draft.native.or(self.session.native.take());
         (self.typed, self.inputs_seen) = (draft.typed, draft.inputs_seen);
         self.late.iter_mut().for_each(|late| late.is_taken |= draft.accepted_late);
+        if draft.is_mixed {
+            self.lose_both();
+        }
         match (draft.accepted, draft.ended) {
             (accepted, true) => self.is_done(accepted),
             (true, false) => self.accept(),
@@ -214,6 +252,15 @@ impl Machine {
         } else {
             self.advance();
         }
+    }
+
+    /// One prompt had the words of two turns, so nothing says whose its answer is.
+    fn lose_both(&mut self) {
+        self.late = None;
+        let Some(current) = self.current.take() else { return };
+        self.mark(&current, &OPEN, DeliveryState::Unknown, MIXED);
+        let fault = Fault::new("delivery_unknown", MIXED);
+        self.fail(&current.key, Fault { prompt_delivered: true, ..fault });
     }
 
     /// The program took the prompt.

@@ -44,10 +44,6 @@ impl Late {
             lapsed: false,
         }
     }
-
-    pub(super) fn has(&self, tag: &str) -> bool {
-        self.tag == tag
-    }
 }
 
 /// Something stands on the screen that only a person at the terminal can read or answer.
@@ -98,6 +94,8 @@ pub(super) struct Draft {
     pub(super) accepted: bool,
     /// It took the prompt of a turn that was taken away.
     pub(super) accepted_late: bool,
+    /// It took both in one prompt, which were not typed together: nothing says whose the answer is.
+    pub(super) is_mixed: bool,
     pub(super) typed: Typed,
     pub(super) inputs_seen: Option<usize>,
     /// The program is done with what it worked on.

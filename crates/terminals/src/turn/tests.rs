@@ -19,6 +19,8 @@ use super::*;
 use crate::config::Checkpoints;
 use crate::tags::{tag_of, tagged};
 
+mod tags;
+
 /// One session, and what was said to it in short.
 struct Bench {
     machine: Machine,
