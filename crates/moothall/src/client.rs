@@ -146,9 +146,9 @@ impl Client {
         let request = request.header("Accept", "application/json, text/event-stream").body(json);
         let request =
             headers.iter().fold(request, |request, (name, value)| request.header(*name, value));
-        let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+        let response = request.send().await.map_err(|error| self.unanswered(&error))?;
         let status = response.status();
-        Ok((status, response.text().await.map_err(|error| self.unreachable(&error))?))
+        Ok((status, response.text().await.map_err(|error| self.lost(&error))?))
     }
 
     /// Asks for something.
@@ -301,6 +301,23 @@ impl Client {
         };
         let bytes = response.bytes().await.map_err(|error| self.unreachable(&error))?;
         serde_json::from_slice(&bytes).map_err(|error| foreign(&error))
+    }
+
+    /// Tells a request that reached no server from one that may have had its effect.
+    fn unanswered(&self, error: &reqwest::Error) -> Fault {
+        if error.is_connect() || error.is_builder() {
+            self.unreachable(error)
+        } else {
+            self.lost(error)
+        }
+    }
+
+    fn lost(&self, error: &reqwest::Error) -> Fault {
+        let what = format!("the answer of the server at {} was lost on the way", self.base());
+        Fault::new(Exit::Unavailable, what).because(innermost(error)).try_this(
+            "it may have been done: repeat a send_message with the `key` that it had, which says it \
+             once; without one, look first",
+        )
     }
 
     fn unreachable(&self, error: &reqwest::Error) -> Fault {

@@ -156,14 +156,33 @@ async fn read_at_most(body: axum::body::Body, max: usize) -> ApiResult<Vec<u8>> 
 fn idempotency_key(headers: &HeaderMap) -> ApiResult<Option<String>> {
     let mut given = headers.get_all("idempotency-key").iter();
     let Some(first) = given.next() else { return Ok(None) };
-    let key = first
-        .to_str()
-        .ok()
-        .filter(|key| (1..=255).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic()));
+    let key = first.to_str().ok().filter(|key| is_key(key));
     match (key, given.next()) {
         (Some(key), None) => Ok(Some(key.into())),
         _ => Err(ApiError::plain(Code::BadIdempotencyKey)),
     }
+}
+
+/// True of what may name a request: visible ASCII characters.
+fn is_key(key: &str) -> bool {
+    (1..=255).contains(&key.len()) && key.bytes().all(|b| b.is_ascii_graphic())
+}
+
+/// The key that the call of a tool names, for these arguments of it.
+pub fn key_of_tool(
+    by: &Actor,
+    key: Option<&str>,
+    tool: &str,
+    arguments: &Map<String, Value>,
+) -> ApiResult<Option<Idempotency>> {
+    let Some(key) = key else { return Ok(None) };
+    if !is_key(key) {
+        let message = "'key' is 1 to 255 visible ASCII characters without a space, e.g. a UUID.";
+        return Err(ApiError::new(Code::BadIdempotencyKey, message));
+    }
+    let text = format!("{tool}\n{}", json::canonical(&Value::Object(arguments.clone())));
+    let fingerprint = blake3::hash(text.as_bytes()).to_hex().to_string();
+    Ok(Some(Idempotency { principal: by.id.to_string(), key: key.to_owned(), fingerprint }))
 }
 
 fn fingerprint(parts: &Parts, fields: &Map<String, Value>) -> String {

@@ -37,7 +37,7 @@ fn closes(end: &str, emphasis: &str) -> bool {
     marks.chars().eq(emphasis.chars().rev())
 }
 
-/// A byte order mark is no white space to Unicode, and as invisible.
+/// A byte order mark is not white space to Unicode, but as invisible.
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c == '\u{feff}'
 }

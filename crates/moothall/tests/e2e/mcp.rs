@@ -184,3 +184,48 @@ fn a_clients_configuration_is_shown_or_written() {
         );
     }
 }
+
+/// Returns the answers of `moothall mcp` to these bytes, one a line.
+fn answers(mut command: std::process::Command, said: &[u8]) -> Vec<Value> {
+    use std::io::Write;
+    use std::process::Stdio;
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(said).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_line_that_is_not_text_is_answered_and_the_next_one_too() {
+    let home = Home::new();
+    let server = home.serve();
+    let lines =
+        b"\xff{}\n{\"a\":\"\xe2\x82\"}\r\n{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n";
+    let said = answers(server.command(&["mcp"]), lines);
+    let broken = said.iter().filter(|answer| answer["error"]["code"] == -32700).count();
+    assert_eq!((said.len(), broken), (3, 2), "{said:?}");
+    assert!(said.iter().any(|answer| answer["id"] == 7 && answer["result"] == json!({})));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_lost_on_the_way_is_not_told_as_no_server() {
+    use std::io::Read;
+    let home = Home::new();
+    let server = home.serve();
+    let listener = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let deaf = std::thread::spawn(move || {
+        // It reads some of the request, and is gone.
+        let (mut socket, _) = listener.accept().unwrap();
+        let _ = socket.read(&mut [0; 1024]);
+    });
+    let mut command = server.command(&["mcp"]);
+    command.args(["--server", &address]);
+    let call = b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"send_message\"}}\n";
+    let said = answers(command, call);
+    let message = said[0]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("lost on the way") && message.contains("`key`"), "{message}");
+    deaf.join().unwrap();
+}

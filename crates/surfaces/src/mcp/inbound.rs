@@ -1,4 +1,4 @@
-//! What clients really send: what means one thing only is taken, however it is written.
+//! Reads what clients really send: what means one thing only is taken, however it is written.
 
 use axum::http::HeaderMap;
 use axum::http::HeaderValue;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::wire::arguments::Argument;
 
-/// What the library wants to be accepted.
+/// The kinds that the library wants to be accepted.
 const ACCEPTED: &str = "application/json, text/event-stream";
 /// The newest revision of the protocol that every client knows which names none.
 const VERSION: &str = "2025-06-18";

@@ -184,7 +184,7 @@ async fn explained(id: &Value, answer: Response) -> Response {
     }
 }
 
-/// What is answered to what is not a message of the protocol, in the words of the protocol.
+/// Refuses what is not a message of the protocol, in the words of the protocol.
 fn no_message(id: &Value, why: &str) -> Response {
     let error = ErrorData::invalid_request(why.to_owned(), None);
     let said = json!({"jsonrpc": "2.0", "id": id, "error": error});
@@ -286,9 +286,7 @@ impl Calls {
             rates.write(&caller, None)?;
         }
         match tool {
-            Tool::SendMessage => {
-                sessions::send(&door, &rates, strict::read(&arguments)?).await.and_then(value)
-            }
+            Tool::SendMessage => sessions::send(&door, &rates, &arguments).await.and_then(value),
             Tool::GetSessionData => {
                 sessions::data(&door, strict::read(&arguments)?).await.and_then(value)
             }

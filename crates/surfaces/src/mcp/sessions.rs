@@ -5,7 +5,7 @@ use moothall_engine::sessions::{Asker, Excerpt, FirstWords};
 use moothall_kernel::command::Actor;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{threads, value};
 use crate::ask::{required, said};
@@ -16,7 +16,7 @@ use crate::wire::arguments::{EndSession, GetSessionData, ListSessions, SendMessa
 use crate::wire::{
     NewSession, SendAnswer, SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAsked,
 };
-use crate::{ask, request};
+use crate::{ask, request, strict};
 
 /// Who calls, under the name of its credential or the one it gives itself. It is never a person.
 pub fn actor(door: &Door, from: Option<&str>) -> ApiResult<Actor> {
@@ -36,22 +36,30 @@ fn asker(door: &Door, from: Option<&str>) -> ApiResult<Asker> {
 }
 
 /// Says something to a session, or in a thread.
-pub async fn send(door: &Door, rates: &Rates, asked: SendMessage) -> ApiResult<SendAnswer> {
-    let SendMessage { session_id, thread, message, direct, close_link, from } = asked;
+pub async fn send(
+    door: &Door,
+    rates: &Rates,
+    arguments: &Map<String, Value>,
+) -> ApiResult<SendAnswer> {
+    let asked: SendMessage = strict::read(arguments)?;
+    let SendMessage { session_id, thread, message, direct, close_link, from, key } = asked;
+    let key = |by: &Actor| request::key_of_tool(by, key.as_deref(), "send_message", arguments);
     let (direct, close_link) = (direct.unwrap_or_default(), close_link.unwrap_or_default());
     let text = message.unwrap_or_default();
     match (said(session_id), said(thread)) {
         (Some(word), None) => {
-            let from = asker(door, from.as_deref())?;
+            let by = actor(door, from.as_deref())?;
+            let key = key(&by)?;
+            let from = door.as_asker(by);
             let words = NewWords { from, to: word, text, direct, close_link };
-            Ok(ask::send(door, words, None).await?.1)
+            Ok(ask::send(door, words, key).await?.1)
         }
         (None, Some(_)) if direct || close_link => {
             let message = "'direct' and 'close_link' are about a link of two sessions: give 'session_id' with them, not 'thread'.";
             Err(ApiError::new(Code::InvalidField, message))
         }
         (None, Some(word)) => {
-            let said = threads::say(door, rates, from.as_deref(), &word, &text).await?;
+            let said = threads::say(door, rates, from.as_deref(), &word, &text, &key).await?;
             Ok(SendAnswer::Sent(said))
         }
         (Some(_), Some(_)) | (None, None) => Err(ApiError::new(

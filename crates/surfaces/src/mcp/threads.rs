@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use moothall_engine::door::{Action, Door, Reader, ReaderItem};
+use moothall_engine::hall::Idempotency;
 use moothall_engine::ports::ListFilter;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Recorded};
@@ -114,13 +115,15 @@ pub async fn say(
     from: Option<&str>,
     word: &str,
     text: &str,
+    key: &(dyn Fn(&Actor) -> ApiResult<Option<Idempotency>> + Sync),
 ) -> ApiResult<MessageSent> {
     let stream = thread(door, Action::Post, word).await?;
     let by = speaker(door, from, &stream).await?;
+    let key = key(&by)?;
     let me = by.id.clone();
     let permitted = door.permit(&stream, ClientCommand::Post(Post::new(by, text))).await?;
     rates.command(door.caller(), &permitted)?;
-    let said = held::said(door.submit(permitted, None).await, door.caller(), &stream)?;
+    let said = held::said(door.submit(permitted, key).await, door.caller(), &stream)?;
     let Some(recorded) = said.event else {
         return Ok(MessageSent::held_back(&stream, said.warnings));
     };

@@ -115,6 +115,7 @@ arguments! {
         direct: Option<bool> = DIRECT,
         close_link: Option<bool> = "End the link with that session for all its members; the words, if there are any, are still delivered.",
         from: Option<String> = FROM,
+        key: Option<String> = "A word of your own for these words, new for each message, e.g. a UUID. If the answer is lost, repeat the call with the same key: it is said once.",
     }
 }
 

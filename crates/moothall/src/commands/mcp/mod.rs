@@ -70,25 +70,29 @@ fn say(context: &Context, answer: Option<Value>) -> Result<(), Fault> {
     answer.map_or(Ok(()), |answer| context.printer.object(&answer))
 }
 
-/// Lines of standard input.
-fn lines() -> mpsc::Receiver<String> {
+/// Lines of standard input, as bytes: one that is not text is answered like one that is not JSON.
+fn lines() -> mpsc::Receiver<Vec<u8>> {
     let (sender, lines) = mpsc::channel(WAITING_MAX);
     std::thread::spawn(move || {
         let read = std::io::stdin()
             .lock()
-            .lines()
+            .split(b'\n')
             .map_while(Result::ok)
-            .filter(|line| !line.trim().is_empty());
+            .filter(|line| !line.trim_ascii().is_empty());
         read.map(|line| sender.blocking_send(line)).take_while(Result::is_ok).for_each(drop);
     });
     lines
 }
 
 /// What is said to one message; nothing to one that wants no answer.
-async fn answer(client: &Client, line: &str) -> Option<Value> {
-    let Ok(message) = serde_json::from_str::<Value>(line) else {
-        return Some(refused(&Value::Null, NOT_JSON, "This line is not JSON."));
+async fn answer(client: &Client, line: &[u8]) -> Option<Value> {
+    let text = str::from_utf8(line).ok();
+    let Some((line, message)) =
+        text.and_then(|text| Some((text, serde_json::from_str(text).ok()?)))
+    else {
+        return Some(refused(&Value::Null, NOT_JSON, "This line is not JSON in UTF-8."));
     };
+    let message: Value = message;
     let id = message.get("id").filter(|_| message.get("method").is_some());
     match client.pass_on("/mcp", &headers(&message), line.to_owned()).await {
         Ok((status, text)) => match serde_json::from_str::<Value>(&text) {

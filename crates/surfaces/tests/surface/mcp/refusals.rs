@@ -341,3 +341,22 @@ async fn a_value_that_a_model_wrote_as_text_is_read() {
     let listed = call(&server, None, "list_sessions", json!({"ended": "true"})).await;
     assert_eq!(listed["sessions"], json!([]), "{listed}");
 }
+
+#[tokio::test]
+async fn a_message_that_is_repeated_with_its_key_is_said_once() {
+    let (server, _stage) = Server::with_terminals().await;
+    let thread = server.thread("mention_only").await;
+    let words = |message: &str, key: &str| json!({"thread": thread, "message": message, "from": "desk", "key": key});
+    let first = call(&server, None, "send_message", words("Hello.", "k-1")).await;
+    let again = call(&server, None, "send_message", words("Hello.", "k-1")).await;
+    assert_eq!(again["seq"], first["seq"], "{again}");
+    let second = call(&server, None, "send_message", words("Hello.", "k-2")).await;
+    assert_ne!(second["seq"], first["seq"], "{second}");
+    for (asked, code) in [
+        (words("Other words.", "k-1"), "idempotency_key_reused"),
+        (words("Hello.", "a b"), "bad_idempotency_key"),
+        (words("Hello.", ""), "bad_idempotency_key"),
+    ] {
+        assert_eq!(refused(&server, None, "send_message", asked).await, code);
+    }
+}
