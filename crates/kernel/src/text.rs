@@ -118,7 +118,7 @@ pub fn is_deceptive(c: char) -> bool {
 
 /// Characters that draw nothing, or begin a line, beside the deceptive ones: soft hyphens, fillers,
 /// selectors, Unicode's own separators.
-fn is_invisible(c: char) -> bool {
+pub(crate) fn is_invisible(c: char) -> bool {
     matches!(
         c,
         '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

@@ -289,6 +289,7 @@ fn the_kernel_is_pure() {
         "jiff",
         "strsim",
         "strum",
+        "pulldown-cmark",
         "unicode-normalization",
         "unicode-security",
         "unicode-segmentation",

@@ -1,102 +1,169 @@
-//! Finds code and quotes in a message, as Markdown has them.
+//! Finds the prose of a message: what CommonMark takes for neither code, HTML, a quote nor the
+//! target of a link.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 /// Spaces before a line that make it code.
 const INDENT: usize = 4;
-/// Shortest row of back-ticks or tildes that fences a block.
-const FENCE_MIN: usize = 3;
+/// Most marks of quotes and lists before a line; a message with more is read as plain text.
+const DEPTH_MAX: usize = 32;
 
-/// Reads the lines of a message in their order and tells which are code or a quote.
-#[derive(Debug, Default)]
-pub struct Blocks<'a> {
-    fence: Option<&'a str>,
+/// A stretch of prose within a paragraph, with the marks of emphasis in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Run {
+    /// Bytes of the message.
+    pub range: Range<usize>,
+    /// Places of the underscores that are marks of emphasis, in order.
+    pub marks: Vec<usize>,
+    /// Places of the signs before which a backslash stands, in order.
+    pub escaped: Vec<usize>,
 }
 
-impl<'a> Blocks<'a> {
-    /// True if the next line is prose: not of a fenced block, not a quote.
-    pub fn is_prose(&mut self, line: &'a str) -> bool {
-        match (self.fence, fence_of(line)) {
-            (None, Some(opened)) => self.fence = Some(opened),
-            (Some(open), _) if closes(open, line) => self.fence = None,
-            (None, None) => return !line.trim_start().starts_with('>'),
-            (Some(_), _) => {}
-        }
-        false
+impl Run {
+    /// Returns a run over all of a text.
+    pub fn whole(text: &str) -> Self {
+        Self { range: 0..text.len(), ..Self::default() }
     }
 }
 
-/// True if a line is indented so far that it is code, unless it goes on with a paragraph or a list.
-pub fn is_indented(line: &str) -> bool {
-    let indent = line.len() - line.trim_start_matches(' ').len();
-    indent >= INDENT || line.trim_start_matches(' ').starts_with('\t')
+/// Returns the runs of prose of a message in their order.
+pub fn prose(body: &str) -> Vec<Run> {
+    if body.lines().any(is_too_deep) {
+        return vec![Run::whole(body)];
+    }
+    let mut reader = Reader { body, runs: Vec::new(), hidden: 0, quotes: 0, line: Line::default() };
+    for (event, range) in Parser::new_ext(body, options()).into_offset_iter() {
+        reader.read(&event, range);
+    }
+    reader.runs
 }
 
-/// The row of back-ticks or tildes with which a line opens a block of code. Back-ticks that come
-/// again in the same line are code within the line.
-fn fence_of(line: &str) -> Option<&str> {
-    let line = line.trim_start();
-    let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let length = line.len() - line.trim_start_matches(mark).len();
-    let (row, info) = line.split_at(length);
-    (length >= FENCE_MIN && !(mark == '`' && info.contains('`'))).then_some(row)
-}
-
-/// A block ends with a row of the same mark that is at least as long, and nothing after it.
-fn closes(open: &str, line: &str) -> bool {
-    let row = line.trim();
-    row.starts_with(open) && row.trim_start_matches(&open[..1]).is_empty()
-}
-
-/// Returns the paragraphs of a message that are neither code nor quotes. Code within a paragraph is
-/// still in it ([`span`]).
-pub fn paragraphs(body: &str) -> Vec<&str> {
-    let (mut found, mut blocks) = (Vec::new(), Blocks::default());
-    let (mut open, mut at, mut in_list) = (None, 0, false);
-    for line in body.split_inclusive('\n') {
-        let (start, text) = (at, line.trim_end_matches(['\n', '\r']));
+/// Returns the lines of a message that consist of prose, without the space around them. A line that
+/// is indented like code is left out also if it goes on with a paragraph.
+pub fn prose_lines(body: &str) -> Vec<&str> {
+    let (runs, mut at, mut next) = (prose(body), 0, 0);
+    let is_prose = |line: &&str| -> bool {
+        let start = at + line.len() - line.trim_start().len();
         at += line.len();
-        let goes_on = open.is_some();
-        let code = is_indented(text) && !goes_on && !in_list;
-        let prose = blocks.is_prose(text) && !text.trim().is_empty() && !code;
-        let begins = begins_block(text);
-        if goes_on && (begins || !prose) {
-            found.extend(open.take().map(|from: usize| &body[from..start]));
+        while runs.get(next).is_some_and(|run| run.range.end <= start) {
+            next += 1;
         }
-        if prose {
-            in_list = begins || (in_list && (goes_on || is_indented(text)));
-            open = open.or(Some(start));
-        }
-    }
-    found.extend(open.map(|from| &body[from..]));
-    found
-}
-
-/// True if a line begins an item of a list or is a heading: code of the line before ends there.
-fn begins_block(line: &str) -> bool {
-    let line = line.trim_start();
-    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
-    let marked = if rest.len() < line.len() {
-        rest.strip_prefix(['.', ')'])
-    } else {
-        line.strip_prefix(['-', '*', '+'])
-            .or_else(|| line.starts_with('#').then(|| line.trim_start_matches('#')))
+        !is_indented(line) && runs.get(next).is_some_and(|run| run.range.start <= start)
     };
-    marked.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t']))
+    body.split_inclusive('\n').filter(is_prose).map(str::trim).collect()
 }
 
-/// Returns the bytes of code with its marks that begin with a back-tick; of the back-ticks alone,
-/// if no row of the same length closes them.
-pub fn span(rest: &str) -> usize {
-    let ticks = |text: &str| text.len() - text.trim_start_matches('`').len();
-    let open = ticks(rest);
-    let mut at = open;
-    while let Some(next) = rest[at..].find('`') {
-        let row = ticks(&rest[at + next..]);
-        at += next + row;
-        if row == open {
-            return at;
+fn is_indented(line: &str) -> bool {
+    let rest = line.trim_start_matches(' ');
+    line.len() - rest.len() >= INDENT || rest.starts_with('\t')
+}
+
+/// Reads what the page reads.
+fn options() -> Options {
+    Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS
+}
+
+fn is_too_deep(line: &str) -> bool {
+    let mut marks = block_marks(line).filter(|c| ">-*+.)".contains(*c));
+    marks.nth(DEPTH_MAX).is_some() && !is_rule(line)
+}
+
+/// Returns the marks of quotes and lists, with their space, with which a line begins.
+fn block_marks(line: &str) -> impl Iterator<Item = char> {
+    line.chars().take_while(|c| c.is_ascii_digit() || " \t>-*+.)".contains(*c))
+}
+
+/// True if a line consists of one mark: it is a rule and nests nothing.
+fn is_rule(line: &str) -> bool {
+    let mut marks = line.chars().filter(|c| !c.is_whitespace());
+    let first = marks.next();
+    first.is_some_and(|c| "-*".contains(c)) && marks.all(|c| Some(c) == first)
+}
+
+/// The line that is read.
+#[derive(Debug, Default)]
+struct Line {
+    /// Bytes of the message that were searched for its start.
+    seen: usize,
+    is_quoted: bool,
+}
+
+struct Reader<'a> {
+    body: &'a str,
+    runs: Vec<Run>,
+    /// Open blocks and links whose text is not prose.
+    hidden: usize,
+    quotes: usize,
+    line: Line,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, event: &Event<'_>, range: Range<usize>) {
+        match event {
+            Event::Start(tag) if hides(tag) => self.hidden += 1,
+            Event::Start(Tag::BlockQuote(_)) => self.quotes += 1,
+            Event::End(TagEnd::CodeBlock | TagEnd::HtmlBlock | TagEnd::Image) => self.hidden -= 1,
+            Event::End(TagEnd::BlockQuote(_)) => self.quotes -= 1,
+            Event::End(TagEnd::Link) if self.is_address(&range) => self.hidden -= 1,
+            Event::Text(_) if self.hidden == 0 && !self.is_quoted(range.start) => self.text(range),
+            _ => {}
         }
     }
-    open
+
+    /// True if a link consists of its address: `<https://x.y>`.
+    fn is_address(&self, range: &Range<usize>) -> bool {
+        self.body[range.clone()].starts_with('<')
+    }
+
+    /// True if the line of a place begins with the mark of a quote. A line that only goes on with a
+    /// quoted paragraph is an answer to it.
+    fn is_quoted(&mut self, at: usize) -> bool {
+        if self.quotes == 0 {
+            return false;
+        }
+        let (seen, is_first) = (self.line.seen, self.line.seen == 0);
+        let next = self.body[seen..at].rfind('\n').map(|end| seen + end + 1);
+        if let Some(start) = next.or(is_first.then_some(0)) {
+            self.line.is_quoted = block_marks(&self.body[start..]).any(|c| c == '>');
+        }
+        self.line.seen = at;
+        self.line.is_quoted
+    }
+
+    fn text(&mut self, range: Range<usize>) {
+        let bytes = self.body.as_bytes();
+        let is_escaped = range.start > 0 && bytes[range.start - 1] == b'\\';
+        let gap = self.runs.last().map(|run| run.range.end..range.start);
+        let goes_on = gap.clone().is_some_and(|gap| {
+            bytes[gap.clone()].iter().all(|b| b"*_~".contains(b)) || &bytes[gap] == b"\\"
+        });
+        if !goes_on {
+            self.runs.push(Run { range: range.clone(), ..Run::default() });
+        }
+        let lead = if goes_on { gap.unwrap_or_default() } else { self.delimiters(range.start) };
+        let Some(run) = self.runs.last_mut() else { return };
+        run.range.end = range.end;
+        run.marks.extend(lead.filter(|at| bytes[*at] == b'_'));
+        if is_escaped {
+            run.escaped.push(range.start);
+        }
+    }
+
+    /// Returns the marks of emphasis right before a place.
+    fn delimiters(&self, at: usize) -> Range<usize> {
+        let marks = self.body.as_bytes()[..at].iter().rev().take_while(|b| b"*_~".contains(b));
+        at - marks.count()..at
+    }
+}
+
+fn hides(tag: &Tag<'_>) -> bool {
+    match tag {
+        Tag::CodeBlock(_) | Tag::HtmlBlock | Tag::Image { .. } => true,
+        Tag::Link { link_type, .. } => matches!(link_type, LinkType::Autolink | LinkType::Email),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -104,37 +171,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paragraphs_are_what_markdown_takes_for_prose() {
+    fn prose_is_what_markdown_takes_for_it() {
         for (body, expected) in [
-            ("one\ntwo\n\nthree", vec!["one\ntwo\n", "three"]),
-            ("a\n```\ncode\n```\nb", vec!["a\n", "b"]),
+            ("one\ntwo\n\nthree", vec!["one", "two", "three"]),
+            ("a\n```\ncode\n```\nb", vec!["a", "b"]),
             ("```rust\ncode\n~~~\n`````\nb", vec!["b"]),
             ("````\n```\nstill\n````\nb", vec!["b"]),
             ("```\n``` not the end\n", vec![]),
-            ("```one line```\nb", vec!["```one line```\nb"]),
-            ("> quote\nb", vec!["b"]),
+            ("> quote\nb\n> c", vec!["b"]),
+            ("- > quote\n- b", vec!["b"]),
             ("    code\n\n\tcode\nb", vec!["b"]),
-            ("a\n    goes on", vec!["a\n    goes on"]),
-            ("- a\n\n    goes on", vec!["- a\n", "    goes on"]),
-            ("- a\n- b\n# c", vec!["- a\n", "- b\n", "# c"]),
-            ("1. a\n2) b\n3 c", vec!["1. a\n", "2) b\n3 c"]),
-            ("a\r\nb\r\n\r\nc", vec!["a\r\nb\r\n", "c"]),
+            ("- a\n\n    goes on", vec!["a", "goes on"]),
+            ("a `b` c", vec!["a ", " c"]),
+            ("*a* _b_", vec!["a* _b"]),
+            ("a <i title='b'>c</i>", vec!["a ", "c"]),
+            ("[a](b) ![c](d) <https://e.f>", vec!["a", " ", " "]),
+            ("a\r\nb\r\n\r\nc", vec!["a", "b", "c"]),
         ] {
-            assert_eq!(paragraphs(body), expected, "{body:?}");
+            let runs: Vec<_> = prose(body).into_iter().map(|run| &body[run.range]).collect();
+            assert_eq!(runs, expected, "{body:?}");
         }
     }
 
     #[test]
-    fn code_in_a_line_ends_with_a_row_of_the_same_length() {
-        for (rest, expected) in [
-            ("`a`b", 3),
-            ("``a`b``c", 7),
-            ("`a``b`c", 6),
-            ("```a\nb```c", 9),
-            ("`open", 1),
-            ("``a`", 2),
-        ] {
-            assert_eq!(span(rest), expected, "{rest:?}");
-        }
+    fn a_message_that_nests_too_deep_is_plain() {
+        let deep = format!("{}`a`", "> ".repeat(40));
+        assert_eq!(prose(&deep), [Run::whole(&deep)]);
+        assert_eq!(prose(&format!("{}\n`a`", "---".repeat(40))), []);
+    }
+
+    #[test]
+    fn prose_lines_stand_at_the_edge() {
+        assert_eq!(prose_lines("a\n    b\n> c\n```\nd\n```\n e "), ["a", "e"]);
     }
 }

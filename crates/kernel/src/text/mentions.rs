@@ -2,8 +2,14 @@
 
 use crate::model::ids::ParticipantId;
 use crate::model::participant::Participant;
-use crate::text::code;
-use crate::text::names::{BROADCAST, skeleton};
+use crate::text::code::{self, Run};
+use crate::text::names::skeleton;
+
+mod bearers;
+mod signs;
+
+use bearers::{Bearers, Rank};
+use signs::Sign;
 
 /// What the words of a message name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,12 +27,20 @@ pub struct Named {
 /// Resolves the mentions of a message against the invited. Presence never names anyone.
 /// (Ruling 15.)
 pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Named {
-    let mut found = Named::default();
-    if !body.contains('@') {
-        return found;
+    if !body.contains(signs::SIGNS) {
+        return Named::default();
     }
-    for tail in mention_tails(body) {
-        resolve(tail, invited, speaker, &mut found);
+    named_in(body, &code::prose(body), invited, speaker)
+}
+
+fn named_in(body: &str, runs: &[Run], invited: &[Participant], speaker: &ParticipantId) -> Named {
+    let (mut found, bearers) = (Named::default(), Bearers::of(invited));
+    let mut ended = None;
+    for sign in runs.iter().flat_map(|run| signs::signs(body, run)) {
+        if sign.joins.is_none() || sign.joins == ended {
+            let length = resolve(&sign, &bearers, speaker, &mut found);
+            ended = length.map(|length| sign.from + length);
+        }
     }
     found
 }
@@ -36,7 +50,7 @@ pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Na
 pub struct Meant {
     /// In the order in which they are named, once each.
     pub participants: Vec<ParticipantId>,
-    /// What stands where the names end.
+    /// The words behind the names.
     pub rest: String,
 }
 
@@ -53,14 +67,14 @@ pub enum Unclear {
 /// (Ruling 15.)
 ///
 /// # Errors
-/// [`Unclear`] where the words begin with no name, where a name is one of several people's, or
-/// where what follows an `@` is nobody.
+/// [`Unclear`] if the words begin without a name, if several bear a name, or if no participant
+/// bears what follows an `@`.
 pub fn meant(words: &str, invited: &[Participant]) -> Result<Meant, Unclear> {
     let mut participants: Vec<ParticipantId> = Vec::new();
-    let mut rest = words.trim();
+    let (mut rest, bearers) = (words.trim(), Bearers::of(invited));
     while !rest.is_empty() {
-        let tail = rest.strip_prefix('@').unwrap_or(rest);
-        let (ids, length) = match named_at(tail, invited) {
+        let tail = rest.strip_prefix(signs::SIGNS).unwrap_or(rest);
+        let (ids, length) = match named_at(tail, &bearers) {
             Some(found) => found?,
             None if participants.is_empty() || tail.len() < rest.len() => {
                 return Err(Unclear::Nobody(
@@ -71,80 +85,65 @@ pub fn meant(words: &str, invited: &[Participant]) -> Result<Meant, Unclear> {
         };
         participants
             .extend(ids.into_iter().filter(|id| !participants.contains(id)).collect::<Vec<_>>());
-        rest = tail[length..].trim_start_matches([',', ':']).trim_start();
+        rest = tail[length..].trim_start_matches([',', ':', '，', '：', '、']).trim_start();
     }
     Ok(Meant { participants, rest: rest.to_owned() })
 }
 
-/// Whom the name at the beginning means, and how long it is; nothing where no name stands.
+/// Returns the participants that the name at the beginning means, and its length, if one stands
+/// there.
 fn named_at(
-    tail: &str,
-    invited: &[Participant],
+    words: &str,
+    bearers: &Bearers<'_>,
 ) -> Option<Result<(Vec<ParticipantId>, usize), Unclear>> {
-    let ends = |length: usize| {
-        tail[length..].chars().next().is_none_or(|c| c.is_whitespace() || c == ',' || c == ':')
+    let ends = |_: char, rest: &str| {
+        rest.chars().next().is_none_or(|c| c.is_whitespace() || ",:，：、".contains(c))
     };
-    if let Some((length, whole)) =
-        longest_nickname(tail, invited).filter(|(length, _)| ends(*length))
-    {
-        return Some(Ok((vec![whole.id.clone()], length)));
+    let borne = bearers.longest(words, ends).filter(|borne| borne.rank != Rank::Broadcast)?;
+    if borne.is_shared() {
+        return Some(Err(Unclear::Several(words[..borne.length].to_owned(), borne.ids())));
     }
-    let word = word_of(tail);
-    if word.is_empty() || !ends(word.len()) {
-        return None;
-    }
-    let by_first_word: Vec<_> =
-        invited.iter().filter(|p| first_word_is(p, word)).map(|p| p.id.clone()).collect();
-    let ids = match by_first_word.len() {
-        0 => invited.iter().filter(|p| has_trait(p, word)).map(|p| p.id.clone()).collect(),
-        1 => by_first_word,
-        _ => return Some(Err(Unclear::Several(word.to_owned(), by_first_word))),
-    };
-    if ids.is_empty() { None } else { Some(Ok((ids, word.len()))) }
+    Some(Ok((borne.ids(), borne.length)))
 }
 
-fn resolve(tail: &str, invited: &[Participant], speaker: &ParticipantId, found: &mut Named) {
-    if let Some((_, whole)) = longest_nickname(tail, invited) {
-        return push(&whole.id, speaker, found);
+/// Reads the name after a sign and returns its length in bytes, if it is one of a participant.
+fn resolve(
+    sign: &Sign<'_>,
+    bearers: &Bearers<'_>,
+    speaker: &ParticipantId,
+    found: &mut Named,
+) -> Option<usize> {
+    let borne = bearers.longest(sign.words, |last, rest| sign.is_over(last, rest));
+    let spelled = borne.as_ref().is_some_and(|borne| sign.words[..borne.length].contains('/'));
+    if !spelled && signs::is_foreign(sign.words) {
+        return None;
     }
-    let word = word_of(tail);
-    if BROADCAST.contains(&word.to_lowercase().as_str()) {
+    let Some(borne) = borne else {
+        let word = signs::word_of(sign);
+        if found.unknown.is_none() && (1..=NAME_BYTES_MAX).contains(&word.len()) {
+            found.unknown = Some(word.to_owned());
+        }
+        return None;
+    };
+    let word = &sign.words[..borne.length];
+    if borne.rank == Rank::Broadcast {
         if !found.broadcast.iter().any(|seen| seen == word) {
             found.broadcast.push(word.to_owned());
         }
-        return;
-    }
-    if let Some(exact) = invited.iter().find(|p| p.id.as_str().eq_ignore_ascii_case(word)) {
-        return push(&exact.id, speaker, found);
-    }
-    let by_first_word: Vec<_> =
-        invited.iter().filter(|p| first_word_is(p, word)).map(|p| p.id.clone()).collect();
-    match by_first_word.as_slice() {
-        [] => {}
-        [one] => return push(one, speaker, found),
-        _ => {
-            if !found.ambiguous.iter().any(|(seen, _)| seen.eq_ignore_ascii_case(word)) {
-                found.ambiguous.push((word.to_owned(), by_first_word));
-            }
-            return;
+    } else if borne.is_shared() {
+        if !found.ambiguous.iter().any(|(seen, _)| bearers::fold(seen) == bearers::fold(word)) {
+            found.ambiguous.push((word.to_owned(), borne.ids()));
         }
+    } else {
+        borne.bearers.iter().for_each(|bearer| push(&bearer.id, speaker, found));
     }
-    let mut bearers = invited.iter().filter(|p| has_trait(p, word)).peekable();
-    if bearers.peek().is_none() && found.unknown.is_none() && is_a_name(word) {
-        found.unknown = Some(word.to_owned());
-    }
-    bearers.for_each(|bearer| push(&bearer.id, speaker, found));
+    Some(borne.length)
 }
 
 /// Longest word that is taken for a name, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 /// Most signs that are looked at for a name in code.
 const CODE_NAMES_MAX: usize = 64;
-
-/// True if a word after an `@` may have been meant as a name: `@types/node` is a package.
-fn is_a_name(word: &str) -> bool {
-    (1..=NAME_BYTES_MAX).contains(&word.len()) && !word.contains('/')
-}
 
 /// Finds the participant that a wrong name may have meant: the one with the fewest letters to
 /// change, at most a third of them, or the one whose name goes on with it.
@@ -205,13 +204,9 @@ pub fn named_in_code(
     invited: &[Participant],
     speaker: &ParticipantId,
 ) -> Option<ParticipantId> {
-    let begins = |at: &usize| {
-        let before = body[..*at].chars().next_back();
-        before.is_none_or(|b| !(is_word_char(b) || ".+-/@".contains(b)))
-    };
-    let signs = body.match_indices('@').map(|(at, _)| at).take(CODE_NAMES_MAX).filter(begins);
-    let mut found = Named::default();
-    signs.for_each(|at| resolve(&body[at + 1..], invited, speaker, &mut found));
+    let end = body.match_indices('@').map(|(at, _)| at).nth(CODE_NAMES_MAX);
+    let body = &body[..end.unwrap_or(body.len())];
+    let found = named_in(body, &[Run::whole(body)], invited, speaker);
     let is_agent =
         |id: &ParticipantId| invited.iter().any(|one| one.id == *id && one.takes_turns());
     found.participants.into_iter().find(is_agent)
@@ -223,100 +218,6 @@ fn push(id: &ParticipantId, speaker: &ParticipantId, found: &mut Named) {
     }
 }
 
-/// The participant whose id or whole nickname stands here, and how much of the words that is; the
-/// longest wins, an id before a nickname of the same length.
-fn longest_nickname<'a>(
-    tail: &str,
-    invited: &'a [Participant],
-) -> Option<(usize, &'a Participant)> {
-    let mut best: Option<(usize, &Participant)> = None;
-    for participant in invited {
-        let names = [Some(participant.id.as_str()), participant.profile.nickname.as_deref()];
-        for length in names.into_iter().flatten().filter_map(|name| word_at_start(tail, name)) {
-            if best.is_none_or(|(longest, _)| length > longest) {
-                best = Some((length, participant));
-            }
-        }
-    }
-    best
-}
-
-/// How much of the words a name is that they begin with.
-fn word_at_start(tail: &str, name: &str) -> Option<usize> {
-    let mut rest = tail.chars();
-    let same = name.chars().all(|expected| {
-        rest.next().is_some_and(|c| c == expected || c.to_lowercase().eq(expected.to_lowercase()))
-    });
-    let rest = rest.as_str();
-    // Ids go on after dots and dashes; a sentence does not go on without a space.
-    let is_word = same && !rest.trim_start_matches(['.', ':', '-']).starts_with(is_word_char);
-    is_word.then(|| tail.len() - rest.len())
-}
-
-fn first_word_is(participant: &Participant, word: &str) -> bool {
-    let nickname = participant.profile.nickname.as_deref().unwrap_or_default();
-    nickname
-        .split(' ')
-        .next()
-        .is_some_and(|first| !first.is_empty() && first.to_lowercase() == word.to_lowercase())
-}
-
-fn has_trait(participant: &Participant, word: &str) -> bool {
-    let profile = &participant.profile;
-    let traits = profile.roles().iter().chain(&profile.client).chain(&profile.model);
-    traits.into_iter().any(|given| given.to_lowercase() == word.to_lowercase())
-}
-
-fn is_word_char(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-/// The word a mention consists of: letters, digits and `_ . : - /` inside, no punctuation at its
-/// end.
-fn word_of(tail: &str) -> &str {
-    let end = tail.find(|c: char| !(is_word_char(c) || ".:-/".contains(c))).unwrap_or(tail.len());
-    tail[..end].trim_end_matches(['.', ':', '-', '/'])
-}
-
-/// What follows each `@` that can begin a mention: not inside code, quotes, URLs and mail
-/// addresses.
-fn mention_tails(body: &str) -> Vec<&str> {
-    let mut tails = Vec::new();
-    for paragraph in code::paragraphs(body) {
-        tails_of(paragraph, &mut tails);
-    }
-    tails
-}
-
-fn tails_of<'a>(paragraph: &'a str, tails: &mut Vec<&'a str>) {
-    let mut rest = paragraph;
-    let mut before: Option<char> = None;
-    while let Some(c) = rest.chars().next() {
-        if c == '`' && before != Some('\\') {
-            rest = &rest[code::span(rest)..];
-            before = Some('`');
-            continue;
-        }
-        let begins_token = before.is_none_or(char::is_whitespace);
-        if begins_token && is_url(rest) {
-            let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
-            rest = &rest[end..];
-            before = Some('/');
-            continue;
-        }
-        if c == '@' && before.is_none_or(|b| !(is_word_char(b) || ".+-/@".contains(b))) {
-            tails.push(&rest[1..]);
-        }
-        before = Some(c);
-        rest = &rest[c.len_utf8()..];
-    }
-}
-
-fn is_url(rest: &str) -> bool {
-    let token = rest.split_whitespace().next().unwrap_or_default();
-    token.contains("://") || token.starts_with("www.") || token.starts_with("mailto:")
-}
-
 #[cfg(test)]
 mod tests {
     use moothall_testkit::fuzz;
@@ -325,6 +226,7 @@ mod tests {
     use crate::model::ids::Seq;
     use crate::model::participant::{AgentFacts, Kind, Profile};
     use crate::model::time::Timestamp;
+    use crate::text::names::BROADCAST;
 
     fn who(id: &str, nickname: Option<&str>, role: &str) -> Participant {
         Participant {
@@ -417,6 +319,132 @@ mod tests {
     }
 
     #[test]
+    fn names_need_no_space_in_scripts_without_capitals() {
+        for body in [
+            "交给@bob处理",
+            "交给@bob：看",
+            "第2步@bob",
+            "@bobさん、お願い",
+            "これは@bobに",
+            "@bob님 부탁",
+            "그리고@bob에게",
+            "ให้@bobดู",
+            "ل@bob",
+            "ל@bob",
+            "@bobको बताओ",
+            "①@bob",
+            "@bob:看看",
+            "Done.@bob please",
+            "great--@bob look",
+            "@bob...look",
+            "👍@bob👍",
+        ] {
+            assert_eq!(names(body), ["b-2"], "{body:?}");
+        }
+        for body in ["josé@bob", "jose\u{301}@bob", "мир@bob", "3@bob", "@bobу", "ｍｅ＠ｂｏｂ"]
+        {
+            assert!(names(body).is_empty(), "{body:?}");
+        }
+    }
+
+    #[test]
+    fn names_in_any_script_end_where_their_word_ends() {
+        let words = ["小明", "민수", "דן", "राम", "สมชาย", "علي", "ボブ", "Zoë", "🦊", "ﾊﾅ"];
+        let invited: Vec<_> =
+            words.iter().enumerate().map(|(n, w)| who(&format!("n{n}"), Some(w), "x")).collect();
+        let of = |body: &str| {
+            let found = named(body, &invited, &"u".into()).participants;
+            found
+                .iter()
+                .map(|id| words[id.as_str()[1..].parse::<usize>().unwrap()])
+                .collect::<Vec<_>>()
+        };
+        for (body, expected) in [
+            ("请@小明处理一下", vec!["小明"]),
+            ("@小明2点开会", vec!["小明"]),
+            ("@민수님이 @민수에게", vec!["민수"]),
+            ("@민수", vec!["민수"]),
+            ("@민수정", vec![]),
+            ("ו@דן, בוא", vec!["דן"]),
+            ("@דנה", vec![]),
+            ("@राम को", vec!["राम"]),
+            ("@रामू", vec![]),
+            ("ให้@สมชายทำ", vec!["สมชาย"]),
+            ("@علي، تعال", vec!["علي"]),
+            ("@علياء", vec![]),
+            ("@ボブさん @ﾎﾞﾌﾞ", vec!["ボブ"]),
+            ("@Zoe\u{308}! ＠ＺＯＥ\u{308}", vec!["Zoë"]),
+            ("@zoe", vec![]),
+            ("@🦊\u{fe0f}hi", vec!["🦊"]),
+            ("@ハナです", vec!["ﾊﾅ"]),
+        ] {
+            assert_eq!(of(body), expected, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn names_count_whatever_dresses_them() {
+        for body in [
+            "＠ｂｏｂ",
+            "﹫bob",
+            "_@bob_",
+            "*@bob*, __@bob__",
+            "~~@bob~~",
+            "_@bob's idea_",
+            "[@bob](https://x.y)",
+            "[@bob][1]\n\n[1]: https://x.y",
+            "| a |\n|---|\n| @bob |",
+            "# @bob",
+            "<b>@bob</b>",
+            "<@bob>",
+            "\u{2068}@bob\u{2069}",
+            "@\u{2068}bob\u{2069}",
+            "@b\\-2",
+        ] {
+            assert_eq!(names(body), ["b-2"], "{body:?}");
+        }
+        for body in ["@bob/@planner", "@bob@planner", "@bob+@planner", "**@bob**/_@planner_"] {
+            assert_eq!(names(body), ["b-2", "a1"], "{body:?}");
+        }
+    }
+
+    #[test]
+    fn packages_addresses_and_hidden_words_name_nobody() {
+        for body in [
+            "npm i -g @bob/codex",
+            "import x from '@bob/genai'",
+            "jsr:@bob/path",
+            "@bob/*",
+            "@bob/codex@latest",
+            "node_modules/@bob",
+            "bob@bob",
+            "pkg@b-2",
+            "@bob@mastodon.social",
+            "@bob:matrix.org",
+            "@bob:matrix.org:8448",
+            "@bob.bsky.social",
+            "t.me/@bob",
+            "<bob@bob.org> <https://x.y/@bob>",
+            "[x](https://x.y/@bob)",
+            "[x]: /@bob",
+            "![@bob](x.png)",
+            "\\@bob",
+            "<!-- @bob -->",
+            "a <!-- @bob --> b",
+            "<a title=\"@bob\">x</a>",
+            "<pre>\n@bob\n</pre>",
+            "- a\n\n      @bob",
+            "> ```\n> @bob\n> ```",
+            "- ```\n  @bob\n  ```",
+            "````\n```\n@bob\n```\n````",
+            "~~~~\n@bob\n~~~",
+        ] {
+            assert!(names(body).is_empty(), "{body:?}");
+            assert_eq!(named(body, &[], &"x".into()).participants, [], "{body:?}");
+        }
+    }
+
+    #[test]
     fn broadcast_and_shared_names_are_told_apart() {
         let invited = [who("a1", Some("Ann Lee"), "x"), who("a2", Some("Ann Bo"), "x")];
         let found = named("@Ann and @all and @here", &invited, &"u".into());
@@ -498,7 +526,8 @@ mod tests {
                 "{:?}",
                 found.ambiguous
             );
-            let quoted: String = body.lines().map(|line| format!("> {line}\n")).collect();
+            let quoted: String =
+                body.split(['\n', '\r']).map(|line| format!("> {line}\n")).collect();
             assert_eq!(
                 named(&quoted, &invited, &speaker),
                 Named::default(),

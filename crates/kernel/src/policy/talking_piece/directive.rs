@@ -2,7 +2,7 @@
 
 use crate::model::ids::ParticipantId;
 use crate::model::participant::Participant;
-use crate::text::code::{Blocks, is_indented};
+use crate::text::code;
 
 /// What stands before the name of whoever shall have the piece.
 const PREFIXES: [&str; 3] = ["i pass the piece to ", "i pass to ", "passing to "];
@@ -19,13 +19,8 @@ pub(super) enum Directive {
 /// The last pass directive: a line of its own, outside code and quotes, naming somebody who is
 /// here.
 pub(super) fn directive(body: &str, circle: &[Participant]) -> Option<Directive> {
-    let (mut blocks, mut found) = (Blocks::default(), None);
-    for line in body.lines() {
-        if blocks.is_prose(line) && !is_indented(line) {
-            found = directive_of_line(line.trim(), circle).or(found);
-        }
-    }
-    found
+    let mut lines = code::prose_lines(body).into_iter().rev();
+    lines.find_map(|line| directive_of_line(line, circle))
 }
 
 fn directive_of_line(line: &str, circle: &[Participant]) -> Option<Directive> {

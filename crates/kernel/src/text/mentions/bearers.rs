@@ -1,0 +1,253 @@
+//! Finds the bearers of a name that stands in words, and its end.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::model::ids::ParticipantId;
+use crate::model::participant::Participant;
+use crate::text::names::BROADCAST;
+use crate::text::{is_deceptive, is_invisible};
+
+/// The kind of a name for its bearer; the first wins if two are written alike. (Ruling 15.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Rank {
+    Id,
+    Nickname,
+    Broadcast,
+    FirstWord,
+    Trait,
+}
+
+#[derive(Debug)]
+struct Name<'a> {
+    folded: String,
+    rank: Rank,
+    bearer: Option<&'a Participant>,
+}
+
+/// The names of all who are invited, in the order of their folded letters.
+#[derive(Debug)]
+pub(super) struct Bearers<'a>(Vec<Name<'a>>);
+
+/// The bearers of a name that stands in words.
+#[derive(Debug)]
+pub(super) struct Borne<'a> {
+    /// Bytes of the words.
+    pub(super) length: usize,
+    pub(super) rank: Rank,
+    /// In the order of their invitation, once each.
+    pub(super) bearers: Vec<&'a Participant>,
+}
+
+impl<'a> Bearers<'a> {
+    pub(super) fn of(invited: &'a [Participant]) -> Self {
+        let mut names: Vec<Name<'a>> = invited.iter().flat_map(names_of).collect();
+        names.extend(BROADCAST.map(|word| Name {
+            folded: word.into(),
+            rank: Rank::Broadcast,
+            bearer: None,
+        }));
+        names.retain(|name| !name.folded.is_empty());
+        names.sort_by(|one, other| (&one.folded, one.rank).cmp(&(&other.folded, other.rank)));
+        Self(names)
+    }
+
+    /// Finds the longest name with which some words begin and after which `is_over` is true of its
+    /// last character and of what follows.
+    pub(super) fn longest(
+        &self,
+        words: &str,
+        is_over: impl Fn(char, &str) -> bool,
+    ) -> Option<Borne<'a>> {
+        let (mut folded, mut at, mut last) = (String::new(), 0, ' ');
+        let mut best = None;
+        while let Some(cluster) = cluster_of(&words[at..]) {
+            at += cluster.len();
+            fold_into(cluster, &mut folded);
+            last = cluster.chars().find(|c| !is_joined(*c)).unwrap_or(last);
+            let from = self.0.partition_point(|name| name.folded.as_str() < folded.as_str());
+            let Some(first) = self.0[from..].first() else { break };
+            if !first.folded.starts_with(&folded) {
+                break;
+            }
+            if first.folded == folded && is_over(last, &words[at..]) {
+                best = Some((at, from));
+            }
+        }
+        best.map(|(length, from)| self.borne(length, from))
+    }
+
+    fn borne(&self, length: usize, from: usize) -> Borne<'a> {
+        let Name { folded, rank, .. } = &self.0[from];
+        let alike = self.0[from..].iter();
+        let alike = alike.take_while(|name| name.folded == *folded && name.rank == *rank);
+        let mut bearers: Vec<&Participant> = Vec::new();
+        for bearer in alike.filter_map(|name| name.bearer) {
+            if !bearers.iter().any(|seen| seen.id == bearer.id) {
+                bearers.push(bearer);
+            }
+        }
+        Borne { length, rank: *rank, bearers }
+    }
+}
+
+impl Borne<'_> {
+    pub(super) fn ids(&self) -> Vec<ParticipantId> {
+        self.bearers.iter().map(|bearer| bearer.id.clone()).collect()
+    }
+
+    /// True if several bear a name that only one may be meant by.
+    pub(super) fn is_shared(&self) -> bool {
+        self.rank != Rank::Trait && self.bearers.len() > 1
+    }
+}
+
+fn names_of(bearer: &Participant) -> impl Iterator<Item = Name<'_>> {
+    let profile = &bearer.profile;
+    let nickname = profile.nickname.as_deref();
+    let first = nickname.and_then(|name| name.split(' ').next());
+    let single = [
+        (Rank::Id, Some(bearer.id.as_str())),
+        (Rank::Nickname, nickname),
+        (Rank::FirstWord, first.filter(|first| nickname != Some(first))),
+    ];
+    let single = single.into_iter().filter_map(|(rank, name)| Some((rank, name?)));
+    let traits = profile.roles().iter().chain(&profile.client).chain(&profile.model);
+    let traits = traits.map(|name| (Rank::Trait, name.as_str()));
+    let named = |(rank, name)| Name { folded: fold(name), rank, bearer: Some(bearer) };
+    single.chain(traits).map(named)
+}
+
+/// Returns a name without what does not tell it from others: case, width, form of composition and
+/// characters that draw nothing.
+pub(super) fn fold(name: &str) -> String {
+    let (mut folded, mut rest) = (String::new(), name);
+    while let Some(cluster) = cluster_of(rest) {
+        fold_into(cluster, &mut folded);
+        rest = &rest[cluster.len()..];
+    }
+    folded
+}
+
+fn fold_into(cluster: &str, folded: &mut String) {
+    if let [one] = cluster.as_bytes() {
+        return folded.push(char::from(one.to_ascii_lowercase()));
+    }
+    let seen = cluster.strip_prefix('\\').unwrap_or(cluster).chars().filter(|c| !is_joined(*c));
+    let small = seen.nfkc().flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    folded.extend(small.nfkc());
+}
+
+/// True if a character draws nothing by itself, so that it may stand in a name or not.
+fn is_joined(c: char) -> bool {
+    is_deceptive(c) || is_invisible(c)
+}
+
+/// Returns what a reader takes for the first letter: with its marks, and with the backslash that
+/// keeps Markdown from reading it.
+fn cluster_of(words: &str) -> Option<&str> {
+    let bytes = words.as_bytes();
+    let plain = |at: usize| bytes.get(at).is_none_or(u8::is_ascii);
+    match bytes {
+        [] => None,
+        [b'\\', next, ..] if next.is_ascii_punctuation() && plain(2) => Some(&words[..2]),
+        [first, ..] if first.is_ascii() && plain(1) => Some(&words[..1]),
+        _ => words.graphemes(true).next(),
+    }
+}
+
+/// Particles that Korean puts behind a name without a space, the longest first if one begins
+/// with another.
+const PARTICLES: [&str; 40] = [
+    "에게서",
+    "에게",
+    "한테서",
+    "한테",
+    "께서",
+    "께",
+    "이랑",
+    "이라고",
+    "라고",
+    "이라는",
+    "라는",
+    "이나",
+    "이고",
+    "이면",
+    "이야",
+    "이요",
+    "으로",
+    "로",
+    "까지",
+    "부터",
+    "처럼",
+    "보다",
+    "만",
+    "도",
+    "은",
+    "는",
+    "이",
+    "가",
+    "을",
+    "를",
+    "의",
+    "와",
+    "과",
+    "랑",
+    "하고",
+    "야",
+    "아",
+    "요",
+    "나",
+    "에",
+];
+/// Words that Korean puts between a name and its particle.
+const HONORIFICS: [&str; 4] = ["선생님", "님", "씨", "들"];
+/// Longest particle with what may stand before it, in characters.
+const PARTICLE_CHARS_MAX: usize = 8;
+
+/// True if a word that ends with `last` is over before `rest`. (Ruling 15.)
+///
+/// Letters of two kinds of script do not make one word: `bob님`, `bob处理`. A sign that joins parts
+/// of ids goes on with the word only before a letter that ids have.
+pub(super) fn is_over(last: char, rest: &str) -> bool {
+    let mut following = rest.chars();
+    let Some(next) = following.next() else { return true };
+    if ".:-".contains(next) {
+        return !following.next().is_some_and(is_plain);
+    }
+    !is_word(next) || !is_word(last) || !are_joined(last, next, rest)
+}
+
+fn are_joined(last: char, next: char, rest: &str) -> bool {
+    match (is_plain(last), is_plain(next)) {
+        (true, true) => true,
+        (true, false) => is_combining_mark(next),
+        (false, _) if is_hangul(last) && is_hangul(next) => !is_particle(rest),
+        (false, true) if next.is_alphabetic() => false,
+        (false, _) => String::from_iter([last, next]).split_word_bounds().nth(1).is_none(),
+    }
+}
+
+/// True if a character belongs to words: a letter with or without case, a digit, a mark, `_`.
+pub(super) fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || is_combining_mark(c)
+}
+
+/// True if a character belongs to ids and mail addresses as they are written everywhere: a letter
+/// of a script with capitals, a digit, `_`. Such scripts separate words by spaces.
+pub(super) fn is_plain(c: char) -> bool {
+    let is_digit = c.is_ascii_digit() || ('\u{ff10}'..='\u{ff19}').contains(&c);
+    is_digit || c == '_' || c.is_lowercase() || c.is_uppercase()
+}
+
+fn is_hangul(c: char) -> bool {
+    matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}')
+}
+
+fn is_particle(rest: &str) -> bool {
+    let letters = rest.chars().take(3 * PARTICLE_CHARS_MAX).nfc().take_while(|c| is_hangul(*c));
+    let run: String = letters.collect();
+    let bare = HONORIFICS.iter().find_map(|word| run.strip_prefix(word)).unwrap_or(&run);
+    bare.is_empty() || PARTICLES.contains(&bare) || PARTICLES.contains(&run.as_str())
+}

@@ -1,0 +1,135 @@
+//! Finds the signs in words at which a mention may stand.
+
+use crate::text::code::Run;
+use crate::text::mentions::bearers::{is_over, is_plain, is_word};
+use unicode_normalization::char::is_combining_mark;
+
+/// The signs that begin a mention: the plain one, the wide one and the small one.
+pub(super) const SIGNS: [char; 3] = ['@', '\u{ff20}', '\u{fe6b}'];
+/// Most characters that are looked at before a sign.
+const BEFORE_MAX: usize = 64;
+
+/// A sign after which a name may stand.
+#[derive(Debug)]
+pub(super) struct Sign<'a> {
+    /// The place of its name in the message, in bytes.
+    pub(super) from: usize,
+    /// Words from there to the end of the prose.
+    pub(super) words: &'a str,
+    /// Place at which another mention has to end for this one to count.
+    pub(super) joins: Option<usize>,
+    run: &'a Run,
+}
+
+impl Sign<'_> {
+    /// True if a word that ends with `last` is over before `rest`, the rest of these words.
+    pub(super) fn is_over(&self, last: char, rest: &str) -> bool {
+        let at = self.from + self.words.len() - rest.len();
+        self.run.marks.binary_search(&at).is_ok() || is_over(last, rest)
+    }
+}
+
+/// Returns the signs of a run of prose in their order.
+pub(super) fn signs<'a>(body: &'a str, run: &'a Run) -> Vec<Sign<'a>> {
+    let (mut found, mut address) = (Vec::new(), false);
+    let words = &body[run.range.clone()];
+    let mut begins = true;
+    for (offset, c) in words.char_indices() {
+        let at = run.range.start + offset;
+        if ends_address(c) {
+            address = false;
+        } else if SIGNS.contains(&c) && !address {
+            found.extend(sign(body, run, at, c));
+        } else if !address && (c == ':' || begins) {
+            address = is_address(&words[offset..], c, begins);
+        }
+        begins = !is_word(c);
+    }
+    found
+}
+
+fn ends_address(c: char) -> bool {
+    c.is_whitespace() || "<>\"，。、）」』】；".contains(c)
+}
+
+/// True if an address begins here, or its scheme ends.
+fn is_address(words: &str, c: char, begins: bool) -> bool {
+    (c == ':' && words.starts_with("://"))
+        || (begins && (words.starts_with("www.") || words.starts_with("mailto:")))
+}
+
+fn sign<'a>(body: &'a str, run: &'a Run, at: usize, c: char) -> Option<Sign<'a>> {
+    if run.escaped.binary_search(&at).is_ok() {
+        return None;
+    }
+    let joins = joins(body, run, at)?;
+    let from = at + c.len_utf8();
+    let words = &body[from..run.range.end];
+    let shown = words.trim_start_matches(is_isolate);
+    let from = from + words.len() - shown.len();
+    Some(Sign { from, words: shown, joins, run })
+}
+
+/// True if a character only tells the direction of what follows: some programs wrap names in them.
+fn is_isolate(c: char) -> bool {
+    matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// Reads what stands before a sign: nothing if no mention can begin there, else the place at which
+/// another mention has to end, if one has to.
+fn joins(body: &str, run: &Run, at: usize) -> Option<Option<usize>> {
+    let mut before =
+        body[..at].char_indices().rev().take(BEFORE_MAX).skip_while(is_mark).peekable();
+    let Some(&(place, last)) = before.peek() else { return Some(None) };
+    if run.marks.binary_search(&place).is_ok() {
+        return Some(None);
+    }
+    match last {
+        last if SIGNS.contains(&last) => None,
+        '/' => Some(Some(place)),
+        '_' | '+' | '-' => {
+            let dash = body[..at].ends_with("--");
+            let mut rest = before.skip_while(|(_, c)| "_+-".contains(*c));
+            let is_address = rest.next().is_some_and(|(_, c)| is_plain(c) || c == '.');
+            Some((is_address && !dash).then_some(place))
+        }
+        last if is_plain(last) => Some(Some(at)),
+        _ => Some(None),
+    }
+}
+
+fn is_mark((_, c): &(usize, char)) -> bool {
+    is_combining_mark(*c)
+}
+
+/// True if a package, a path or an address of another system follows a sign:
+/// `openai/codex`, `bob@mastodon.social`, `bob:matrix.org`.
+pub(super) fn is_foreign(words: &str) -> bool {
+    let end = words.find(|c: char| !(is_plain(c) || ".:-/@".contains(c))).unwrap_or(words.len());
+    let token = words[..end].trim_end_matches(['.', ':', '-', '@']);
+    let star = words[end..].starts_with(['*', '~']) && words[..end].ends_with('/');
+    let path = token.split_once('/').is_some_and(|(name, rest)| {
+        !name.is_empty() && (star || rest.starts_with(|c| is_plain(c) || ".-".contains(c)))
+    });
+    let host = token.split_once(['@', ':']).map(|(_, host)| host);
+    let is_host = host.is_some_and(|host| {
+        host.split(['/', '@', ':']).next().is_some_and(|host| host.contains('.'))
+    });
+    path || is_host
+}
+
+/// Returns the word that stands in place of a name, without the punctuation at its end.
+pub(super) fn word_of<'a>(sign: &Sign<'a>) -> &'a str {
+    let words = sign.words;
+    let (mut end, mut last) = (0, None);
+    for (at, c) in words.char_indices() {
+        let rest = &words[at..];
+        let goes_on = last.map_or(is_word(c), |last| !sign.is_over(last, rest));
+        if !goes_on {
+            break;
+        }
+        end = at + c.len_utf8();
+        last = if is_combining_mark(c) { last } else { Some(if is_word(c) { c } else { '_' }) };
+    }
+    words[..end].trim_end_matches(['.', ':', '-'])
+}
