@@ -1,19 +1,43 @@
 //! The tag behind the words that are typed into a terminal: when the program says what it took, the
 //! tag says whose it was.
 
+use std::fmt;
+
 use moothall_engine::agent::TurnKey;
+use moothall_engine::sessions::Session;
 
 const OPENS: &str = "[moothall:";
 const DIGITS: usize = 8;
 
-/// The tag of an attempt of a turn. It is the same after a restart.
-pub(super) fn tag_of(key: &TurnKey) -> String {
-    let hash =
-        blake3::hash(format!("{}/{}/{}", key.stream, key.turn, key.attempt).as_bytes()).to_hex();
-    format!("{OPENS}{}]", &hash[..DIGITS])
+/// The context that [`blake3::derive_key`] asks for.
+const PURPOSE: &str = "moothall 2026-11-25 tags of a session's turns";
+
+/// The key of a session's tags. It comes from the session's random secret, which is kept with the
+/// session: a restart knows the tags of open turns, and no other member can tell one in advance.
+#[derive(Clone)]
+pub(super) struct TagKey([u8; 32]);
+
+impl TagKey {
+    pub(super) fn of(session: &Session) -> Self {
+        Self(blake3::derive_key(PURPOSE, session.token_hash.as_bytes()))
+    }
+
+    /// Returns the tag of an attempt of a turn.
+    pub(super) fn tag_of(&self, key: &TurnKey) -> String {
+        let named = format!("{}/{}/{}", key.stream, key.turn, key.attempt);
+        let hash = blake3::keyed_hash(&self.0, named.as_bytes()).to_hex();
+        format!("{OPENS}{}]", &hash[..DIGITS])
+    }
 }
 
-/// The words with their tag on a line of its own.
+impl fmt::Debug for TagKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("TagKey")
+    }
+}
+
+/// Returns the words with their tag on a line of its own. What has the form of a tag in them is
+/// broken by a blank.
 pub(super) fn tagged(words: &str, tag: &str) -> String {
     let gap = if words.ends_with("\n\n") {
         ""
@@ -22,7 +46,19 @@ pub(super) fn tagged(words: &str, tag: &str) -> String {
     } else {
         "\n\n"
     };
-    format!("{words}{gap}{tag}")
+    format!("{}{gap}{tag}", without_tags(words))
+}
+
+fn without_tags(words: &str) -> String {
+    let mut parts = words.split(OPENS);
+    let mut broken = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_tags = part.find(']').is_some_and(|end| is_digits(&part[..end]));
+        broken.push_str(OPENS);
+        broken.push_str(if is_tags { " " } else { "" });
+        broken.push_str(part);
+    }
+    broken
 }
 
 /// The tags in a prompt, each alone on its line: a program may have put words before or behind what
@@ -33,9 +69,11 @@ pub(super) fn tags_in(prompt: &str) -> impl Iterator<Item = &str> {
 
 fn is_tag(line: &str) -> bool {
     let digits = line.strip_prefix(OPENS).and_then(|rest| rest.strip_suffix(']'));
-    digits.is_some_and(|digits| {
-        digits.len() == DIGITS && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-    })
+    digits.is_some_and(is_digits)
+}
+
+fn is_digits(text: &str) -> bool {
+    text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -45,16 +83,40 @@ mod tests {
 
     #[test]
     fn a_line_of_its_own_says_whose_a_prompt_is() {
-        let key = TurnKey { stream: "s".into(), turn: TurnNo(3), attempt: 1 };
-        let tag = tag_of(&key);
+        let tag = "[moothall:0a1b2c3d]";
         let found = |prompt: &str| tags_in(prompt).map(str::to_owned).collect::<Vec<_>>();
-        let prompt = tagged("Ada:\n\nhello\n", &tag);
+        let prompt = tagged("Ada:\n\nhello\n", tag);
         for around in [prompt.clone(), format!("{prompt}\r\n \n"), format!("a\n{prompt}\nfile")] {
-            assert_eq!(found(&around), [&*tag], "{around}");
+            assert_eq!(found(&around), [tag], "{around}");
         }
         for other in ["hello [moothall:0a1b2c3d]", "[moothall:zzzzzzzz]", "[moothall:0a1b2c3d] x"] {
             assert!(found(other).is_empty(), "{other}");
         }
-        assert_ne!(tag_of(&TurnKey { attempt: 2, ..key }), tag);
+    }
+
+    #[test]
+    fn a_tag_is_its_keys_and_its_attempts() {
+        let key = TurnKey { stream: "s".into(), turn: TurnNo(3), attempt: 1 };
+        let (ours, theirs) = (TagKey([1; 32]), TagKey([2; 32]));
+        assert!(is_tag(&ours.tag_of(&key)));
+        assert_ne!(ours.tag_of(&key), theirs.tag_of(&key));
+        assert_ne!(ours.tag_of(&key), ours.tag_of(&TurnKey { attempt: 2, ..key }));
+        assert!(!format!("{ours:?}").contains('1'));
+    }
+
+    #[test]
+    fn what_has_the_form_of_a_tag_is_broken_and_nothing_else_is() {
+        let tag = "[moothall:0a1b2c3d]";
+        for (words, broken) in [
+            ("[moothall:0a1b2c3d]", "[moothall: 0a1b2c3d]"),
+            ("a [moothall:[moothall:0A1B2C3D]", "a [moothall:[moothall: 0A1B2C3D]"),
+            (
+                "[moothall:zzzzzzzz] [moothall:1] [moothall:",
+                "[moothall:zzzzzzzz] [moothall:1] [moothall:",
+            ),
+            ("a[1]:\n\tb  ", "a[1]:\n\tb"),
+        ] {
+            assert_eq!(tagged(words, tag), format!("{broken}\n\n{tag}"));
+        }
     }
 }

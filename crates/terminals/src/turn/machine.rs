@@ -13,7 +13,7 @@ use super::asks::{Choice, Hooked, Questions};
 use super::io::{Around, Earlier, Input, Output, Reply, RequestId, Seen};
 use super::stage::{Current, Draft, Late, Stage, Typed, Unread};
 use crate::faults::host_error;
-use crate::tags::tag_of;
+use crate::tags::TagKey;
 
 /// Turns that are remembered as over, so that late news of them do nothing.
 const OVER_MAX: usize = 256;
@@ -26,6 +26,7 @@ const SEARCHED_LINES: usize = 2000;
 #[derive(Clone, Debug)]
 pub struct Machine {
     pub(super) session: Session,
+    pub(super) tags: TagKey,
     /// Turns that wait for the terminal.
     pub(super) queue: VecDeque<Box<Job>>,
     /// The turn that has the terminal.
@@ -113,6 +114,7 @@ impl Machine {
         let drawn = session.native.is_some() || session.origin == Origin::Observed;
         let (queue, over, questions, wait, inbox, out) = <_>::default();
         let mut machine = Self {
+            tags: TagKey::of(&session),
             session,
             queue,
             current: None,
@@ -392,7 +394,7 @@ impl Machine {
     pub(super) fn offer(&mut self) {
         let Some(job) = self.queue.pop_front() else { return };
         self.report(&job.key, Report::Started { through: job.through });
-        let (key, tag) = (job.key.clone(), tag_of(&job.key));
+        let (key, tag) = (job.key.clone(), self.tags.tag_of(&job.key));
         let (stage, job) = (Stage::Offered, Some(job));
         self.current = Some(Current {
             key,

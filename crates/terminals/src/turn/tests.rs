@@ -17,7 +17,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 
 use super::*;
 use crate::config::Checkpoints;
-use crate::tags::{tag_of, tagged};
+use crate::tags::{TagKey, tagged};
 
 mod tags;
 
@@ -107,6 +107,10 @@ fn taken_away(turn: u64, interrupt: bool) -> Input {
 
 fn prompt(turn: u64) -> HookNews {
     HookNews::Prompt { text: tagged(&format!("job {turn}"), &tag_of(&key(turn))) }
+}
+
+fn tag_of(key: &TurnKey) -> String {
+    TagKey::of(&session()).tag_of(key)
 }
 
 fn stopped(text: &str) -> HookNews {

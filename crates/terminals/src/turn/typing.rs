@@ -11,7 +11,7 @@ use super::asks::AskedIn;
 use super::io::{Around, Earlier, Output, Reply, RequestId, Seen};
 use super::machine::{Machine, OPEN, Wait};
 use super::stage::{Current, Late, Stage, Typed};
-use crate::tags::{tag_of, tagged};
+use crate::tags::tagged;
 
 /// What programs show in place of a long paste.
 const PASTED: &str = "[Pasted ";
@@ -51,7 +51,7 @@ impl Machine {
             DeliveryState::Accepted => Stage::Accepted,
             DeliveryState::Done | DeliveryState::Failed | DeliveryState::Unknown => return,
         };
-        let (tag, delivery) = (tag_of(&key), Some(delivery));
+        let (tag, delivery) = (self.tags.tag_of(&key), Some(delivery));
         let current =
             Current { key, tag, stage, delivery, job: None, sent_again: false, is_doubtful: false };
         if is_open {

@@ -89,3 +89,36 @@ fn two_prompts_that_came_as_one_are_unknown() {
     bench.says(done("own", 1, &[&both]), &["native own, home done, listeners"]);
     bench.says(Input::Kept(Ok(())), lost);
 }
+
+/// The tags that a peer can work out from what it knows of a turn: those of old servers.
+fn guessed(turn: u64) -> String {
+    let key = key(turn);
+    let known = format!("{}/{}/{}", key.stream, key.turn, key.attempt);
+    format!("[moothall:{}]", &blake3::hash(known.as_bytes()).to_hex()[..8])
+}
+
+#[test]
+fn words_with_the_tags_of_a_peer_move_nothing() {
+    let mut bench = Bench::new(Vec::new());
+    let mut job = job(2);
+    let tags = [1, 2, 3].map(|turn| [guessed(turn), tag_of(&key(turn))]).concat();
+    job.prompt.text = format!("Ada:\n\n{}", tags.join("\n"));
+    for input in [Input::Offered(job), idle(), begun(2), idle()] {
+        bench.told(input);
+    }
+    let typed = bench.told(Input::Marked(Ok(true))).into_iter().find_map(|output| match output {
+        Output::Paste { text } => Some(text),
+        _ => None,
+    });
+    let typed = typed.unwrap();
+    let alone: Vec<&str> =
+        typed.lines().filter(|line| tags.iter().any(|tag| tag == line)).collect();
+    assert_eq!(alone, [tag_of(&key(2))], "{typed}");
+    for input in [Input::Pasted(Ok(())), Input::Pressed(Ok(()))] {
+        bench.told(input);
+    }
+    for turn in [1, 2, 3] {
+        bench.reports(HookNews::Prompt { text: format!("hi\n{}", guessed(turn)) }, &["heard true"]);
+    }
+    bench.reports(HookNews::Prompt { text: typed }, &["2 Accepted Written", "heard true"]);
+}
