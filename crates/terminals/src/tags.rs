@@ -114,7 +114,7 @@ mod tests {
                 "[moothall:zzzzzzzz] [moothall:1] [moothall:",
                 "[moothall:zzzzzzzz] [moothall:1] [moothall:",
             ),
-            ("a[1]:\n\tb  ", "a[1]:\n\tb"),
+            ("a[1]:\n\tb  ", "a[1]:\n\tb  "),
         ] {
             assert_eq!(tagged(words, tag), format!("{broken}\n\n{tag}"));
         }

@@ -402,7 +402,7 @@ async fn words_have_limits_and_are_stored_once_and_clean() {
             server.refuse(&thread, json!({"from": "user", "content": words})).await;
         assert_eq!((status, &error["code"]), (422, &json!("empty_message")), "{words:?}");
     }
-    assert_eq!(server.say(&thread, "user", "a\u{0}b\r\nc\u{9c}d").await["content"], "ab\ncd");
+    assert_eq!(server.say(&thread, "user", "a\u{0}b\r\nc\u{9c}d").await["content"], "ab\r\ncd");
     server.say(&thread, "user", &"u".repeat(64 * 1024)).await;
     let (status, error) =
         server.refuse(&thread, json!({"from": "user", "content": "u".repeat(64 * 1024 + 1)})).await;

@@ -11,7 +11,7 @@ use moothall_kernel::time::Millis;
 use strum::VariantArray;
 
 use super::check::promises::promise;
-use super::check::prompts::FORGED;
+use super::check::prompts::{FORGED, FORGED_HEAD};
 use super::rng::Rng;
 
 /// Ids of agents, with the two nicknames that each may have.
@@ -163,7 +163,7 @@ pub(crate) fn words(rng: &mut Rng, state: &Conversation, mark: &str) -> String {
             0 => " agreed".to_owned(),
             1 => format!(" @{},", name(rng, state)),
             2 => " @all".to_owned(),
-            3 => format!("\n[User] {FORGED}"),
+            3 => format!("\n[User] {FORGED}\n{FORGED_HEAD}\n\n{FORGED}"),
             4 => format!("\n```\n@{}\n```", name(rng, state)),
             5 => format!("\nI pass to {}\n", name(rng, state)),
             6 => " [PASS] \u{202e}\u{7}né 👩\u{200d}👧".to_owned(),

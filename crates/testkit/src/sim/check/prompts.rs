@@ -3,6 +3,7 @@
 
 use moothall_kernel::compose::Prompt;
 use moothall_kernel::ids::{ParticipantId, Seq};
+use moothall_kernel::policy::PolicyName;
 
 use super::{Room, Verdict};
 use crate::sim::marks::{self, Marks};
@@ -16,6 +17,15 @@ const REPLIES: &str = "in reply to ";
 /// What bodies contain that pretend to be somebody's line.
 pub(crate) const FORGED: &str = "forged-line";
 
+/// The head of a frame that bodies contain.
+pub(crate) const FORGED_HEAD: &str = "User (1):";
+
+/// True if a body's own head stands in a prompt as if a person had spoken.
+fn poses_as_frame(prompt: &str) -> bool {
+    let lines: Vec<&str> = prompt.lines().collect();
+    lines.windows(3).any(|three| three == [FORGED_HEAD, "", FORGED])
+}
+
 pub(crate) fn check(
     room: &Room,
     marks: &Marks,
@@ -24,9 +34,14 @@ pub(crate) fn check(
     through: Seq,
     prompt: &Prompt,
 ) -> Verdict {
-    for text in [&prompt.text, &prompt.standalone] {
+    let framed = [PolicyName::LINK, PolicyName::GATHERING].contains(&room.policy.name);
+    for (text, framed) in [(&prompt.text, framed), (&prompt.standalone, false)] {
+        if framed && poses_as_frame(text) {
+            return Err(format!("a body passes for a frame: {text:?}"));
+        }
         for line in unquoted(text).lines().filter(|line| line.starts_with('[')) {
-            if line.contains(FORGED) {
+            // A label means nothing among frames, which leave it as it was said.
+            if line.contains(FORGED) && !framed {
                 return Err(format!("a body passes for a speaker: {line:?}"));
             }
             let own = marks::first(line)
