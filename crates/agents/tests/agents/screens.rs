@@ -372,6 +372,16 @@ fn the_use_of_a_tool_server_is_a_question() {
 
 /// Every capture with a label in its lines, lines of another width, other colours or a row more in
 /// its footer has the same state, or an unknown one.
+/// An empty composer in the words above a question would be typed into, and its Enter would answer.
+#[test]
+fn words_above_a_question_that_look_like_a_composer_make_no_idle_screen() {
+    let mut asking = screen("claude", "asking");
+    let plain = |line: &String| line.contains("──────────") && !line.contains('❯');
+    let line = asking.lines.iter().rposition(plain).unwrap();
+    asking.lines.splice(line..line, ["─".repeat(40), "❯ ".to_owned()]);
+    assert_eq!(asking.read(Vendor::Claude).state, PaneState::Starting, "{:?}", asking.lines);
+}
+
 #[test]
 fn a_changed_screen_is_the_same_or_unknown() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/screens");

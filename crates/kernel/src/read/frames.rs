@@ -13,10 +13,10 @@ use crate::read::templates::{IN_REPLY_LINE, is_own_line};
 use crate::text::for_program;
 use crate::text::names::reserved;
 
-/// What begin lines: Unicode has separators of its own.
+/// Characters behind which a line begins: Unicode has separators of its own.
 const SEPARATORS: [char; 3] = ['\n', '\u{2028}', '\u{2029}'];
 
-/// What may stand before a name in the head of a frame.
+/// Characters that may stand before a name in the head of a frame.
 const OPENING: [char; 6] = [' ', '\t', '[', '(', '*', '_'];
 
 /// Stands before a line that is another's words and not what it seems.

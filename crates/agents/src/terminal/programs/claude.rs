@@ -107,9 +107,12 @@ const TURNING: [char; 7] = ['·', '✢', '✳', '✶', '✻', '✽', '*'];
 const WORKING_ROWS_MAX: usize = 12;
 
 fn read(rows: &[Row]) -> Seen {
-    // A footer may hold numbered rows, so a composer is looked for first.
-    let Some((upper, lower, text)) = composer(rows) else {
-        return dialog(rows).map_or(Seen::only(PaneState::Starting), Seen::asking);
+    let (upper, lower, text) = match (composer(rows), dialog(rows)) {
+        (Some(composer), None) => composer,
+        (None, Some(dialog)) => return Seen::asking(dialog),
+        // Words of the conversation above a dialog may look like a composer, and numbered rows of a
+        // footer like a dialog. A key would be a guess, so the screen counts as unknown.
+        (Some(_), Some(_)) | (None, None) => return Seen::only(PaneState::Starting),
     };
     let above = rows[upper.saturating_sub(WORKING_ROWS_MAX)..upper]
         .iter()

@@ -198,11 +198,13 @@ fn form(rows: &[Row]) -> Option<Dialog> {
     })
 }
 
-/// Returns the row that says how to choose, with at most a few rows of a footer below it.
+/// Returns the row that says how to choose, with at most a few rows of a footer below it. Above a
+/// composer it is a word of the conversation.
 fn ends_with(rows: &[Row], how: &str) -> Option<usize> {
     let nearest = rows.len().saturating_sub(FOOTER_ROWS_MAX);
     let found = rows[nearest..].iter().rposition(|row| row.text().trim().starts_with(how))?;
-    Some(nearest + found)
+    let below = &rows[nearest + found..];
+    (!below.iter().any(|row| row.text().trim_start().starts_with(MARK))).then_some(nearest + found)
 }
 
 /// Takes the kind of an option from its first column alone.
