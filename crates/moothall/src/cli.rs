@@ -8,6 +8,7 @@ mod global;
 mod guards;
 mod spending;
 mod terminals;
+mod text;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -34,6 +35,7 @@ pub use self::spending::{Budget, BudgetCommand, BudgetRaise, Usage};
 pub use self::terminals::{
     End, Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions,
 };
+pub use self::text::marked;
 use crate::config::Mode;
 use crate::fault::Exit;
 
@@ -513,7 +515,7 @@ pub struct Say {
     #[command(flatten)]
     pub thread: Thread,
     /// The words; - reads them from standard input
-    #[arg(required = true, value_name = "TEXT")]
+    #[arg(required = true, value_name = "TEXT", value_parser = text::text)]
     pub text: Vec<String>,
     /// Who speaks [default: user, or whose token it is]
     #[arg(long = "as", value_name = "ID")]

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().collect();
     let json = words.iter().take_while(|word| *word != "--").any(|word| word == "--json");
     let matches = cli::command()
-        .try_get_matches_from(&words)
+        .try_get_matches_from(cli::marked(words))
         .and_then(|matches| Cli::from_arg_matches(&matches));
     let done = match matches {
         Ok(cli) => start(cli),

@@ -95,8 +95,45 @@ impl Open for NewEvent {
                 format!("'meta.{key}' is the server's; leave it out."),
             ));
         }
+        refuse_hiding(key)?;
         refuse_server_field(key)
     }
+}
+
+/// Refuses a field by which a client means to hide its words from others, because ignoring it
+/// would show them to all.
+fn refuse_hiding(key: &str) -> ApiResult<()> {
+    const FIELDS: [&str; 17] = [
+        "audience",
+        "audiences",
+        "bcc",
+        "confidential",
+        "ephemeral",
+        "hidden",
+        "hiddenfrom",
+        "isprivate",
+        "private",
+        "privateto",
+        "recipient",
+        "recipients",
+        "secret",
+        "visibility",
+        "visibleto",
+        "whisper",
+        "whisperto",
+    ];
+    let plain: String = key.chars().filter(|c| !matches!(c, '_' | '-')).collect();
+    if !FIELDS.contains(&plain.to_ascii_lowercase().as_str()) {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        Code::UnknownField,
+        format!(
+            "'{key}' would hide these words, and nothing here can: all in the conversation read \
+             them. Leave it out; `to` says whom they address. For words that others must not read, \
+             open a conversation without those others."
+        ),
+    ))
 }
 
 fn other_thread() -> ApiError {

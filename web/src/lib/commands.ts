@@ -12,6 +12,11 @@ export function isCommand(text: string): boolean {
   return /^\s*\/[A-Za-z]/.test(text);
 }
 
+/** The words to say of a draft that is not a command. Two slashes before a letter stand for one: so a message can begin with a path. */
+export function words(text: string): string {
+  return /^\/\/[A-Za-z]/.test(text) ? text.slice(1) : text;
+}
+
 /** What can still be meant by the beginning of a draft; once a command is complete, that one, so that its arguments stay in sight. */
 export function complete(text: string, commands: readonly Command[]): Command[] {
   const typed = text.trimStart().toLowerCase();

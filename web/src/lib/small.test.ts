@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { insertAt, typingAt } from './at';
-import { complete, isCommand } from './commands';
+import { complete, isCommand, words } from './commands';
 import { asMarkdown, fileName } from './export';
 import { fit, rank } from './fuzzy';
 import { freeId, idFault } from './names';
@@ -77,6 +77,8 @@ describe('typing', () => {
     }));
     expect(isCommand(' /mute x')).toBe(true);
     expect(isCommand('/1') || isCommand('//x') || isCommand('1/2')).toBe(false);
+    const said = [words('//tmp is full'), words('// a comment'), words('///x'), words('a //b')];
+    expect(said).toEqual(['/tmp is full', '// a comment', '///x', 'a //b']);
     expect(complete('/gro', commands).map((item) => item.name)).toEqual(['/group add', '/group list']);
     expect(complete('/mute ann', commands).map((item) => item.name)).toEqual(['/mute']);
     expect(complete('/x', commands)).toEqual([]);

@@ -16,6 +16,7 @@ pub(crate) use section::RUNTIME;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fmt;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -185,8 +186,14 @@ impl CommandSpec {
         if let Some(cwd) = self.cwd.as_deref().or(account.as_ref().map(Account::home)) {
             command.current_dir(cwd);
         }
-        let mut child = command.spawn().map_err(|error| {
-            spawn_failed(format!("{} could not be started: {error}.", self.program()))
+        let mut child = command.spawn().map_err(|error| match error.kind() {
+            ErrorKind::ArgumentListTooLong => spawn_failed(format!(
+                "{} could not be started: the prompt is too long for an argument, which the system \
+                 bounds at 128 KiB. Leave {PROMPT_PLACEHOLDER} out and give it on standard input: \
+                 stdin = \"prompt\".",
+                self.program()
+            )),
+            _ => spawn_failed(format!("{} could not be started: {error}.", self.program())),
         })?;
         let (stdin, output) = (child.stdin.take(), Output::of(&mut child));
         let group = Group::of(child, mark);

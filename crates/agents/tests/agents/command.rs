@@ -427,6 +427,15 @@ async fn a_secret_is_not_told_again() {
 }
 
 #[tokio::test]
+async fn a_prompt_that_no_argument_holds_belongs_on_standard_input() {
+    let mut shell = Shell::new("").with_prompt(200_000);
+    shell.spec.argv = vec!["/bin/echo".into(), "{prompt}".into()];
+    let fault = shell.fault().await;
+    assert_eq!(fault.code, "spawn_failed");
+    assert!(fault.message.contains("stdin = \"prompt\""), "{}", fault.message);
+}
+
+#[tokio::test]
 async fn a_missing_program_is_named() {
     let mut shell = Shell::new("");
     shell.spec.argv = vec!["no-such-program-here".into()];

@@ -160,6 +160,12 @@ pub fn is_command(text: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
+/// Returns the words to say of a line that begins like a command with one slash too many: the
+/// doubled slash says that it is none.
+pub fn words(text: &str) -> &str {
+    text.strip_prefix('/').filter(|rest| rest.starts_with('/') && is_command(rest)).unwrap_or(text)
+}
+
 /// Understands a command.
 ///
 /// # Errors
@@ -319,16 +325,18 @@ fn wrong_arguments(name: &str) -> String {
 
 fn unknown(name: &str) -> String {
     let shown: String = name.chars().take(SHOWN_CHARS_MAX).collect();
-    match COMMANDS
+    let nearest = COMMANDS
         .iter()
         .map(|usage| (strsim::levenshtein(usage.name, &shown), usage))
-        .min_by_key(|(distance, _)| *distance)
-    {
-        Some((near, usage)) if near <= 3 => {
-            format!("There is no {shown}. Did you mean {}? /help lists all commands.", usage.name)
-        }
-        _ => format!("There is no {shown}. /help lists all commands."),
-    }
+        .min_by_key(|(distance, _)| *distance);
+    let meant = match nearest {
+        Some((near, usage)) if near <= 3 => format!(" Did you mean {}?", usage.name),
+        _ => String::new(),
+    };
+    format!(
+        "There is no {shown}.{meant} /help lists all commands. To say it as words, begin with two \
+         slashes: /{shown}"
+    )
 }
 
 #[cfg(test)]
@@ -392,6 +400,22 @@ mod tests {
         for text in ["//x", "/", "/1", "1/2", " / x"] {
             assert!(!is_command(text), "{text:?}");
         }
+    }
+
+    #[test]
+    fn two_slashes_begin_words() {
+        for (line, said) in [
+            ("//tmp is full", "/tmp is full"),
+            ("//stop", "/stop"),
+            ("// a comment", "// a comment"),
+            ("///tmp", "///tmp"),
+            ("/tmp", "/tmp"),
+            ("a //b", "a //b"),
+            ("//1", "//1"),
+        ] {
+            assert_eq!(words(line), said);
+        }
+        assert!(parse("/tmp/x is full").unwrap_err().ends_with("//tmp/x"));
     }
 
     /// The names that a command gives.

@@ -51,7 +51,11 @@ pub struct Send {
     #[command(flatten)]
     pub session: Session,
     /// The words; - reads them from standard input
-    #[arg(value_name = "TEXT", required_unless_present = "close_link")]
+    #[arg(
+        value_name = "TEXT",
+        required_unless_present = "close_link",
+        value_parser = super::text::text
+    )]
     pub text: Vec<String>,
     /// Talk over a link from now on; only inside a session
     #[arg(long)]
@@ -113,10 +117,10 @@ pub struct Permit {
     #[arg(value_name = "OPTION")]
     pub option: Option<String>,
     /// Words of your own, for an answer that takes them; without OPTION it is the one that does
-    #[arg(long, value_name = "WORDS")]
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true, requires = "thread")]
     pub text: Option<String>,
     /// Which permission, by the number of its event; needed where several are open
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", requires = "thread")]
     pub number: Option<u64>,
     /// Who answers: a person [default: whoever the credential is for, otherwise user]
     #[arg(long = "as", value_name = "ID")]

@@ -1,7 +1,8 @@
 //! `permit`: what agents ask permission for, and a person's answer.
 
 use moothall_surfaces::wire::{
-    Envelope, NewAnswer, OptionEntry, PermissionAnswered, ThreadEntry, ThreadStateAnswer,
+    Envelope, NewAnswer, OptionEntry, PermissionAnswered, SessionEntry, ThreadEntry,
+    ThreadStateAnswer,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,6 +18,8 @@ use crate::threads;
 /// A permission that waits for a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Asked {
+    /// The id of the conversation in which it is asked.
+    pub thread: String,
     /// The id of the permission.
     pub permission: String,
     /// The number of the event that asks.
@@ -59,6 +62,19 @@ impl Asked {
             .iter()
             .enumerate()
             .map(move |(at, option)| format!("{}. {}{}", at + 1, option.label, own(option)))
+    }
+
+    /// Returns the command that answers it, as it can be typed: what stands behind the `#` says
+    /// what else may stand in place of the answer.
+    pub fn command(&self) -> String {
+        let Asked { thread, number, .. } = self;
+        let is_permission = self.options.iter().any(|option| option.kind == "allow_once");
+        let (answer, others) = if is_permission || self.options.is_empty() {
+            ("allow", "or deny, or the number of an answer")
+        } else {
+            ("1", "or the number of another answer")
+        };
+        format!("moothall permit {thread} {answer} --number {number}   # {others}")
     }
 }
 
@@ -140,28 +156,19 @@ pub fn news(envelope: &Envelope) -> Option<PermissionEvent> {
         .flatten()
 }
 
-/// Returns the command that allows what an event asks, as it can be typed.
-fn allowing(thread: &str, number: u64) -> String {
-    format!("moothall permit {thread} allow --number {number}")
-}
-
 /// What an event says about permissions, in words for whoever reads on, with what can be done about
 /// it.
 pub fn told(envelope: &Envelope) -> Option<String> {
     let news = news(envelope)?;
     let mut open = Open::default();
-    open.take(envelope.seq, &news);
+    open.take(&envelope.thread, envelope.seq, &news);
     Some(match &news {
         PermissionEvent::Requested { participant, action, .. } => {
-            let lines = open
-                .all()
-                .iter()
-                .flat_map(|asked| asked.remarks().into_iter().chain(asked.answers()));
+            let lines = open.all().iter().flat_map(|asked| {
+                asked.remarks().into_iter().chain(asked.answers()).chain([asked.command()])
+            });
             let below: String = lines.map(|line| format!("\n{line}")).collect();
-            let (thread, number) = (&envelope.thread, envelope.seq);
-            let how =
-                format!("{}   or deny, or a number in place of the word", allowing(thread, number));
-            format!("{participant} asks for permission: {action}{below}\n{how}")
+            format!("{participant} asks for permission: {action}{below}")
         }
         PermissionEvent::Answered { by, label, text, .. } => {
             format!("{by} answered: {}", said(label, text.as_deref()))
@@ -238,7 +245,7 @@ pub struct Open(Vec<Asked>);
 
 impl Open {
     /// Takes what an event says.
-    pub fn take(&mut self, number: u64, news: &PermissionEvent) {
+    pub fn take(&mut self, thread: &str, number: u64, news: &PermissionEvent) {
         match news {
             PermissionEvent::Requested {
                 permission,
@@ -250,6 +257,7 @@ impl Open {
                 folder,
                 look,
             } => self.0.push(Asked {
+                thread: thread.to_owned(),
                 permission: permission.clone(),
                 number,
                 turn: turn.clone(),
@@ -279,32 +287,33 @@ impl Open {
         self.0.retain(|asked| asked.participant != participant || asked.turn.is_none());
     }
 
-    /// The one of this number, or the only one; otherwise what to say about it.
+    /// Returns the one of this number, or the only one; otherwise what to say about it.
     pub fn one(&self, number: Option<u64>) -> Result<&Asked, String> {
-        let listed = || {
-            let line = |asked: &Asked| {
-                format!(
-                    "\n  {}  {}: {}",
-                    asked.number,
-                    asked.participant,
-                    first_line(&asked.action)
-                )
+        let meant: Vec<&Asked> =
+            self.0.iter().filter(|asked| number.is_none_or(|one| asked.number == one)).collect();
+        let listed = |all: &[&Asked]| {
+            let line = |asked: &&Asked| {
+                let (who, what) = (&asked.participant, first_line(&asked.action));
+                format!("\n  {}  {who}: {what}\n  {}", asked.number, asked.command())
             };
-            self.0.iter().map(line).collect::<String>()
+            all.iter().map(line).collect::<String>()
         };
-        match (number, self.0.as_slice()) {
-            (_, []) => Err("nobody asks for permission here".into()),
-            (None, [one]) => Ok(one),
-            (None, _) => Err(format!(
-                "several permissions are asked for; say which by its number:{}",
-                listed()
+        match (number, meant.as_slice()) {
+            (_, [one]) => Ok(one),
+            (None, []) => Err("nobody asks for permission here".into()),
+            (None, several) => Err(format!(
+                "several permissions are asked for; say which with --number:{}",
+                listed(several)
             )),
-            (Some(number), all) => {
-                let found = all.iter().find(|asked| asked.number == number);
-                found.ok_or_else(|| {
-                    format!("no permission {number} is asked for; there are:{}", listed())
-                })
+            (Some(number), []) => {
+                let all: Vec<&Asked> = self.0.iter().collect();
+                let there = if all.is_empty() { "none is" } else { "there are:" };
+                Err(format!("no permission {number} is asked for; {there}{}", listed(&all)))
             }
+            (Some(number), several) => Err(format!(
+                "several are asked under the number {number}; answer it in its conversation:{}",
+                listed(several)
+            )),
         }
     }
 }
@@ -318,9 +327,7 @@ fn first_line(action: &str) -> String {
 
 pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
     let Some(word) = &args.thread else { return everywhere(context).await };
-    let thread = threads::resolve(&context.client, word).await?;
-    let state = threads::state(&context.client, &thread).await?;
-    let open = open(&context.client, &state).await?;
+    let open = of_word(context, word).await?;
     if args.option.is_none() && args.text.is_none() {
         return list(context, &open);
     }
@@ -331,7 +338,7 @@ pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
     let answer =
         Answer { option: args.option.clone().unwrap_or_default(), text: args.text.clone() };
     let answered =
-        self::answer(&context.client, &thread, by, &asked.permission, &answer, None).await?;
+        self::answer(&context.client, &asked.thread, by, &asked.permission, &answer, None).await?;
     if context.printer.json {
         return context.printer.object(&answered);
     }
@@ -347,9 +354,8 @@ pub async fn run(context: &Context, args: &Permit) -> Result<(), Fault> {
 /// Shows what is asked for in every conversation.
 async fn everywhere(context: &Context) -> Result<(), Fault> {
     let mut found = Vec::new();
-    let mut all = threads::all(&context.client).await?;
-    all.retain(|thread| !thread.archived && thread.waits_for_people != Some(0));
-    for thread in &all {
+    let waiting = waiting(context).await?;
+    for thread in &waiting {
         let state = threads::state(&context.client, &thread.id).await?;
         found.push((thread, open(&context.client, &state).await?));
     }
@@ -363,7 +369,9 @@ async fn everywhere(context: &Context) -> Result<(), Fault> {
     for (thread, open) in &found {
         context.printer.line(&context.printer.paint(Style::Bold, &thread.name))?;
         list(context, open)?;
-        note(&format!("moothall permit {} allow, or deny", thread.id));
+        for asked in open.all() {
+            note(&asked.command());
+        }
     }
     if found.is_empty() {
         note("No agent asks for permission.");
@@ -371,12 +379,38 @@ async fn everywhere(context: &Context) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Returns the conversations in which a person may have to answer.
+async fn waiting(context: &Context) -> Result<Vec<ThreadEntry>, Fault> {
+    let mut all = threads::all(&context.client).await?;
+    all.retain(|thread| !thread.archived && thread.waits_for_people != Some(0));
+    Ok(all)
+}
+
+/// Returns what is asked in the conversation of this name; for a session also what it asks in
+/// others, because a link or a gathering shows the card of its members.
+async fn of_word(context: &Context, word: &str) -> Result<Open, Fault> {
+    let home = threads::resolve(&context.client, word).await?;
+    let mut found = open(&context.client, &threads::state(&context.client, &home).await?).await?;
+    let session = format!("/sessions/{}", segment(&home));
+    let Ok(session) = context.client.get::<SessionEntry>(&session).await else { return Ok(found) };
+    for thread in waiting(context).await?.iter().filter(|thread| thread.id != home) {
+        let state = threads::state(&context.client, &thread.id).await?;
+        let own = |asked: &Asked| {
+            let entry = state.state.participants.invited.iter();
+            let mut entry = entry.filter(|entry| entry.id == asked.participant);
+            entry.any(|entry| entry.profile.session.as_deref() == Some(session.id.as_str()))
+        };
+        found.0.extend(open(&context.client, &state).await?.0.into_iter().filter(own));
+    }
+    Ok(found)
+}
+
 /// What is asked for and not answered.
 async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault> {
     let mut open = Open::default();
     for envelope in &heard(client, state).await? {
         if let Some(news) = news(envelope) {
-            open.take(envelope.seq, &news);
+            open.take(&envelope.thread, envelope.seq, &news);
         }
     }
     Ok(open)
@@ -397,15 +431,8 @@ pub async fn still_asked(context: &Context, state: &ThreadStateAnswer) -> Result
     open.0.retain(stops);
     let Some(first) = open.all().first() else { return Ok(()) };
     list(context, &open)?;
-    let says = |kind: &str| first.options.iter().any(|option| option.kind == kind);
-    let answer =
-        if says("allow_once") { "allow, or deny" } else { "1, or the number of another answer" };
-    Err(Fault::new(Exit::Asked, format!("{} waits for an answer", first.participant)).try_this(
-        format!(
-            "moothall permit {} {answer}; then go on reading: moothall tail {}",
-            state.thread, state.thread
-        ),
-    ))
+    Err(Fault::new(Exit::Asked, format!("{} waits for an answer", first.participant))
+        .try_this(format!("{}; then read on: moothall tail {}", first.command(), state.thread)))
 }
 
 /// What a person answers.
@@ -494,23 +521,28 @@ mod tests {
 
     #[test]
     fn the_command_that_is_printed_can_be_typed() {
-        let typed = allowing("01a21247-1882-7688-9084-190c02344864", 7);
-        <crate::cli::Cli as clap::Parser>::try_parse_from(typed.split(' ')).unwrap();
+        let mut open = Open::default();
+        open.take("01a21247-1882-7688-9084-190c02344864", 7, &requested("p1"));
+        let typed = open.all()[0].command();
+        let (typed, _) = typed.split_once('#').unwrap();
+        <crate::cli::Cli as clap::Parser>::try_parse_from(typed.split_whitespace()).unwrap();
     }
 
     #[test]
     fn a_permission_is_meant_by_its_number_or_alone() {
         let mut open = Open::default();
         assert!(open.one(None).is_err_and(|what| what.contains("nobody")));
-        open.take(7, &requested("p1"));
+        open.take("t", 7, &requested("p1"));
         assert_eq!(open.one(None).map(|asked| asked.permission.as_str()), Ok("p1"));
-        open.take(9, &requested("p2"));
+        open.take("t", 9, &requested("p2"));
         assert!(open.one(None).is_err_and(|what| {
-            what.ends_with("\n  7  claude-1: rm -r build\n  9  claude-1: rm -r build")
+            what.contains("\n  7  claude-1: rm -r build\n  moothall permit t allow --number 7")
+                && what.contains("\n  9  claude-1: rm -r build\n  moothall permit t allow")
         }));
         assert_eq!(open.one(Some(9)).map(|asked| asked.permission.as_str()), Ok("p2"));
         assert!(open.one(Some(8)).is_err());
         open.take(
+            "t",
             10,
             &PermissionEvent::Answered {
                 permission: "p1".into(),
@@ -520,6 +552,7 @@ mod tests {
             },
         );
         open.take(
+            "t",
             11,
             &PermissionEvent::Withdrawn { permission: "p2".into(), because: "gone".into() },
         );

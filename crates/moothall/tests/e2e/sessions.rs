@@ -15,6 +15,7 @@ use moothall_surfaces::{HttpOptions, serve};
 use moothall_terminals::{SessionParts, Sessions};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
 
 use crate::harness::{Home, PATIENCE, stderr};
 use crate::stage::Stage;
@@ -73,6 +74,38 @@ impl House {
 
     fn json(&self, args: &[&str]) -> Value {
         serde_json::from_str(&self.ok(&[args, &["--json"]].concat())).unwrap()
+    }
+
+    /// Has planner ask a question about what it was told last, in this thread. Returns planner's
+    /// token, and the answer when it is there.
+    async fn question(&self, id: &str, thread: &str) -> (String, JoinHandle<Permit>) {
+        let mut heard = self.hall.subscribe(&SessionId::new(thread)).await.unwrap().updates;
+        let prompt = tokio::time::timeout(PATIENCE, self.stage.taken(0)).await.unwrap();
+        let token = self.stage.token("planner");
+        let hook = |hook: &str, news: HookNews| Hook {
+            id: hook.into(),
+            session: SessionId::new(id),
+            token: token.clone(),
+            native: None,
+            news,
+        };
+        self.sessions.heard(hook("1", HookNews::Prompt { text: prompt })).await.unwrap();
+        let asks = hook("2", HookNews::Asks { action: "rm -r build".into(), partial: false });
+        let sessions = self.sessions.clone();
+        let asked = tokio::spawn(async move { sessions.ask(asks).await });
+        let is_question =
+            |event: &Recorded| matches!(event.event, Event::PermissionRequested { .. });
+        let question = async {
+            loop {
+                if let Update::Events(batch) = heard.recv().await.unwrap()
+                    && batch.iter().any(is_question)
+                {
+                    return;
+                }
+            }
+        };
+        tokio::time::timeout(PATIENCE, question).await.unwrap();
+        (token, asked)
     }
 
     /// Starts a session; gives its id.
@@ -190,34 +223,7 @@ async fn a_person_answers_what_a_program_asks() {
     assert!(house.ok(&["permit", "planner"]).is_empty());
     assert_eq!(house.json(&["permit"]), json!({"threads": []}));
     house.ok(&["send", "planner", "Clean up."]);
-    let prompt = tokio::time::timeout(PATIENCE, house.stage.taken(0)).await.unwrap();
-    let token = house.stage.token("planner");
-    let session = SessionId::new(&id);
-    let hook = |id: &str, news: HookNews| Hook {
-        id: id.into(),
-        session: session.clone(),
-        token: token.clone(),
-        native: None,
-        news,
-    };
-    house.sessions.heard(hook("1", HookNews::Prompt { text: prompt })).await.unwrap();
-    let mut heard = house.hall.subscribe(&session).await.unwrap().updates;
-    let (sessions, asks) = (
-        house.sessions.clone(),
-        hook("2", HookNews::Asks { action: "rm -r build".into(), partial: false }),
-    );
-    let asked = tokio::spawn(async move { sessions.ask(asks).await });
-    let is_question = |event: &Recorded| matches!(event.event, Event::PermissionRequested { .. });
-    let question = async {
-        loop {
-            if let Update::Events(batch) = heard.recv().await.unwrap()
-                && batch.iter().any(is_question)
-            {
-                return;
-            }
-        }
-    };
-    tokio::time::timeout(PATIENCE, question).await.unwrap();
+    let (token, asked) = house.question(&id, &id).await;
     let listed = house.json(&["permit", "planner"])["permissions"][0].clone();
     assert_eq!(house.json(&["permit"])["threads"][0]["permissions"], json!([listed]), "anywhere");
     assert_eq!(
@@ -247,4 +253,32 @@ async fn a_person_answers_what_a_program_asks() {
     );
     house.ok(&["permit", "planner", "deny"]);
     assert_eq!(tokio::time::timeout(PATIENCE, asked).await.unwrap().unwrap(), Permit::Deny);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_s_question_is_found_by_its_name_wherever_it_stands() {
+    let house = House::open().await;
+    let id = house.session("planner");
+    let thread = house.ok(&["new", "Elsewhere"]).trim().to_owned();
+    let seat = json!({"type": "control", "from": "user", "content": {"invite": {"participant_id": "planner", "profile": {"session": "planner"}}}});
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let http = reqwest::Client::builder().no_proxy().tls_certs_only([]).build().unwrap();
+    let posted = http
+        .post(format!("{}/threads/{thread}/events", house.url))
+        .bearer_auth(&house.key)
+        .json(&seat)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(posted.status(), 200, "{}", posted.text().await.unwrap());
+    house.ok(&["say", &thread, "@planner clean up"]);
+    let (_, asked) = house.question(&id, &thread).await;
+    let listed = house.json(&["permit", "planner"])["permissions"][0].clone();
+    assert_eq!((&listed["thread"], &listed["action"]), (&json!(thread), &json!("rm -r build")));
+    let told = house.ok(&["tail", &thread, "--no-follow"]);
+    let hint = told.lines().find(|line| line.contains("moothall permit ")).unwrap();
+    let (typed, _) = hint.trim().split_once('#').unwrap();
+    assert!(house.run(None, &["say", &thread, "well?", "--wait"]).status.code() == Some(6));
+    house.ok(&typed.split_whitespace().skip(1).collect::<Vec<_>>());
+    assert_eq!(tokio::time::timeout(PATIENCE, asked).await.unwrap().unwrap(), Permit::Allow);
 }

@@ -42,6 +42,24 @@ async fn what_only_the_server_may_say_is_refused() {
 }
 
 #[tokio::test]
+async fn words_that_a_client_means_to_hide_are_refused() {
+    let server = Server::start().await;
+    let thread = server.thread("mention_only").await;
+    for key in ["audience", "whisper", "private", "visibility", "recipients", "visible_to", "bcc"] {
+        for extra in [json!({key: ["ann"]}), json!({"meta": {key: false}})] {
+            let mut event = json!({"from": "user", "content": "x"});
+            event.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            let (status, error) = server.refuse(&thread, event).await;
+            assert_eq!((status, &error["code"]), (422, &json!("unknown_field")), "{extra}");
+            assert!(error["message"].as_str().unwrap().contains("`to`"), "{error}");
+        }
+    }
+    assert_eq!(server.events(&thread, "").await.len(), 1);
+    let said = server.take(&thread, json!({"from": "user", "content": "x", "hue": "red"})).await;
+    assert!(said["warnings"][0].as_str().unwrap().contains("hue"), "{said}");
+}
+
+#[tokio::test]
 async fn types_of_the_server_cannot_be_posted() {
     let server = Server::start().await;
     let thread = server.thread("mention_only").await;

@@ -43,12 +43,8 @@ pub fn parse(line: &str) -> LineAction {
     if let Some((number, text)) = quick_reply(line) {
         return reply(number, text);
     }
-    // Two slashes are for words that begin with one.
-    if let Some(rest) = line.strip_prefix("//") {
-        return say(&format!("/{rest}"));
-    }
     if !slash::is_command(line) {
-        return say(line);
+        return say(slash::words(line));
     }
     let (name, rest) =
         line.trim_start().split_once(char::is_whitespace).unwrap_or((line.trim_start(), ""));

@@ -1,0 +1,76 @@
+//! Text as an argument: what begins like a list or a patch is not an option.
+
+use std::convert::Infallible;
+use std::ffi::OsString;
+
+/// Stands before an argument that is text. No argument of a process can hold it.
+const MARK: char = '\0';
+
+/// The commands whose arguments are text.
+const COMMANDS: [&str; 2] = ["say", "send"];
+
+/// Marks the arguments that begin with a hyphen and are text, because clap would take each of them
+/// for an option.
+pub fn marked(words: Vec<OsString>) -> Vec<OsString> {
+    let (mut takes_text, mut is_over) = (false, false);
+    let mark = |word: OsString| {
+        is_over |= word == "--";
+        takes_text |= COMMANDS.iter().any(|name| word == *name);
+        match word.to_str() {
+            Some(text) if takes_text && !is_over && is_text(text) => format!("{MARK}{text}").into(),
+            _ => word,
+        }
+    };
+    words.into_iter().map(mark).collect()
+}
+
+/// Returns whether an argument with a hyphen at its beginning can only be text: options have two
+/// hyphens at most, and white space only in a value behind `=`.
+fn is_text(word: &str) -> bool {
+    let name = word.split('=').next().unwrap_or_default();
+    word.starts_with("---") || (word.starts_with('-') && name.contains(char::is_whitespace))
+}
+
+/// Reads an argument that is text.
+#[allow(clippy::unnecessary_wraps, reason = "clap asks for a result")]
+pub fn text(word: &str) -> Result<String, Infallible> {
+    Ok(word.strip_prefix(MARK).unwrap_or(word).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn text_may_begin_with_a_hyphen_and_options_stand_where_they_like() {
+        for (line, said, waits) in [
+            (&["say", "T", "- first item", "--wait"][..], "- first item", true),
+            (&["say", "--wait", "T", "- a", "- b"], "- a - b", true),
+            (&["say", "T", "--- a/x\n+++ b/x"], "--- a/x\n+++ b/x", false),
+            (&["say", "T", "---", "-w"], "---", true),
+            (&["say", "T", "-\titem"], "-\titem", false),
+            (&["say", "T", "--x = 1"], "--x = 1", false),
+            (&["say", "T", "well", "--to=ann b", "-w"], "well", true),
+            (&["say", "T", "--", "--wait"], "--wait", false),
+            (&["say", "T", "-"], "-", false),
+            (&["--server", "http://h", "say", "T", "- one"], "- one", false),
+        ] {
+            let words = ["moothall"].iter().chain(line).map(OsString::from).collect();
+            match Cli::try_parse_from(marked(words)).unwrap().command {
+                Some(Command::Say(say)) => {
+                    assert_eq!((say.text.join(" "), say.wait), (said.into(), waits))
+                }
+                other => panic!("{line:?} is read as {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_mistyped_option_is_refused() {
+        let words = ["moothall", "say", "T", "hello", "--wiat"].map(OsString::from).to_vec();
+        assert!(Cli::try_parse_from(marked(words)).is_err());
+    }
+}
