@@ -520,8 +520,8 @@ pub struct Say {
     /// Who speaks [default: user, or whose token it is]
     #[arg(long = "as", value_name = "ID")]
     pub speaker: Option<String>,
-    /// Address one participant
-    #[arg(long, value_name = "ID")]
+    /// Address one participant, by its id or name
+    #[arg(long, value_name = "NAME")]
     pub to: Option<String>,
     /// Wait until everybody who was asked has answered, and print the answers
     #[arg(long, short)]
@@ -591,8 +591,8 @@ pub struct Invite {
 pub struct Uninvite {
     #[command(flatten)]
     pub thread: Thread,
-    /// Its id in this conversation
-    #[arg(id = "participant", value_name = "ID")]
+    /// Its id or name in this conversation
+    #[arg(id = "participant", value_name = "NAME")]
     pub id: String,
 }
 

@@ -37,6 +37,8 @@ pub struct Client {
     spool: Option<PathBuf>,
     credential: Credential,
     name: String,
+    /// Whether the credential is a person's.
+    is_person: bool,
     /// The log that the first answer was of: positions that are shown later are of this one.
     log: OnceLock<HeaderValue>,
 }
@@ -86,7 +88,15 @@ impl Client {
         let (base, name) =
             (server.trim_end_matches('/').to_owned(), ParticipantId::USER.to_owned());
         let log = OnceLock::new();
-        Ok(Self { http, base, spool: None, credential: Credential::None, name, log })
+        Ok(Self {
+            http,
+            base,
+            spool: None,
+            credential: Credential::None,
+            name,
+            is_person: false,
+            log,
+        })
     }
 
     /// The same client, within a session: it asks the session's folder before each request where
@@ -122,9 +132,15 @@ impl Client {
         if matches!(self.credential, Credential::Given(_) | Credential::Joined(_))
             && let Some(principal) = self.get::<WhoAmI>("/session").await?.principal
         {
+            self.is_person = principal.kind == "human";
             self.name = principal.id;
         }
         Ok(self)
+    }
+
+    /// Returns whether the credential is that of the person with this id.
+    pub fn is_person(&self, id: &str) -> bool {
+        self.is_person && self.name == id
     }
 
     /// In whose name things are said and done where nobody is named.

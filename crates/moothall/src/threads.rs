@@ -3,6 +3,9 @@
 use std::collections::BTreeMap;
 
 use moothall_kernel::ids::ParticipantId;
+use moothall_kernel::mentions::{self, Bearer, Unclear};
+use moothall_kernel::names::{self, NameFault};
+use moothall_kernel::participant::Profile;
 use moothall_surfaces::wire::{SessionEntry, ThreadEntry, ThreadList, ThreadStateAnswer};
 
 use crate::client::{Client, segment};
@@ -139,10 +142,36 @@ pub async fn state(client: &Client, thread: &str) -> Result<ThreadStateAnswer, F
     client.get(&path(thread, "state")).await
 }
 
+/// Returns the id of the participant that a word means in a conversation. A word that is an id
+/// means that id, whether it is invited or not.
+///
+/// # Errors
+/// No server, its refusal, or a name that does not mean one participant.
+pub async fn participant(client: &Client, thread: &str, word: &str) -> Result<String, Fault> {
+    let state = state(client, thread).await?;
+    let invited = &state.state.participants.invited;
+    if invited.iter().any(|entry| entry.id == word) {
+        return Ok(word.to_owned());
+    }
+    let faces = Faces::of(&state);
+    match faces.addressed(word) {
+        Ok((id, "")) => Ok(id),
+        // An id that is not invited may be the person's, and the server says more of it than this.
+        Err(Unclear::Nobody(_))
+            if !matches!(names::check_id(word), Err(NameFault::Character(_))) =>
+        {
+            Ok(word.to_owned())
+        }
+        Ok(_) => Err(Fault::new(Exit::Failure, faces.explain(&Unclear::Nobody(word.to_owned())))),
+        Err(unclear) => Err(Fault::new(Exit::Failure, faces.explain(&unclear))),
+    }
+}
+
 /// How participants are shown: names people read, and colours in the order of invitation.
 #[derive(Clone, Debug, Default)]
 pub struct Faces {
     known: BTreeMap<String, (String, usize)>,
+    profiles: Vec<(ParticipantId, Profile)>,
 }
 
 impl Faces {
@@ -152,7 +181,44 @@ impl Faces {
             let name = entry.profile.nickname.clone().unwrap_or_else(|| entry.id.clone());
             (entry.id.clone(), (name, entry.color))
         });
-        Self { known: known.collect() }
+        let invited = answer.state.participants.invited.iter();
+        let profiles = invited
+            .map(|entry| (ParticipantId::new(&entry.id), Profile::from(entry.profile.clone())))
+            .collect();
+        Self { known: known.collect(), profiles }
+    }
+
+    /// Returns the names of these participants alone.
+    #[cfg(test)]
+    pub fn among(profiles: impl IntoIterator<Item = (ParticipantId, Profile)>) -> Self {
+        Self { known: BTreeMap::new(), profiles: profiles.into_iter().collect() }
+    }
+
+    /// Reads the participant that is named at the beginning of some words, by an id or a name, as
+    /// the server reads mentions. Returns its id and the words behind it.
+    ///
+    /// # Errors
+    /// [`Unclear`] if no participant bears the name, or several.
+    pub fn addressed<'w>(&self, words: &'w str) -> Result<(String, &'w str), Unclear> {
+        let among = self.profiles.iter().map(|(id, profile)| Bearer { id, profile });
+        mentions::addressed(words, among).map(|(id, rest)| (id.to_string(), rest))
+    }
+
+    /// Says why a name means no participant, and which names there are.
+    pub fn explain(&self, unclear: &Unclear) -> String {
+        let listed = |ids: &mut dyn Iterator<Item = &ParticipantId>| {
+            ids.map(ParticipantId::as_str).collect::<Vec<_>>().join(", ")
+        };
+        match unclear {
+            Unclear::Nobody(name) => {
+                let here = listed(&mut self.profiles.iter().map(|(id, _)| id));
+                format!("no participant here is called {name}; here are: {here}")
+            }
+            Unclear::Several(name, ids) => {
+                let ids = listed(&mut ids.iter());
+                format!("several answer to {name}; name one by its id: {ids}")
+            }
+        }
     }
 
     /// The name people read; the id of somebody who is not there any more.

@@ -8,6 +8,7 @@ use crate::text::names::skeleton;
 mod bearers;
 mod signs;
 
+pub use bearers::Bearer;
 use bearers::{Bearers, Rank};
 use signs::Sign;
 
@@ -85,9 +86,33 @@ pub fn meant(words: &str, invited: &[Participant]) -> Result<Meant, Unclear> {
         };
         participants
             .extend(ids.into_iter().filter(|id| !participants.contains(id)).collect::<Vec<_>>());
-        rest = tail[length..].trim_start_matches([',', ':', '，', '：', '、']).trim_start();
+        rest = behind(&tail[length..]);
     }
     Ok(Meant { participants, rest: rest.to_owned() })
+}
+
+/// Reads one name at the beginning of some words, with or without `@`. Returns its only bearer
+/// and the words behind it. (Ruling 15.)
+///
+/// # Errors
+/// [`Unclear`] if the words begin without a name, or if several bear it.
+pub fn addressed<'a, 'w>(
+    words: &'w str,
+    among: impl IntoIterator<Item = Bearer<'a>>,
+) -> Result<(ParticipantId, &'w str), Unclear> {
+    let words = words.trim();
+    let tail = words.strip_prefix(signs::SIGNS).unwrap_or(words);
+    let nobody = || Unclear::Nobody(tail.split_whitespace().next().unwrap_or_default().to_owned());
+    let (ids, length) = named_at(tail, &Bearers::of(among)).ok_or_else(nobody)??;
+    match ids.as_slice() {
+        [id] => Ok((id.clone(), behind(&tail[length..]))),
+        _ => Err(Unclear::Several(tail[..length].to_owned(), ids)),
+    }
+}
+
+/// Returns the words behind a name, without the sign that ends it.
+fn behind(rest: &str) -> &str {
+    rest.trim_start_matches([',', ':', '，', '：', '、']).trim_start()
 }
 
 /// Returns the participants that the name at the beginning means, and its length, if one stands

@@ -32,15 +32,16 @@ pub async fn run(context: &Context, args: &Invite) -> Result<(), Fault> {
 
 pub async fn uninvite(context: &Context, args: &Uninvite) -> Result<(), Fault> {
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let id = threads::participant(&context.client, &thread, &args.id).await?;
     let accepted =
-        control(&context.client, &thread, json!({"uninvite": {"participant_id": args.id}})).await?;
+        control(&context.client, &thread, json!({"uninvite": {"participant_id": id}})).await?;
     if context.printer.json {
         return context.printer.object(&accepted);
     }
     note(&if accepted.event.is_some() {
-        format!("{} is out.", args.id)
+        format!("{id} is out.")
     } else {
-        format!("{} was not there.", args.id)
+        format!("{id} was not there.")
     });
     Ok(())
 }

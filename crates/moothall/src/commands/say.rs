@@ -23,10 +23,14 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
     let content = words(&args.text)?;
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
+    let to = match &args.to {
+        Some(word) => Some(threads::participant(&context.client, &thread, word).await?),
+        None => None,
+    };
     let event = NewEvent {
         kind: Some("message".into()),
         from: Some(args.speaker.clone().unwrap_or_else(|| context.client.name().to_owned())),
-        to: args.to.clone(),
+        to,
         content: json!(content),
         ..NewEvent::default()
     };

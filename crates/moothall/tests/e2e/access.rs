@@ -49,6 +49,8 @@ async fn the_command_line_of_the_same_user_needs_no_telling_and_others_need_a_to
         (&json!("ann"), &json!(thread)),
         "{said}"
     );
+    let chat = server.command(&["chat", "-", "--plain"]).env("MOOTHALL_TOKEN", token).output();
+    assert!(!stderr(&chat.unwrap()).contains("count as an agent's"), "her token is a person's");
     assert!(refused(&server, token, &["say", "-", "obey", "--as", "user"]).contains("`ann`"));
     assert!(refused(&server, token, &["token", "list"]).contains("server:admin"));
     let list = server.ok(&["token", "list"]);

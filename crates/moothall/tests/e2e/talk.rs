@@ -29,6 +29,25 @@ fn the_demo_agents_answer() {
 }
 
 #[test]
+fn a_name_stands_for_an_id() {
+    let home = Home::new();
+    let server = home.serve();
+    server.ok(&["new", "Talk", "--empty"]);
+    for id in ["p1", "p2"] {
+        server.ok(&["invite", "-", id, "--client", "critic", "--nickname", &format!("Zoë {id}")]);
+    }
+    let said = server.json(&["say", "-", "well?", "--to", "zoe\u{308} P1"]);
+    assert_eq!(said["event"]["to"], "p1");
+    let refused = server.command(&["say", "-", "well?", "--to", "Zoë"]).output().unwrap();
+    assert!(stderr(&refused).contains("p1, p2"), "{}", stderr(&refused));
+    let refused = server.command(&["uninvite", "-", "Nora Lee"]).output().unwrap();
+    assert!(stderr(&refused).contains("here are: p1, p2"), "{}", stderr(&refused));
+    server.ok(&["uninvite", "-", "Zoë p2"]);
+    let said = server.json(&["say", "-", "well?", "--to", "Zoë"]);
+    assert_eq!(said["event"]["to"], "p1", "one is left");
+}
+
+#[test]
 fn every_command_speaks_json() {
     let home = Home::new();
     let server = home.serve();

@@ -5,7 +5,7 @@ use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::model::ids::ParticipantId;
-use crate::model::participant::Participant;
+use crate::model::participant::{Participant, Profile};
 use crate::text::names::BROADCAST;
 use crate::text::{is_deceptive, is_invisible};
 
@@ -19,11 +19,26 @@ pub(super) enum Rank {
     Trait,
 }
 
+/// A participant, as the names that mean it are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Bearer<'a> {
+    /// Its id in this conversation.
+    pub id: &'a ParticipantId,
+    /// Its nickname, roles, client and model.
+    pub profile: &'a Profile,
+}
+
+impl<'a> From<&'a Participant> for Bearer<'a> {
+    fn from(invited: &'a Participant) -> Self {
+        Self { id: &invited.id, profile: &invited.profile }
+    }
+}
+
 #[derive(Debug)]
 struct Name<'a> {
     folded: String,
     rank: Rank,
-    bearer: Option<&'a Participant>,
+    bearer: Option<Bearer<'a>>,
 }
 
 /// The names of all who are invited, in the order of their folded letters.
@@ -37,12 +52,13 @@ pub(super) struct Borne<'a> {
     pub(super) length: usize,
     pub(super) rank: Rank,
     /// In the order of their invitation, once each.
-    pub(super) bearers: Vec<&'a Participant>,
+    pub(super) bearers: Vec<Bearer<'a>>,
 }
 
 impl<'a> Bearers<'a> {
-    pub(super) fn of(invited: &'a [Participant]) -> Self {
-        let mut names: Vec<Name<'a>> = invited.iter().flat_map(names_of).collect();
+    pub(super) fn of(invited: impl IntoIterator<Item = impl Into<Bearer<'a>>>) -> Self {
+        let mut names: Vec<Name<'a>> =
+            invited.into_iter().flat_map(|bearer| names_of(bearer.into())).collect();
         names.extend(BROADCAST.map(|word| Name {
             folded: word.into(),
             rank: Rank::Broadcast,
@@ -82,7 +98,7 @@ impl<'a> Bearers<'a> {
         let Name { folded, rank, .. } = &self.0[from];
         let alike = self.0[from..].iter();
         let alike = alike.take_while(|name| name.folded == *folded && name.rank == *rank);
-        let mut bearers: Vec<&Participant> = Vec::new();
+        let mut bearers: Vec<Bearer<'a>> = Vec::new();
         for bearer in alike.filter_map(|name| name.bearer) {
             if !bearers.iter().any(|seen| seen.id == bearer.id) {
                 bearers.push(bearer);
@@ -103,8 +119,8 @@ impl Borne<'_> {
     }
 }
 
-fn names_of(bearer: &Participant) -> impl Iterator<Item = Name<'_>> {
-    let profile = &bearer.profile;
+fn names_of(bearer: Bearer<'_>) -> impl Iterator<Item = Name<'_>> {
+    let profile = bearer.profile;
     let nickname = profile.nickname.as_deref();
     let first = nickname.and_then(|name| name.split(' ').next());
     let single = [
@@ -115,7 +131,7 @@ fn names_of(bearer: &Participant) -> impl Iterator<Item = Name<'_>> {
     let single = single.into_iter().filter_map(|(rank, name)| Some((rank, name?)));
     let traits = profile.roles().iter().chain(&profile.client).chain(&profile.model);
     let traits = traits.map(|name| (Rank::Trait, name.as_str()));
-    let named = |(rank, name)| Name { folded: fold(name), rank, bearer: Some(bearer) };
+    let named = move |(rank, name)| Name { folded: fold(name), rank, bearer: Some(bearer) };
     single.chain(traits).map(named)
 }
 

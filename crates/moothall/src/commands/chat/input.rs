@@ -3,6 +3,7 @@
 use moothall_kernel::slash;
 
 use crate::commands::permit::Answer;
+use crate::threads::Faces;
 
 /// What a line asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +38,8 @@ pub enum LineAction {
     Wrong(String),
 }
 
-/// Understands a line as it was written.
-pub fn parse(line: &str) -> LineAction {
+/// Understands a line as it was written, among participants with these names.
+pub fn parse(line: &str, faces: &Faces) -> LineAction {
     let line = line.trim_end();
     if let Some((number, text)) = quick_reply(line) {
         return reply(number, text);
@@ -52,7 +53,7 @@ pub fn parse(line: &str) -> LineAction {
         ("/quit" | "/exit", "") => LineAction::Quit,
         ("/help", "") => LineAction::Help,
         ("/to", "" | "all") => LineAction::Address(None),
-        ("/to", rest) => address(rest),
+        ("/to", rest) => address(rest, faces),
         ("/permit", rest) => permit(rest),
         ("/permit:", text) => in_words("", text),
         ("/reply", "") => LineAction::ReplyNext(None),
@@ -127,21 +128,47 @@ fn in_words(head: &str, text: &str) -> LineAction {
     }
 }
 
-fn address(rest: &str) -> LineAction {
-    let (id, text) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    let id = id.trim_start_matches('@').trim_end_matches([',', ':']).to_owned();
-    match text.trim() {
-        "" => LineAction::Address(Some(id)),
-        text => LineAction::Say { text: text.to_owned(), reply: None, to: Some(id) },
+fn address(rest: &str, faces: &Faces) -> LineAction {
+    match faces.addressed(rest) {
+        Ok((id, "")) => LineAction::Address(Some(id)),
+        Ok((id, text)) => LineAction::Say { text: text.to_owned(), reply: None, to: Some(id) },
+        Err(unclear) => LineAction::Wrong(faces.explain(&unclear)),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use moothall_kernel::participant::Profile;
+
     use super::*;
 
     fn said(text: &str, reply: Option<u64>, to: Option<&str>) -> LineAction {
         LineAction::Say { text: text.into(), reply, to: to.map(Into::into) }
+    }
+
+    fn parse(line: &str) -> LineAction {
+        let named = |id: &str, name: Option<&str>| {
+            let nickname = name.map(str::to_owned);
+            (id.into(), Profile { nickname, ..Profile::default() })
+        };
+        let faces = Faces::among([
+            named("critic", None),
+            named("0198", Some("Zoë Lee")),
+            named("p2", Some("Sam")),
+            named("p3", Some("Sam")),
+        ]);
+        super::parse(line, &faces)
+    }
+
+    #[test]
+    fn names_are_read_as_mentions_are() {
+        assert_eq!(parse("/to zoe\u{308} lee why?"), said("why?", None, Some("0198")));
+        assert_eq!(parse("/to Zoë, why?"), said("why?", None, Some("0198")));
+        assert_eq!(parse("/to ＣＲＩＴＩＣ"), LineAction::Address(Some("critic".into())));
+        for (line, told) in [("/to sam", "p2, p3"), ("/to nora", "critic, 0198")] {
+            let LineAction::Wrong(why) = parse(line) else { panic!("{line}") };
+            assert!(why.contains(told), "{why}");
+        }
     }
 
     #[test]

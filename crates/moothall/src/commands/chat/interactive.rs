@@ -124,7 +124,9 @@ pub async fn run(
         chat.settled.extend(rows);
     }
     chat.say(WELCOME, Style::Dim);
-    if let Some(word) = chat.room.stranger(me) {
+    if !context.client.is_person(me)
+        && let Some(word) = chat.room.stranger(me)
+    {
         chat.say(&word, Style::Warn);
     }
     let raw = Raw::enter()?;
@@ -254,7 +256,7 @@ impl Chat<'_> {
     fn submit(&mut self, line: &str) -> Going {
         self.editor.remember(line);
         self.history.keep(line);
-        match parse(line) {
+        match parse(line, &self.room.faces) {
             LineAction::Say { text, reply, to } => {
                 self.words(text, reply.or(self.reply), to.or_else(|| self.to.clone()))
             }
@@ -262,9 +264,6 @@ impl Chat<'_> {
                 self.unknown_number(number)
             }
             LineAction::ReplyNext(number) => self.reply = number,
-            LineAction::Address(Some(id)) if !self.room.knows(&id) => {
-                self.say(&format!("nobody here has the id {id}"), Style::Warn)
-            }
             LineAction::Address(to) => self.to = to,
             LineAction::Permit { answer, number } => {
                 match self.room.asks.one(number).map(|asked| asked.permission.clone()) {

@@ -84,7 +84,9 @@ pub async fn run(
             context.printer.line(&block)?;
         }
     }
-    if let Some(word) = plain.room.stranger(me) {
+    if !context.client.is_person(me)
+        && let Some(word) = plain.room.stranger(me)
+    {
         note(&word);
     }
     let mut lines = input();
@@ -142,7 +144,7 @@ impl Plain<'_> {
         if line.trim().is_empty() {
             return;
         }
-        match parse(line) {
+        match parse(line, &self.room.faces) {
             LineAction::Say { text, reply, to } => {
                 let Some(reply_to) = self.replied(reply.or(self.reply)) else { return };
                 self.reply = None;

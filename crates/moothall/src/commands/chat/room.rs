@@ -133,11 +133,6 @@ impl Room {
         };
     }
 
-    /// Whether somebody with this id was invited.
-    pub fn knows(&self, id: &str) -> bool {
-        self.invited.contains(id)
-    }
-
     /// `user`, and who was invited as a person; everybody else counts as an agent.
     fn is_person(&self, id: &str) -> bool {
         id == ParticipantId::USER || self.people.contains(id)
