@@ -114,6 +114,65 @@ describe('hostile words are inert', () => {
   });
 });
 
+describe('a message of any shape', () => {
+  const filled = (piece: (at: number) => string) => {
+    let text = '';
+    for (let at = 0; text.length < 190_000; at++) text += piece(at);
+    return text;
+  };
+  const shapes: [string, (at: number) => string][] = [
+    ['rules', () => '---\n'],
+    ['braces', () => '{\n'],
+    ['log lines', (at) => `12:00:01 ok ${at}\n`],
+    ['paragraphs', (at) => `word ${at}\n\n`],
+    ['items', (at) => `- [ ] item ${at}\n`],
+    ['nested items', (at) => `${'  '.repeat(at % 10)}- ${at}\n`],
+    ['quotes', (at) => `${'> '.repeat((at % 10) + 1)}q\n`],
+    ['rows', (at) => (at === 0 ? '|a|b|\n|-|-|\n' : `|${at}|x|\n`)],
+    ['emphasis', () => '*a* '],
+    ['emphasis without an end', () => '_a **b ~~c '],
+    ['links', (at) => `[a${at}](http://x.example/${at}) `],
+    ['links without an end', () => '[a]('],
+    ['addresses', (at) => `http://x.example/${at} a@b.example `],
+    ['names', (at) => `@a${at} `],
+    ['markup', () => '<b>x</b> '],
+    ['escapes', () => '\\* '],
+    ['code', (at) => `\`\`\`js\nlet a = ${at};\n\`\`\`\n`],
+    ['headings', (at) => `a${at}\n=\n`],
+    ['definitions', (at) => `[a${at}]: http://x.example/${at}\n\n[a${at}] `],
+  ];
+
+  it.each(shapes)('costs about as much as plain words: %s', (_, piece) => {
+    const text = filled(piece);
+    const blocks = renderBlocks(text);
+    const elements = blocks.join('').match(/<[a-z]/g)?.length ?? 0;
+    expect(blocks.length).toBeLessThanOrEqual(1_001);
+    expect(elements).toBeLessThanOrEqual(5_000);
+    const words = document.createElement('div');
+    words.innerHTML = blocks.at(-1) ?? '';
+    expect(text.endsWith(words.textContent.slice(-200))).toBe(true);
+  });
+
+  it('is formatted as far as its work is within bounds, and shown as it was typed from there', () => {
+    const text = `**first**\n\n${'- item\n'.repeat(5_000)}**last**`;
+    const blocks = renderBlocks(text);
+    expect(blocks[0]).toBe('<p><strong>first</strong></p>\n');
+    expect(blocks.at(-1)).toMatch(/^<p class="plain">[^]*\*\*last\*\*<\/p>$/);
+  });
+
+  it('keeps a long block of code whole', () => {
+    const code = 'let a = b * c[0]; // *x*\n'.repeat(3_000);
+    const blocks = renderBlocks(`\`\`\`js\n${code}\`\`\`\n\n**and**`);
+    expect(blocks).toHaveLength(2);
+    expect(blocks[1]).toContain('<strong>and</strong>');
+  });
+
+  it('has its names marked in every line', () => {
+    const root = dom('see\n@ann and (@bob)\n\na@b.example @cy');
+    expect([...root.querySelectorAll('.at')].map((name) => name.textContent)).toEqual(['@ann', '@bob', '@cy']);
+  });
+});
+
 describe('summary', () => {
   it('is one plain line', () => {
     expect(summary('**Bold** and `code`\n\n- item [link](https://x.example)')).toBe('Bold and code item link');

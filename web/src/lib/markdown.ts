@@ -12,6 +12,14 @@ const INLINE_IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[a-z0-9+/=]+$/i;
 const TOO_DEEP = /^(?:\s*>){16}|^\s{120}|^(?:[^|\n]*\|){65}/m;
 const RUNAWAY = /[*_[\]()`~]{400}/;
 const CHARS_MAX = 200_000;
+/** The work that a message may cost: about one element of the page for each unit. What stands behind is shown as it was typed. */
+const WORK_MAX = 2_000;
+/** A line is a break, an item or a row; one that begins a block of code makes its frame and its button too. */
+const LINE_WORK = 2;
+const FENCE_WORK = 8;
+/** What can begin an element within a line. */
+const MARKS = /[*_`~]+|[[\]<>@|!\\]|https?:|www\./g;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const LANGUAGE_CHARS_MAX = 24;
 
 export function escapeHtml(text: string): string {
@@ -58,7 +66,8 @@ interface At extends Tokens.Generic {
 const at = {
   name: 'at',
   level: 'inline' as const,
-  start: (source: string) => source.match(/(?:^|[\s(])@/)?.index,
+  // Asked again at each piece of a line: a search through all that follows would make long messages stop the page.
+  start: (source: string) => /^[^\n]*?(?=(?:^|[\s(])@)/.exec(source)?.[0].length,
   tokenizer(source: string): At | undefined {
     const found = /^@([\p{L}\p{N}._:-]*[\p{L}\p{N}])/u.exec(source);
     return found?.[1] ? { type: 'at', raw: found[0], name: found[1] } : undefined;
@@ -141,14 +150,37 @@ export function inOrder(text: string): string {
 export function renderBlocks(raw: string): string[] {
   const text = inOrder(raw);
   if (text.length > CHARS_MAX || TOO_DEEP.test(text) || RUNAWAY.test(text)) return plain(text);
+  const end = readable(text);
+  const rest = end < text.length ? plain(text.slice(end)) : [];
+  if (end === 0) return rest;
   try {
-    const all = marked.lexer(text);
+    const all = marked.lexer(text.slice(0, end));
     // With definitions, the same words can mean another link elsewhere.
     const make = all.some((token) => token.type === 'def') ? (token: Token) => purify(marked.parser([token])) : made;
-    return all.filter((token) => token.type !== 'space' && token.type !== 'def').map(make);
+    return [...all.filter((token) => token.type !== 'space' && token.type !== 'def').map(make), ...rest];
   } catch {
     return plain(text);
   }
+}
+
+/** How many characters are read as Markdown: whole lines, as long as their work is within bounds. */
+function readable(text: string): number {
+  let [work, at, fence] = [0, 0, ''];
+  while (at < text.length) {
+    const end = text.indexOf('\n', at);
+    const next = end < 0 ? text.length : end + 1;
+    const line = text.slice(at, next);
+    const mark = FENCE.exec(line)?.[1] ?? '';
+    if (fence) {
+      if (mark.startsWith(fence)) fence = '';
+    } else {
+      fence = mark;
+      work += mark ? FENCE_WORK : LINE_WORK + (line.match(MARKS)?.length ?? 0);
+      if (work > WORK_MAX) return at;
+    }
+    at = next;
+  }
+  return at;
 }
 
 const LINES_MAX = 3;
