@@ -1629,6 +1629,8 @@ export interface components {
             order: string[];
             /** @description Everybody who took part when it began, by number; those who left too. */
             participants: components["schemas"]["GatheringMember"][];
+            /** @description The holder handed the piece on while it was at work: it goes on when that turn ends. */
+            pass_asked: boolean;
             /**
              * @description `inhale`, `hold`, `exhale`, or `close` while the harvest is written and after; none while
              *     it is seeded.
@@ -1789,6 +1791,13 @@ export interface components {
             because: string;
             /** @enum {string} */
             event: "closed";
+        } | {
+            /** @enum {string} */
+            event: "pass_asked";
+            /** @description The id of the holder. */
+            holder: string;
+            /** @description The name that the holder gave; none for the next in order. */
+            to: string | null;
         };
         /** @description One guard, and how it stands. */
         GuardEntry: {

@@ -174,8 +174,8 @@ impl Decider<'_> {
             ClientCommand::Post(post) => self.post(post),
             ClientCommand::Control { by, controls } => self.control(&by, controls),
             ClientCommand::PostCustom(keep) => self.post_custom(keep),
-            ClientCommand::Pass { by, to, reply_to } => {
-                self.pass(&by, to.as_deref(), reply_to.as_ref())
+            ClientCommand::Pass { by, to, reply_to, at_once } => {
+                self.pass(&by, to.as_deref(), reply_to.as_ref(), at_once)
             }
             ClientCommand::Stop { by } => self.stop(&by),
             ClientCommand::Cancel { turn, by } => self.cancel(turn, &by),

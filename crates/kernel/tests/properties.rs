@@ -238,9 +238,12 @@ impl Table {
                     because: Withdrawn::Replaced,
                 });
             }
-            Move::Pass(who) => {
-                self.command(ClientCommand::Pass { by: agent(who), to: None, reply_to: None })
-            }
+            Move::Pass(who) => self.command(ClientCommand::Pass {
+                by: agent(who),
+                to: None,
+                reply_to: None,
+                at_once: false,
+            }),
             Move::Cancel(number) => {
                 let Some((turn, _)) = self.turn(number) else { return };
                 self.command(ClientCommand::Cancel { turn, by: user });

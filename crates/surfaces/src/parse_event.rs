@@ -48,7 +48,7 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Pars
         "thread.renamed" => ClientCommand::Rename { name: new_name(&content)?, by: by.clone() },
         "turn" => {
             let reply_to = cause(door, stream, reply_to.as_deref()).await?;
-            ClientCommand::Pass { by: by.clone(), to: pass(&content)?, reply_to }
+            ClientCommand::Pass { by: by.clone(), to: pass(&content)?, reply_to, at_once: false }
         }
         kind => {
             let kind = own_kind(kind)?;

@@ -91,6 +91,13 @@ export function stepSentence(step: GatheringEvent, names: Names, breath: readonl
       return `Beat ${step.number}.`;
     case 'last_word_asked':
       return 'The last word was asked for.';
+    case 'pass_asked':
+      return about(
+        step.holder,
+        names,
+        'You hand the piece on when your turn ends.',
+        (name) => `${name} hands the piece on when its turn ends.`,
+      );
     case 'piece_released':
       return released(step, names);
     case 'harvest_asked':

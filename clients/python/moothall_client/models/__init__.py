@@ -60,6 +60,8 @@ from .gathering_step_type_7 import GatheringStepType7
 from .gathering_step_type_7_event import GatheringStepType7Event
 from .gathering_step_type_8 import GatheringStepType8
 from .gathering_step_type_8_event import GatheringStepType8Event
+from .gathering_step_type_9 import GatheringStepType9
+from .gathering_step_type_9_event import GatheringStepType9Event
 from .guard_entry import GuardEntry
 from .guard_lift import GuardLift
 from .guards_answer import GuardsAnswer
@@ -253,6 +255,8 @@ __all__ = (
     "GatheringStepType7Event",
     "GatheringStepType8",
     "GatheringStepType8Event",
+    "GatheringStepType9",
+    "GatheringStepType9Event",
     "GuardEntry",
     "GuardLift",
     "GuardsAnswer",

@@ -34,6 +34,7 @@ class GatheringAnswer:
         opening_question (str): The question it began with.
         order (list[str]): The ids of those who will still hold the piece in this round, in order.
         participants (list[GatheringMember]): Everybody who took part when it began, by number; those who left too.
+        pass_asked (bool): The holder handed the piece on while it was at work: it goes on when that turn ends.
         rhythm (str): What kind of gathering it is.
         round_ (int): The round of the phase, from 1; 0 before the first.
         rounds (int): How many rounds the phase has.
@@ -69,6 +70,7 @@ class GatheringAnswer:
     opening_question: str
     order: list[str]
     participants: list[GatheringMember]
+    pass_asked: bool
     rhythm: str
     round_: int
     rounds: int
@@ -117,6 +119,8 @@ class GatheringAnswer:
         for participants_item_data in self.participants:
             participants_item = participants_item_data.to_dict()
             participants.append(participants_item)
+
+        pass_asked = self.pass_asked
 
         rhythm = self.rhythm
 
@@ -206,6 +210,7 @@ class GatheringAnswer:
                 "opening_question": opening_question,
                 "order": order,
                 "participants": participants,
+                "pass_asked": pass_asked,
                 "rhythm": rhythm,
                 "round": round_,
                 "rounds": rounds,
@@ -271,6 +276,8 @@ class GatheringAnswer:
             participants_item = GatheringMember.from_dict(participants_item_data)
 
             participants.append(participants_item)
+
+        pass_asked = d.pop("pass_asked")
 
         rhythm = d.pop("rhythm")
 
@@ -396,6 +403,7 @@ class GatheringAnswer:
             opening_question=opening_question,
             order=order,
             participants=participants,
+            pass_asked=pass_asked,
             rhythm=rhythm,
             round_=round_,
             rounds=rounds,

@@ -391,7 +391,9 @@ impl Door {
     ) -> Result<GatheringEntry, AccessError> {
         let by = self.speaker_in(id, by).await?;
         let you = Some(by.id.clone());
-        let pass = ClientCommand::Pass { by: by.clone(), to, reply_to: None };
+        // A person who passes for a holder that hangs does not wait for its turn.
+        let at_once = !self.caller.is_agent() && self.caller.is_proven();
+        let pass = ClientCommand::Pass { by: by.clone(), to, reply_to: None, at_once };
         let permitted = self.permit(id, pass).await?;
         let holds = move |state: &moothall_kernel::Conversation| {
             (state.gathering().is_some(), state.has_piece(&by.id))

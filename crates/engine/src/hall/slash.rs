@@ -86,9 +86,10 @@ impl Hall {
             Slash::Stop => {
                 Step::Do(Box::new(ClientCommand::Stop { by }), "Everything was stopped.".into())
             }
-            Slash::Pass(to) => {
-                Step::Do(Box::new(ClientCommand::Pass { by, to, reply_to: None }), "Passed.".into())
-            }
+            Slash::Pass(to) => Step::Do(
+                Box::new(ClientCommand::Pass { by, to, reply_to: None, at_once: false }),
+                "Passed.".into(),
+            ),
             Slash::Rename(name) => {
                 Step::Do(Box::new(ClientCommand::Rename { name, by }), "Renamed.".into())
             }

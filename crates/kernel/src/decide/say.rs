@@ -482,20 +482,12 @@ impl Decider<'_> {
         by: &Actor,
         to: Option<&str>,
         reply_to: Option<&Cause>,
+        at_once: bool,
     ) -> Result<(), Rejection> {
         self.check_speaker(by)?;
         self.check_open()?;
         if self.holds_piece(&by.id) {
-            if let Some(turn) = self
-                .state
-                .front_turn(&by.id)
-                .filter(|turn| turn.running.is_some())
-                .map(|turn| turn.no)
-            {
-                let usage = self.elapsed(turn);
-                self.end(turn, Outcome::Passed, None, usage);
-            }
-            self.hand_over(&by.id, to);
+            self.pass_piece(&by.id, to, at_once);
             return Ok(());
         }
         let Some(turn) = self.turn_answered(&by.id, reply_to) else {

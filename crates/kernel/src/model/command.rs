@@ -192,6 +192,8 @@ pub enum ClientCommand {
         to: Option<String>,
         /// A cause of the turn that is passed; the oldest open one where nothing is said.
         reply_to: Option<Cause>,
+        /// A person hands the piece on for a holder: a turn that runs is not waited for.
+        at_once: bool,
     },
     /// Cancel every open turn and the queue.
     Stop {

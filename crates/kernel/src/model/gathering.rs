@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use crate::model::ids::{EventId, ParticipantId};
+use crate::model::ids::{EventId, ParticipantId, TurnNo};
 use crate::model::participant::{Kind, Part};
 use crate::model::settings::Policy;
 use crate::model::time::{Millis, Timestamp};
@@ -174,6 +174,16 @@ pub enum GatheringEvent {
     },
     /// The holder was asked for its last word.
     LastWordAsked,
+    /// The holder will hand the piece on when its turn ends.
+    PassAsked {
+        /// The participant who holds the piece.
+        holder: ParticipantId,
+        /// The turn whose end is waited for.
+        turn: TurnNo,
+        /// The name that the holder gave; the next in order without one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        to: Option<String>,
+    },
     /// The holder let go.
     PieceReleased {
         /// The participant who holds the piece.
@@ -271,6 +281,18 @@ pub struct PieceTenure {
     pub last_word: bool,
     /// Why this one holds it, where a note was needed.
     pub note: Option<String>,
+    /// The pass that takes effect with the end of a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pass: Option<PassAsked>,
+}
+
+/// A typed pass of a holder at work.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PassAsked {
+    /// The turn whose end is waited for.
+    pub turn: TurnNo,
+    /// The name that the holder gave; the next in order without one.
+    pub to: Option<String>,
 }
 
 impl Gathering {
@@ -328,6 +350,7 @@ impl Gathering {
                     next_at,
                     last_word: false,
                     note: note.clone(),
+                    pass: None,
                 });
             }
             GatheringEvent::Beat { number, pulse } => {
@@ -343,6 +366,11 @@ impl Gathering {
                 if let Some(tenure) = &mut gathering.tenure {
                     tenure.last_word = true;
                     tenure.next_at = ts + grace;
+                }
+            }
+            GatheringEvent::PassAsked { turn, to, .. } => {
+                if let Some(tenure) = &mut gathering.tenure {
+                    tenure.pass = Some(PassAsked { turn: *turn, to: to.clone() });
                 }
             }
             GatheringEvent::PieceReleased { next, note, .. } => {

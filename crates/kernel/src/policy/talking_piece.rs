@@ -9,9 +9,9 @@ use crate::decide::Decider;
 use crate::decide::gatherings::{SPEAKERS_MIN, check_circle, check_plan};
 use crate::model::budget::{Account, Measure, Purse};
 use crate::model::command::{Actor, Control, Post, Refusal, Rejection};
-use crate::model::event::{Cause, Event, Guard, SuppressedBecause, TurnKind, Why};
+use crate::model::event::{Cause, Event, Guard, Outcome, SuppressedBecause, TurnKind, Why};
 use crate::model::gathering::{
-    Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, MEMBER_KEY, Member, Phase,
+    Gathering, GatheringEvent, GatheringPlan, Hearing, LetGo, MEMBER_KEY, Member, PassAsked, Phase,
     PieceTenure,
 };
 use crate::model::ids::{EventId, ParticipantId};
@@ -248,10 +248,44 @@ impl Decider<'_> {
             return;
         }
         match directive(body, &self.state.participants) {
-            Some(Directive::On) => self.hand_over(speaker, None),
-            Some(Directive::To(id)) => self.hand_over(speaker, Some(id.as_str())),
+            Some(Directive::On) => match self.pass_asked(speaker) {
+                Some(pass) => self.hand_over(speaker, pass.to.as_deref()),
+                None => self.hand_over(speaker, None),
+            },
+            Some(Directive::To(name)) => self.hand_over(speaker, Some(&name)),
             None => {}
         }
+    }
+
+    /// Returns the typed pass that a holder at work has asked for.
+    fn pass_asked(&self, holder: &ParticipantId) -> Option<PassAsked> {
+        self.tenure_of(holder)?.pass.clone()
+    }
+
+    /// Hands the piece on for its holder, by a typed pass. A holder that is run by the server keeps
+    /// it until its turn ends; a person need not wait for a holder that hangs. (Ruling 31.)
+    pub(crate) fn pass_piece(&mut self, holder: &ParticipantId, to: Option<&str>, at_once: bool) {
+        // A prompt on its way may be at work already: an open turn counts before it has begun.
+        let open = || {
+            let replies =
+                |turn: &&Turn| turn.participant == *holder && turn.kind == TurnKind::Reply;
+            self.state.open_turns().find(replies)
+        };
+        let running = self.state.front_turn(holder).filter(|turn| turn.running.is_some());
+        let Some(turn) = running.or_else(open).map(|turn| turn.no) else {
+            return self.hand_over(holder, to);
+        };
+        let posts = self.state.participant(holder).is_some_and(Participant::answers_by_posting);
+        if posts {
+            let usage = self.elapsed(turn);
+            self.end(turn, Outcome::Passed, None, usage);
+        }
+        if posts || at_once {
+            return self.hand_over(holder, to);
+        }
+        let to = to.map(|name| text::cut(name, NAME_BYTES_MAX).to_owned());
+        let holder = holder.clone();
+        self.emit(Event::Gathering(GatheringEvent::PassAsked { holder, turn, to }));
     }
 
     pub(crate) fn hand_over(&mut self, holder: &ParticipantId, to: Option<&str>) {
@@ -330,6 +364,11 @@ impl Decider<'_> {
             }
             _ if self.state.speakers().count() < SPEAKERS_MIN => {
                 return self.begin_harvest("too_few");
+            }
+            Some(PieceTenure { holder, pass: Some(pass), .. })
+                if self.state.turn(pass.turn).is_none() =>
+            {
+                self.hand_over(holder, pass.to.as_deref());
             }
             Some(tenure)
                 if tenure.last_word

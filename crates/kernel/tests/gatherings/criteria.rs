@@ -44,7 +44,12 @@ fn says(table: &mut Table, id: &str, words: &str) {
 }
 
 fn passes(table: &mut Table, id: &str) {
-    table.command(ClientCommand::Pass { by: Actor::named(id), to: None, reply_to: None });
+    table.command(ClientCommand::Pass {
+        by: Actor::named(id),
+        to: None,
+        reply_to: None,
+        at_once: false,
+    });
 }
 
 /// The clock goes on by so many seconds, second by second.

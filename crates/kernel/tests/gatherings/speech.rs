@@ -30,7 +30,7 @@ const SPEECH: [&str; 30] = [
     "Should I pass to Bob?",
     "If I pass to Bob, Ann has to wait",
     "I pass to Bob and Ann",
-    "I pass to Bob, who knows more",
+    "I pass to Bob, if the tests are green",
     "We pass to Bob",
     "He said: I pass to Bob",
     "\"I pass to Bob\"",
@@ -48,11 +48,11 @@ const SPEECH: [&str; 30] = [
     "pass",
     "passing",
     "Bob said \"I pass the piece\".",
-    "I pass to Robert",
+    "I pass to robert",
 ];
 
 /// Every form of a directive, with what it does.
-const DIRECTIVES: [(&str, Passes); 18] = [
+const DIRECTIVES: [(&str, Passes); 22] = [
     ("I pass", Passes::Next),
     ("I pass.", Passes::Next),
     ("i pass!", Passes::Next),
@@ -72,9 +72,110 @@ const DIRECTIVES: [(&str, Passes); 18] = [
     ("I pass to Hal", Passes::Next),
     ("I pass to Ann", Passes::Next),
     ("passing to Hal.", Passes::Next),
+    ("I pass to Nobody", Passes::Next),
+    ("**I pass to Cyd**", Passes::To("cyd")),
+    ("I pass to Cyd, who knows more", Passes::To("cyd")),
+    ("Thanks. I pass. 🙂", Passes::Next),
 ];
 
-/// A contribution, and what it does: the last directive counts that stands in the open.
+/// Passes as models write them, and the whole messages that only look like one. The holder is Ann,
+/// the next is Bob.
+const FORMS: [(&str, Passes); 92] = [
+    ("**I pass**", Passes::Next),
+    ("*I pass.*", Passes::Next),
+    ("__I pass__", Passes::Next),
+    ("_I pass_.", Passes::Next),
+    ("***I pass!***", Passes::Next),
+    ("I pass…", Passes::Next),
+    ("I pass...", Passes::Next),
+    ("I pass 🙂", Passes::Next),
+    ("I pass 👍🏽!", Passes::Next),
+    ("I pass. ✋️", Passes::Next),
+    ("🎤 I pass.", Passes::Next),
+    ("I pass :)", Passes::Next),
+    ("I\u{a0}pass", Passes::Next),
+    ("i  pass  the  piece", Passes::Next),
+    ("I pass the talking piece", Passes::Next),
+    ("**I pass the talking piece.**", Passes::Next),
+    ("I pass the piece on.", Passes::Next),
+    ("Thanks. I pass.", Passes::Next),
+    ("That is all!  **I pass.**", Passes::Next),
+    ("Is that so? I pass.", Passes::Next),
+    ("*That is all.* I pass.", Passes::Next),
+    ("I pass, nothing to add.", Passes::Next),
+    ("A thought\nI pass", Passes::Next),
+    ("A thought.\n\n🙂\n\nI pass\n\n🙂\n", Passes::Next),
+    ("I pass\n---\n", Passes::Next),
+    ("`cargo test` is green. I pass.", Passes::Next),
+    ("She said \"enough\". I pass.", Passes::Next),
+    ("> a quote\n\nI pass", Passes::Next),
+    ("```\ncode\n```\nI pass", Passes::Next),
+    ("*I pass to Cyd*", Passes::To("cyd")),
+    ("I pass to **Cyd**", Passes::To("cyd")),
+    ("I pass to **Cyd (3)**.", Passes::To("cyd")),
+    ("I pass to **Cyd** (3)", Passes::To("cyd")),
+    ("I pass to _Cyd_", Passes::To("cyd")),
+    ("I pass to @Cyd", Passes::To("cyd")),
+    ("I pass to `Cyd`", Passes::To("cyd")),
+    ("I pass to #3", Passes::To("cyd")),
+    ("I pass to Cyd 🙂", Passes::To("cyd")),
+    ("I pass to Cyd, please.", Passes::To("cyd")),
+    ("I pass to Cyd, who can tell us if it works.", Passes::To("cyd")),
+    ("I pass to Cyd, who said it first.", Passes::To("cyd")),
+    ("**I pass to Cyd**, who knows more.", Passes::To("cyd")),
+    ("I pass the piece to Cyd", Passes::To("cyd")),
+    ("I pass the talking piece to **Cyd**, thanks!", Passes::To("cyd")),
+    ("passing the piece to Cyd", Passes::To("cyd")),
+    ("Passing the talking piece to Cyd.", Passes::To("cyd")),
+    ("Enough of me. Passing to Cyd!", Passes::To("cyd")),
+    ("I pass to Zoe", Passes::Next),
+    ("I pass to @zoe", Passes::Next),
+    ("I pass to 9", Passes::Next),
+    ("I pass the piece to production", Passes::Next),
+    ("tests pass", Passes::No),
+    ("All tests pass.", Passes::No),
+    ("I pass to production", Passes::No),
+    ("I pass?", Passes::No),
+    ("I pass to Cyd?", Passes::No),
+    ("I pass to Cyd who knows more", Passes::No),
+    ("I pass to Cyd, if she wants it.", Passes::No),
+    ("I pass to Cyd, but only if she wants it.", Passes::No),
+    ("I pass to Cyd, once the tests are green", Passes::No),
+    ("I pass to Cyd, unless there is more", Passes::No),
+    ("I pass to Cyd, or to Bob", Passes::No),
+    ("I pass to Cyd, Bob", Passes::No),
+    ("I pass to Cyd, Ann said.", Passes::No),
+    ("I pass, he said", Passes::No),
+    ("I pass if there is nothing else", Passes::No),
+    ("I pass when asked", Passes::No),
+    ("I pass\nbut first a word", Passes::No),
+    ("A\nI pass to Cyd\nand so on", Passes::No),
+    ("I pass to Cyd\n\nBut before that: a word.", Passes::No),
+    ("I pass. One more thing.", Passes::No),
+    ("I pass to Cyd. Thank you.", Passes::No),
+    ("Ann said:\nI pass to Cyd", Passes::No),
+    ("**Bob wrote:**\n\nI pass to Cyd", Passes::No),
+    ("Bob says: Enough. I pass to Cyd", Passes::No),
+    ("When the tests are green,\nI pass to Cyd", Passes::No),
+    ("Bob: \"Enough. I pass.\"", Passes::No),
+    ("Bob: “Enough.\nI pass.”", Passes::No),
+    ("«I pass»", Passes::No),
+    ("`I pass`", Passes::No),
+    ("**`I pass`**", Passes::No),
+    ("```\nI pass", Passes::No),
+    ("~~~\nI pass\n~~~", Passes::No),
+    ("> **I pass**", Passes::No),
+    ("    I pass", Passes::No),
+    ("2. I pass to Cyd", Passes::No),
+    ("b. I pass to Cyd", Passes::No),
+    ("* I pass to Cyd, e.g. I pass to Bob", Passes::No),
+    ("Somebody may stop here, e.g. I pass to Bob", Passes::No),
+    ("I passed to Cyd.", Passes::No),
+    ("I pass to Cyd and Bob", Passes::No),
+    ("And so I pass to Cyd", Passes::No),
+];
+
+/// A contribution, and what it does: its last line counts, apart from blank ones.
 fn transcript(chance: &mut Chance) -> (String, Passes) {
     let (mut lines, mut passes) = (Vec::new(), Passes::No);
     for _ in 0..=chance.below(6) {
@@ -92,9 +193,13 @@ fn transcript(chance: &mut Chance) -> (String, Passes) {
                     lines.push((*quoted).to_owned());
                 }
                 lines.push(fence.to_owned());
+                passes = Passes::No;
             }
             3 => lines.push(String::new()),
-            _ => lines.push(chance.pick(&SPEECH).to_owned()),
+            _ => {
+                lines.push(chance.pick(&SPEECH).to_owned());
+                passes = Passes::No;
+            }
         }
     }
     (lines.join(chance.pick(&["\n", "\r\n"])), passes)
@@ -152,4 +257,29 @@ fn each_directive_form_passes_the_piece_alone_and_after_speech() {
             assert_eq!(holder.as_str(), expected, "{words:?}");
         }
     }
+}
+
+#[test]
+fn passes_are_read_as_models_write_them() {
+    let mut table = Table::new();
+    for (number, id) in ["ann", "bob", "cyd"].into_iter().enumerate() {
+        table.invite(id, number as u32 + 1, Part::Speaker, None);
+    }
+    table.invite("hal", 4, Part::Harvester, None);
+    table.gather([1, 1, 1], 3, Hearing::OnTurn);
+    let mut wrong = Vec::new();
+    for (words, does) in FORMS {
+        let mut played = table.clone();
+        played.command(ClientCommand::Post(Post::new(Actor::named("ann"), words)));
+        let holder = played.holder().unwrap();
+        let expected = match &does {
+            Passes::No => "ann",
+            Passes::Next => "bob",
+            Passes::To(id) => id,
+        };
+        if holder.as_str() != expected {
+            wrong.push((words, holder));
+        }
+    }
+    assert_eq!(wrong, []);
 }

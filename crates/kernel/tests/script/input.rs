@@ -24,7 +24,8 @@
 //! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a
 //! config k=v · policy NAME (with defaults) · rules NAME (keeping the settings); with `confirm` as
 //!                        the last word a gathering may end by it
-//! archive · unarchive · stop · cancel codex · pass codex [writer] [^7] · offline a b · online
+//! archive · unarchive · stop · cancel codex · pass codex [writer] [^7] [now]
+//! offline a b · online
 //! publish · close-gathering
 //! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
 //! ask codex rm -rf · allow user yes           (permissions) · ask-in-no-turn codex trust?

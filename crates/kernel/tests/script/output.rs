@@ -232,6 +232,9 @@ fn gathering(state: &Conversation, step: &GatheringEvent) -> String {
         }
         GatheringEvent::Beat { number, pulse } => format!("beat {number}: {pulse}"),
         GatheringEvent::LastWordAsked => "last word".into(),
+        GatheringEvent::PassAsked { holder, turn, .. } => {
+            format!("{holder} will let go when turn {turn} ends")
+        }
         GatheringEvent::PieceReleased { holder, because, .. } => {
             format!("{holder} lets go: {}", word(because))
         }

@@ -64,6 +64,7 @@ pub fn is_told(envelope: &Envelope) -> bool {
         | GatheringStep::RoundOpened { .. }
         | GatheringStep::PieceGiven { .. }
         | GatheringStep::LastWordAsked
+        | GatheringStep::PassAsked { .. }
         | GatheringStep::HarvestAsked { .. }
         | GatheringStep::Closed { .. } => true,
         GatheringStep::PieceReleased { because, .. } => {
@@ -176,7 +177,9 @@ impl Circle {
                 self.harvests = Some(harvester.clone())
             }
             GatheringStep::Closed { .. } => (self.hold, self.harvests) = (None, None),
-            GatheringStep::RoundOpened { .. } | GatheringStep::Harvested { .. } => {}
+            GatheringStep::RoundOpened { .. }
+            | GatheringStep::PassAsked { .. }
+            | GatheringStep::Harvested { .. } => {}
         }
         Some(step)
     }
@@ -202,6 +205,9 @@ impl Circle {
             GatheringStep::Beat { number } => format!("beat {number} of {}", self.of_holder()),
             GatheringStep::LastWordAsked => {
                 format!("A last word is asked of {}.", self.of_holder())
+            }
+            GatheringStep::PassAsked { holder, .. } => {
+                format!("{} hands the piece on when its turn ends.", self.named(holder))
             }
             GatheringStep::PieceReleased { holder, because, .. } => {
                 let holder = self.named(holder);
@@ -245,6 +251,7 @@ impl Circle {
             | GatheringStep::PieceGiven { .. }
             | GatheringStep::Beat { .. }
             | GatheringStep::LastWordAsked
+            | GatheringStep::PassAsked { .. }
             | GatheringStep::PieceReleased { .. }
             | GatheringStep::HarvestAsked { .. }
             | GatheringStep::Harvested { .. }

@@ -89,6 +89,7 @@ impl Waited {
             | GatheringStep::PieceGiven { .. }
             | GatheringStep::Beat { .. }
             | GatheringStep::LastWordAsked
+            | GatheringStep::PassAsked { .. }
             | GatheringStep::PieceReleased { .. }
             | GatheringStep::Harvested { .. } => {}
         }

@@ -138,8 +138,8 @@ impl Tool {
                  seed message and pulse too."
             }
             Tool::PassPiece => {
-                "Hands the talking piece on while you hold it, to somebody in particular or to the next. A line of its own such as \"I pass\" at \
-                 the end of what you say does the same."
+                "Hands the talking piece on while you hold it, to somebody in particular or to the next. It takes effect with the end of your turn: say \
+                 your words, then end your turn. \"I pass\" or \"I pass to NAME\" as your last sentence does the same."
             }
         }
     }

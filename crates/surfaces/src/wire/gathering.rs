@@ -183,6 +183,8 @@ pub struct GatheringAnswer {
     pub beats: u32,
     /// Whether the holder was asked for a last word.
     pub last_word: bool,
+    /// The holder handed the piece on while it was at work: it goes on when that turn ends.
+    pub pass_asked: bool,
     /// When the next beat comes, or the time for the last word ends; none while that stands still:
     /// before the holder begins, while a permission is open, and in a pause.
     pub next_beat_at: Option<String>,
@@ -257,6 +259,7 @@ impl From<&GatheringEntry> for GatheringAnswer {
             beat: tenure.map_or(0, |tenure| tenure.beats),
             beats: plan.beats_per_turn,
             last_word: tenure.is_some_and(|tenure| tenure.last_word),
+            pass_asked: tenure.is_some_and(|tenure| tenure.pass.is_some()),
             next_beat_at: view.next_beat_at.map(|at| at.to_string()),
             stopped: view.stopped,
             order: gathering.order.iter().map(ToString::to_string).collect(),
@@ -292,6 +295,7 @@ impl GatheringAnswer {
             beat: 0,
             beats: 0,
             last_word: false,
+            pass_asked: false,
             next_beat_at: None,
             stopped: false,
             order: Vec::new(),

@@ -103,6 +103,14 @@ pub enum GatheringStep {
         /// `done`, `too_few` or `ended`.
         because: String,
     },
+    /// The holder hands the piece on when its turn ends.
+    PassAsked {
+        /// The id of the holder.
+        holder: String,
+        /// The name that the holder gave; none for the next in order.
+        #[schema(required = true)]
+        to: Option<String>,
+    },
 }
 
 impl From<&GatheringEvent> for GatheringStep {
@@ -125,6 +133,9 @@ impl From<&GatheringEvent> for GatheringStep {
             // What went on at a beat is for the holder alone.
             GatheringEvent::Beat { number, .. } => GatheringStep::Beat { number: *number },
             GatheringEvent::LastWordAsked => GatheringStep::LastWordAsked,
+            GatheringEvent::PassAsked { holder, to, .. } => {
+                GatheringStep::PassAsked { holder: holder.to_string(), to: to.clone() }
+            }
             GatheringEvent::PieceReleased { holder, because, next, note } => {
                 GatheringStep::PieceReleased {
                     holder: holder.to_string(),

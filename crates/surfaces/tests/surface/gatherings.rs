@@ -340,9 +340,18 @@ async fn only_the_holder_passes_the_piece_and_only_people_end_a_gathering() {
     );
     let to = json!({"gathering": id, "to": "4"});
     let answer = call(&server, Some(&inside), "pass_piece", to).await;
-    assert_eq!(answer["holder"]["name"], "beside", "{answer}");
-    let answer = call(&server, Some(&beside), "pass_piece", mine.clone()).await;
-    assert_eq!(answer["holder"]["name"], "Bob", "{answer}");
+    let waits = (&answer["holder"]["name"], &answer["pass_asked"]);
+    assert_eq!(waits, (&json!("inside"), &json!(true)), "until its turn ends: {answer}");
+    // A person does not wait for a holder that hangs.
+    let (_, operator) =
+        token(&server, json!({"principal": "rex", "scopes": ["server:admin", "turns:control"]}))
+            .await;
+    for (holder, next) in [("inside", "beside"), ("beside", "Bob")] {
+        let now = json!({"from": holder, "to": next});
+        let path = format!("/gatherings/{id}/pass");
+        let (status, answer) = server.post_as(&operator, &path, now).await;
+        assert_eq!((status, &answer["holder"]["name"]), (200, &json!(next)), "{answer}");
+    }
 
     // Only people end it.
     let finish = async |token: &str| {
@@ -473,7 +482,10 @@ async fn gathering_status_and_pass_piece_know_the_gathering_of_the_session_that_
         assert_eq!(code(&refused).1, "thread_not_found", "{tool}: it does not reach it");
     }
     let passed = call(&server, Some(&inside), "pass_piece", json!({"to": "Bob"})).await;
-    assert_eq!((&passed["id"], &passed["holder"]["name"]), (&json!(id), &json!("Bob")));
+    assert_eq!((&passed["id"], &passed["pass_asked"]), (&json!(id), &json!(true)));
+    let now = json!({"from": "inside", "to": "Bob"});
+    let (_, passed) = server.post(&format!("/gatherings/{id}/pass"), now).await;
+    assert_eq!(passed["holder"]["name"], "Bob", "{passed}");
     assert_eq!(code(&refusal(&server, &inside, "pass_piece", json!({})).await).1, "not_your_piece");
     end(&server, &id).await;
     let refused = refusal(&server, &inside, "gathering_status", json!({})).await;

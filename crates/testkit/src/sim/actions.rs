@@ -168,10 +168,11 @@ impl World {
     fn speak_unasked(&mut self, room: usize) {
         let by = Actor::named(self.somebody(room));
         match self.rng.below(12) {
-            0 => self.client(room, ClientCommand::Pass { by, to: None, reply_to: None }),
+            0 => self
+                .client(room, ClientCommand::Pass { by, to: None, reply_to: None, at_once: false }),
             1 => {
                 let to = Some(self.somebody(room).to_string());
-                self.client(room, ClientCommand::Pass { by, to, reply_to: None });
+                self.client(room, ClientCommand::Pass { by, to, reply_to: None, at_once: false });
             }
             2 => self.post(room, Actor::named("stranger"), None),
             _ => self.post(room, by, None),

@@ -218,7 +218,7 @@ impl World {
                 let command = if posted {
                     ClientCommand::Post(post)
                 } else {
-                    ClientCommand::Pass { by, to: None, reply_to: None }
+                    ClientCommand::Pass { by, to: None, reply_to: None, at_once: false }
                 };
                 Told::Asked(Request::new(command, Some(self.key())))
             }

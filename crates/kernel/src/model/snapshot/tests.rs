@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::STATE_VERSION;
 use crate::model::budget::{Account, Measure, Purse, Raise, Spent, Standing};
 use crate::model::event::{Cause, Guard, To, TurnKind, Usage, Why};
-use crate::model::gathering::{Gathering, GatheringPlan, Hearing, Member, Phase, PieceTenure};
+use crate::model::gathering::{
+    Gathering, GatheringPlan, Hearing, Member, PassAsked, Phase, PieceTenure,
+};
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::own::{Restraint, SaidBy, Stop};
 use crate::model::participant::{
@@ -222,6 +224,7 @@ fn gathering() -> Gathering {
             next_at: at(8),
             last_word: true,
             note: Some("n".into()),
+            pass: Some(PassAsked { turn: TurnNo(1), to: Some("b".into()) }),
         }),
         note: Some("n".into()),
         harvesting: Some("done".into()),

@@ -53,6 +53,7 @@ pub(super) fn announcement(state: &Conversation, step: &GatheringEvent) -> Optio
         GatheringEvent::Opened { .. }
         | GatheringEvent::Beat { .. }
         | GatheringEvent::LastWordAsked
+        | GatheringEvent::PassAsked { .. }
         | GatheringEvent::PieceReleased { .. }
         | GatheringEvent::Harvested { .. }
         | GatheringEvent::Closed { .. } => return None,

@@ -114,12 +114,14 @@ fn client_command(
         }
         ("cancel", who) => ClientCommand::Cancel { turn: turn_of(player, who)?.0, by },
         ("pass", who) => {
-            let (at, to) = rest[1..].iter().partition::<Vec<&str>, _>(|word| word.starts_with('^'));
+            let words = rest[1..].iter().filter(|word| **word != "now");
+            let (at, to) = words.partition::<Vec<&str>, _>(|word| word.starts_with('^'));
             let reply_to = at.first().map(|place| said_at(player, place)).transpose()?;
             ClientCommand::Pass {
                 by: Actor::named(who),
                 to: to.first().map(|to| (*to).to_owned()),
                 reply_to,
+                at_once: rest.contains(&"now"),
             }
         }
         ("publish", _) => {

@@ -11,7 +11,7 @@ fn answer(change: Value) -> GatheringAnswer {
         "opening_question": "What now?", "breath": [1, 2, 1], "beats_per_turn": 3, "beat_interval_seconds": 60.0,
         "last_word_seconds": 20.0, "delivery": "live", "phase": "hold", "rule": "Question.", "round": 1, "rounds": 2,
         "holder": {"name": "Ann", "number": 1, "participant_id": "user"}, "since": "2026-01-01T09:00:00Z", "beat": 1,
-        "beats": 3, "last_word": false, "next_beat_at": "2026-01-01T09:02:00Z", "stopped": false, "order": ["bob"],
+        "beats": 3, "last_word": false, "pass_asked": false, "next_beat_at": "2026-01-01T09:02:00Z", "stopped": false, "order": ["bob"],
         "participants": [member("Ann", 1, "speaker", "human", "user"), member("Bob", 2, "speaker", "agent", "bob"),
             member("Hal", 3, "harvester", "agent", "hal")],
         "harvest": null, "closed_because": null, "seed": null, "pulse": null});

@@ -239,7 +239,9 @@ impl Deadlines {
             GatheringEvent::PieceReleased { .. }
             | GatheringEvent::HarvestAsked { .. }
             | GatheringEvent::Closed { .. } => self.beat = None,
-            GatheringEvent::RoundOpened { .. } | GatheringEvent::Harvested { .. } => {}
+            GatheringEvent::RoundOpened { .. }
+            | GatheringEvent::PassAsked { .. }
+            | GatheringEvent::Harvested { .. } => {}
         }
     }
 }

@@ -78,6 +78,7 @@ impl Piece {
             GatheringEvent::Opened { .. }
             | GatheringEvent::Beat { .. }
             | GatheringEvent::LastWordAsked
+            | GatheringEvent::PassAsked { .. }
             | GatheringEvent::PieceReleased { .. }
             | GatheringEvent::HarvestAsked { .. }
             | GatheringEvent::Harvested { .. }

@@ -555,6 +555,7 @@ impl Room {
             GatheringEvent::RoundOpened { .. }
             | GatheringEvent::Beat { .. }
             | GatheringEvent::LastWordAsked
+            | GatheringEvent::PassAsked { .. }
             | GatheringEvent::Harvested { .. } => {}
         }
     }
