@@ -220,12 +220,14 @@ impl Sessions {
         self.hall()?.store().sessions.unlisten(target, caller).await.map_err(log_error)
     }
 
-    /// Tells whoever waits for it that a session finished its turn: once for each message, and not
-    /// those who hear it over a link.
+    /// Tells the sessions that wait for it that a session finished its turn: once for each message.
+    /// A session that hears the words over a link which they crossed is not told, and waits on.
+    /// (Ruling 24.)
     pub(super) async fn tell_listeners(
         &self,
         session: &Session,
         id: &str,
+        crossed: &[StreamId],
     ) -> Result<(), SessionError> {
         let hall = self.hall()?;
         let book = &hall.store().sessions;
@@ -233,13 +235,12 @@ impl Sessions {
             .links(Some(&session.id))
             .await?
             .iter()
+            .filter(|link| crossed.contains(&link.id))
             .flat_map(|link| others(link, &session.id))
             .collect();
-        let callers = book.listeners(&session.id).await.map_err(log_error)?;
-        let living = callers
-            .iter()
-            .filter(|caller| !linked.contains(caller))
-            .filter_map(|caller| self.living(caller).ok());
+        let mut callers = book.listeners(&session.id).await.map_err(log_error)?;
+        callers.retain(|caller| !linked.contains(caller));
+        let living = callers.iter().filter_map(|caller| self.living(caller).ok());
         let owed: Vec<Owed> = living.map(|seat| finished(session, &seat.session())).collect();
         if !owed.is_empty() {
             let key = blake3::hash(format!("{id}/finished").as_bytes()).to_hex().to_string();

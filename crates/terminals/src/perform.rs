@@ -140,13 +140,19 @@ impl Runner {
     }
 
     async fn keep_all(&mut self, steps: Vec<(String, Keep)>) -> Result<(), SessionError> {
+        let crossed = self.crossed(&steps);
         for (id, step) in steps {
-            self.keep(&id, step).await?;
+            self.keep(&id, step, &crossed).await?;
         }
         Ok(())
     }
 
-    async fn keep(&mut self, id: &str, step: Keep) -> Result<(), SessionError> {
+    async fn keep(
+        &mut self,
+        id: &str,
+        step: Keep,
+        crossed: &[StreamId],
+    ) -> Result<(), SessionError> {
         match step {
             Keep::Native(native) => {
                 self.session.native = Some(native);
@@ -158,7 +164,7 @@ impl Runner {
                 self.cross(id, &text, except.as_ref(), typed).await
             }
             Keep::Home(text) => self.post_home(id, &text, false, Vec::new()).await.map(drop),
-            Keep::Listeners => self.sessions.tell_listeners(&self.session, id).await,
+            Keep::Listeners => self.sessions.tell_listeners(&self.session, id, crossed).await,
         }
     }
 
@@ -236,6 +242,16 @@ impl Runner {
         }
         // The home has no words of its own to send along.
         kept(self.sessions.hall()?.owe(home, owed, once(&format!("{id}/links"), home)).await)
+    }
+
+    /// Returns the conversations to which the words of these steps go.
+    fn crossed(&self, steps: &[(String, Keep)]) -> Vec<StreamId> {
+        let reached = |step: &Keep| match step {
+            Keep::Result { key, .. } | Keep::Late { key, .. } => vec![key.stream.clone()],
+            Keep::Cross { .. } => self.sessions.links_with(&self.session.id).into_iter().collect(),
+            Keep::Native(_) | Keep::Home(_) | Keep::Listeners => Vec::new(),
+        };
+        steps.iter().flat_map(|(_, step)| reached(step)).collect()
     }
 
     /// Where it cannot be asked, people are told to look.

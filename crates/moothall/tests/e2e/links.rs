@@ -103,6 +103,15 @@ async fn sc_3_the_handshake_delivers_links_and_suppresses_the_notice() {
         .filter(|(_, words)| words.contains("finished its turn"))
         .count();
     assert_eq!(notices, 1, "none since the link is there");
+
+    // Words that cross no link are told of, although the two have one.
+    let plain = json!({"session_id": bob.id, "message": "[say:at home]"});
+    assert_eq!(call(&server, &ada, "send_message", plain).await["link_state"], "none");
+    until("ada hears that bob is done again", async || {
+        let words = said(&server, &ada.id).await;
+        words.iter().filter(|(_, words)| words.contains("finished its turn")).count() == 2
+    })
+    .await;
 }
 
 #[tokio::test]
