@@ -40,19 +40,20 @@ pub fn prose(body: &str) -> Vec<Run> {
     reader.runs
 }
 
-/// Returns the lines of a message that consist of prose, without the space around them. A line that
-/// is indented like code is left out also if it goes on with a paragraph.
-pub fn prose_lines(body: &str) -> Vec<&str> {
+/// Returns the bytes of the lines of a message that hold prose, without their ends. A line that is
+/// indented like code is left out also if it goes on with a paragraph.
+pub fn prose_lines(body: &str) -> Vec<Range<usize>> {
     let (runs, mut at, mut next) = (prose(body), 0, 0);
-    let is_prose = |line: &&str| -> bool {
-        let start = at + line.len() - line.trim_start().len();
+    let line_of = |line: &str| -> Option<Range<usize>> {
+        let range = at..at + line.trim_end().len();
         at += line.len();
-        while runs.get(next).is_some_and(|run| run.range.end <= start) {
+        while runs.get(next).is_some_and(|run| run.range.end <= range.start) {
             next += 1;
         }
-        !is_indented(line) && runs.get(next).is_some_and(|run| run.range.start <= start)
+        let is_prose = runs.get(next).is_some_and(|run| run.range.start < range.end);
+        (is_prose && !is_indented(line)).then_some(range)
     };
-    body.split_inclusive('\n').filter(is_prose).map(str::trim).collect()
+    body.split_inclusive('\n').filter_map(line_of).collect()
 }
 
 fn is_indented(line: &str) -> bool {
@@ -201,7 +202,15 @@ mod tests {
     }
 
     #[test]
-    fn prose_lines_stand_at_the_edge() {
-        assert_eq!(prose_lines("a\n    b\n> c\n```\nd\n```\n e "), ["a", "e"]);
+    fn a_line_with_any_prose_is_a_line_of_prose() {
+        for (body, expected) in [
+            ("a\n    b\n> c\n```\nd\n```\n e ", vec!["a", " e"]),
+            ("**a** b\n`c` d\n`e`\n_f_", vec!["**a** b", "`c` d", "_f_"]),
+            ("`a\nb` c\n\n<div>\nd\n</div>", vec!["b` c"]),
+            ("a\n---\n# b", vec!["a", "# b"]),
+        ] {
+            let lines: Vec<_> = prose_lines(body).into_iter().map(|line| &body[line]).collect();
+            assert_eq!(lines, expected, "{body:?}");
+        }
     }
 }

@@ -50,6 +50,10 @@ fn passes(table: &mut Table, id: &str) {
         reply_to: None,
         at_once: false,
     });
+    // The pass of a terminal at work takes effect when its turn ends.
+    if table.holder() == Some(id.into()) {
+        answers(table, id, "");
+    }
 }
 
 /// The clock goes on by so many seconds, second by second.

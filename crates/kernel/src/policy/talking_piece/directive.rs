@@ -3,7 +3,7 @@
 use unicode_normalization::char::is_combining_mark;
 
 use crate::model::participant::Participant;
-use crate::text::code::{Blocks, is_indented};
+use crate::text::code;
 
 /// Words with which a directive hands the piece on to the next in order.
 const ON: [&str; 5] = [
@@ -78,18 +78,13 @@ pub(super) fn directive(body: &str, circle: &[Participant]) -> Option<Directive>
     })
 }
 
-/// Returns the last line with words, if it is prose, and all that stands before it.
+/// Returns the last line with letters or digits, if it is prose, and all that stands before it.
 fn last_line(body: &str) -> Option<(&str, &str)> {
-    let (mut blocks, mut last, mut at) = (Blocks::default(), None, 0);
-    for line in body.split_inclusive('\n') {
-        let (start, text) = (at, line.trim_end_matches(['\n', '\r']));
-        at += line.len();
-        let prose = blocks.is_prose(text) && !is_indented(text);
-        if !prose || text.contains(char::is_alphanumeric) {
-            last = prose.then_some((&body[..start], text));
-        }
-    }
-    last
+    let has_words = |text: &str| text.contains(char::is_alphanumeric);
+    let lines = code::prose_lines(body).into_iter();
+    let line = lines.rev().find(|line| has_words(&body[line.clone()]))?;
+    let is_last = !has_words(&body[line.end..]);
+    is_last.then(|| (&body[..line.start], &body[line]))
 }
 
 /// True if the lines before a sentence, or its own line, announce it as words of another or go on
