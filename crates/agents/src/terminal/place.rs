@@ -39,7 +39,7 @@ pub(super) enum Place {
 /// What the own server is told whenever it is met: nothing of the user's configuration reaches it.
 ///
 /// `run-shell -C` with a moment's delay: what a hook does by itself is told to nobody.
-const SETTINGS: [&str; 17] = [
+const SETTINGS: [&str; 15] = [
     "set-option -s exit-empty off",
     "set-option -s set-clipboard off",
     "set-option -s escape-time 20",
@@ -54,12 +54,16 @@ const SETTINGS: [&str; 17] = [
     "set-option -gw allow-rename off",
     "set-option -gw window-size latest",
     "set-option -gw monitor-bell off",
-    // Whoever looks has it in their size; when the last one leaves, it has its own again, in which
-    // questions are read whole.
-    "set-hook -g client-attached 'set-option -wu window-size'",
-    "set-hook -g client-detached \"if-shell -F '#{==:#{session_attached},0}' 'resize-window -x 200 -y 50'\"",
     "set-hook -g pane-died 'run-shell -b -d 0.01 -C \"rename-window -t #{window_id} ended\"'",
 ];
+
+/// Hooks of clients that come, leave, or go from one session to another.
+const MOVES: [&str; 3] = ["client-attached", "client-detached", "client-session-changed"];
+
+/// Gives every window the size of the clients that look at it, or without one its own size, in
+/// which questions are read whole. The hook does not know the session that a client has left, so
+/// all are asked, after a moment in which the client is gone.
+const FIT: &str = r##"run-shell -b -d 0.01 -C { run-shell -C "#{S:#{?session_attached,set-option -wu -t '#{session_id}:' window-size,resize-window -t '#{session_id}:' -x 200 -y 50} ; }" }"##;
 
 impl Place {
     /// The own server of a data folder. Its socket lies in the folder where the path is short
@@ -135,7 +139,10 @@ impl Place {
     /// What the server is told when it is met.
     pub(super) fn settings(&self) -> Vec<TmuxCommand> {
         match self {
-            Self::Own { .. } => SETTINGS.into_iter().map(TmuxCommand::of).collect(),
+            Self::Own { .. } => {
+                let fits = MOVES.map(|hook| TmuxCommand::of("set-hook -g").word(hook).word(FIT));
+                SETTINGS.into_iter().map(TmuxCommand::of).chain(fits).collect()
+            }
             Self::Foreign { .. } => Vec::new(),
         }
     }
