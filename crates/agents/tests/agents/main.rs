@@ -16,6 +16,7 @@ mod llm;
 mod llm_faults;
 mod screens;
 mod fuzz;
+mod looking;
 mod terminal;
 mod answering;
 mod llm_memory;
