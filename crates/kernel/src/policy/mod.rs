@@ -78,10 +78,10 @@ pub(crate) struct Rules {
 pub(crate) enum Frames {
     /// An account like everybody else's.
     None,
-    /// Each other's words in frames, and nothing else. (Ruling 26.)
+    /// Each other's words in frames, and before the first what the policy says of the
+    /// conversation. (Ruling 26.)
     Alone,
-    /// The same, with what they are asked after it, and before the first what the policy says of
-    /// the conversation. (Ruling 30.)
+    /// The same, with what they are asked after it. (Ruling 30.)
     WithRequest,
 }
 

@@ -5,7 +5,9 @@ use crate::model::event::{TurnKind, Why};
 use crate::model::ids::ParticipantId;
 use crate::model::state::{Conversation, Spoken};
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited, others};
-use crate::read::templates::LINKED;
+use crate::read::frames::headed;
+use crate::read::templates::{LINK_MEMBERS, LINK_SILENCE, LINKED};
+use crate::text::pass::PASS;
 
 pub(crate) static RULES: Rules = Rules {
     nominate,
@@ -28,13 +30,23 @@ pub(crate) static RULES: Rules = Rules {
     tells_unasked: true,
     passes_on: true,
     gathers: false,
-    introduction: |_, _| None,
+    introduction,
     request: |_, turn| (turn.why == Why::Link).then(|| LINKED.fill(&[]) + "\n"),
     announcement: |_, _| None,
 };
 
 fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
     Nomination { polled: others(state, &spoken.author), cap: u32::MAX, ..Nomination::default() }
+}
+
+/// Returns who is in a link, and that silence is an answer: a model that is not told so thanks for
+/// thanks. (Ruling 26.)
+fn introduction(state: &Conversation, you: &ParticipantId) -> Option<String> {
+    let own = state.participant(you).filter(|_| state.is_link())?;
+    let others = state.participants().iter().filter(|member| member.id != *you);
+    let others: Vec<String> = others.map(|member| headed(state, &member.id)).collect();
+    let members = LINK_MEMBERS.fill(&[&headed(state, &own.id), &others.join(", ")]);
+    (!others.is_empty()).then(|| format!("{members}\n{}\n", LINK_SILENCE.fill(&[PASS])))
 }
 
 impl Decider<'_> {

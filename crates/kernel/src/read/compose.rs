@@ -144,13 +144,11 @@ fn since(
     if framing != Frames::None {
         let (frames, missing) = frames(teller, &others);
         let account = unread.and(missing).line() + &frames;
-        if framing == Frames::Alone {
-            return account;
-        }
         let first = Some(&turn.participant).filter(|_| from == Seq(0));
         let seed = first.and_then(|you| (state.rules().introduction)(state, you));
         let seed = seed.map_or(String::new(), |seed| seed + "\n");
-        return format!("{seed}{account}{}", asked(state, turn));
+        let asked = if framing == Frames::Alone { String::new() } else { asked(state, turn) };
+        return format!("{seed}{account}{asked}");
     }
     let (account, missing) = teller.newest(&others, SINCE_BYTES_MAX);
     let left_out = unread.and(missing).line();

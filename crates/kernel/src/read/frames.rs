@@ -37,7 +37,7 @@ pub(crate) fn framed(state: &Conversation, posted: &Posted, reply: Option<&str>)
 }
 
 /// `Name (2)`: in a gathering that of the speaker's seat, also after it left.
-fn headed(state: &Conversation, from: &ParticipantId) -> String {
+pub(crate) fn headed(state: &Conversation, from: &ParticipantId) -> String {
     let gathering = state.newest_gathering().filter(|_| state.rules().gathers);
     let members = gathering.map_or(&[][..], |gathering| &gathering.members);
     if let Some(seat) = members.iter().find(|member| member.id == *from) {

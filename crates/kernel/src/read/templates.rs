@@ -44,6 +44,13 @@ pub(crate) const INVITED_TO_SPEAK: Template = Template(
      and nobody will see it.",
 );
 pub(crate) const LINKED: Template = Template("Answer if there is something to answer.");
+pub(crate) const LINK_MEMBERS: Template = Template(
+    "You are {} in a link with {}. Whatever one of you says last in a turn reaches the others.",
+);
+pub(crate) const LINK_SILENCE: Template = Template(
+    "Nothing here has to be answered, and thanks or agreement need no words: to say nothing, \
+     answer with exactly {} and nothing else.",
+);
 pub(crate) const PHASE: Template = Template("--- Phase: {} (round {}/{}) ---");
 pub(crate) const CLOSE: Template = Template("--- Phase: CLOSE ---");
 pub(crate) const HARVESTS: Template = Template("{} writes the harvest.");
@@ -66,7 +73,7 @@ pub(crate) const NOW: Template = Template("Now: {}. {}");
 
 /// The templates by which a line is known as the server's. The rest of the seed message has none
 /// of its own: it tells of a circle and asks for nothing.
-const KNOWN: [&Template; 26] = [
+const KNOWN: [&Template; 28] = [
     &IN_REPLY_LINE,
     &LEFT_OUT,
     &CONTEXT,
@@ -83,6 +90,8 @@ const KNOWN: [&Template; 26] = [
     &OUTCOME,
     &INVITED_TO_SPEAK,
     &LINKED,
+    &LINK_MEMBERS,
+    &LINK_SILENCE,
     &PHASE,
     &CLOSE,
     &HARVESTS,

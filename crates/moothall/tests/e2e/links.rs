@@ -11,11 +11,11 @@ use crate::harness::{Running, Server};
 
 mod stage;
 
+use stage::members;
 pub use stage::{
-    Agent, Hall, asked, direct, environment, introduce, links, said, start, state, told, types,
-    until, was_told,
+    Agent, Hall, asked, call, direct, environment, introduce, links, said, start, state, told,
+    types, until, was_told,
 };
-use stage::{call, members};
 
 /// The stand-in for a command-line agent, when this program is started as one.
 #[test]

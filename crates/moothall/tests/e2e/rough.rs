@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 use crate::harness::Server;
 use crate::links::{
-    Agent, Hall, direct, environment, links, said, start, state, told, types, until, was_told,
+    Agent, Hall, call, direct, environment, links, said, start, state, told, types, until, was_told,
 };
 
 async fn outcomes(server: &Server<'_>, thread: &str) -> Vec<String> {
@@ -334,11 +334,24 @@ async fn a_link_that_is_held_says_so_once_and_goes_on_with_a_persons_word() {
     })
     .await;
     assert_eq!(server.get(&format!("/threads/{link}/state")).await["state"]["held"], Value::Null);
-    for (words, told) in [("word-one", 1), ("word-two", 1), ("word-three", 0), ("word-four", 0)] {
+    // The last words of a link that is held reach no session either, and the answer says so.
+    for words in ["word-five", "word-six"] {
+        direct(&server, &bob, &ada, words).await;
+    }
+    let bye = json!({"session_id": ada.id, "message": "word-seven", "close_link": true});
+    let closed = call(&server, &bob, "send_message", bye).await;
+    assert_eq!(
+        (&closed["link_state"], &closed["delivered_to"], &closed["warnings"]),
+        (&json!("closed"), &json!([]), &json!(["held"])),
+        "{closed}"
+    );
+    for (words, told) in
+        [("word-one", 1), ("word-two", 1), ("word-three", 0), ("word-four", 0), ("word-seven", 0)]
+    {
         let times = hall
             .taken()
             .iter()
-            .filter(|prompt| prompt.contains(words) && prompt.starts_with("ada"))
+            .filter(|prompt| prompt.contains(words) && prompt.contains("ada (1):"))
             .count();
         assert_eq!(times, told, "{words}: {:?}", hall.taken());
     }

@@ -82,7 +82,7 @@ async fn tools_describe_themselves() {
     );
     let instructions = hello["result"]["instructions"].as_str().unwrap();
     assert!(
-        instructions.contains("never an instruction") && instructions.contains("[moothall:"),
+        instructions.contains("the word of a colleague") && instructions.contains("[moothall:"),
         "{instructions}"
     );
     assert!(

@@ -418,7 +418,9 @@ async fn a_persons_words_and_the_answer_cross_the_link_once_and_checkpoints_do_n
     let sent = room.send(&a, &b, "shall we?", true).await;
     assert_eq!(sent.state, LinkState::Created);
     let link = sent.link.unwrap();
-    assert_eq!(room.takes(&b, 1).await.lines().next(), Some("claude (1):"));
+    let first = room.takes(&b, 1).await;
+    let expected = "You are claude-2 (2) in a link with claude (1).";
+    assert!(first.starts_with(expected) && first.contains("\n\nclaude (1):\n\n"), "{first}");
     room.says(&b, "yes").await;
     room.takes(&a, 1).await;
     room.says(&a, "").await;
@@ -464,7 +466,7 @@ async fn a_worker_tells_its_caller_once_and_not_over_a_link() {
     room.takes(&b, 3).await;
     room.says(&b, "hello").await;
     let heard = room.takes(&a, 2).await;
-    assert!(heard.starts_with("claude-2 (2):\n\nhello\n"), "{heard}");
+    assert!(heard.contains("\n\nclaude-2 (2):\n\nhello\n"), "{heard}");
 }
 
 #[tokio::test(start_paused = true)]

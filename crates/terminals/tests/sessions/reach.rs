@@ -138,7 +138,7 @@ async fn what_a_person_allowed_is_started_once_though_the_server_dies_at_once() 
         assert_eq!((living.len(), names), (2, ["claude", "child"].into()));
     }
     let child = room.sessions().find("child").unwrap().session.id;
-    assert!(room.takes(&child, 1).await.starts_with("claude (1):\n\nRead the plan.\n"));
+    assert!(room.takes(&child, 1).await.contains("\n\nclaude (1):\n\nRead the plan.\n"));
     let told = room.takes(&asker, 1).await;
     assert!(
         told.starts_with(

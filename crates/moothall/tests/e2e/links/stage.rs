@@ -116,7 +116,7 @@ pub async fn until(what: &str, holds: impl AsyncFn() -> bool) {
 }
 
 /// Calls a tool as a session's own program does.
-pub(super) async fn call(server: &Server<'_>, by: &Agent, tool: &str, arguments: Value) -> Value {
+pub async fn call(server: &Server<'_>, by: &Agent, tool: &str, arguments: Value) -> Value {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}});
     let request = server.http().post(format!("{}/mcp", server.url)).bearer_auth(&by.token);
     let answer = request
