@@ -2137,6 +2137,8 @@ export interface components {
             delivery?: string | null;
             /** @description Who begins it; `user` where it is missing, and the session itself where its token says so. */
             from?: string | null;
+            /** @description True if programs that are started for it go on after it. Without this, they end with it. */
+            keep?: boolean | null;
             /**
              * Format: double
              * @description Seconds for a last word after the last beat: 1 to 86,400, 20 where it is missing.

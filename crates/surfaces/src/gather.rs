@@ -61,7 +61,9 @@ pub async fn begin(door: &Door, by: Actor, new: wire::NewGathering) -> ApiResult
         pulse: Vec::new(),
         signals: Vec::new(),
     };
-    let entry = door.gather(NewGathering { by, title: said(new.title), plan, members }).await?;
+    let keep = new.keep.unwrap_or_default();
+    let new = NewGathering { by, title: said(new.title), plan, members, keep };
+    let entry = door.gather(new).await?;
     Ok(GatheringAnswer::from(&entry))
 }
 

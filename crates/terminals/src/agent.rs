@@ -145,6 +145,7 @@ async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionE
         name,
         by: by.clone(),
         session: None,
+        seat: None,
     };
     let participant = job.participant.to_string();
     let own = sessions.clone();

@@ -36,6 +36,7 @@ struct Coming {
     others: Vec<Invite>,
     claims: Vec<String>,
     gathering: Option<GatheringPlan>,
+    keep: bool,
 }
 
 /// What has to be known to undo it, as its delivery carries it.
@@ -84,11 +85,12 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`]; nothing is left of it then.
     pub async fn convene(&self, new: Convening) -> Result<StreamId, SessionError> {
-        let Convening { title, policy, by, comers, others, claims, gathering } = new;
+        let Convening { title, policy, by, comers, others, claims, gathering, keep } = new;
         let under_way = self.begin_saga(&comers, true)?;
         let owed = vec![under_way.undoing.owed()];
         let stream = self.hall()?.create_owing(title, policy, by.clone(), None, owed).await?.stream;
-        self.bring(&under_way, &stream, by, Coming { comers, others, claims, gathering }).await?;
+        self.bring(&under_way, &stream, by, Coming { comers, others, claims, gathering, keep })
+            .await?;
         Ok(stream)
     }
 
@@ -147,12 +149,16 @@ impl Sessions {
         by: Actor,
         coming: Coming,
     ) -> Result<Vec<Session>, SessionError> {
-        let Coming { comers, others, claims, gathering } = coming;
+        let Coming { comers, others, claims, gathering, keep } = coming;
         let (mut sessions, mut controls, mut starts) = (Vec::new(), Vec::new(), 0);
         for Comer { who, invite } in comers {
             let session = match who {
                 Who::Living(id) => self.living(&id)?.session(),
-                Who::Started(new) => {
+                Who::Started(mut new) => {
+                    let ends = new.seat.as_mut().filter(|_| gathering.is_some() && !keep);
+                    if let Some(seat) = ends {
+                        seat.until = Some(stream.clone());
+                    }
                     starts += 1;
                     self.start_once(new, Some(undoing.key(starts - 1))).await?.session
                 }

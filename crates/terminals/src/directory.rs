@@ -8,8 +8,8 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::crash;
 use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_engine::sessions::{
-    Doing, HostFault, Launch, NewObserved, NewSession, Origin, Pane, Rooms, Session, SessionError,
-    SessionHost, SessionId, Starter, Status, UnixUser, address_of,
+    Doing, HostFault, Launch, NewObserved, NewSession, Origin, Pane, Rooms, Seat, Session,
+    SessionError, SessionHost, SessionId, Starter, Status, UnixUser, address_of,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
@@ -44,6 +44,8 @@ pub(super) struct Shared {
     seats: Mutex<BTreeMap<SessionId, Arc<SessionHandle>>>,
     /// Conversations that hold the key of a link.
     pub(super) links: Mutex<BTreeSet<StreamId>>,
+    /// Conversations with sessions that are archived.
+    pub(super) archived: Mutex<BTreeSet<StreamId>>,
     /// Names are given and links are made one at a time.
     pub(super) making: tokio::sync::Mutex<()>,
     /// Participants for whom a session is being started.
@@ -72,6 +74,7 @@ struct SessionDraft<'a> {
     by: &'a Actor,
     starter: Starter,
     run_as: Option<UnixUser>,
+    seat: Option<Seat>,
     key: Option<Idempotency>,
 }
 
@@ -150,6 +153,7 @@ impl Sessions {
                 making,
                 housing,
                 errands,
+                archived: Mutex::default(),
                 sagas: Sagas::default(),
             }),
         }
@@ -183,6 +187,7 @@ impl Sessions {
         }
         if !living.is_empty() {
             self.find_links(&hall).await?;
+            self.end_with_past_gatherings(&hall).await;
         }
         Ok(())
     }
@@ -337,6 +342,7 @@ impl Sessions {
                 by: &new.by,
                 starter: new.starter(),
                 run_as: run_as.clone(),
+                seat: new.seat,
                 key,
             })
             .await?;
@@ -446,6 +452,7 @@ impl Sessions {
             by,
             starter: Starter::Person(by.id.clone()),
             run_as: None,
+            seat: None,
             key,
         };
         let mut session = self.create_home(draft).await?;
@@ -454,11 +461,13 @@ impl Sessions {
 
     /// Makes the home and keeps the session, before anything runs.
     async fn create_home(&self, draft: SessionDraft<'_>) -> Result<Session, SessionError> {
-        let SessionDraft { client, name, cwd, origin, token, by, starter, run_as, key } = draft;
+        let SessionDraft { client, name, cwd, origin, token, by, starter, run_as, seat, key } =
+            draft;
         let hall = self.hall()?;
         let _making = self.shared.making.lock().await;
         self.check_room()?;
-        let name = self.free_name(client, name).await?;
+        let stem = seat.as_ref().map_or(client, |seat| &seat.name);
+        let name = self.free_name(stem, name).await?;
         let policy = Policy {
             name: PolicyName::LINK,
             max_exchanges_without_human: HOME_EXCHANGES_MAX,
@@ -485,6 +494,7 @@ impl Sessions {
             ended: None,
             started_by: Some(starter),
             run_as,
+            until: seat.and_then(|seat| seat.until),
         };
         let reach = Some(TerminalReach::Drivers);
         let invite = Control::Invite(Invite { reach, ..self.invite_of(&session) });

@@ -45,6 +45,7 @@ mod naming;
 mod rights;
 mod rooms;
 mod convene;
+mod seats;
 mod links;
 mod messages;
 mod requests;

@@ -198,6 +198,7 @@ impl Sessions {
                 others: Vec::new(),
                 claims: vec![bound(&key)],
                 gathering: None,
+                keep: false,
             })
             .await?;
         self.notify_of_sessions();

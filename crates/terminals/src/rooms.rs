@@ -1,6 +1,9 @@
 //! Where sessions are: noted as they come into conversations and leave them, and found again after
 //! a restart.
 
+use std::collections::BTreeSet;
+use std::sync::{MutexGuard, PoisonError};
+
 use moothall_engine::answers::HallError;
 use moothall_engine::ports::LogError;
 use moothall_engine::residents::ResidentHall;
@@ -23,15 +26,35 @@ enum Move {
 }
 
 impl Sessions {
-    /// Whether two sessions are in a conversation together, the home of one of them included.
+    /// True if two sessions are in a conversation together that takes words, the home of one of
+    /// them included. A link that was closed brings its members together no more: its members ask
+    /// a person again. (Ruling 24.)
     pub(crate) fn meet(&self, one: &SessionId, other: &SessionId) -> bool {
         let rooms = |id| self.seat_of(id).map(|seat| seat.rooms().now());
-        rooms(one)
-            .zip(rooms(other))
-            .is_some_and(|(one, other)| one.intersection(&other).next().is_some())
+        let archived = self.archived();
+        rooms(one).zip(rooms(other)).is_some_and(|(one, other)| {
+            one.intersection(&other).any(|room| !archived.contains(room))
+        })
     }
 
-    /// Whether a participant is somewhere where a session is.
+    fn archived(&self) -> MutexGuard<'_, BTreeSet<StreamId>> {
+        self.shared.archived.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes if a conversation takes words no more, or does so again.
+    fn note_archived(&self, stream: &StreamId, state: &Conversation, events: &[Recorded]) {
+        for recorded in events {
+            if recorded.event.erases_all() || matches!(recorded.event, Event::Unarchived { .. }) {
+                self.archived().remove(stream);
+            } else if matches!(recorded.event, Event::Archived { .. })
+                && state.participants().iter().any(|one| session_of(one).is_some())
+            {
+                self.archived().insert(stream.clone());
+            }
+        }
+    }
+
+    /// True if a participant is in a conversation with a session that takes words.
     pub(crate) async fn shares(
         &self,
         participant: &ParticipantId,
@@ -42,7 +65,9 @@ impl Sessions {
         for room in seat.rooms().now().iter() {
             let wanted = participant.clone();
             match hall
-                .view(room, move |state: &Conversation| state.participant(&wanted).is_some())
+                .view(room, move |state: &Conversation| {
+                    state.participant(&wanted).is_some() && !state.is_archived()
+                })
                 .await
             {
                 Ok(true) => return Ok(true),
@@ -74,6 +99,12 @@ impl Sessions {
                 Ok(true) => rooms.push(delivery.stream),
                 Ok(false) | Err(HallError::NotFound(_) | HallError::Deleted(_)) => {}
                 Err(error) => return Err(error),
+            }
+        }
+        for room in &rooms {
+            let listed = hall.store().log.find(room).await;
+            if matches!(listed, Ok(Some(listed)) if listed.catalog.archived) {
+                self.archived().insert(room.clone());
             }
         }
         seat.rooms().change(|known| known.extend(rooms));
@@ -112,6 +143,8 @@ impl Sessions {
         events: &[Recorded],
     ) {
         self.note_link(stream, state, events);
+        self.note_archived(stream, state, events);
+        self.end_with_gathering(stream, events);
         self.bring_answers(state, events);
         for session in events.iter().flat_map(|event| self.comers(event)) {
             if let Err(error) = self.note(stream, Move::In(session)).await {

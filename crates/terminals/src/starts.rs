@@ -80,6 +80,7 @@ impl Sessions {
             name: request.name.clone(),
             by: by.clone(),
             session: session.clone(),
+            seat: None,
         };
         let key = |what: &str| Some(errand_key(permission, what));
         // What an earlier process began runs, whatever became of its folder since.

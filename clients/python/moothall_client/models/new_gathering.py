@@ -33,6 +33,8 @@ class NewGathering:
             it is missing.
         from_ (None | str | Unset): Who begins it; `user` where it is missing, and the session itself where its token
             says so.
+        keep (bool | None | Unset): True if programs that are started for it go on after it. Without this, they end with
+            it.
         last_word_seconds (float | None | Unset): Seconds for a last word after the last beat: 1 to 86,400, 20 where it
             is missing.
         opening_question (None | str | Unset): The question it begins with.
@@ -48,6 +50,7 @@ class NewGathering:
     breath: NewGatheringBreathType0 | None | Unset = UNSET
     delivery: None | str | Unset = UNSET
     from_: None | str | Unset = UNSET
+    keep: bool | None | Unset = UNSET
     last_word_seconds: float | None | Unset = UNSET
     opening_question: None | str | Unset = UNSET
     rhythm: None | str | Unset = UNSET
@@ -93,6 +96,12 @@ class NewGathering:
         else:
             from_ = self.from_
 
+        keep: bool | None | Unset
+        if isinstance(self.keep, Unset):
+            keep = UNSET
+        else:
+            keep = self.keep
+
         last_word_seconds: float | None | Unset
         if isinstance(self.last_word_seconds, Unset):
             last_word_seconds = UNSET
@@ -134,6 +143,8 @@ class NewGathering:
             field_dict["delivery"] = delivery
         if from_ is not UNSET:
             field_dict["from"] = from_
+        if keep is not UNSET:
+            field_dict["keep"] = keep
         if last_word_seconds is not UNSET:
             field_dict["last_word_seconds"] = last_word_seconds
         if opening_question is not UNSET:
@@ -213,6 +224,15 @@ class NewGathering:
 
         from_ = _parse_from_(d.pop("from", UNSET))
 
+        def _parse_keep(data: object) -> bool | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(bool | None | Unset, data)
+
+        keep = _parse_keep(d.pop("keep", UNSET))
+
         def _parse_last_word_seconds(data: object) -> float | None | Unset:
             if data is None:
                 return data
@@ -256,6 +276,7 @@ class NewGathering:
             breath=breath,
             delivery=delivery,
             from_=from_,
+            keep=keep,
             last_word_seconds=last_word_seconds,
             opening_question=opening_question,
             rhythm=rhythm,

@@ -7,6 +7,7 @@ use moothall_kernel::gathering::{GatheringPlan, MEMBER_KEY};
 use moothall_kernel::gathering_view::GatheringView;
 use moothall_kernel::gatherings::{check_circle, check_plan};
 use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId};
+use moothall_kernel::names;
 use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::say::not_your_piece;
@@ -17,7 +18,7 @@ use super::sessions::check_args;
 use super::{Action, Door};
 use crate::access::{AccessError, Denied, Scope};
 use crate::answers::HallError;
-use crate::sessions::{Comer, Convening, NewSession, Session, SessionDirectory, Who};
+use crate::sessions::{Comer, Convening, NewSession, Seat, Session, SessionDirectory, Who};
 
 /// What the keys begin with by which gatherings are found.
 pub const GATHERING_KEY: &str = "gathering";
@@ -37,6 +38,8 @@ pub struct NewGathering {
     pub plan: GatheringPlan,
     /// Who takes part.
     pub members: Vec<NewMember>,
+    /// True if programs that are started for it go on after it.
+    pub keep: bool,
 }
 
 /// Somebody who is to take part in a gathering.
@@ -87,6 +90,7 @@ pub struct GatheringEntry {
 /// Those who take part, as they are brought.
 #[derive(Default)]
 struct Brought {
+    keep: bool,
     comers: Vec<Comer>,
     others: Vec<Invite>,
     claims: Vec<String>,
@@ -100,7 +104,7 @@ impl Door {
     /// [`AccessError`]; nothing is left of it then.
     pub async fn gather(&self, new: NewGathering) -> Result<GatheringEntry, AccessError> {
         self.may(Action::StartGathering)?;
-        let NewGathering { by, title, mut plan, members } = new;
+        let NewGathering { by, title, mut plan, members, keep } = new;
         self.hall.permit_name(&self.caller, &by.id).await?;
         let refused = |rejection| AccessError::Hall(HallError::Rejected(Box::new(rejection)));
         check_plan(&plan).map_err(refused)?;
@@ -110,7 +114,7 @@ impl Door {
             self.check_free(own.as_str(), NESTED).await?;
         }
         self.hall.may_begin(&self.caller)?;
-        let mut brought = Brought::default();
+        let mut brought = Brought { keep, ..Brought::default() };
         let mut first_person = true;
         for member in &members {
             self.bring(&by, member, &mut first_person, &mut brought).await?;
@@ -133,10 +137,10 @@ impl Door {
         brought: Brought,
         plan: GatheringPlan,
     ) -> Result<StreamId, AccessError> {
-        let Brought { comers, others, claims } = brought;
+        let Brought { keep, comers, others, claims } = brought;
         if !comers.is_empty() {
             let gathering = Some(plan);
-            let new = Convening { title, policy, by, comers, others, claims, gathering };
+            let new = Convening { title, policy, by, comers, others, claims, gathering, keep };
             let new = self.hall.permit_convening(&self.caller, new).await?;
             return Ok(self.hall.sessions()?.convene(new).await?);
         }
@@ -187,6 +191,7 @@ impl Door {
                         name: None,
                         by: by.clone(),
                         session: self.caller.session().cloned(),
+                        seat: Some(Seat { name: seat_name(member), until: None }),
                     };
                     self.may(Action::StartSession)?;
                     check_args(&new.args)?;
@@ -458,6 +463,14 @@ fn as_member(mut invite: Invite, member: &NewMember) -> Invite {
     invite.part = Some(member.part);
     invite.profile.nickname = Some(member.name.clone()).filter(|name| *name != invite.participant);
     invite
+}
+
+/// The name of a member as a session can have it.
+fn seat_name(member: &NewMember) -> String {
+    match names::check_chosen_id(&member.name) {
+        Ok(()) => member.name.clone(),
+        Err(_) => slug(member).to_string(),
+    }
 }
 
 /// An id made of a name: its letters and digits, or its number where none can stand in an id.

@@ -211,8 +211,8 @@ impl Door {
             ProgramFrom::Start { client, cwd, args } => (client, cwd, args),
         };
         check_args(&args)?;
-        let new =
-            NewSession { client, cwd, args, name, by, session: self.caller.session().cloned() };
+        let session = self.caller.session().cloned();
+        let new = NewSession { client, cwd, args, name, by, session, seat: None };
         match self.hall.permit_start(&self.caller, new.clone()) {
             Ok(granted) => {
                 let status = self.terminals()?.start_once(granted, key).await?;

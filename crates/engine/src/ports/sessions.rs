@@ -88,6 +88,9 @@ pub struct Session {
     /// The user of this computer that its program runs as, where it is not the server's own.
     #[serde(default)]
     pub run_as: Option<UnixUser>,
+    /// The gathering with which it ends, if it was started for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<StreamId>,
 }
 
 /// The sessions that ever were, and who wants to know when one finishes its turn.

@@ -40,4 +40,6 @@ pub struct Convening {
     pub claims: Vec<String>,
     /// The gathering that begins in the same append, if one does.
     pub gathering: Option<GatheringPlan>,
+    /// True if programs that are started for the gathering go on after it.
+    pub keep: bool,
 }

@@ -54,6 +54,17 @@ pub struct NewSession {
     pub by: Actor,
     /// The session whose program asks, where it is one.
     pub session: Option<SessionId>,
+    /// Its seat, if it is started for a gathering.
+    pub seat: Option<Seat>,
+}
+
+/// The seat in a gathering for which a program is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// The name of the seat. The session has it, with the first number that is free.
+    pub name: String,
+    /// The gathering, once it has begun, if the program ends with it.
+    pub until: Option<StreamId>,
 }
 
 impl NewSession {

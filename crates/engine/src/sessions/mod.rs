@@ -19,8 +19,8 @@ pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target,
 pub use convening::{Comer, Convening, Who};
 pub use facts::{
     Asker, ClientRights, Doing, Excerpt, Eyes, FirstWords, LINK_EXCHANGES_MAX, Line, Link,
-    LinkState, Member, Message, NewLink, NewObserved, NewSession, Sent, SessionData, SessionError,
-    Status,
+    LinkState, Member, Message, NewLink, NewObserved, NewSession, Seat, Sent, SessionData,
+    SessionError, Status,
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
 pub use host::{

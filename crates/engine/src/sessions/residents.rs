@@ -106,7 +106,8 @@ pub trait Residents: Send + Sync + 'static {
         false
     }
 
-    /// Whether two sessions are in a conversation together, the home of one of them included.
+    /// True if two sessions are in a conversation together that takes words, the home of one of
+    /// them included.
     fn meet(&self, _one: &SessionId, _other: &SessionId) -> bool {
         false
     }

@@ -68,6 +68,9 @@ pub struct GatherStart {
     /// [default: live]
     #[arg(long, value_name = "WHEN")]
     pub delivery: Option<String>,
+    /// Keep the programs that are started for it; without this, they end with it
+    #[arg(long)]
+    pub keep: bool,
     /// The title of its conversation [default: made of the rhythm]
     #[arg(long, value_name = "TITLE")]
     pub title: Option<String>,

@@ -169,6 +169,7 @@ async fn a_turn_in_a_terminal_waits_for_the_disk_three_times() {
         name: None,
         by: Actor::human("user"),
         session: None,
+        seat: None,
     };
     let home = sessions.start(new).await.unwrap().session.id;
     // The first turn learns the program's own id too.

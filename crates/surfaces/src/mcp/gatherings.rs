@@ -25,6 +25,7 @@ pub async fn start(door: &Door, asked: StartGathering) -> ApiResult<GatheringAns
         beat_interval_seconds: asked.beat_interval_seconds.map(|seconds| seconds as f64),
         last_word_seconds: asked.last_word_seconds.map(|seconds| seconds as f64),
         delivery: asked.delivery,
+        keep: asked.keep,
         participants: asked.participants,
     };
     gather::begin(door, by, new).await

@@ -254,6 +254,7 @@ arguments! {
         beat_interval_seconds: Option<u64> = "Seconds from beat to beat; 60 where it is missing.",
         last_word_seconds: Option<u64> = "Seconds for a last word; 20 where it is missing.",
         delivery: Option<String> = "`live` (where it is missing): everybody hears each contribution at once; `on_turn`: together with the piece, which costs fewer turns.",
+        keep: Option<bool> = "True if programs that are started for it go on after it. Without this, they end with it.",
         title: Option<String> = "The title of its thread.",
         from: Option<String> = FROM,
     }

@@ -44,6 +44,9 @@ pub struct NewGathering {
     /// it is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivery: Option<String>,
+    /// True if programs that are started for it go on after it. Without this, they end with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep: Option<bool>,
     /// Who takes part: two speakers or more, and one harvester.
     #[schema(min_items = 3, max_items = 200)]
     pub participants: Vec<NewGatheringMember>,

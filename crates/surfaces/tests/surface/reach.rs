@@ -397,6 +397,17 @@ async fn a_session_asks_people_if_it_may_talk_to_a_name_whether_there_is_such_a_
     let said = ask("bob", "Thanks.").await;
     assert_eq!((said.0, &said.1["link_state"]), (200, &json!("reused")), "{}", said.1);
     assert_eq!(said.1["link_id"], linked);
+
+    // With the link ends what it was allowed for.
+    let path = format!("/links/{}/close", linked.as_str().unwrap());
+    assert_eq!(server.as_operator(Method::POST, &path, json!({})).await.0, 200);
+    assert_eq!(
+        names(&server.with(&ada, Method::GET, "/sessions", json!(null)).await.1, "sessions"),
+        ["ada"]
+    );
+    let asked = ask("bob", "One more thing.").await;
+    assert_eq!(asked.0, 202, "{}", asked.1);
+    assert_eq!(answer(&asked.1, "allow").await.0, 200);
 }
 
 /// Waits for the outcome of an allowed wish to talk. Returns the link.

@@ -85,7 +85,15 @@ impl Sessions {
     /// # Errors
     /// [`SessionError`].
     pub async fn end(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
-        let why = format!("{} ended it", by.id);
+        self.end_because(id, format!("{} ended it", by.id)).await
+    }
+
+    /// Ends it for a reason that people read.
+    pub(crate) async fn end_because(
+        &self,
+        id: &SessionId,
+        why: String,
+    ) -> Result<(), SessionError> {
         self.ask_runner(id, |reply| Mail::End(why, reply)).await?
     }
 

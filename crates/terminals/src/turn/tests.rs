@@ -67,6 +67,7 @@ fn session() -> Session {
         ended: None,
         started_by: None,
         run_as: None,
+        until: None,
     }
 }
 

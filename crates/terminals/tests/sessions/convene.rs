@@ -2,7 +2,13 @@
 
 use moothall_engine::ports::{Claim, Deliveries, EventLog, Session};
 use moothall_kernel::command::{Control, Invite};
+use moothall_kernel::gathering::{GatheringPlan, Hearing};
+use moothall_kernel::participant::Part;
+use moothall_kernel::policy::PolicyName;
+use moothall_kernel::time::Millis;
 use moothall_terminals::{Comer, Convening, Who};
+
+use moothall_engine::sessions::Seat;
 
 use super::*;
 
@@ -25,6 +31,7 @@ fn started(name: &str) -> Who {
         name,
         by,
         session: None,
+        seat: None,
     })
 }
 
@@ -38,6 +45,7 @@ fn convening(comers: Vec<Comer>, claims: &[&str]) -> Convening {
         others: Vec::new(),
         claims,
         gathering: None,
+        keep: false,
     }
 }
 
@@ -165,4 +173,55 @@ async fn what_nobody_waits_for_any_more_is_undone() {
     asked.abort();
     eventually(async || Some(()).filter(|()| living(&room).is_empty())).await;
     assert!(!at_rest(&room).await.1);
+}
+
+/// A gathering of programs that are started for it, in seats of these names; the last harvests.
+async fn gathering(room: &Room, seats: [&str; 3], keep: bool) -> StreamId {
+    let comers = seats.into_iter().enumerate().map(|(at, name)| {
+        let Who::Started(mut new) = started(name) else { panic!("a program is started") };
+        (new.name, new.seat) = (None, Some(Seat { name: name.into(), until: None }));
+        let Comer { who, invite } = comer(room, Who::Started(new));
+        let part = if at == 2 { Part::Harvester } else { Part::Speaker };
+        let number = Some(at as u32 + 1);
+        let invite =
+            move |session: &Session| Invite { number, part: Some(part), ..invite(session) };
+        Comer { who, invite: Box::new(invite) }
+    });
+    let plan = GatheringPlan {
+        rhythm: "daily".into(),
+        breath: [1, 1, 1],
+        beats_per_turn: 3,
+        beat_interval: Millis(60_000),
+        last_word: Millis(20_000),
+        opening_question: String::new(),
+        hearing: Hearing::OnTurn,
+        pulse: Vec::new(),
+        signals: Vec::new(),
+    };
+    let policy = Policy { name: PolicyName::GATHERING, ..Policy::default() };
+    let comers = comers.collect();
+    let new = Convening { policy, keep, gathering: Some(plan), ..convening(comers, &[]) };
+    room.sessions().convene(new).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn programs_of_a_gathering_bear_its_seats_names_and_end_with_it_unless_they_are_kept() {
+    let mut room = Room::new().await;
+    let here = room.start().await;
+    let kept = gathering(&room, ["Ann", "Bob", "Hal"], true).await;
+    let stream = gathering(&room, ["Ann", "Bo Diddley", "claude"], false).await;
+    assert_eq!(living(&room), ["Ann", "Ann-2", "Bob", "Hal", "claude", "claude-2", "session"]);
+    room.restart().await;
+    for gathering in [&kept, &stream] {
+        for _ in 0..2 {
+            let close = ClientCommand::CloseGathering { by: Actor::human("user") };
+            room.hall.submit(gathering, close, None).await.unwrap();
+        }
+    }
+    let left = ["Ann", "Bob", "Hal", "claude"];
+    eventually(async || (living(&room) == left).then_some(())).await;
+    let ended = room.sessions().list(true).into_iter().filter_map(|one| one.session.ended);
+    let whys: Vec<_> = ended.map(|(_, why)| why).collect();
+    assert_eq!(whys, ["the gathering that it was started for is over"; 3]);
+    assert!(room.sessions().list(false).iter().any(|one| one.session.id == here));
 }

@@ -271,6 +271,7 @@ impl Room {
             name: None,
             by: Actor::human("user"),
             session: None,
+            seat: None,
         };
         self.sessions().start(new).await.unwrap().session.id
     }

@@ -22,6 +22,7 @@ fn session(id: &str) -> Session {
         ended: None,
         started_by: None,
         run_as: None,
+        until: None,
     }
 }
 

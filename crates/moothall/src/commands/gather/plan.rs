@@ -33,6 +33,7 @@ pub fn plan(args: &GatherStart) -> Result<NewGathering, Fault> {
     over(&mut new.beat_interval_seconds, &args.beat_seconds);
     over(&mut new.last_word_seconds, &args.last_word_seconds);
     over(&mut new.delivery, &args.delivery);
+    over(&mut new.keep, &args.keep.then_some(true));
     for given in &args.members.0 {
         let number = next_number(&new.participants);
         new.participants.push(NewGatheringMember { number, ..member(given) });

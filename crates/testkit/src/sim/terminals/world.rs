@@ -560,6 +560,7 @@ fn session(native: Option<String>) -> Session {
         ended: None,
         started_by: None,
         run_as: None,
+        until: None,
     }
 }
 
