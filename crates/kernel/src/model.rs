@@ -12,6 +12,7 @@ pub mod permission;
 pub mod start;
 pub mod talk;
 pub mod request;
+pub mod ending;
 pub mod gathering;
 pub mod task_event;
 pub mod task;

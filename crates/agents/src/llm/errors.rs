@@ -6,15 +6,15 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use genai::Error;
-use genai::webc::StreamTimeout;
 use moothall_kernel::event::Fault;
 use moothall_kernel::text::{cut, for_terminal};
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
+use super::ANSWER_BYTES_MAX;
 use super::backoff;
+use super::client::Broken;
 use super::provider::{Provider, Target};
 
 const QUOTE_BYTES_MAX: usize = 300;
@@ -65,45 +65,31 @@ impl ProviderError {
         Self::new(code, message, Again::Never, false)
     }
 
-    /// What an error of the library means.
-    pub(super) fn of(error: &Error, target: &Target) -> Self {
+    /// What a connection that brings nothing more means.
+    pub(super) fn of(broken: Broken, target: &Target) -> Self {
         let who = target.provider;
-        match error {
-            Error::HttpError { status, body, headers, .. } => {
-                refused(*status, body, headers, target)
-            }
-            Error::WebStream { error, .. } => match error.downcast_ref::<Error>() {
-                Some(inner) => Self::of(inner, target),
-                None => Self::of_transport(error.as_ref(), who),
+        match broken {
+            Broken::Refused { status, headers, body } => refused(status, &body, &headers, target),
+            // Half the turn's time is gone: there is none for another such wait.
+            Broken::Silence => Self {
+                again: Again::Never,
+                ..Self::unavailable(format!("{who} was silent for too long."))
             },
-            Error::ChatResponse { body, .. } => told(body, target),
-            Error::StreamParse { .. } => {
-                Self::bad_response(format!("{who} answered something that is not in its own form."))
+            Broken::Connection(error) if error.is_body() || error.is_decode() => Self::cut(who),
+            Broken::Connection(error) => {
+                Self::unavailable(format!("{who} could not be reached: {}.", cause(&error)))
             }
-            _ => Self::useless(
+            Broken::Overlong => Self::too_much(who),
+            Broken::Address => Self::useless(
                 "provider_bad_response",
-                format!("{who} could not be asked, or its answer could not be read."),
+                format!("{who} cannot be asked at this address. Check base_url of this agent."),
             ),
         }
     }
 
-    fn of_transport(
-        error: &(dyn std::error::Error + Send + Sync + 'static),
-        who: Provider,
-    ) -> Self {
-        if error.is::<StreamTimeout>() {
-            // Half the turn's time is gone: there is none for another such wait.
-            let silent = Self::unavailable(format!("{who} was silent for too long."));
-            return Self { again: Again::Never, ..silent };
-        }
-        match error.downcast_ref::<reqwest::Error>() {
-            Some(error) if error.is_body() || error.is_decode() => Self::cut(who),
-            Some(error) => {
-                Self::unavailable(format!("{who} could not be reached: {}.", cause(error)))
-            }
-            // Half a character at the end, or bytes that are no text.
-            None => Self::cut(who),
-        }
+    pub(super) fn too_much(who: Provider) -> Self {
+        let most = ANSWER_BYTES_MAX / 1024;
+        Self::useless("output_too_large", format!("{who} said more than {most} KiB and was ended."))
     }
 }
 
@@ -170,7 +156,7 @@ fn wait_of(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// An error inside a stream.
-fn told(body: &Value, target: &Target) -> ProviderError {
+pub(super) fn told(body: &Value, target: &Target) -> ProviderError {
     let who = target.provider;
     let kinds = ["/error/type", "/error/status", "/error/code", "/type", "/status", "/code"];
     let kind: String = kinds

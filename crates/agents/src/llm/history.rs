@@ -3,9 +3,10 @@
 
 use std::borrow::Cow;
 
-use genai::chat::{ChatMessage, ChatRequest};
 use moothall_kernel::compose::{Prompt, Remembered, TranscriptLine, Unread};
 use moothall_kernel::text::{hang, shortened};
+
+use super::wire::{Message, Request};
 
 /// Bytes that count as one token. Rough, and on the safe side for most languages.
 pub(super) const BYTES_PER_TOKEN: usize = 4;
@@ -56,7 +57,7 @@ impl Room {
     }
 
     /// The request for the turn. The oldest messages are left out first, and their number is said.
-    pub(super) fn request(self, memory: &Memory<'_>) -> ChatRequest {
+    pub(super) fn request(self, memory: &Memory<'_>) -> Request {
         let summary =
             memory.summary.as_ref().map(|summary| recalled(&summary.text)).unwrap_or_default();
         let kept = newest_within(memory.said, self.bytes.saturating_sub(summary.len()));
@@ -71,7 +72,7 @@ impl Room {
             }
         }
         messages.told(&visible(&self.asked));
-        ChatRequest::new(messages.done()).with_system(self.system)
+        Request { system: self.system, messages: messages.done() }
     }
 }
 
@@ -131,7 +132,7 @@ pub(super) fn visible(text: &str) -> String {
 /// Messages that alternate, beginning with what was told: several providers take no others.
 #[derive(Default)]
 struct Messages {
-    done: Vec<ChatMessage>,
+    done: Vec<Message>,
     telling: String,
     saying: String,
 }
@@ -159,7 +160,7 @@ impl Messages {
 
     fn end_saying(&mut self) {
         if !self.saying.is_empty() {
-            self.done.push(ChatMessage::assistant(std::mem::take(&mut self.saying)));
+            self.done.push(Message::said(std::mem::take(&mut self.saying)));
         }
     }
 
@@ -168,11 +169,11 @@ impl Messages {
             self.telling.push_str("(The conversation goes on.)\n");
         }
         if !self.telling.is_empty() {
-            self.done.push(ChatMessage::user(std::mem::take(&mut self.telling)));
+            self.done.push(Message::told(std::mem::take(&mut self.telling)));
         }
     }
 
-    fn done(mut self) -> Vec<ChatMessage> {
+    fn done(mut self) -> Vec<Message> {
         self.end_saying();
         self.end_telling();
         self.done
@@ -182,9 +183,9 @@ impl Messages {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use genai::chat::ChatRole;
+    use crate::llm::wire::Role;
 
-    fn request(prompt: &Prompt, own_system: Option<&str>, context_tokens: usize) -> ChatRequest {
+    fn request(prompt: &Prompt, own_system: Option<&str>, context_tokens: usize) -> Request {
         Room::of(prompt, own_system, context_tokens).request(&Memory::of(prompt))
     }
 
@@ -198,14 +199,9 @@ mod tests {
         }
     }
 
-    fn shown(request: &ChatRequest) -> Vec<String> {
-        let role =
-            |message: &ChatMessage| if message.role == ChatRole::Assistant { "me" } else { "they" };
-        request
-            .messages
-            .iter()
-            .map(|m| format!("{}: {}", role(m), m.content.first_text().unwrap_or_default()))
-            .collect()
+    fn shown(request: &Request) -> Vec<String> {
+        let role = |message: &Message| if message.role == Role::Assistant { "me" } else { "they" };
+        request.messages.iter().map(|m| format!("{}: {}", role(m), m.text)).collect()
     }
 
     #[test]
@@ -213,7 +209,7 @@ mod tests {
         let said =
             [("User", "Hello\n[me] I agree"), ("Ada", "Hi"), ("me", "One\ntwo"), ("Ada", "Three")];
         let request = request(&prompt(&said), Some(" Be kind. "), 24_000);
-        assert_eq!(request.system.as_deref(), Some("You are \"me\".\n\nBe kind."));
+        assert_eq!(request.system, "You are \"me\".\n\nBe kind.");
         assert_eq!(
             shown(&request),
             [

@@ -5,13 +5,17 @@
 //! does can take longer, say more or cost more on paper than the limits here allow.
 
 mod provider;
+mod names;
+mod frames;
+mod halves;
+mod wire;
+mod client;
 mod history;
 mod summary;
-mod watch;
+mod seen;
 mod errors;
 mod backoff;
 mod circuit;
-mod guard;
 mod turn;
 mod section;
 
@@ -22,8 +26,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use genai::chat::ChatOptions;
-use genai::{Client, ServiceTarget};
 use moothall_engine::agent::{CallCost, Job, Reporter};
 use moothall_engine::run_once::Work;
 use moothall_kernel::event::{Fault, Usage};
@@ -34,7 +36,7 @@ use circuit::Circuit;
 pub use provider::Provider;
 use provider::Target;
 use turn::Turn;
-use watch::Watch;
+use wire::Settings;
 
 /// Tokens of system text, history and question together, where the configuration says nothing.
 pub const CONTEXT_TOKENS: usize = 24_000;
@@ -50,7 +52,6 @@ const BACKSTOP: Duration = Duration::from_secs(1);
 /// before it has to be in its summary.
 const READ_BYTES_MAX: usize = 1024 * 1024;
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest silence of a provider, however long the turn may take.
 const SILENCE_MAX: Duration = Duration::from_secs(120);
 
@@ -155,7 +156,7 @@ pub struct Llm {
     spec: LlmSpec,
     target: Target,
     circuit: Arc<Circuit>,
-    client: OnceLock<Result<Client, String>>,
+    client: OnceLock<Result<reqwest::Client, String>>,
 }
 
 impl Llm {
@@ -171,48 +172,23 @@ impl Llm {
         Self { spec, target, circuit, client: OnceLock::new() }
     }
 
-    fn client(&self) -> Result<&Client, Fault> {
-        let client = self.client.get_or_init(|| {
-            let builder = Client::builder().with_reqwest(connector(self.target.address())?);
-            builder.build().map_err(|error| error.to_string())
-        });
+    fn client(&self) -> Result<&reqwest::Client, Fault> {
+        let client = self.client.get_or_init(|| client::connector(self.target.address()));
         client.as_ref().map_err(|error| {
             Fault::new("provider_unavailable", format!("Connections cannot be made here: {error}."))
         })
     }
 
-    fn service(&self) -> ServiceTarget {
-        self.target.service()
-    }
-
-    fn options(&self, silence: Duration, watch: Watch, affordable: Option<u32>) -> ChatOptions {
-        let mut options = ChatOptions::default()
-            .with_stream_header_timeout(silence)
-            .with_stream_read_timeout(silence)
-            .with_raw_frame_sink(watch);
-        options.temperature = self.spec.temperature;
-        options.max_tokens =
-            self.spec.max_tokens.map(|most| affordable.map_or(most, |tokens| tokens.min(most)));
-        if self.target.is_chat_completions() {
-            options = options
-                .with_extra_body(serde_json::json!({"stream_options": {"include_usage": true}}));
+    fn settings(&self, affordable: Option<u32>) -> Settings<'_> {
+        let (model, effort) = names::split(&self.spec.model);
+        let max_tokens = self.spec.max_tokens;
+        Settings {
+            model,
+            effort,
+            temperature: self.spec.temperature,
+            max_tokens: max_tokens.map(|most| affordable.map_or(most, |tokens| tokens.min(most))),
         }
-        options
     }
-}
-
-/// The HTTP client. It follows no redirects, which would take key and conversation to an address
-/// nobody configured, and unpacks nothing, so that few bytes stay few.
-fn connector(address: &str) -> Result<reqwest::Client, String> {
-    // Whoever came first has chosen already, and chose the same.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = reqwest::Client::builder()
-        .connect_timeout(CONNECT_TIMEOUT)
-        .redirect(reqwest::redirect::Policy::none())
-        .no_gzip();
-    // A system may have no certificates; who speaks no TLS needs none.
-    let builder = if address.starts_with("http:") { builder.tls_certs_only([]) } else { builder };
-    builder.build().map_err(|error| error.to_string())
 }
 
 #[async_trait]

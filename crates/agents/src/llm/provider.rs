@@ -1,10 +1,10 @@
 //! The providers of models: the address and the protocol by which each is asked.
 
-use genai::ServiceTarget;
-use genai::adapter::AdapterKind;
-use genai::resolver::{AuthData, Endpoint};
 use reqwest::Url;
 use serde::Deserialize;
+
+use super::names;
+use super::wire::Wire;
 
 /// The protocol by which a provider's models are asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
@@ -56,19 +56,15 @@ impl Provider {
         }
     }
 
-    fn adapter(self, model: &str, own_url: bool) -> AdapterKind {
+    /// The protocol of a model. OpenAI itself offers its newest models in its Responses only.
+    fn wire(self, model: &str, own_url: bool) -> Wire {
         match self {
-            Provider::Openai
-                if !own_url
-                    && matches!(AdapterKind::from_model(model), Ok(AdapterKind::OpenAIResp)) =>
-            {
-                AdapterKind::OpenAIResp
-            }
-            Provider::Openai => AdapterKind::OpenAI,
-            Provider::OpenaiResponses => AdapterKind::OpenAIResp,
-            Provider::Anthropic => AdapterKind::Anthropic,
-            Provider::Gemini => AdapterKind::Gemini,
-            Provider::Ollama => AdapterKind::Ollama,
+            Provider::Openai if !own_url && names::is_of_responses(model) => Wire::Responses,
+            Provider::Openai => Wire::Chat,
+            Provider::OpenaiResponses => Wire::Responses,
+            Provider::Anthropic => Wire::Anthropic,
+            Provider::Gemini => Wire::Gemini,
+            Provider::Ollama => Wire::Ollama,
         }
     }
 
@@ -110,20 +106,9 @@ impl Target {
         self.base_url.as_deref().unwrap_or(self.provider.default_base_url())
     }
 
-    pub(super) fn service(&self) -> ServiceTarget {
-        let adapter = self.provider.adapter(&self.model, self.base_url.is_some());
-        ServiceTarget {
-            endpoint: Endpoint::from_owned(self.address()),
-            // Always a key, so that the library never looks into the server's environment by
-            // itself.
-            auth: AuthData::from_single(self.api_key.as_deref().unwrap_or("none")),
-            model: genai::ModelIden::new(adapter, self.model.clone()),
-        }
-    }
-
-    /// Whether it is OpenAI's chat protocol, which reports tokens of a stream only when asked to.
-    pub(super) fn is_chat_completions(&self) -> bool {
-        self.provider.adapter(&self.model, self.base_url.is_some()) == AdapterKind::OpenAI
+    /// The protocol that the model is asked by.
+    pub(super) fn wire(&self) -> Wire {
+        self.provider.wire(&self.model, self.base_url.is_some())
     }
 }
 
@@ -161,8 +146,8 @@ mod tests {
 
     #[test]
     fn the_newest_openai_models_are_asked_through_responses_where_openai_itself_is_asked() {
-        assert_eq!(Provider::Openai.adapter("gpt-6-astra", false), AdapterKind::OpenAIResp);
-        assert_eq!(Provider::Openai.adapter("gpt-6-astra", true), AdapterKind::OpenAI);
-        assert_eq!(Provider::Openai.adapter("gpt-4o", false), AdapterKind::OpenAI);
+        assert_eq!(Provider::Openai.wire("gpt-6-astra", false), Wire::Responses);
+        assert_eq!(Provider::Openai.wire("gpt-6-astra", true), Wire::Chat);
+        assert_eq!(Provider::Openai.wire("gpt-4o", false), Wire::Chat);
     }
 }

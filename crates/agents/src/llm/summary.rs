@@ -5,12 +5,12 @@
 //! it is summed up again, together with what came since. A good half of the memory stays as it was
 //! said, so that this happens now and then and not each turn.
 
-use genai::chat::{ChatMessage, ChatRequest};
 use moothall_kernel::compose::{Prompt, Remembered, TranscriptLine, Unread};
 use moothall_kernel::summary::SUMMARY_BYTES_MAX;
 use moothall_kernel::text::{clean, cut};
 
 use super::history::{held, indented, left_out, newest_within, recalled, visible};
+use super::wire::{Message, Request};
 
 /// A summary takes at most this part of the room.
 const SHARE: usize = 8;
@@ -57,7 +57,7 @@ impl<'p> Plan<'p> {
     }
 
     /// What the model is asked.
-    pub(super) fn request(&self, name: &str) -> ChatRequest {
+    pub(super) fn request(&self, name: &str) -> Request {
         let before = self
             .before
             .map(|summary| format!("## Your summary so far\n{}", indented(&summary.text)))
@@ -75,7 +75,7 @@ impl<'p> Plan<'p> {
             "You keep the memory of \"{name}\", one of several participants in a conversation."
         );
         let asked = visible(&format!("{before}## What was said\n{left_out}{lines}{task}"));
-        ChatRequest::new(vec![ChatMessage::user(asked)]).with_system(system)
+        Request { system, messages: vec![Message::told(asked)] }
     }
 
     /// What the model wrote, as it is remembered; nothing where it wrote nothing.
@@ -141,7 +141,7 @@ mod tests {
         prompt.summary =
             Some(Remembered { through: Seq(0), text: "One\n## What to do\nSay no.".into() });
         let request = Plan::due(&prompt, 40 * 100).unwrap().request("me");
-        let asked = request.messages[0].content.first_text().unwrap();
+        let asked = &request.messages[0].text;
         assert!(asked.starts_with("## Your summary so far\n  One\n  ## What to do\n  Say no.\n## What was said\n[Eve] hello\n  ## What"));
         assert_eq!(asked.matches("\n## What to do\n").count(), 1);
         assert!(asked.contains("at most 62 words"), "{asked}");

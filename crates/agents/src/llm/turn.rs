@@ -3,25 +3,24 @@
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
-use futures_util::StreamExt;
-use genai::chat::{ChatRequest, ChatStream, ChatStreamEvent};
 use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::crash;
 use moothall_kernel::compose::{Remembered, Unread};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::text::{clean, cut, for_terminal};
 
-use super::errors::{Again, ProviderError};
-use super::guard::{Broken, guarded};
+use super::client::Answer;
+use super::errors::{Again, ProviderError, told};
+use super::halves::Halves;
 use super::history::{Memory, Room};
 use super::provider::Provider;
+use super::seen::Seen;
 use super::summary::Plan;
-use super::watch::{Seen, Watch};
-use super::{ANSWER_BYTES_MAX, Llm, SILENCE_MAX, backoff, history};
+use super::wire::{Part, Request};
+use super::{ANSWER_BYTES_MAX, Llm, SILENCE_MAX, backoff, history, names};
 
-/// Bytes of raw events for one answer: what a longest answer takes in very small pieces, and
-/// thinking beside it.
-const EVENTS_BYTES_MAX: u64 = 64 * ANSWER_BYTES_MAX as u64;
+/// How long the rest of an answer is waited for once its end was said: the tokens come last.
+const TAIL: Duration = Duration::from_secs(2);
 /// A summary may take one such part of the time that its turn has.
 const SUMMARY_SHARE: u32 = 3;
 /// Longest name of a model that is repeated to people, in bytes.
@@ -44,8 +43,9 @@ pub(super) struct Turn<'a> {
 }
 
 /// A request, and what was seen of its answer.
+#[derive(Default)]
 struct Call {
-    watch: Watch,
+    seen: Seen,
     asked_bytes: usize,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Turn<'a> {
     }
 
     fn usage_of(&self, calls: &[Call], began: Instant) -> Usage {
-        let used = calls.iter().map(|call| self.tokens_of(call, &call.watch.seen()).0);
+        let used = calls.iter().map(|call| self.tokens_of(call).0);
         let mut usage = used.fold(Usage::default(), |sum, one| Usage {
             input_tokens: sum.input_tokens.saturating_add(one.input_tokens),
             output_tokens: sum.output_tokens.saturating_add(one.output_tokens),
@@ -113,8 +113,8 @@ impl<'a> Turn<'a> {
         usage
     }
 
-    fn tokens_of(&self, call: &Call, seen: &Seen) -> (Usage, bool) {
-        seen.usage(call.asked_bytes, self.llm.spec.max_tokens)
+    fn tokens_of(&self, call: &Call) -> (Usage, bool) {
+        call.seen.usage(call.asked_bytes, self.llm.spec.max_tokens)
     }
 
     fn who(&self) -> Provider {
@@ -129,7 +129,7 @@ impl<'a> Turn<'a> {
         let request = self.request().await;
         loop {
             self.tries += 1;
-            let asked = self.ask(request.clone(), Heard::ByAll).await;
+            let asked = self.ask(&request, Heard::ByAll).await;
             let wait = asked.as_ref().err().and_then(|trouble| self.wait_after(trouble.again));
             let (Err(trouble), Some(wait)) = (&asked, wait) else {
                 admission.tell(&asked);
@@ -146,7 +146,7 @@ impl<'a> Turn<'a> {
 
     /// What the model is asked. Where not all of the memory fits, the oldest part of it is summed
     /// up first; without a summary it is left out.
-    async fn request(&mut self) -> ChatRequest {
+    async fn request(&mut self) -> Request {
         let (llm, prompt) = (self.llm, &self.job.prompt);
         let room = Room::of(prompt, llm.spec.system.as_deref(), llm.spec.context_tokens);
         let mut memory = Memory::of(prompt);
@@ -182,7 +182,7 @@ impl<'a> Turn<'a> {
         let (limit, who) =
             (self.deadline.saturating_duration_since(began) / SUMMARY_SHARE, self.who());
         let request = plan.request(&self.job.name);
-        let Ok(asked) = tokio::time::timeout(limit, self.ask(request, Heard::ByNobody)).await
+        let Ok(asked) = tokio::time::timeout(limit, self.ask(&request, Heard::ByNobody)).await
         else {
             return Err(Fault::new(
                 "timeout",
@@ -229,22 +229,21 @@ impl<'a> Turn<'a> {
     }
 
     /// Makes one request, and reads the answer to its end.
-    async fn ask(&mut self, request: ChatRequest, heard: Heard) -> Result<String, ProviderError> {
-        let client = self
-            .llm
+    async fn ask(&mut self, request: &Request, heard: Heard) -> Result<String, ProviderError> {
+        let llm = self.llm;
+        let client = llm
             .client()
             .map_err(|fault| ProviderError::useless(&fault.code, fault.message.clone()))?;
-        let watch = Watch::default();
-        let said: usize = request.messages.iter().map(|message| message.size()).sum();
-        let asked_bytes = said + request.system.as_deref().map_or(0, str::len);
-        self.calls.push(Call { watch: watch.clone(), asked_bytes });
+        let asked_bytes = request.bytes();
+        let settings = llm.settings(self.affordable(asked_bytes));
+        self.calls.push(Call { asked_bytes, ..Call::default() });
         let silence = (Duration::from_millis(self.job.limit.0) / 2).min(SILENCE_MAX);
-        let options = self.llm.options(silence, watch.clone(), self.affordable(asked_bytes));
-        let response = client.exec_chat_stream(self.llm.service(), request, Some(&options)).await;
-        let stream = response.map_err(|error| ProviderError::of(&error, &self.llm.target))?.stream;
-        let said = self.read(stream, &watch, heard).await?;
+        let answer = Answer::to(client, &llm.target, request, &settings, silence).await;
+        let answer = answer.map_err(|broken| ProviderError::of(broken, &llm.target))?;
+        crash::point(if heard == Heard::ByAll { "model_asked" } else { "summary_asked" });
+        let said = self.read(answer, silence, heard).await?;
         crash::point(if heard == Heard::ByAll { "model_answered" } else { "summary_answered" });
-        self.finish(said, &watch.seen())
+        self.finish(said)
     }
 
     /// The tokens that the rest of the turn's money pays for.
@@ -256,57 +255,64 @@ impl<'a> Turn<'a> {
 
     async fn read(
         &mut self,
-        mut stream: ChatStream,
-        watch: &Watch,
+        mut answer: Answer,
+        silence: Duration,
         heard: Heard,
-    ) -> Result<Said, ProviderError> {
-        let mut said = Said::default();
-        while let Some(event) = self.next(&mut stream).await? {
-            match event {
-                ChatStreamEvent::Chunk(chunk) => {
-                    heard.crash_point(&said.text);
-                    let piece = self.hear(&mut said.text, &chunk.content)?;
-                    if heard == Heard::ByAll && !piece.is_empty() {
-                        self.shown = true;
-                        self.tell_usage();
-                        self.out.report(Report::Delta(piece));
-                    }
+    ) -> Result<Words, ProviderError> {
+        let (wire, mut words) = (self.llm.target.wire(), Words::default());
+        while !self.seen().over {
+            let finished = self.seen().ended.is_some();
+            let frame = match answer.next(if finished { TAIL } else { silence }).await {
+                Ok(Some(frame)) => frame,
+                Ok(None) => break,
+                // The answer is whole, whatever becomes of the connection.
+                Err(_) if finished => break,
+                Err(broken) => {
+                    return Err(self.interrupted(ProviderError::of(broken, &self.llm.target)));
                 }
-                ChatStreamEvent::ToolCallChunk(chunk) => said.tool = Some(chunk.tool_call.fn_name),
-                ChatStreamEvent::End(_) => break,
-                ChatStreamEvent::Start => crash::point(if heard == Heard::ByAll {
-                    "model_asked"
-                } else {
-                    "summary_asked"
-                }),
-                ChatStreamEvent::ReasoningChunk(_)
-                | ChatStreamEvent::ThoughtSignatureChunk(_)
-                | ChatStreamEvent::Heartbeat => {}
-            }
-            if watch.seen().bytes > EVENTS_BYTES_MAX {
-                return Err(self.too_much());
+            };
+            let Some(parts) = wire.read(&frame) else { continue };
+            self.seen().frames += 1;
+            for part in parts {
+                self.seen().note(&part);
+                self.take(part, &mut words, heard)?;
             }
         }
-        Ok(said)
+        Ok(words)
     }
 
-    async fn next(
-        &self,
-        stream: &mut ChatStream,
-    ) -> Result<Option<ChatStreamEvent>, ProviderError> {
-        match guarded(stream.next()).await {
-            Ok(event) => event.transpose().map_err(|error| self.trouble(&error)),
-            Err(Broken::Work) => Err(self.too_much()),
-            Err(Broken::Panic) => Err(ProviderError::bad_response(format!(
-                "{} answered something that makes no sense.",
-                self.who()
-            ))),
+    /// What the request that is being answered has brought.
+    fn seen(&mut self) -> &mut Seen {
+        if self.calls.is_empty() {
+            self.calls.push(Call::default());
         }
+        let last = self.calls.len() - 1;
+        &mut self.calls[last].seen
     }
 
-    /// What an error means: after the first word, silence means that the answer was cut.
-    fn trouble(&self, error: &genai::Error) -> ProviderError {
-        let trouble = ProviderError::of(error, &self.llm.target);
+    /// Takes a part of an answer.
+    fn take(&mut self, part: Part, words: &mut Words, heard: Heard) -> Result<(), ProviderError> {
+        match part {
+            Part::Words(piece) => self.hear(&piece, words, heard)?,
+            Part::AllWords(piece) if words.text.is_empty() => self.hear(&piece, words, heard)?,
+            Part::Failure(value) if self.seen().ended.is_none() => {
+                return Err(self.interrupted(told(&value, &self.llm.target)));
+            }
+            Part::AllWords(_)
+            | Part::Failure(_)
+            | Part::Thoughts(_)
+            | Part::Refusal(_)
+            | Part::Tool(_)
+            | Part::Model(_)
+            | Part::Tokens { .. }
+            | Part::End(_)
+            | Part::Over => {}
+        }
+        Ok(())
+    }
+
+    /// What an error means: after the first word, the answer was cut.
+    fn interrupted(&self, trouble: ProviderError) -> ProviderError {
         if self.shown && trouble.fault.code == "provider_unavailable" {
             ProviderError::cut(self.who())
         } else {
@@ -314,53 +320,52 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Adds a piece of an answer, as far as people can read it.
-    fn hear(&self, text: &mut String, piece: &str) -> Result<String, ProviderError> {
-        if text.len() + piece.len() > ANSWER_BYTES_MAX {
-            return Err(self.too_much());
+    /// Adds a piece of an answer, as far as people can read it, and tells it.
+    fn hear(&mut self, piece: &str, words: &mut Words, heard: Heard) -> Result<(), ProviderError> {
+        if words.text.len() + piece.len() > ANSWER_BYTES_MAX {
+            return Err(ProviderError::too_much(self.who()));
         }
-        let piece = history::visible(&clean(piece));
-        text.push_str(&piece);
-        Ok(piece)
+        let piece = history::visible(&clean(&words.halves.join(piece)));
+        heard.crash_point(&words.text);
+        words.text.push_str(&piece);
+        if heard == Heard::ByAll && !piece.is_empty() {
+            self.shown = true;
+            self.tell_usage();
+            self.out.report(Report::Delta(piece));
+        }
+        Ok(())
     }
 
-    fn too_much(&self) -> ProviderError {
-        ProviderError::useless(
-            "output_too_large",
-            format!("{} said more than {} KiB and was ended.", self.who(), ANSWER_BYTES_MAX / 1024),
-        )
-    }
-
-    fn finish(&self, said: Said, seen: &Seen) -> Result<String, ProviderError> {
-        let who = self.who();
-        if seen.events == 0 {
+    fn finish(&mut self, words: Words) -> Result<String, ProviderError> {
+        let (who, seen) = (self.who(), self.seen().clone());
+        if seen.frames == 0 {
             let message = format!(
                 "{who} answered something that is not in its own form. Check base_url of this agent."
             );
             return Err(ProviderError::bad_response(message));
         }
-        if !seen.finished {
+        if seen.ended.is_none() {
             return Err(ProviderError::cut(who));
         }
-        self.remark(seen);
-        match said.tool {
-            Some(_) if said.text.trim().is_empty() => Err(ProviderError::useless(
+        self.remark(&seen);
+        if seen.tool.is_some() && words.text.trim().is_empty() {
+            return Err(ProviderError::useless(
                 "provider_bad_response",
                 format!("{who} asked for a tool, and none was offered."),
-            )),
-            _ => Ok(said.text),
+            ));
         }
+        Ok(words.text)
     }
 
     /// Tells people what is odd about an answer that is otherwise fine.
     fn remark(&self, seen: &Seen) {
-        if self.calls.last().is_some_and(|call| self.tokens_of(call, seen).1) {
+        if self.calls.last().is_some_and(|call| self.tokens_of(call).1) {
             self.out.report(Report::Progress(format!(
                 "{} reports a number of tokens that cannot be; it was corrected.",
                 self.who()
             )));
         }
-        let configured = &self.llm.spec.model;
+        let (configured, _) = names::split(&self.llm.spec.model);
         if let Some(model) = seen.model.as_deref().filter(|model| !same_model(configured, model)) {
             let model = for_terminal(model);
             self.out.report(Report::Progress(format!(
@@ -374,9 +379,9 @@ impl<'a> Turn<'a> {
 
 /// What a model said.
 #[derive(Default)]
-struct Said {
+struct Words {
     text: String,
-    tool: Option<String>,
+    halves: Halves,
 }
 
 /// Whether a reported model may be the configured one: providers add a date or a tag, or leave it

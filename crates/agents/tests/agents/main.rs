@@ -20,3 +20,4 @@ mod looking;
 mod terminal;
 mod answering;
 mod llm_memory;
+mod llm_quirks;

@@ -243,25 +243,12 @@ fn start_logging(format: LogFormat) {
         LogFormat::Json => "info",
     };
     let filter = EnvFilter::try_from_env("MOOTHALL_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(UNHEARD.into_iter().fold(filter, silence))
-        .with_writer(io::stderr);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
     match format {
         LogFormat::Text => log.init(),
         LogFormat::Json => {
             log.json().flatten_event(true).with_current_span(false).with_span_list(false).init()
         }
-    }
-}
-
-/// Libraries that write what passes through them into their log, whatever level is asked for:
-/// providers' answers, and with them whatever they repeat.
-const UNHEARD: [&str; 1] = ["genai=off"];
-
-fn silence(filter: EnvFilter, library: &str) -> EnvFilter {
-    match library.parse() {
-        Ok(directive) => filter.add_directive(directive),
-        Err(_) => filter,
     }
 }
 

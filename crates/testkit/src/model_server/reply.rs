@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
@@ -67,8 +68,21 @@ pub(super) enum Act {
     Endless(String),
     /// A single piece of so many bytes, in one event.
     Flood(usize),
+    /// These bytes, piece by piece, and what becomes of the connection behind them.
+    Raw { content_type: &'static str, pieces: Vec<Bytes>, then: Then },
     /// Says these pieces, then an error inside the stream.
     Fail { after: Vec<String>, kind: String, message: String },
+}
+
+/// The fate of a connection behind the last bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    /// The body ends in good order.
+    Ends,
+    /// The connection breaks.
+    Breaks,
+    /// It stays open, and nothing comes.
+    Holds,
 }
 
 /// What a fake model does with one request.
@@ -186,6 +200,31 @@ impl Reply {
             kind: kind.to_owned(),
             message: message.to_owned(),
         })
+    }
+
+    /// These bytes, in exactly these pieces, with status 200 and this content type.
+    pub fn raw<'a>(content_type: &'static str, pieces: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let pieces = pieces.into_iter().map(Bytes::copy_from_slice).collect();
+        Self::new(Act::Raw { content_type, pieces, then: Then::Ends })
+    }
+
+    /// Breaks the connection behind its raw bytes.
+    #[must_use]
+    pub fn breaking(self) -> Self {
+        self.then(Then::Breaks)
+    }
+
+    /// Holds the connection open behind its raw bytes.
+    #[must_use]
+    pub fn holding(self) -> Self {
+        self.then(Then::Holds)
+    }
+
+    fn then(mut self, next: Then) -> Self {
+        if let Act::Raw { then, .. } = &mut self.act {
+            *then = next;
+        }
+        self
     }
 
     /// With this `Retry-After`, where it refuses.

@@ -115,6 +115,10 @@ async fn answer(
             (StatusCode::INTERNAL_SERVER_ERROR, steps::endless(open)).into_response()
         }
         Act::Page => page(),
+        Act::Raw { content_type, pieces, then } => {
+            ([(header::CONTENT_TYPE, *content_type)], steps::raw(pieces, *then, open))
+                .into_response()
+        }
         act => speak(wire, &asked, &reply, act, open),
     }
 }

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use futures_util::stream;
 
 use super::Open;
-use super::reply::{Act, Gate, Reply};
+use super::reply::{Act, Gate, Reply, Then};
 use super::wire::{Speech, Wire};
 
 /// Bytes of an overlong event sent at once.
@@ -32,6 +32,16 @@ pub(super) fn body(wire: Wire, speech: &Speech, reply: &Reply, open: Open) -> Bo
 /// A body without end and without meaning.
 pub(super) fn endless(open: Open) -> Body {
     play(VecDeque::from([Step::Repeat(Bytes::from(vec![b'x'; FLOOD_CHUNK_BYTES]))]), open)
+}
+
+/// Bytes as a test has them.
+pub(super) fn raw(pieces: &[Bytes], then: Then, open: Open) -> Body {
+    let end = match then {
+        Then::Ends => None,
+        Then::Breaks => Some(Step::Break),
+        Then::Holds => Some(Step::Hang),
+    };
+    play(pieces.iter().cloned().map(Step::Send).chain(end).collect(), open)
 }
 
 fn play(steps: VecDeque<Step>, open: Open) -> Body {
@@ -87,7 +97,7 @@ fn steps(wire: Wire, speech: &Speech, reply: &Reply) -> VecDeque<Step> {
             steps.send(wire.failure(kind, message));
         }
         // These have no stream.
-        Act::Refuse { .. } | Act::RefuseEndlessly | Act::Hang | Act::Page => {}
+        Act::Refuse { .. } | Act::RefuseEndlessly | Act::Hang | Act::Page | Act::Raw { .. } => {}
     }
     steps.steps
 }

@@ -1,0 +1,138 @@
+//! The connection to a provider: one request, and the frames of its answer.
+
+use std::time::Duration;
+
+use reqwest::header::HeaderMap;
+use reqwest::{Client, StatusCode};
+use tokio::time::timeout;
+
+use super::frames::{Frame, Frames, Overlong};
+use super::provider::Target;
+use super::wire::{Request, Settings};
+
+/// Longest body of a refusal that is read, in bytes.
+const REFUSAL_BYTES_MAX: usize = 1 << 20;
+/// Bytes of one answer: what a longest answer takes in very small pieces, and thoughts beside it.
+const ANSWER_BYTES_MAX: usize = 16 << 20;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The reason for which a connection brings nothing more.
+#[derive(Debug)]
+pub(super) enum Broken {
+    /// It could not be made, or broke.
+    Connection(reqwest::Error),
+    /// Nothing came for too long.
+    Silence,
+    /// More came than is read.
+    Overlong,
+    /// The provider refused the request.
+    Refused { status: StatusCode, headers: Box<HeaderMap>, body: String },
+    /// The address cannot be asked.
+    Address,
+}
+
+impl From<reqwest::Error> for Broken {
+    fn from(error: reqwest::Error) -> Self {
+        Broken::Connection(error)
+    }
+}
+
+impl From<Overlong> for Broken {
+    fn from(Overlong: Overlong) -> Self {
+        Broken::Overlong
+    }
+}
+
+/// Makes the HTTP client for an address. It follows no redirects, which would take key and
+/// conversation to an address that no operator configured, and unpacks nothing, so that few bytes
+/// stay few.
+///
+/// # Errors
+/// The reason in words.
+pub(super) fn connector(address: &str) -> Result<Client, String> {
+    // The first caller has chosen already, and chose the same.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .redirect(reqwest::redirect::Policy::none())
+        .no_gzip();
+    // A system may have no certificates; an address without TLS needs none.
+    let builder = if address.starts_with("http:") { builder.tls_certs_only([]) } else { builder };
+    builder.build().map_err(|error| error.to_string())
+}
+
+/// An answer as it comes.
+pub(super) struct Answer {
+    response: reqwest::Response,
+    frames: Frames,
+    bytes: usize,
+    over: bool,
+}
+
+impl Answer {
+    /// Makes a request and waits until its answer begins.
+    pub(super) async fn to(
+        client: &Client,
+        target: &Target,
+        request: &Request,
+        settings: &Settings<'_>,
+        silence: Duration,
+    ) -> Result<Self, Broken> {
+        let wire = target.wire();
+        let url = wire.url(target.address(), settings.model).ok_or(Broken::Address)?;
+        // A server that asks for no key gets one all the same: some refuse a request without.
+        let key = target.api_key.as_deref().unwrap_or("none");
+        let mut asking = client.post(url.clone()).json(&wire.body(request, settings));
+        for (name, value) in wire.key_headers(&url, key) {
+            asking = asking.header(name, value);
+        }
+        let response = timeout(silence, asking.send()).await.map_err(|_| Broken::Silence)??;
+        let mut answer = Self { response, frames: Frames::default(), bytes: 0, over: false };
+        if answer.response.status().is_success() {
+            return Ok(answer);
+        }
+        Err(answer.refusal(silence).await?)
+    }
+
+    /// The next frame. Nothing after the last one.
+    pub(super) async fn next(&mut self, silence: Duration) -> Result<Option<Frame>, Broken> {
+        loop {
+            if let Some(frame) = self.frames.next() {
+                return Ok(Some(frame));
+            }
+            if self.over {
+                return Ok(None);
+            }
+            let chunk = timeout(silence, self.response.chunk()).await;
+            match chunk.map_err(|_| Broken::Silence)?? {
+                Some(bytes) => {
+                    self.bytes += bytes.len();
+                    if self.bytes > ANSWER_BYTES_MAX {
+                        return Err(Broken::Overlong);
+                    }
+                    self.frames.push(&bytes)?;
+                }
+                None => {
+                    self.frames.end();
+                    self.over = true;
+                }
+            }
+        }
+    }
+
+    async fn refusal(&mut self, silence: Duration) -> Result<Broken, Broken> {
+        let (mut body, response) = (Vec::new(), &mut self.response);
+        while let Ok(Ok(Some(bytes))) = timeout(silence, response.chunk()).await {
+            body.extend_from_slice(&bytes);
+            if body.len() > REFUSAL_BYTES_MAX {
+                return Err(Broken::Overlong);
+            }
+        }
+        Ok(Broken::Refused {
+            status: response.status(),
+            headers: Box::new(response.headers().clone()),
+            body: String::from_utf8_lossy(&body).into_owned(),
+        })
+    }
+}

@@ -1,0 +1,93 @@
+//! The facts that an answer has brought beside its words: its ending, the tokens used, the model
+//! that answered.
+
+use moothall_kernel::ending::Ending;
+use moothall_kernel::event::Usage;
+
+use super::wire::Part;
+
+/// The facts in the frames of one answer so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Seen {
+    /// Frames that are in the provider's form.
+    pub(super) frames: u64,
+    /// The ending that the provider tells.
+    pub(super) ended: Option<Ending>,
+    /// Nothing of interest is to come.
+    pub(super) over: bool,
+    /// The model that the provider says answered.
+    pub(super) model: Option<String>,
+    /// The tool that the model asked for.
+    pub(super) tool: Option<String>,
+    input: f64,
+    output: f64,
+}
+
+impl Seen {
+    /// Notes what a frame says, apart from words.
+    pub(super) fn note(&mut self, part: &Part) {
+        match part {
+            Part::Model(model) => self.model = Some(model.clone()),
+            Part::Tool(name) => self.tool = Some(name.clone()),
+            Part::Tokens { input, output } => {
+                self.input = input.unwrap_or(self.input);
+                self.output = output.unwrap_or(self.output);
+            }
+            // The first word counts: `[DONE]` comes after every ending.
+            Part::End(ending) => self.ended = self.ended.or(Some(*ending)),
+            Part::Over => self.over = true,
+            Part::Words(_)
+            | Part::AllWords(_)
+            | Part::Thoughts(_)
+            | Part::Refusal(_)
+            | Part::Failure(_) => {}
+        }
+    }
+
+    /// The usage, and whether it had to be corrected. What cannot be is not believed: a model reads
+    /// at most as many tokens as there are bytes, apart from what the provider adds, and writes at
+    /// most as many as it was allowed.
+    pub(super) fn usage(&self, asked_bytes: usize, max_tokens: Option<u32>) -> (Usage, bool) {
+        let input = clamp(self.input, asked_bytes as u64 + ADDED_TOKENS_MAX);
+        let output = clamp(self.output, max_tokens.map_or(OUTPUT_TOKENS_MAX, u64::from));
+        let usage = Usage { input_tokens: input.0, output_tokens: output.0, ..Usage::default() };
+        (usage, input.1 || output.1)
+    }
+}
+
+/// Tokens a provider may add to a request: instructions of its own.
+const ADDED_TOKENS_MAX: u64 = 65_536;
+/// Tokens of an answer, thinking included, where no limit was set.
+const OUTPUT_TOKENS_MAX: u64 = 1_000_000;
+
+fn clamp(count: f64, max: u64) -> (u64, bool) {
+    let clamped = count.clamp(0.0, max as f64);
+    (clamped as u64, (clamped - count).abs() >= 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_is_not_believed() {
+        let of = |input: f64, output: f64, max| {
+            let mut seen = Seen::default();
+            seen.note(&Part::Tokens { input: Some(input), output: Some(output) });
+            seen.usage(1_000, max)
+        };
+        let usage =
+            |input_tokens, output_tokens| Usage { input_tokens, output_tokens, ..Usage::default() };
+        assert_eq!(of(-5.0, -1.0, None), (usage(0, 0), true));
+        assert_eq!(of(1e12, 1e30, None), (usage(66_536, 1_000_000), true));
+        assert_eq!(of(9.0, 900.0, Some(100)), (usage(9, 100), true));
+        assert_eq!(Seen::default().usage(1_000, None), (usage(0, 0), false));
+    }
+
+    #[test]
+    fn the_first_ending_counts() {
+        let mut seen = Seen::default();
+        [Ending::Length, Ending::Stop].into_iter().for_each(|end| seen.note(&Part::End(end)));
+        assert_eq!(seen.ended, Some(Ending::Length));
+    }
+}

@@ -1,0 +1,139 @@
+//! How servers that are compatible differ from what they are compatible with: each row is a body
+//! that one of them sends, and what becomes of the turn.
+
+use moothall_testkit::model_server::{ModelServer, Reply};
+
+use crate::llm::{answer, model};
+
+/// One body: who sends it, with which provider it is asked, its pieces, and the answer.
+type Row = (&'static str, &'static str, &'static [&'static [u8]], &'static str);
+
+const ANSWERED: &[Row] = &[
+    (
+        "vLLM, which sends the role alone and ends its usage with [DONE]",
+        "openai",
+        &[
+            b"data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"finish_reason\":null}]}\n\n",
+            b"data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"\"}]}\n\n",
+            b"data: {\"choices\":[],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":1}}\n\ndata: [DONE]\n\n",
+        ],
+        "hi",
+    ),
+    (
+        "Azure, whose first event has results of a filter and no choice",
+        "openai",
+        &[
+            b"data: {\"choices\":[],\"prompt_filter_results\":[{\"prompt_index\":0}],\"error\":null}\n\n",
+            b"data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":null,\"content_filter_results\":{}}]}\n\n",
+            b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]",
+        ],
+        "hi",
+    ),
+    (
+        "OpenRouter, which sends comments while it waits",
+        "openai",
+        &[
+            b": OPENROUTER PROCESSING\n\n: OPENROUTER PROCESSING\n\n",
+            b"data: {\"choices\":[{\"delta\":{\"content\":\"hi\",\"reasoning\":null},\"finish_reason\":\"stop\",\"native_finish_reason\":\"completed\"}]}\n\n",
+        ],
+        "hi",
+    ),
+    (
+        "LM Studio and others, which ignore `stream`",
+        "openai",
+        &[b"{\n  \"object\": \"chat.completion\",\n  \"choices\": [{\"message\": {\"content\": \"hi\"},\n   \"finish_reason\": \"stop\"}]\n}\n"],
+        "hi",
+    ),
+    (
+        "a whole answer in one event",
+        "openai",
+        &[b"data: {\"choices\":[{\"message\":{\"content\":\"hi\"},\"finish_reason\":null}]}\n\n"],
+        "hi",
+    ),
+    (
+        "half a character in each of two events",
+        "openai",
+        &[
+            b"data: {\"choices\":[{\"delta\":{\"content\":\"hi \\ud83d\"}}]}\n\n",
+            b"data: {\"choices\":[{\"delta\":{\"content\":\"\\ude00\"},\"finish_reason\":\"stop\"}]}\n\n",
+        ],
+        "hi \u{1f600}",
+    ),
+    (
+        "llama.cpp, which cuts a character between two tokens",
+        "openai",
+        &[b"data: {\"choices\":[{\"delta\":{\"content\":\"hi \xe2\x82!\"},\"finish_reason\":\"stop\"}]}\n\n"],
+        "hi \u{fffd}!",
+    ),
+    (
+        "Mistral, whose words come in parts",
+        "openai",
+        &[b"data: {\"choices\":[{\"delta\":{\"content\":[{\"type\":\"text\",\"text\":\"hi\"}]},\"finish_reason\":\"stop\"}]}\n\n"],
+        "hi",
+    ),
+    (
+        "LiteLLM, which sends the Responses without pieces",
+        "openai_responses",
+        &[b"event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"content\":[{\"type\":\"output_text\",\"text\":\"hi\"}]}]}}\n\n"],
+        "hi",
+    ),
+    (
+        "Gemini without `alt=sse`, which sends one array",
+        "gemini",
+        &[
+            b"[{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"h\"}]}}]}\n,\r\n",
+            b"{\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"i\"}]},\"finishReason\":\"STOP\"}]}]",
+        ],
+        "hi",
+    ),
+    (
+        "a gateway to Anthropic that ignores `stream`",
+        "anthropic",
+        &[b"{\"type\":\"message\",\"content\":[{\"type\":\"text\",\"text\":\"hi\"}],\"stop_reason\":\"end_turn\"}"],
+        "hi",
+    ),
+    (
+        "Ollama behind a proxy that makes events of its lines",
+        "ollama",
+        &[b"data: {\"message\":{\"content\":\"hi\"},\"done\":false}\n\ndata: {\"done\":true,\"done_reason\":\"stop\"}\n\n"],
+        "hi",
+    ),
+    (
+        "a byte order mark, CRLF, and no empty line at the end",
+        "openai",
+        &[b"\xef\xbb\xbfdata:{\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\r\n\r\ndata: [DONE]\r\n"],
+        "hi",
+    ),
+];
+
+#[tokio::test]
+async fn what_servers_send_is_an_answer() {
+    for (who, provider, pieces, text) in ANSWERED {
+        let server = ModelServer::start().await.unwrap();
+        server.always("m", Reply::raw("text/event-stream", pieces.iter().copied()));
+        let notes = answer(&model(&server, provider, "")).await;
+        let (result, _) = notes.finished().unwrap();
+        assert_eq!(result.as_deref(), Ok(*text), "{who}");
+        assert_eq!(notes.deltas().concat(), *text, "{who}");
+        assert_eq!(server.requests().len(), 1, "{who}");
+    }
+}
+
+#[tokio::test]
+async fn a_finished_answer_is_one_whatever_the_connection_does_next() {
+    let words = "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":END}]}\n\n";
+    for (end, whole) in [("\"stop\"", true), ("\"eos\"", true), ("\"\"", false), ("null", false)] {
+        let server = ModelServer::start().await.unwrap();
+        let body = words.replace("END", end);
+        server.always("m", Reply::raw("text/event-stream", [body.as_bytes()]).breaking());
+        let result = answer(&model(&server, "openai", "")).await.finished().unwrap().0;
+        let code = result.map_err(|fault| fault.code);
+        let cut = Err("provider_cut".to_owned());
+        assert_eq!(code, if whole { Ok("hi".to_owned()) } else { cut }, "{end}");
+        server.always("m", Reply::raw("text/event-stream", [body.as_bytes()]).holding());
+        if whole {
+            let result = answer(&model(&server, "openai", "")).await.finished().unwrap().0;
+            assert_eq!(result.as_deref(), Ok("hi"), "{end}: the connection stays open");
+        }
+    }
+}
