@@ -2031,6 +2031,11 @@ export interface components {
              * @description Steps away from a human message, which has 0.
              */
             depth?: number | null;
+            /**
+             * @description The end of the model's answer: `stop`, `length` (a limit of tokens, and the rest is missing),
+             *     `filter`, `refusal`, `tool`, `error` or `cut`; nothing if its provider does not say.
+             */
+            ended?: string | null;
             error?: components["schemas"]["WireFault"] | null;
             /** @description Invited participants whom the words name, in order. */
             mentions?: string[];
@@ -2950,6 +2955,11 @@ export interface components {
             cause: components["schemas"]["CauseRef"];
             /** @description More words about that, where they help. */
             detail?: string | null;
+            /**
+             * @description The end of the model's answer: `stop`, `length` (a limit of tokens), `filter`, `refusal`,
+             *     `tool`, `error` or `cut`; nothing if its provider does not say.
+             */
+            ended?: string | null;
             /** @description When it ended; `null` while it is open, and where there was none. */
             ended_at?: string | null;
             fault?: components["schemas"]["WireFault"] | null;
@@ -3072,6 +3082,11 @@ export interface components {
              * @description The last attempt at the turn, from 1.
              */
             attempt: number;
+            /**
+             * @description The end of the model's answer: `stop`, `length`, `filter`, `refusal`, `tool`, `error` or
+             *     `cut`; nothing if its provider does not say.
+             */
+            ended?: string | null;
             /** @enum {string} */
             event: "ended";
             fault?: components["schemas"]["WireFault"] | null;

@@ -438,12 +438,9 @@ impl Decider<'_> {
         let open: Vec<_> =
             self.state.open_turns().filter(|turn| of(turn)).map(|turn| turn.no).collect();
         for turn in open {
-            self.end(
-                turn,
-                Outcome::Cancelled,
-                Some(crate::model::event::Fault::new(code, message)),
-                crate::model::event::Usage::default(),
-            );
+            let usage = self.keep_unfinished(turn, crate::model::event::Usage::default());
+            let fault = crate::model::event::Fault::new(code, message);
+            self.end(turn, Outcome::Cancelled, Some(fault), usage);
         }
     }
 

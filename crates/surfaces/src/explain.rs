@@ -251,7 +251,8 @@ impl Explained {
     }
 
     fn observe_ended(&mut self, recorded: &Recorded) {
-        let Event::TurnEnded { turn, attempt, outcome, fault, usage, .. } = &recorded.event else {
+        let Event::TurnEnded { turn, attempt, outcome, fault, usage, ended, .. } = &recorded.event
+        else {
             return;
         };
         self.change(*turn, |Listed { entry, .. }| {
@@ -263,6 +264,7 @@ impl Explained {
             }
             entry.fault = fault.as_ref().map(WireFault::from);
             entry.usage = Some(usage.into());
+            entry.ended = ended.map(|ended| ended.to_string());
             entry.ended_at = Some(recorded.ts.to_string());
             entry.asks = None;
         });
@@ -330,6 +332,7 @@ impl Explained {
             outcome: None,
             fault: None,
             usage: None,
+            ended: None,
             attempt: 0,
             reply: None,
             granted_at: granted_at.to_string(),

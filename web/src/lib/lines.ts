@@ -167,6 +167,7 @@ function turnLine(event: Envelope, names: Names): Line {
   }
   if (content['event'] !== 'kept') return line(`${who}: ${String(content['event'])}`);
   if (event.meta?.redacted) return line(`Words of ${who} were kept, and then erased.`);
+  if (content['because'] === 'thought') return line(`${who} thought:`, 'plain', String(content['text'] ?? ''));
   const because = KEPT[String(content['because'])] ?? String(content['because']);
   return {
     ...line(`Words of ${who} were kept, not shown: ${because}.`, 'plain', String(content['text'] ?? '')),

@@ -65,7 +65,22 @@ export const KEPT: Record<string, string> = {
   listening: 'it was only listening',
   no_piece: 'it did not hold the piece',
   capped: 'the reply limit was reached',
+  unfinished: 'its turn failed before it was whole',
 };
+
+/** Words under a message whose model may not have said all of it. */
+const ENDINGS: Record<string, string> = {
+  length: 'Cut short: the model reached a limit of tokens.',
+  filter: 'Cut short by a filter of the provider.',
+  refusal: 'The model refused to go on.',
+  tool: 'The model asked for a tool, and ended.',
+  error: 'Cut short by an error of the provider.',
+  cut: 'The connection broke off here.',
+};
+
+export function endingWords(ended: string | null | undefined): string | undefined {
+  return ended ? ENDINGS[ended] : undefined;
+}
 
 export interface PolicyText {
   name: string;

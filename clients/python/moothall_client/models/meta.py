@@ -21,6 +21,9 @@ class Meta:
 
     Attributes:
         depth (int | None | Unset): Steps away from a human message, which has 0.
+        ended (None | str | Unset): The end of the model's answer: `stop`, `length` (a limit of tokens, and the rest is
+            missing),
+            `filter`, `refusal`, `tool`, `error` or `cut`; nothing if its provider does not say.
         error (None | Unset | WireFault):
         mentions (list[str] | Unset): Invited participants whom the words name, in order.
         published (int | None | Unset): The position of the kept text that a person made visible with it.
@@ -40,6 +43,7 @@ class Meta:
     """
 
     depth: int | None | Unset = UNSET
+    ended: None | str | Unset = UNSET
     error: None | Unset | WireFault = UNSET
     mentions: list[str] | Unset = UNSET
     published: int | None | Unset = UNSET
@@ -63,6 +67,12 @@ class Meta:
             depth = UNSET
         else:
             depth = self.depth
+
+        ended: None | str | Unset
+        if isinstance(self.ended, Unset):
+            ended = UNSET
+        else:
+            ended = self.ended
 
         error: dict[str, Any] | None | Unset
         if isinstance(self.error, Unset):
@@ -125,6 +135,8 @@ class Meta:
         field_dict.update({})
         if depth is not UNSET:
             field_dict["depth"] = depth
+        if ended is not UNSET:
+            field_dict["ended"] = ended
         if error is not UNSET:
             field_dict["error"] = error
         if mentions is not UNSET:
@@ -168,6 +180,15 @@ class Meta:
             return cast(int | None | Unset, data)
 
         depth = _parse_depth(d.pop("depth", UNSET))
+
+        def _parse_ended(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        ended = _parse_ended(d.pop("ended", UNSET))
 
         def _parse_error(data: object) -> None | Unset | WireFault:
             if data is None:
@@ -247,6 +268,7 @@ class Meta:
 
         meta = cls(
             depth=depth,
+            ended=ended,
             error=error,
             mentions=mentions,
             published=published,

@@ -29,6 +29,9 @@ class TurnEntry:
         participant (str): The id of the participant that was asked, or was not.
         asks (None | str | Unset): The action for which it asks a person's permission now.
         detail (None | str | Unset): More words about that, where they help.
+        ended (None | str | Unset): The end of the model's answer: `stop`, `length` (a limit of tokens), `filter`,
+            `refusal`,
+            `tool`, `error` or `cut`; nothing if its provider does not say.
         ended_at (None | str | Unset): When it ended; `null` while it is open, and where there was none.
         fault (None | Unset | WireFault):
         from_seq (int | None | Unset): It covers what comes after this.
@@ -58,6 +61,7 @@ class TurnEntry:
     participant: str
     asks: None | str | Unset = UNSET
     detail: None | str | Unset = UNSET
+    ended: None | str | Unset = UNSET
     ended_at: None | str | Unset = UNSET
     fault: None | Unset | WireFault = UNSET
     from_seq: int | None | Unset = UNSET
@@ -99,6 +103,12 @@ class TurnEntry:
             detail = UNSET
         else:
             detail = self.detail
+
+        ended: None | str | Unset
+        if isinstance(self.ended, Unset):
+            ended = UNSET
+        else:
+            ended = self.ended
 
         ended_at: None | str | Unset
         if isinstance(self.ended_at, Unset):
@@ -203,6 +213,8 @@ class TurnEntry:
             field_dict["asks"] = asks
         if detail is not UNSET:
             field_dict["detail"] = detail
+        if ended is not UNSET:
+            field_dict["ended"] = ended
         if ended_at is not UNSET:
             field_dict["ended_at"] = ended_at
         if fault is not UNSET:
@@ -268,6 +280,15 @@ class TurnEntry:
             return cast(None | str | Unset, data)
 
         detail = _parse_detail(d.pop("detail", UNSET))
+
+        def _parse_ended(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        ended = _parse_ended(d.pop("ended", UNSET))
 
         def _parse_ended_at(data: object) -> None | str | Unset:
             if data is None:
@@ -419,6 +440,7 @@ class TurnEntry:
             participant=participant,
             asks=asks,
             detail=detail,
+            ended=ended,
             ended_at=ended_at,
             fault=fault,
             from_seq=from_seq,

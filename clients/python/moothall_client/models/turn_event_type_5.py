@@ -28,6 +28,9 @@ class TurnEventType5:
         participant (str): The id of the participant whose turn it was.
         turn (str): The id of the turn: `<thread>.<number>`.
         usage (WireUsage): What a turn used.
+        ended (None | str | Unset): The end of the model's answer: `stop`, `length`, `filter`, `refusal`, `tool`,
+            `error` or
+            `cut`; nothing if its provider does not say.
         fault (None | Unset | WireFault):
     """
 
@@ -37,6 +40,7 @@ class TurnEventType5:
     participant: str
     turn: str
     usage: WireUsage
+    ended: None | str | Unset = UNSET
     fault: None | Unset | WireFault = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -54,6 +58,12 @@ class TurnEventType5:
         turn = self.turn
 
         usage = self.usage.to_dict()
+
+        ended: None | str | Unset
+        if isinstance(self.ended, Unset):
+            ended = UNSET
+        else:
+            ended = self.ended
 
         fault: dict[str, Any] | None | Unset
         if isinstance(self.fault, Unset):
@@ -75,6 +85,8 @@ class TurnEventType5:
                 "usage": usage,
             }
         )
+        if ended is not UNSET:
+            field_dict["ended"] = ended
         if fault is not UNSET:
             field_dict["fault"] = fault
 
@@ -97,6 +109,15 @@ class TurnEventType5:
         turn = d.pop("turn")
 
         usage = WireUsage.from_dict(d.pop("usage"))
+
+        def _parse_ended(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        ended = _parse_ended(d.pop("ended", UNSET))
 
         def _parse_fault(data: object) -> None | Unset | WireFault:
             if data is None:
@@ -122,6 +143,7 @@ class TurnEventType5:
             participant=participant,
             turn=turn,
             usage=usage,
+            ended=ended,
             fault=fault,
         )
 

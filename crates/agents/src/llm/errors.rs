@@ -6,6 +6,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
+use moothall_kernel::ending::Ending;
 use moothall_kernel::event::Fault;
 use moothall_kernel::text::{cut, for_terminal};
 use reqwest::StatusCode;
@@ -84,6 +85,47 @@ impl ProviderError {
                 "provider_bad_response",
                 format!("{who} cannot be asked at this address. Check base_url of this agent."),
             ),
+        }
+    }
+
+    /// The reason of an answer that has an end and no words; nothing if its model said nothing.
+    pub(super) fn wordless(ended: Ending, refusal: &str, target: &Target) -> Option<Self> {
+        let who = target.provider;
+        let (code, message) = match ended {
+            Ending::Stop => return None,
+            Ending::Length => (
+                "out_of_tokens",
+                format!(
+                    "A model of {who} reached its limit of tokens before its first word. Its thoughts count too: raise max_tokens of this agent, or leave it out."
+                ),
+            ),
+            Ending::Filter => (
+                "answer_filtered",
+                format!(
+                    "A filter of {who} ended the answer before its first word. Say it in other words."
+                ),
+            ),
+            Ending::Refusal => (
+                "answer_refused",
+                format!("A model of {who} refused to answer.{}", quoted(refusal, target)),
+            ),
+            Ending::Tool => {
+                ("provider_bad_response", format!("{who} asked for a tool, and none was offered."))
+            }
+            Ending::Error | Ending::Cut => {
+                return Some(Self::unavailable(format!("{who} failed before its first word.")));
+            }
+        };
+        Some(Self::useless(code, message))
+    }
+
+    /// The ending of an answer that this error interrupted.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        match self.fault.code.as_str() {
+            "provider_cut" => Some(Ending::Cut),
+            "output_too_large" => Some(Ending::Length),
+            "provider_unavailable" | "provider_rate_limited" => Some(Ending::Error),
+            _ => None,
         }
     }
 
@@ -201,9 +243,15 @@ fn quote(body: &Value, target: &Target) -> String {
     let said = ["/error/message", "/message", "/error"]
         .iter()
         .find_map(|path| body.pointer(path)?.as_str());
-    let Some(said) = said.map(str::trim).filter(|said| !said.is_empty()) else {
+    quoted(said.unwrap_or_default(), target)
+}
+
+/// Words of the provider, shortened and without the key.
+fn quoted(said: &str, target: &Target) -> String {
+    let said = said.trim();
+    if said.is_empty() {
         return String::new();
-    };
+    }
     let said = match &target.api_key {
         Some(key) if !key.is_empty() => said.replace(key.as_str(), "[api_key hidden]"),
         _ => said.to_owned(),

@@ -6,6 +6,9 @@ use moothall_kernel::event::Usage;
 
 use super::wire::Part;
 
+/// Longest refusal that is kept, in bytes.
+const REFUSAL_BYTES_MAX: usize = 4 * 1024;
+
 /// The facts in the frames of one answer so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Seen {
@@ -19,6 +22,10 @@ pub(super) struct Seen {
     pub(super) model: Option<String>,
     /// The tool that the model asked for.
     pub(super) tool: Option<String>,
+    /// The words by which the model refused, apart from those of its answer.
+    pub(super) refusal: String,
+    /// Bytes of words and thoughts that came.
+    pub(super) heard_bytes: usize,
     input: f64,
     output: f64,
 }
@@ -36,12 +43,22 @@ impl Seen {
             // The first word counts: `[DONE]` comes after every ending.
             Part::End(ending) => self.ended = self.ended.or(Some(*ending)),
             Part::Over => self.over = true,
-            Part::Words(_)
-            | Part::AllWords(_)
-            | Part::Thoughts(_)
-            | Part::Refusal(_)
-            | Part::Failure(_) => {}
+            Part::Refusal(words) if self.refusal.len() < REFUSAL_BYTES_MAX => {
+                self.refusal.push_str(words);
+            }
+            Part::Words(text) | Part::Thoughts(text) => self.heard_bytes += text.len(),
+            Part::Refusal(_) | Part::AllWords(_) | Part::Failure(_) => {}
         }
+    }
+
+    /// The ending, with what came before it: a refusal and a call of a tool may end like any other
+    /// answer.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        self.ended.map(|ended| match ended {
+            Ending::Stop if !self.refusal.is_empty() => Ending::Refusal,
+            Ending::Stop if self.tool.is_some() => Ending::Tool,
+            ended => ended,
+        })
     }
 
     /// The usage, and whether it had to be corrected. What cannot be is not believed: a model reads

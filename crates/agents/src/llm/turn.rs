@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use moothall_engine::agent::{Job, Report, Reporter};
 use moothall_engine::crash;
 use moothall_kernel::compose::{Remembered, Unread};
+use moothall_kernel::ending::Ending;
 use moothall_kernel::event::{Fault, Usage};
-use moothall_kernel::text::{clean, cut, for_terminal};
+use moothall_kernel::text::{clean, cut, for_terminal, is_empty_looking};
 
 use super::client::Answer;
 use super::errors::{Again, ProviderError, told};
@@ -38,6 +39,8 @@ pub(super) struct Turn<'a> {
     tries: u32,
     /// Whether a word of the answer was shown.
     shown: bool,
+    /// The way in which the answer ended, as far as it is known.
+    ended: Option<Ending>,
     /// What was told of its usage.
     told: Usage,
 }
@@ -83,6 +86,7 @@ impl<'a> Turn<'a> {
             calls: Vec::new(),
             tries: 0,
             shown: false,
+            ended: None,
             told: Usage::default(),
         }
     }
@@ -129,10 +133,14 @@ impl<'a> Turn<'a> {
         let request = self.request().await;
         loop {
             self.tries += 1;
+            self.ended = None;
             let asked = self.ask(&request, Heard::ByAll).await;
             let wait = asked.as_ref().err().and_then(|trouble| self.wait_after(trouble.again));
             let (Err(trouble), Some(wait)) = (&asked, wait) else {
                 admission.tell(&asked);
+                if let Some(ended) = self.ended {
+                    self.out.report(Report::Ended(ended));
+                }
                 return asked.map_err(|trouble| trouble.fault);
             };
             self.out.report(Report::Progress(format!(
@@ -241,9 +249,14 @@ impl<'a> Turn<'a> {
         let answer = Answer::to(client, &llm.target, request, &settings, silence).await;
         let answer = answer.map_err(|broken| ProviderError::of(broken, &llm.target))?;
         crash::point(if heard == Heard::ByAll { "model_asked" } else { "summary_asked" });
-        let said = self.read(answer, silence, heard).await?;
+        let said = self.read(answer, silence, heard).await;
         crash::point(if heard == Heard::ByAll { "model_answered" } else { "summary_answered" });
-        self.finish(said)
+        self.ended = self.seen().ending();
+        let finished = said.and_then(|words| self.finish(words));
+        if let (None, Err(trouble)) = (self.ended, &finished) {
+            self.ended = trouble.ending();
+        }
+        finished
     }
 
     /// The tokens that the rest of the turn's money pays for.
@@ -344,15 +357,12 @@ impl<'a> Turn<'a> {
             );
             return Err(ProviderError::bad_response(message));
         }
-        if seen.ended.is_none() {
-            return Err(ProviderError::cut(who));
-        }
+        let Some(ended) = seen.ending() else { return Err(ProviderError::cut(who)) };
         self.remark(&seen);
-        if seen.tool.is_some() && words.text.trim().is_empty() {
-            return Err(ProviderError::useless(
-                "provider_bad_response",
-                format!("{who} asked for a tool, and none was offered."),
-            ));
+        if is_empty_looking(&words.text)
+            && let Some(why) = ProviderError::wordless(ended, &seen.refusal, &self.llm.target)
+        {
+            return Err(why);
         }
         Ok(words.text)
     }

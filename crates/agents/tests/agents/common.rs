@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use moothall_engine::agent::{Job, Report, Reporter, TurnKey};
 use moothall_kernel::compose::Prompt;
+use moothall_kernel::ending::Ending;
 use moothall_kernel::event::{Cause, Event, Fault, Posted, Recorded, To, TurnKind, Usage, Why};
 use moothall_kernel::ids::{EventId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::{Kind, Profile};
@@ -44,6 +45,24 @@ impl Notes {
         self.pick(
             |report| if let Report::Progress(word) = report { Some(word.clone()) } else { None },
         )
+    }
+
+    /// The thoughts, in one piece.
+    pub fn thoughts(&self) -> String {
+        let thoughts = self.pick(|report| match report {
+            Report::Thought(piece) => Some(piece.clone()),
+            _ => None,
+        });
+        thoughts.concat()
+    }
+
+    /// The way in which the model ended.
+    pub fn ended(&self) -> Option<Ending> {
+        let ended = |report: &Report| match report {
+            Report::Ended(ended) => Some(*ended),
+            _ => None,
+        };
+        self.pick(ended).pop()
     }
 
     /// How it ended, if it has.
@@ -88,6 +107,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         fingerprint: 0,
         parts: Vec::new(),
         only_for: None,
+        ended: None,
         silence: None,
     };
     Recorded {

@@ -1,6 +1,7 @@
 //! How servers that are compatible differ from what they are compatible with: each row is a body
 //! that one of them sends, and what becomes of the turn.
 
+use moothall_kernel::ending::Ending;
 use moothall_testkit::model_server::{ModelServer, Reply};
 
 use crate::llm::{answer, model};
@@ -136,4 +137,127 @@ async fn a_finished_answer_is_one_whatever_the_connection_does_next() {
             assert_eq!(result.as_deref(), Ok("hi"), "{end}: the connection stays open");
         }
     }
+}
+
+/// A body of one provider, the ending that it tells, and the text or the code of the fault.
+type EndingRow = (&'static str, &'static str, Ending, Result<&'static str, &'static str>);
+
+const ENDINGS: &[EndingRow] = &[
+    (
+        "openai",
+        r#"{"choices":[{"delta":{"content":"hi"},"finish_reason":"length"}]}"#,
+        Ending::Length,
+        Ok("hi"),
+    ),
+    (
+        "openai",
+        r#"{"choices":[{"delta":{"content":"hi"},"finish_reason":"content_filter"}]}"#,
+        Ending::Filter,
+        Ok("hi"),
+    ),
+    (
+        "openai",
+        r#"{"choices":[{"delta":{"content":"hi"},"finish_reason":"error"}]}"#,
+        Ending::Error,
+        Ok("hi"),
+    ),
+    (
+        "openai",
+        r#"{"choices":[{"delta":{"content":"hi"},"finish_reason":"tool_calls"}]}"#,
+        Ending::Tool,
+        Ok("hi"),
+    ),
+    (
+        "openai",
+        r#"{"choices":[{"delta":{},"finish_reason":"length"}]}"#,
+        Ending::Length,
+        Err("out_of_tokens"),
+    ),
+    (
+        "openai",
+        r#"{"choices":[{"delta":{"content":""},"finish_reason":"content_filter"}]}"#,
+        Ending::Filter,
+        Err("answer_filtered"),
+    ),
+    (
+        "openai",
+        r#"{"choices":[{"delta":{"refusal":"I will not."},"finish_reason":"stop"}]}"#,
+        Ending::Refusal,
+        Err("answer_refused"),
+    ),
+    (
+        "openai_responses",
+        r#"{"type":"response.incomplete","response":{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[]}}"#,
+        Ending::Length,
+        Err("out_of_tokens"),
+    ),
+    (
+        "openai_responses",
+        r#"{"type":"response.completed","response":{"status":"completed","output":[{"type":"message","content":[{"type":"refusal","refusal":"I will not."}]}]}}"#,
+        Ending::Refusal,
+        Err("answer_refused"),
+    ),
+    (
+        "anthropic",
+        r#"{"type":"message","content":[{"type":"text","text":"hi"}],"stop_reason":"max_tokens"}"#,
+        Ending::Length,
+        Ok("hi"),
+    ),
+    (
+        "anthropic",
+        r#"{"type":"message","content":[],"stop_reason":"refusal"}"#,
+        Ending::Refusal,
+        Err("answer_refused"),
+    ),
+    (
+        "gemini",
+        r#"{"candidates":[{"content":{"parts":[{"text":"hi"}]},"finishReason":"MAX_TOKENS"}]}"#,
+        Ending::Length,
+        Ok("hi"),
+    ),
+    (
+        "gemini",
+        r#"{"candidates":[{"finishReason":"SAFETY"}]}"#,
+        Ending::Filter,
+        Err("answer_filtered"),
+    ),
+    (
+        "gemini",
+        r#"{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"}}"#,
+        Ending::Filter,
+        Err("answer_filtered"),
+    ),
+    (
+        "ollama",
+        r#"{"message":{"content":"hi"},"done":true,"done_reason":"length"}"#,
+        Ending::Length,
+        Ok("hi"),
+    ),
+];
+
+#[tokio::test]
+async fn the_ending_of_an_answer_is_told_and_no_words_have_a_reason() {
+    for (provider, data, ended, expected) in ENDINGS {
+        let server = ModelServer::start().await.unwrap();
+        let body = format!("data: {data}\n\n");
+        server.always("m", Reply::raw("text/event-stream", [body.as_bytes()]));
+        let notes = answer(&model(&server, provider, "")).await;
+        let result = notes.finished().unwrap().0;
+        let brief = result.as_deref().map_err(|fault| fault.code.as_str());
+        assert_eq!(brief, *expected, "{data}");
+        assert_eq!(notes.ended(), Some(*ended), "{data}");
+        if data.contains("I will not") {
+            let message = result.unwrap_err().message;
+            assert!(message.ends_with("It said: I will not."), "{message}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_says_so() {
+    let server = ModelServer::start().await.unwrap();
+    server.script("m", [Reply::cut(["Hel", "lo"]), Reply::text("fine")]);
+    let spec = model(&server, "openai", "");
+    assert_eq!(answer(&spec).await.ended(), Some(Ending::Cut));
+    assert_eq!(answer(&spec).await.ended(), Some(Ending::Stop));
 }

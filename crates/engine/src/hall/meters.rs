@@ -185,7 +185,7 @@ impl Metrics {
         self.over_budget
             .fetch_add(events.iter().filter(over_budget).count() as u64, Ordering::Relaxed);
         for recorded in events {
-            let Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } =
+            let Event::TurnEnded { turn, participant, attempt, outcome, fault, usage, .. } =
                 &recorded.event
             else {
                 continue;

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use moothall_kernel::compose::{Prompt, TRANSCRIPT_BYTES};
+use moothall_kernel::ending::Ending;
 use moothall_kernel::event::{Fault, Recorded, TurnKind, Usage, Why};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq};
 use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime};
@@ -80,6 +81,10 @@ pub enum Report {
     Progress(String),
     /// What it has used so far, for the case that it is stopped.
     Used(Usage),
+    /// A piece of what its model thought and did not say, in order.
+    Thought(String),
+    /// The way in which its model ended the answer. Comes before [`Report::Finished`].
+    Ended(Ending),
     /// It summed up what no longer fits into its memory, for the turns to come.
     Summarised {
         /// What took effect up to and with this.

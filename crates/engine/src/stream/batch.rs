@@ -1,7 +1,6 @@
 //! Deciding and appending: what was told together is decided together, appended at once, and
 //! answered only then.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use moothall_kernel::Conversation;
@@ -110,7 +109,7 @@ impl Host {
             budgets: deciding.found.budgets.clone(),
             voices: deciding.found.voices.clone(),
             unkept: self.unkept.clone(),
-            shown: if command.stops_turns() { self.runs.shown() } else { BTreeMap::new() },
+            shown: self.runs.brought(|turn| command.may_end(turn)),
             ..working
                 .conversation()
                 .map(|state| deciding.found.here.facts(state, &command.brings()))

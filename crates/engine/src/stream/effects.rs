@@ -310,6 +310,7 @@ mod tests {
             fingerprint: 0,
             parts: Vec::new(),
             only_for: None,
+            ended: None,
             silence: None,
         };
         at(seq, Event::Posted(posted))

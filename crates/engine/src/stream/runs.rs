@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{EngineCommand, Shown};
 use moothall_kernel::duties::Run;
+use moothall_kernel::ending::Ending;
 use moothall_kernel::event::{Fault, TurnKind, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::OnLost;
@@ -16,6 +17,9 @@ use super::partial::Partial;
 use crate::answers::Signal;
 use crate::runtime::agent::{Given, Probe, Report, TurnKey};
 use crate::runtime::registry::Hand;
+
+/// Thoughts kept of one turn, in bytes.
+const THOUGHT_BYTES_MAX: usize = 256 * 1024;
 
 /// The turns that this process runs.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +40,10 @@ pub(super) struct ActiveTurn {
     /// The newest event when its prompt was made.
     read_at: Seq,
     partial: Partial,
+    /// The thoughts of its model, in its present attempt.
+    thoughts: String,
+    /// The way in which its model ended the answer.
+    ended: Option<Ending>,
     /// What it has used, as far as its runtime has said.
     used: Usage,
     permissions: Vec<PermissionId>,
@@ -110,6 +118,8 @@ impl Runs {
             through: turn.running.map_or(state.head(), |running| running.through_seq),
             read_at: state.head(),
             partial: Partial::default(),
+            thoughts: String::new(),
+            ended: None,
             used: Usage::default(),
             permissions: turn.permissions().cloned().collect(),
             phase,
@@ -120,13 +130,19 @@ impl Runs {
         self.going.insert(run.turn, going);
     }
 
-    /// What people were shown of the running turns, for those who stop them.
-    pub(super) fn shown(&self) -> BTreeMap<TurnNo, Shown> {
-        let shown = |(turn, going): (&TurnNo, &ActiveTurn)| {
-            let text = going.partial.shown().unwrap_or_default().to_owned();
-            (*turn, Shown { attempt: going.attempt, text, usage: going.used })
+    /// Returns what these running turns have brought, for the command that may end them.
+    pub(super) fn brought(&self, of: impl Fn(TurnNo) -> bool) -> BTreeMap<TurnNo, Shown> {
+        let brought = |(turn, going): (&TurnNo, &ActiveTurn)| {
+            let shown = Shown {
+                attempt: going.attempt,
+                text: going.partial.shown().unwrap_or_default().to_owned(),
+                usage: going.used,
+                thoughts: going.thoughts.clone(),
+                ended: going.ended,
+            };
+            (*turn, shown)
         };
-        self.going.iter().map(shown).collect()
+        self.going.iter().filter(|(turn, _)| of(**turn)).map(brought).collect()
     }
 
     /// What the running turns have shown so far.
@@ -227,7 +243,11 @@ impl Runs {
         let (turn, attempt) = (key.turn, any.unwrap_or(key.attempt));
         let going = self.current(key);
         match report {
-            Report::Delta(_) | Report::Progress(_) | Report::Used(_) => None,
+            Report::Delta(_)
+            | Report::Progress(_)
+            | Report::Used(_)
+            | Report::Thought(_)
+            | Report::Ended(_) => None,
             Report::Started { through } => {
                 going.map(|_| EngineCommand::Started { turn, attempt, through })
             }
@@ -277,6 +297,16 @@ impl Runs {
             }
             Report::Used(usage) => {
                 going.used = usage;
+                None
+            }
+            Report::Thought(piece) => {
+                if going.thoughts.len() + piece.len() <= THOUGHT_BYTES_MAX {
+                    going.thoughts.push_str(&piece);
+                }
+                None
+            }
+            Report::Ended(ended) => {
+                going.ended = Some(ended);
                 None
             }
             Report::Progress(text) if shown => Some(Signal::Progress { turn, participant, text }),

@@ -168,6 +168,7 @@ impl Decider<'_> {
             error: None,
             parts: post.parts,
             only_for: post.only_for,
+            ended: None,
             silence: None,
         }
     }
@@ -385,10 +386,14 @@ impl Decider<'_> {
                 let Some(speaker) = self.state.turn(no).map(|turn| turn.participant.clone()) else {
                     return;
                 };
+                self.keep_thoughts(no);
                 self.finish(no, Post::new(Actor::named(speaker), text::clean(&text)), usage);
             }
             Ok(text) => self.keep_late(no, &text),
-            Err(fault) if current => self.fail(no, Outcome::Failed, fault, usage),
+            Err(fault) if current => {
+                let usage = self.keep_unfinished(no, usage);
+                self.fail(no, Outcome::Failed, fault, usage);
+            }
             Err(_) => {}
         }
     }
@@ -435,6 +440,7 @@ impl Decider<'_> {
         let mut posted =
             self.words(Post { body, ..post }, Kind::Agent, turn.cause.depth + 1, &named);
         posted.turn = Some(turn.no);
+        posted.ended = self.brought(turn.no).and_then(|brought| brought.ended);
         posted.late = self.state.is_late_for(turn);
         posted.unasked = turn.cause.unproven;
         let by_server =

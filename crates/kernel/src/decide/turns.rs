@@ -184,6 +184,7 @@ impl Decider<'_> {
         let fault = fault
             .map(|fault| Fault { prompt_delivered: fault.prompt_delivered || delivered, ..fault });
         let usage = bounded(usage);
+        let ended = self.brought(no).and_then(|brought| brought.ended);
         self.emit(Event::TurnEnded {
             turn: no,
             participant: participant.clone(),
@@ -191,6 +192,7 @@ impl Decider<'_> {
             outcome,
             fault,
             usage,
+            ended,
         });
         if kind == TurnKind::Reply && matches!(outcome, Outcome::Spoke | Outcome::Passed) {
             self.end_covered(&participant);
@@ -277,7 +279,7 @@ impl Decider<'_> {
         } else {
             Fault::new("never_started", "nothing took up the turn in time")
         };
-        let usage = self.elapsed(no);
+        let usage = self.keep_unfinished(no, self.elapsed(no));
         self.fail(no, Outcome::Expired, fault, usage);
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 pub use crate::model::actor::Actor;
 use crate::model::budget::Budgets;
+use crate::model::ending::Ending;
 use crate::model::event::{Cause, Fault, Recorded, To, Usage, WhyNot};
 use crate::model::gathering::GatheringPlan;
 use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
@@ -44,7 +45,7 @@ pub struct Facts {
     /// Refused contributions that were not kept and of which no event has told yet: how many, and
     /// how long together.
     pub unkept: BTreeMap<ParticipantId, (u64, u64)>,
-    /// What people were shown of the answers of running turns, for those who stop them.
+    /// What running turns have brought so far, for commands that may end them.
     pub shown: BTreeMap<TurnNo, Shown>,
     /// The words that agents said lately in all conversations.
     pub voices: Arc<Voices>,
@@ -66,15 +67,19 @@ impl Facts {
     }
 }
 
-/// The beginning of an answer.
+/// The beginning of an answer, and what came beside it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// Which attempt of the turn it is of.
     pub attempt: u32,
-    /// The words.
+    /// The words that people were shown.
     pub text: String,
-    /// What they have used, as far as anybody knows.
+    /// What they have used, as far as the runtime knows.
     pub usage: Usage,
+    /// The thoughts of the model, which are not its words.
+    pub thoughts: String,
+    /// The way in which the model ended its answer.
+    pub ended: Option<Ending>,
 }
 
 /// A request to a stream: somebody's, or the engine's own.
@@ -89,10 +94,21 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether it takes somebody's turn away while it speaks: what was shown of it then is a fact
-    /// of the command.
-    pub fn stops_turns(&self) -> bool {
-        matches!(self, Command::Client(ClientCommand::Stop { .. } | ClientCommand::Cancel { .. }))
+    /// True if it may end this turn while it runs: what the turn has brought by then is a fact of
+    /// the command.
+    pub fn may_end(&self, turn: TurnNo) -> bool {
+        match self {
+            Command::Client(
+                ClientCommand::Stop { .. }
+                | ClientCommand::Control { .. }
+                | ClientCommand::Archive { .. }
+                | ClientCommand::Delete { .. },
+            )
+            | Command::Engine(EngineCommand::Tick | EngineCommand::Obey { .. }) => true,
+            Command::Client(ClientCommand::Cancel { turn: no, .. })
+            | Command::Engine(EngineCommand::Finished { turn: no, .. }) => *no == turn,
+            Command::Client(_) | Command::Engine(_) | Command::Task(_) => false,
+        }
     }
 
     /// Those whom it makes come by themselves, or come here at all, people among them: it may give

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::model::budget::{Raise, Spent};
+use crate::model::ending::Ending;
 use crate::model::gathering::GatheringEvent;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::message_part::PartPlace;
@@ -143,6 +144,9 @@ pub struct Posted {
     /// They wake nobody.
     #[serde(default, skip_serializing_if = "is_false")]
     pub stopped: bool,
+    /// The way in which the model that wrote it ended, as far as its provider says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ending>,
     /// The kept text that a person made visible with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Seq>,
@@ -432,6 +436,10 @@ pub enum SuppressedBecause {
     Held,
     /// A person had stopped the conversation, and the words answered no turn.
     AfterStop,
+    /// The model thought it and did not say it.
+    Thought,
+    /// Its turn failed before the answer was whole.
+    Unfinished,
 }
 
 /// Everything that can happen in a conversation.
@@ -650,6 +658,9 @@ pub enum Event {
         fault: Option<Fault>,
         /// Time, tokens and money that the turn used.
         usage: Usage,
+        /// The way in which its model ended its answer, as far as its provider says.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ended: Option<Ending>,
     },
     /// Text that was not shown. Nothing an agent wrote is thrown away.
     #[serde(rename = "kept")]
@@ -942,6 +953,7 @@ impl Posted {
             fingerprint: 0,
             parts: Vec::new(),
             only_for: None,
+            ended: None,
             silence: None,
         }
     }

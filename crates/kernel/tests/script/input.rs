@@ -19,6 +19,7 @@
 //! hesitates codex         it takes turns up and does not begin them; `looks codex` shows it what
 //!                        came since, and `begins codex` begins the next one with what it has seen
 //! shown codex WORDS       (what people were shown of its answer by now)
+//! thought codex WORDS     (what its model thought) · ended codex length (its model's ending)
 //! codex fails CODE       codex late 1/2: words        (turn 1, attempt 2)       codex lost
 //! wait 2s                clock +10s (a jump while nothing looked)               restart 60s
 //! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a
@@ -133,7 +134,18 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
             let who = rest.first().ok_or("of whom?")?;
             let (turn, attempt) = turn_of(player, who)?;
             let usage = Usage { input_tokens: 7, ..Usage::default() };
-            player.facts.shown.insert(turn, Shown { attempt, text: rest[1..].join(" "), usage });
+            let shown = player.facts.shown.entry(turn).or_default();
+            *shown = Shown { attempt, text: rest[1..].join(" "), usage, ..shown.clone() };
+            Ok(())
+        }
+        "thought" | "ended" => {
+            let (turn, attempt) = turn_of(player, rest.first().ok_or("of whom?")?)?;
+            let shown = player.facts.shown.entry(turn).or_default();
+            shown.attempt = attempt;
+            match verb {
+                "thought" => shown.thoughts = rest[1..].join(" "),
+                _ => shown.ended = rest.get(1).and_then(|word| word.parse().ok()),
+            }
             Ok(())
         }
         "budget" => budget(player, &rest),

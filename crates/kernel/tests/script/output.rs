@@ -71,8 +71,9 @@ pub fn line(state: &Conversation, event: &Event) -> Option<String> {
             let worked = Duration::from_millis(usage.ms);
             format!("turn {turn} {} after {worked:?}{}", ended(*outcome), because(fault.as_ref()))
         }
-        Event::TurnEnded { turn, outcome, fault, .. } => {
-            format!("turn {turn} {}{}", ended(*outcome), because(fault.as_ref()))
+        Event::TurnEnded { turn, outcome, fault, ended: of_model, .. } => {
+            let of_model = of_model.map_or(String::new(), |ended| format!(", its model: {ended}"));
+            format!("turn {turn} {}{}{of_model}", ended(*outcome), because(fault.as_ref()))
         }
         Event::Suppressed { participant, because, body, .. } => {
             format!("kept from {participant}, {}: {}", word(because), short(body))

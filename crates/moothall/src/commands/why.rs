@@ -1,5 +1,6 @@
 //! `why`: who was asked, why, what came of it, and why others were not.
 
+use moothall_kernel::ending::Ending;
 use moothall_surfaces::wire::{
     Envelope, SessionEntry, ThreadStateAnswer, TurnEntry, TurnList, UnaskedMessage, UsageAnswer,
     UsageRow,
@@ -252,7 +253,9 @@ fn row(printer: &Printer, faces: &Faces, room: Room, turn: &TurnEntry, currency:
         .map_or_else(String::new, |usage| format!("{:>10}", spent_in(usage, currency)));
     let fault = turn.fault.as_ref().map(|fault| fault.message.as_str());
     let phrase = turn.reason.as_deref().filter(|_| turn.id.is_none() && turn.detail.is_none());
-    let detail = [phrase, turn.detail.as_deref(), turn.asks.as_deref(), fault]
+    let ended = turn.ended.as_deref().and_then(|ended| ended.parse::<Ending>().ok()?.phrase());
+    let ended = ended.filter(|_| fault.is_none());
+    let detail = [phrase, turn.detail.as_deref(), turn.asks.as_deref(), ended, fault]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()

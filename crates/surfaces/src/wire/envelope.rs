@@ -82,6 +82,11 @@ pub struct Meta {
     /// them comes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stopped: bool,
+    /// The end of the model's answer: `stop`, `length` (a limit of tokens, and the rest is
+    /// missing), `filter`, `refusal`, `tool`, `error` or `cut`; nothing if its provider does not
+    /// say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
     /// The position of the kept text that a person made visible with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<u64>,
@@ -324,6 +329,7 @@ fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
         queued: posted.queued,
         queue_full: posted.queue_full,
         stopped: posted.stopped,
+        ended: posted.ended.map(|ended| ended.to_string()),
         published: posted.published.map(|seq| seq.0),
         redacted: false,
         error: posted.error.as_ref().map(WireFault::from),

@@ -127,6 +127,10 @@ pub enum TurnEvent {
         fault: Option<WireFault>,
         /// The time, tokens and money that it used.
         usage: WireUsage,
+        /// The end of the model's answer: `stop`, `length`, `filter`, `refusal`, `tool`, `error` or
+        /// `cut`; nothing if its provider does not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ended: Option<String>,
     },
     /// An agent was not asked.
     Skipped {
@@ -259,7 +263,7 @@ impl TurnEvent {
             Event::TurnLost { turn, attempt, .. } => {
                 TurnEvent::Lost { turn: id(turn), attempt: *attempt }
             }
-            Event::TurnEnded { turn, participant, attempt, outcome, fault, usage } => {
+            Event::TurnEnded { turn, participant, attempt, outcome, fault, usage, ended } => {
                 TurnEvent::Ended {
                     turn: id(turn),
                     participant: participant.to_string(),
@@ -267,6 +271,7 @@ impl TurnEvent {
                     outcome: outcome.to_string(),
                     fault: fault.as_ref().map(WireFault::from),
                     usage: usage.into(),
+                    ended: ended.map(|ended| ended.to_string()),
                 }
             }
             _ => return TurnEvent::of_the_floor(stream, event),
@@ -408,6 +413,10 @@ pub struct TurnEntry {
     pub fault: Option<WireFault>,
     /// What it used; `null` while it is open, and where there was none.
     pub usage: Option<WireUsage>,
+    /// The end of the model's answer: `stop`, `length` (a limit of tokens), `filter`, `refusal`,
+    /// `tool`, `error` or `cut`; nothing if its provider does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<String>,
     /// The last try, from 1; 0 for one that was not asked.
     pub attempt: u32,
     /// The event with what was said.

@@ -43,6 +43,7 @@ pub fn said(body: &str) -> Event {
         fingerprint: 7,
         parts: Vec::new(),
         only_for: None,
+        ended: None,
         silence: None,
     })
 }

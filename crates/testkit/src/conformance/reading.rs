@@ -55,6 +55,7 @@ pub async fn events_come_back_as_they_were<S: Subject>(subject: S) {
             outcome: Outcome::Spoke,
             fault: None,
             usage,
+            ended: None,
         })
         .event(Event::ClockShifted { downtime: Millis(5) })
         .says("")

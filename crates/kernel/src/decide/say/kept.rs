@@ -2,7 +2,7 @@
 //! how kept words are published.
 
 use crate::decide::Decider;
-use crate::model::command::{Actor, Post, Refusal, Rejection};
+use crate::model::command::{Actor, Post, Refusal, Rejection, Shown};
 use crate::model::event::{Event, Posted, Recorded, SuppressedBecause, TurnKind, Usage};
 use crate::model::ids::{ParticipantId, Seq, TurnNo};
 use crate::model::participant::Kind;
@@ -45,10 +45,8 @@ impl Decider<'_> {
         else {
             return elapsed;
         };
-        let Some(shown) = self.facts.shown.get(&no).filter(|shown| shown.attempt == turn.attempt)
-        else {
-            return elapsed;
-        };
+        self.keep_thoughts(no);
+        let Some(shown) = self.brought(no) else { return elapsed };
         let usage = Usage { ms: elapsed.ms, ..shown.usage };
         let text = text::clean(&shown.text);
         if is_pass(&text)
@@ -61,6 +59,35 @@ impl Decider<'_> {
         let posted = self.reply_of(&turn, Post { reply_to: Some(turn.cause.clone()), ..post });
         self.emit(Event::Posted(Posted { stopped: true, late: None, ..posted }));
         usage
+    }
+
+    /// What a turn has brought so far in its present attempt.
+    pub(crate) fn brought(&self, no: TurnNo) -> Option<&Shown> {
+        let attempt = self.state.turn(no)?.attempt;
+        self.facts.shown.get(&no).filter(|shown| shown.attempt == attempt)
+    }
+
+    /// Keeps what the model of a turn thought. It is not a part of what the turn says.
+    pub(crate) fn keep_thoughts(&mut self, no: TurnNo) {
+        let thoughts = self.brought(no).map(|brought| text::clean(&brought.thoughts));
+        let speaker = self.state.turn(no).map(|turn| turn.participant.clone());
+        if let (Some(thoughts), Some(speaker)) = (thoughts, speaker) {
+            self.keep(&speaker, no, SuppressedBecause::Thought, thoughts);
+        }
+    }
+
+    /// Keeps the words of a turn that fails or expires before its answer is whole. Returns what the
+    /// turn used, as far as `usage` does not tell it.
+    pub(crate) fn keep_unfinished(&mut self, no: TurnNo, usage: Usage) -> Usage {
+        self.keep_thoughts(no);
+        let Some(turn) = self.state.turn(no).cloned() else { return usage };
+        let Some(brought) = self.brought(no) else { return usage };
+        let used = Usage { ms: usage.ms, ..brought.usage };
+        let words = text::clean(&brought.text);
+        if !is_pass(&words) {
+            self.keep(&turn.participant, no, SuppressedBecause::Unfinished, words);
+        }
+        if usage == (Usage { ms: usage.ms, ..Usage::default() }) { used } else { usage }
     }
 
     pub(super) fn keep(

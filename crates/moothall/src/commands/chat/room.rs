@@ -408,6 +408,8 @@ impl Room {
                 }
                 self.tell(&participant, "wrote without having the piece; it is not shown")
             }
+            // Its thoughts come with each answer of some models; the trace has them.
+            TurnEvent::Kept { because, .. } if because == "thought" => None,
             TurnEvent::Kept { participant, because, .. } => {
                 self.tell(&participant, &format!("said something that is not shown ({because})"))
             }

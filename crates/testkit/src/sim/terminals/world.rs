@@ -539,9 +539,12 @@ fn said(turn: u64, report: Report) -> Option<Said> {
             Some(Said::Asked(turn, permission, question))
         }
         Report::Withdrawn { permission, .. } => Some(Said::Withdrawn(turn, permission)),
-        Report::Delta(_) | Report::Progress(_) | Report::Used(_) | Report::Summarised { .. } => {
-            None
-        }
+        Report::Delta(_)
+        | Report::Progress(_)
+        | Report::Used(_)
+        | Report::Thought(_)
+        | Report::Ended(_)
+        | Report::Summarised { .. } => None,
     }
 }
 
