@@ -7,7 +7,8 @@ use moothall_engine::crash;
 use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{
-    HostFault, Key, Pane, PaneState, SessionError, View, address_of, is_session,
+    HostFault, Key, Pane, PaneState, Record, RecordQuery, SessionError, View, address_of,
+    is_session,
 };
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::event::{Event, Fault, Recorded, SuppressedBecause, Usage};
@@ -47,6 +48,7 @@ impl Runner {
             Output::Recall { key, permission } => {
                 return Some(Input::Recalled(self.answer_to(&key, permission).await));
             }
+            Output::LookUp { query } => return Some(Input::LookedUp(self.look_up(&query).await)),
             Output::Report { key, report } => {
                 if let Some(hall) = self.hall() {
                     hall.report(&key, report);
@@ -81,6 +83,10 @@ impl Runner {
             (Some(_) | None, _) => None,
         };
         Some(Seen { view, tail })
+    }
+
+    async fn look_up(&self, query: &RecordQuery) -> Option<Record> {
+        self.host.recorded(&self.pane().ok()?, &self.session.client, query).await
     }
 
     pub(super) async fn view(&self) -> Option<View> {

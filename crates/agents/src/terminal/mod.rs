@@ -20,6 +20,7 @@ mod section;
 pub mod screen;
 mod hygiene;
 mod starting;
+mod recorded;
 mod strays;
 mod typing;
 mod answering;
@@ -33,8 +34,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Reports, SessionHost,
-    SessionId, UnixUser, View,
+    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Record, RecordQuery, Reports,
+    SessionHost, SessionId, UnixUser, View,
 };
 use tokio::sync::broadcast;
 
@@ -43,7 +44,7 @@ use control::Control;
 use panes::Run;
 use place::{HUB, Place, unavailable};
 pub use program::{Injector, NoHooks, Parts, Program};
-pub use programs::Vendor;
+pub use programs::{Search, Vendor};
 use screen::Screen;
 use tmux_command::TmuxCommand;
 
@@ -334,6 +335,10 @@ impl SessionHost for TmuxHost {
         let all: Vec<&str> = all.iter().map(|line| line.trim_end()).collect();
         let end = all.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);
         Ok(all[end.saturating_sub(lines)..end].join("\n"))
+    }
+
+    async fn recorded(&self, pane: &Pane, client: &str, query: &RecordQuery) -> Option<Record> {
+        self.look_up(pane, client, query).await
     }
 
     async fn end(&self, pane: &Pane) -> Result<(), HostFault> {

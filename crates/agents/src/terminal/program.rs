@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
-use moothall_engine::sessions::{HostFault, Launch, Reports, SessionId};
+use moothall_engine::sessions::{HostFault, Launch, Record, Reports, SessionId};
 use moothall_kernel::time::Millis;
 use strum::VariantArray;
 
-use super::Vendor;
+use super::{Search, Vendor};
 use crate::command::Environment;
 use crate::logins::{self, Login};
 use crate::run_as::Account;
@@ -122,6 +122,15 @@ pub trait Injector: Send + Sync + 'static {
         launch: &Launch,
         parts: Parts,
     ) -> Result<Parts, HostFault>;
+    /// Looks a prompt up in a program's own record, as the user that the program runs as: `None` is
+    /// the server's own.
+    async fn recorded(&self, account: Option<&Account>, search: Search) -> Option<Record> {
+        match account {
+            None => tokio::task::spawn_blocking(move || search.run()).await.ok()?,
+            // A file of another user's is read by that user or not at all.
+            Some(_) => None,
+        }
+    }
     /// What a program that is launched so reports.
     fn reports(&self, program: &Program) -> Reports;
     /// A session is over: what its program was launched with is not needed any more.

@@ -19,6 +19,9 @@ const STATUS_LOOKS: u32 = 20;
 const STATUS_EVERY: Duration = Duration::from_millis(100);
 /// Lines of a program that died that people are shown.
 const LAST_LINES: usize = 5;
+/// Lines above the screen in which its last words are looked for: tmux moves the first one there
+/// when it says that the pane is dead.
+const ABOVE: &str = "-60";
 
 /// Begins the program if the folder that it got into is the one that was allowed. Whoever may write
 /// above it can put a link in its place before tmux goes there; where a process is afterwards, no
@@ -113,11 +116,11 @@ impl TmuxHost {
         let control = self.same(pane).await?;
         let facts = TmuxCommand::of("display-message -p -t")
             .words([pane.id.as_str(), "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}"]);
+        let capture =
+            TmuxCommand::of("capture-pane -p -J").words(["-S", ABOVE, "-t", pane.id.as_str()]);
         let mut looks = 0;
         let (how, lines) = loop {
-            let (facts, lines) = control
-                .run_both(&facts, &TmuxCommand::of("capture-pane -p -J -t").word(&pane.id))
-                .await?;
+            let (facts, lines) = control.run_both(&facts, &capture).await?;
             match facts
                 .first()
                 .map(String::as_str)
@@ -141,12 +144,29 @@ impl TmuxHost {
             }
             looks += 1;
         };
-        let shown: Vec<String> =
-            lines.iter().map(|line| clean(line.trim())).filter(|line| is_shown(line)).collect();
-        let last = shown[shown.len().saturating_sub(LAST_LINES)..].join(" / ");
+        let last = last_words(&lines, how.starts_with("by signal"));
         Ok(Some(if last.is_empty() { how } else { format!("{how}: {last}") }))
     }
 }
+
+/// Returns what a program that died said at last: its error, or else its last lines. What stands on
+/// the screen of one that was killed is what it had drawn, and not why it went.
+fn last_words(lines: &[String], was_killed: bool) -> String {
+    let shown: Vec<String> =
+        lines.iter().map(|line| clean(line.trim())).filter(|line| is_shown(line)).collect();
+    let is_error = |line: &String| ERRORS.iter().any(|word| line.starts_with(word));
+    let error = shown.iter().rposition(is_error);
+    let first = match error {
+        Some(at) => at,
+        None if was_killed => shown.len(),
+        None => shown.len().saturating_sub(LAST_LINES),
+    };
+    shown[first..].iter().take(LAST_LINES).map(String::as_str).collect::<Vec<_>>().join(" / ")
+}
+
+/// Beginnings of the line in which a program says why it goes.
+const ERRORS: [&str; 8] =
+    ["error:", "Error:", "ERROR:", "error ", "fatal:", "Fatal", "panic", "Unknown argument"];
 
 /// The user that a program runs as, who is still the one that was said before.
 fn as_promised(program: &Program, launch: &Launch) -> Result<Option<Account>, HostFault> {
@@ -160,9 +180,9 @@ fn as_promised(program: &Program, launch: &Launch) -> Result<Option<Account>, Ho
     }
 }
 
-/// Whether a line of a dead pane is the program's; tmux adds one of its own.
+/// True if a line of a dead pane has words of the program's. tmux adds a line of its own.
 fn is_shown(line: &str) -> bool {
-    !line.is_empty() && !line.starts_with("Pane is dead")
+    line.contains(char::is_alphanumeric) && !line.starts_with("Pane is dead")
 }
 
 fn unknown(host: &TmuxHost, client: &str) -> HostFault {
@@ -271,4 +291,43 @@ fn plain(text: &str) -> String {
         .map(|c| c.to_ascii_lowercase())
         .filter(|c| c.is_ascii_alphanumeric() || *c == '-');
     kept.skip_while(|c| *c == '-').take(NAME_CHARS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(lines: &[&str], was_killed: bool) -> String {
+        let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+        last_words(&lines, was_killed)
+    }
+
+    #[test]
+    fn a_program_that_died_says_its_error() {
+        let codex = [
+            "error: unexpected argument '--no-such-flag' found",
+            "",
+            "  tip: to pass '--no-such-flag' as a value, use '-- --no-such-flag'",
+            "Usage: codex [OPTIONS] [PROMPT]",
+            "       codex [OPTIONS] <COMMAND> [ARGS]",
+            "For more information, try '--help'.",
+            "Pane is dead (status 2, Wed Nov 25 15:00:47 2026)",
+        ];
+        assert!(said(&codex, false).starts_with("error: unexpected argument '--no-such-flag'"));
+        let gemini = ["  -h, --help   Show help   [boolean]", "", "Unknown arguments: such-flag"];
+        assert_eq!(said(&gemini, false), "Unknown arguments: such-flag");
+        assert_eq!(said(&["one", "two"], false), "one / two", "without an error, the last lines");
+    }
+
+    #[test]
+    fn what_a_killed_program_had_drawn_is_not_why_it_went() {
+        let bar = "▄".repeat(200);
+        let screen =
+            [&bar, " >   Type your message or @path/to/file", &bar, " ~/work    no sandbox"];
+        assert_eq!(said(&screen, true), "");
+        assert_eq!(
+            said(&["panicked at main.rs:1:", "index out of bounds", &bar], true),
+            "panicked at main.rs:1: / index out of bounds"
+        );
+    }
 }

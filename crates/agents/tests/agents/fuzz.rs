@@ -87,6 +87,7 @@ fn reported(program: &str, event: &str, payload: &str, cut: bool) -> HookEvent {
         payload: payload.into(),
         cut,
         recorded: None,
+        trouble: None,
     })
 }
 

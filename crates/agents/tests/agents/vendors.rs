@@ -15,6 +15,7 @@ fn note(program: &str, event: &str, payload: &str) -> Note {
         payload: payload.into(),
         cut: false,
         recorded: None,
+        trouble: None,
     }
 }
 

@@ -180,6 +180,40 @@ impl Reports {
     pub const ALL: Self = Self { turns: true, prompts: true, questions: true };
 }
 
+/// A prompt that is looked up in a program's own record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(serde::Serialize, serde::Deserialize)]
+pub struct RecordQuery {
+    /// The program's own id for its conversation, if it has said one.
+    pub native: Option<String>,
+    /// The line that stands in this prompt alone.
+    pub tag: String,
+}
+
+/// A prompt that the program took, by the program's own record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(serde::Serialize, serde::Deserialize)]
+pub struct Record {
+    /// The program's own id for the conversation in which it took the prompt, if the record says
+    /// that.
+    pub native: Option<String>,
+    /// The end of the prompt's turn; `None` while the record does not tell one.
+    pub end: Option<RecordEnd>,
+}
+
+/// The end of a turn by the program's own record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RecordEnd {
+    /// With these last words; `None` if the program said nothing.
+    Said(Option<String>),
+    /// With an error, in the program's words.
+    Failed(String),
+    /// A person interrupted it.
+    Interrupted,
+}
+
 /// Something that happened in a pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaneNews {
@@ -264,6 +298,11 @@ pub trait SessionHost: Send + Sync + 'static {
     ) -> Result<(), HostFault>;
     /// The newest lines, with the history above the screen.
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault>;
+    /// Looks a prompt up in the program's own record. `None` if the program keeps no record, or
+    /// none that can be read holds the prompt.
+    async fn recorded(&self, _pane: &Pane, _client: &str, _query: &RecordQuery) -> Option<Record> {
+        None
+    }
     /// Ends the program and its pane; one that was adopted is only let go. One that is gone is
     /// ended already.
     async fn end(&self, pane: &Pane) -> Result<(), HostFault>;

@@ -24,7 +24,8 @@ pub use facts::{
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
 pub use host::{
-    Adopt, Dialog, Field, HostFault, Key, Launch, PaneNews, PaneState, Reports, SessionHost, View,
+    Adopt, Dialog, Field, HostFault, Key, Launch, PaneNews, PaneState, Record, RecordEnd,
+    RecordQuery, Reports, SessionHost, View,
 };
 pub use on_demand::{OnDemand, fail_turn};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};

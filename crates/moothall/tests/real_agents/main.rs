@@ -21,3 +21,4 @@ mod hosted;
 mod linked;
 mod gathered;
 mod driven;
+mod records;

@@ -3,7 +3,7 @@
 use moothall_engine::agent::{Given, Job, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{
-    Dialog, Heard, Hook, HostFault, Key, Permit, Reports, SessionError, View,
+    Dialog, Heard, Hook, HostFault, Key, Permit, Record, RecordQuery, Reports, SessionError, View,
 };
 use moothall_engine::stream::Now;
 use moothall_kernel::event::Fault;
@@ -60,7 +60,7 @@ pub struct Seen {
     pub tail: Option<String>,
 }
 
-/// Everything that the machine is told. The last six answer a question of its own.
+/// Everything that the machine is told. The last seven answer a question of its own.
 #[derive(Clone, Debug)]
 pub enum Input {
     /// A turn is to be taken when its time comes; again with newer words, while it waits.
@@ -131,6 +131,8 @@ pub enum Input {
     Kept(Result<(), SessionError>),
     /// The answer to [`Output::Recall`].
     Recalled(Option<String>),
+    /// The answer to [`Output::LookUp`].
+    LookedUp(Option<Record>),
 }
 
 /// Everything that the machine wants. What comes of one call is carried out in its order; at most
@@ -186,6 +188,11 @@ pub enum Output {
         key: TurnKey,
         /// The permission that was asked for.
         permission: PermissionId,
+    },
+    /// Look a prompt up in the program's own record. Asks for [`Input::LookedUp`].
+    LookUp {
+        /// The prompt.
+        query: RecordQuery,
     },
     /// The conversation of a turn hears of it.
     Report {

@@ -4,14 +4,16 @@ use std::collections::VecDeque;
 
 use moothall_engine::agent::{Job, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Lasting};
-use moothall_engine::sessions::{Doing, HostFault, Key, Origin, PaneState, Session, SessionError};
+use moothall_engine::sessions::{
+    Doing, HostFault, Key, Origin, PaneState, Session, SessionError, View,
+};
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::{PermissionId, StreamId};
 use moothall_kernel::time::Millis;
 
 use super::asks::{Choice, Hooked, Questions};
 use super::io::{Around, Earlier, Input, Output, Reply, RequestId, Seen};
-use super::stage::{Current, Draft, Late, Stage, Typed, Unread};
+use super::stage::{Current, Draft, Late, Patience, Stage, Typed, Unread};
 use crate::faults::host_error;
 use crate::tags::TagKey;
 
@@ -37,6 +39,9 @@ pub struct Machine {
     /// Turns that are over here.
     over: VecDeque<TurnKey>,
     pub(super) typed: Typed,
+    /// The tag of the newest turn whose end the record told, until the next prompt: a report that
+    /// comes after all says the same once more.
+    pub(super) settled: Option<String>,
     /// Prompts the program has reported, for programs that report all of them each time.
     pub(super) inputs_seen: Option<usize>,
     pub(super) state: PaneState,
@@ -95,6 +100,8 @@ pub(super) enum Wait {
     Interrupt(RequestId),
     /// The key of an option.
     Choice(Box<Choice>),
+    /// The program's own record of the turn, beside the idle screen that was seen.
+    LookUp { view: Box<View>, patience: Patience },
     /// What follows from a report.
     Keep(Box<Draft>),
     /// What was answered to a hook's question before.
@@ -121,6 +128,7 @@ impl Machine {
             late: None,
             over,
             typed: Typed::Nothing,
+            settled: None,
             inputs_seen: None,
             state: PaneState::Starting,
             drawn,
@@ -151,6 +159,7 @@ impl Machine {
             Input::Pressed(result) => self.pressed(around, result),
             Input::Kept(result) => self.kept(around, result),
             Input::Recalled(answer) => self.recalled(answer),
+            Input::LookedUp(record) => self.looked_up(around, record),
             told @ (Input::Offered(_)
             | Input::Begun { .. }
             | Input::TakenAway { .. }
@@ -200,7 +209,8 @@ impl Machine {
             | Input::Pasted(_)
             | Input::Pressed(_)
             | Input::Kept(_)
-            | Input::Recalled(_) => {}
+            | Input::Recalled(_)
+            | Input::LookedUp(_) => {}
         }
     }
 
@@ -394,6 +404,7 @@ impl Machine {
     pub(super) fn offer(&mut self) {
         let Some(job) = self.queue.pop_front() else { return };
         self.report(&job.key, Report::Started { through: job.through });
+        self.settled = None;
         let (key, tag) = (job.key.clone(), self.tags.tag_of(&job.key));
         let (stage, job) = (Stage::Offered, Some(job));
         self.current = Some(Current {
@@ -450,7 +461,7 @@ impl Machine {
         match self.answered() {
             Wait::Enter => self.sent_off(around, result),
             Wait::Again if result.is_ok() => {}
-            Wait::Again => self.idle_for_now(around),
+            Wait::Again => self.wait_out(around),
             Wait::Found { tag_seen, looker } => {
                 self.found_again(result.is_ok() || tag_seen, looker)
             }

@@ -24,6 +24,7 @@ mod machine;
 mod typing;
 mod screen;
 mod reports;
+mod record;
 mod questions;
 mod no_turn;
 #[cfg(test)]

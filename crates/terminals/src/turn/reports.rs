@@ -83,7 +83,7 @@ impl Machine {
         (rebinds || known == Some(native)).then(|| rebinds.then(|| native.clone()))
     }
 
-    fn draft(&self, request: Option<RequestId>) -> Draft {
+    pub(super) fn draft(&self, request: Option<RequestId>) -> Draft {
         let (typed, inputs_seen, steps) = (self.typed, self.inputs_seen, Vec::new());
         Draft {
             request,
@@ -115,6 +115,7 @@ impl Machine {
             Taken { current: false, late: false } => {
                 draft.keep(id, Keep::Cross { text: text.to_owned(), except: None, typed: true });
                 draft.typed = Typed::Person;
+                self.settled = None;
             }
         }
     }
@@ -156,7 +157,12 @@ impl Machine {
     }
 
     /// The program is done: it said something, or nothing, or could not go on.
-    fn stopped(&mut self, draft: &mut Draft, id: &str, ended: Result<Option<String>, Fault>) {
+    pub(super) fn stopped(
+        &mut self,
+        draft: &mut Draft,
+        id: &str,
+        ended: Result<Option<String>, Fault>,
+    ) {
         let text = ended.clone().ok().flatten();
         // Nothing was said because somebody said no.
         let ended = match (ended, self.questions.refusal()) {
@@ -169,6 +175,11 @@ impl Machine {
         let taken = self.current.as_ref().filter(is_taken).map(|current| current.key.clone());
         if let Some(key) = taken.clone() {
             draft.keep(id, Keep::Result { key, result: ended.map(Option::unwrap_or_default) });
+        }
+        draft.ended = true;
+        if taken.is_none() && draft.typed == Typed::Nothing && self.settled.take().is_some() {
+            // The record has told it already.
+            return;
         }
         let except = taken.as_ref().map(|key| key.stream.clone());
         match (text, draft.typed) {
@@ -184,7 +195,6 @@ impl Machine {
         if taken.is_some() || draft.typed != Typed::Checkpoint {
             draft.keep(id, Keep::Listeners);
         }
-        draft.ended = true;
     }
 
     /// Words that answer nothing any more: those of a turn whose time was over are said unasked,
@@ -205,7 +215,7 @@ impl Machine {
         self.keep(draft);
     }
 
-    fn keep(&mut self, mut draft: Draft) {
+    pub(super) fn keep(&mut self, mut draft: Draft) {
         let steps = std::mem::take(&mut draft.steps);
         if steps.is_empty() {
             self.apply(draft);

@@ -8,12 +8,10 @@ use moothall_kernel::time::Millis;
 
 use super::io::{Around, Output, Reply, RequestId, Seen};
 use super::machine::{Machine, Wait};
-use super::stage::{Stage, Typed, Unread};
+use super::record::{GRACE, interrupted};
+use super::stage::{Patience, Stage, Typed, Unread};
 
-/// An idle screen without a report is an interrupted turn after so long: reports are written before
-/// the screen is drawn.
-const GRACE: Millis = Millis::from_secs(3);
-/// The same for a prompt of which nobody knows yet whether the program took it.
+/// The time of [`GRACE`] for a prompt that the program may not have taken.
 const GRACE_UNSEEN: Millis = Millis::from_secs(15);
 /// How long something has to stand there before people are told of it: programs draw a while when
 /// they begin.
@@ -125,36 +123,55 @@ impl Machine {
             self.grace = None;
             return;
         }
-        self.idle_for_now(around);
+        self.idle_for_now(around, view);
         if !self.is_waiting() {
             self.advance_on(view);
         }
     }
 
     /// The program waits for input. Where something is owed still, it may come in a moment.
-    pub(super) fn idle_for_now(&mut self, around: &Around<'_>) {
-        let stage = self
-            .current
-            .as_ref()
-            .map(|current| current.stage)
-            .filter(|stage| *stage >= Stage::Sent);
+    pub(super) fn idle_for_now(&mut self, around: &Around<'_>, view: &View) {
+        let stage = self.sent_stage();
         if stage.is_none() && self.typed == Typed::Nothing && self.late.is_none() {
             self.grace = None;
             return;
         }
-        if !around.reports.turns && stage == Some(Stage::Accepted) {
-            return self.ask(Output::See { lines: Some(ANSWER_LINES) }, Wait::Harvest);
+        let is_told_alone = around.reports.turns && around.reports.prompts;
+        let is_first = stage.is_some() && self.grace.is_none();
+        if is_told_alone || !is_first || !self.look_up(view, Patience::Soon) {
+            self.wait_out(around);
         }
-        let patience = if stage == Some(Stage::Sent) { GRACE_UNSEEN } else { GRACE };
-        self.grace.get_or_insert(around.after(patience));
     }
 
-    /// The program sits idle and has reported nothing: somebody interrupted it, or refused what it
-    /// asked, or its prompt never arrived.
+    /// The stage of a turn whose prompt was sent off.
+    fn sent_stage(&self) -> Option<Stage> {
+        self.current.as_ref().map(|current| current.stage).filter(|stage| *stage >= Stage::Sent)
+    }
+
+    /// Gives what is owed its time.
+    pub(super) fn wait_out(&mut self, around: &Around<'_>) {
+        let is_unseen = self.sent_stage() == Some(Stage::Sent);
+        self.grace.get_or_insert(around.after(if is_unseen { GRACE_UNSEEN } else { GRACE }));
+    }
+
+    /// The program sits idle and has reported nothing: its record may say why.
     pub(super) fn grace_is_over(&mut self, around: &Around<'_>, seen: Option<Seen>) {
         let Some(Seen { view, .. }) = seen.filter(|seen| seen.view.state == PaneState::Idle) else {
             return;
         };
+        if !self.look_up(&view, Patience::Over) {
+            self.nothing_came(around, &view);
+        }
+    }
+
+    /// Looks at the screen of a program that keeps no record for the turn's words.
+    pub(super) fn harvest(&mut self) {
+        self.ask(Output::See { lines: Some(ANSWER_LINES) }, Wait::Harvest);
+    }
+
+    /// Neither a report nor the record says how it ended: somebody interrupted it, or refused what
+    /// it asked, or its prompt never arrived.
+    pub(super) fn nothing_came(&mut self, around: &Around<'_>, view: &View) {
         (self.late, self.typed) = (None, Typed::Nothing);
         if planted::has(Bug::TypedAgain)
             && self.current.as_ref().is_some_and(|current| current.stage == Stage::Sent)
@@ -175,7 +192,7 @@ impl Machine {
             self.fail(&current.key, Fault { prompt_delivered: true, ..fault });
             self.questions.clear(&mut self.out);
         }
-        self.advance_on(&view);
+        self.advance_on(view);
     }
 
     /// The screen of a program without reports shows that it is done: what stands below its prompt
@@ -204,7 +221,7 @@ fn to_be_read(name: &str, screen: &str) -> String {
 /// Why a turn is over of which the program says nothing.
 fn silent(was_taken: bool) -> Fault {
     if was_taken {
-        Fault::new("interrupted", "It was interrupted at its terminal.")
+        interrupted()
     } else {
         Fault::new(
             "delivery_unknown",

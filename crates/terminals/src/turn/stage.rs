@@ -46,6 +46,15 @@ impl Late {
     }
 }
 
+/// The time that a report had when the program's record is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// The screen is idle for the first time: a report may be on its way.
+    Soon,
+    /// No report comes any more.
+    Over,
+}
+
 /// Something stands on the screen that only a person at the terminal can read or answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Unread {

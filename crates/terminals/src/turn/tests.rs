@@ -19,6 +19,7 @@ use super::*;
 use crate::config::Checkpoints;
 use crate::tags::{TagKey, tagged};
 
+mod record;
 mod tags;
 
 /// One session, and what was said to it in short.
@@ -138,6 +139,7 @@ fn short(output: &Output) -> Option<String> {
             steps.iter().map(|(_, step)| kept(step)).collect::<Vec<_>>().join(", ")
         }
         Output::Recall { .. } => "recall".into(),
+        Output::LookUp { .. } => "look up".into(),
         Output::Report { key, report } => format!("{} {}", key.turn, said(report)),
         Output::Reply { reply: Reply::Heard(heard), .. } => format!("heard {}", heard.is_ok()),
         Output::Reply { reply, .. } => format!("{reply:?}"),
@@ -323,7 +325,8 @@ fn an_enter_that_was_lost_is_pressed_once_more_and_nothing_is_typed_again() {
     bench.says(back(), &[]);
     bench.time = 30;
     bench.says(Input::Tick, &["see"]);
-    bench.says(back(), &["1 Unknown Written", "1 fails delivery_unknown"]);
+    bench.says(back(), &["look up"]);
+    bench.says(Input::LookedUp(None), &["1 Unknown Written", "1 fails delivery_unknown"]);
 }
 
 /// What is known after a restart decides: the row first, the reports next, the screen last.

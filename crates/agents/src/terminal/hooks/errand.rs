@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use moothall_engine::sessions::{HostFault, SessionId};
+use moothall_engine::sessions::{HostFault, Record, SessionId};
 use nix::unistd::{AccessFlags, access};
 use serde::{Deserialize, Serialize};
 use tokio::io::AsyncWriteExt;
@@ -19,7 +19,7 @@ use super::folder::SpoolFolder;
 use super::inject::{HookInjector, LaunchCommand};
 use crate::command::Environment;
 use crate::run_as::Account;
-use crate::terminal::Vendor;
+use crate::terminal::{Search, Vendor};
 
 /// Longest that a user's own files may keep a start waiting, e.g. on a home folder of another
 /// computer.
@@ -58,14 +58,42 @@ pub(super) enum Outcome {
     Refused(String),
 }
 
+/// An errand as it is sent.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Order {
+    Dress(Errand),
+    Search(Search),
+}
+
 /// Runs the errand that stands on standard input, as whoever this is; gives what to write on
 /// standard output.
 ///
 /// # Errors
 /// When it cannot be read.
 pub fn run_errand(input: impl Read) -> io::Result<String> {
-    let errand: Errand = serde_json::from_reader(input.take(BYTES_MAX))?;
-    Ok(serde_json::to_string(&errand.run().unwrap_or_else(Outcome::Refused))?)
+    Ok(match serde_json::from_reader(input.take(BYTES_MAX))? {
+        Order::Dress(errand) => {
+            serde_json::to_string(&errand.run().unwrap_or_else(Outcome::Refused))?
+        }
+        Order::Search(search) => serde_json::to_string(&search.run())?,
+    })
+}
+
+/// Sends a user to look a prompt up in records of their own. `None` if that fails.
+pub(super) async fn search_as(
+    account: &Account,
+    moothall: &Path,
+    search: Search,
+) -> Option<Record> {
+    let asked = serde_json::to_vec(&Order::Search(search)).ok()?;
+    let before = account.before().ok()?;
+    let told = timeout(WITHIN, ask(&before, moothall, asked)).await.ok()?.ok()?;
+    let found = told.status.success().then(|| serde_json::from_slice(&told.stdout).ok());
+    if found.is_none() {
+        tracing::warn!(user = account.name(), "the records of its program cannot be read");
+    }
+    found.flatten().flatten()
 }
 
 impl Errand {
@@ -98,13 +126,14 @@ impl Errand {
 
     /// Sends somebody with these words before, and waits for what comes of it.
     pub(super) async fn send(
-        &self,
+        self,
         account: &Account,
         before: &[String],
     ) -> Result<Outcome, HostFault> {
-        let asked =
-            serde_json::to_vec(self).map_err(|error| HostFault::Failed(error.to_string()))?;
-        let told = timeout(WITHIN, ask(before, &self.moothall, asked)).await;
+        let moothall = self.moothall.clone();
+        let asked = serde_json::to_vec(&Order::Dress(self))
+            .map_err(|error| HostFault::Failed(error.to_string()))?;
+        let told = timeout(WITHIN, ask(before, &moothall, asked)).await;
         let output = told.map_err(|_| {
             HostFault::Failed(format!(
                 "The files of {} did not answer for too long.",
@@ -120,7 +149,7 @@ impl Errand {
             Ok(_) | Err(_) => Err(HostFault::Refused(format!(
                 "The user {} cannot run {}, by which its programs report; install it where every user may run it, such as /usr/local/bin. ({})",
                 account.name(),
-                self.moothall.display(),
+                moothall.display(),
                 said.trim()
             ))),
         }

@@ -9,14 +9,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
-use moothall_engine::sessions::{HostFault, Launch, Reports, SessionId};
+use moothall_engine::sessions::{HostFault, Launch, Record, Reports, SessionId};
 use serde_json::{Value, json};
 
-use super::errand::{Errand, Outcome};
+use super::errand::{Errand, Outcome, search_as};
 use super::folder::{SpoolFolder, write_private};
 use super::outside::Outside;
 use crate::run_as::Account;
-use crate::terminal::{Injector, Parts, Program, Vendor};
+use crate::terminal::{Injector, Parts, Program, Search, Vendor};
 
 /// The variables that tell a session's programs where they belong.
 pub(crate) const VARIABLES: [&str; 4] =
@@ -200,6 +200,13 @@ impl Injector for HookInjector {
         parts.argv.extend(launch_command.args);
         parts.env.extend(launch_command.env);
         Ok(parts)
+    }
+
+    async fn recorded(&self, account: Option<&Account>, search: Search) -> Option<Record> {
+        match account {
+            None => tokio::task::spawn_blocking(move || search.run()).await.ok()?,
+            Some(account) => search_as(account, &self.moothall, search).await,
+        }
     }
 
     fn reports(&self, program: &Program) -> Reports {

@@ -28,6 +28,10 @@ pub struct Note {
     /// garbles them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recorded: Option<String>,
+    /// The error that ended the turn according to that record, for programs whose report does not
+    /// tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
 }
 
 impl std::fmt::Debug for Note {

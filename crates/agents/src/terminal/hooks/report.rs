@@ -49,7 +49,8 @@ impl Surroundings {
             event,
             payload,
             cut,
-            recorded,
+            recorded: recorded.words,
+            trouble: recorded.trouble,
         }
     }
 }

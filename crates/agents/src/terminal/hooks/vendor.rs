@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::lenient_json;
 use super::note::Note;
 use crate::terminal::Vendor;
+use crate::terminal::programs::Recorded;
 
 /// What a report says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,8 @@ impl HookEvent {
         let Some(payload) = lenient_json::object(&note.payload, note.cut) else {
             return HookEvent::Garbled;
         };
-        let news = (report.news)(&note.event, &payload, note.recorded.as_deref());
+        let recorded = Recorded { words: note.recorded.clone(), trouble: note.trouble.clone() };
+        let news = (report.news)(&note.event, &payload, &recorded);
         let native = payload
             .get(report.native)
             .and_then(Value::as_str)
@@ -48,10 +50,11 @@ impl HookEvent {
 
 /// What has to be looked up while the program waits for its hook, because the report alone does not
 /// tell it.
-pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> Option<String> {
-    let report =
-        Vendor::of(program).table().report.as_ref().filter(|report| report.ends_with == event)?;
-    (report.recorded)(&lenient_json::object(payload, cut)?)
+pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> Recorded {
+    let report = Vendor::of(program).table().report.as_ref();
+    let report = report.filter(|report| report.ends_with == event);
+    let found = report.zip(lenient_json::object(payload, cut));
+    found.map(|(report, payload)| (report.recorded)(&payload)).unwrap_or_default()
 }
 
 /// The same, of a report whose end was lost.

@@ -11,12 +11,12 @@ use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, PathBuf};
 
-use moothall_engine::sessions::{Dialog, Field, HookNews, PaneState, Permit, Reports};
+use moothall_engine::sessions::{Dialog, Field, HookNews, PaneState, Permit, RecordEnd, Reports};
 use moothall_kernel::permission::PermissionOption;
 use serde_json::{Value, json};
 
 use super::records::{end_of, lines, text, word};
-use super::{Decides, Keys, Launching, Reporting, Screening, Table};
+use super::{Decides, Keys, Launching, Recorded, Recording, Reporting, Screening, Table};
 use crate::logins::{AWS, GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, PERMISSION_SECONDS, TOOLS};
 use crate::terminal::screen::cells::Row;
@@ -36,12 +36,23 @@ pub(super) static TABLE: Table = Table {
         news,
         ends_with: STOP,
         recorded: |payload| {
-            if text(payload, LAST_WORDS).is_some() { None } else { recorded(payload) }
+            let is_told = text(payload, LAST_WORDS).is_some();
+            Recorded::said(if is_told { None } else { recorded(payload) })
         },
         // What Claude Code reads here would become part of the prompt.
         acknowledgement: "",
         reports: Reports::ALL,
         decides: Some(Decides { event: PERMISSION, answerable, words: decision }),
+    }),
+    record: Some(Recording {
+        folder: |variable| {
+            let own = variable("CLAUDE_CONFIG_DIR");
+            Some(own.or_else(|| Some(variable("HOME")?.join(".claude")))?.join("projects"))
+        },
+        depth: 1,
+        native: |name| Some(name),
+        prompt,
+        end,
     }),
 };
 
@@ -233,11 +244,11 @@ const QUESTION: &str = "AskUserQuestion";
 
 /// What an event means. Whatever is not listed, the end of a helper of its own (`SubagentStop`)
 /// among it, is of no interest.
-fn news(event: &str, payload: &Value, recorded: Option<&str>) -> Option<HookNews> {
+fn news(event: &str, payload: &Value, recorded: &Recorded) -> Option<HookNews> {
     match event {
         "SessionStart" => (field(payload, "source") != "compact").then_some(HookNews::Began),
         "UserPromptSubmit" => text(payload, "prompt").map(|text| HookNews::Prompt { text }),
-        STOP => Some(stopped(text(payload, LAST_WORDS).or_else(|| recorded.map(str::to_owned)))),
+        STOP => Some(stopped(text(payload, LAST_WORDS).or_else(|| recorded.words.clone()))),
         // What it says then is the text of an error, not the agent's.
         "StopFailure" => Some(HookNews::Failed { message: failure(payload) }),
         PERMISSION => Some(HookNews::Asks { action: action(payload), partial: false }),
@@ -305,10 +316,7 @@ fn recorded(payload: &Value) -> Option<String> {
 fn claude_words(end: &str) -> Option<String> {
     let mut pieces: Vec<String> = Vec::new();
     let mut message: Option<String> = None;
-    let own = |line: &Value| {
-        line["isSidechain"] != Value::Bool(true) && line["isMeta"] != Value::Bool(true)
-    };
-    for line in lines(end).filter(own) {
+    for line in lines(end).filter(is_own) {
         let said = &line["message"];
         match word(&line, "type") {
             "assistant" if message.as_deref().is_none_or(|id| id == word(said, "id")) => {
@@ -333,6 +341,97 @@ fn claude_words(end: &str) -> Option<String> {
     }
     pieces.reverse();
     Some(pieces.join("\n\n")).filter(|words| !words.trim().is_empty())
+}
+
+/// True unless a line is about a helper of the program's own, or a note for the model.
+fn is_own(line: &Value) -> bool {
+    line["isSidechain"] != Value::Bool(true) && line["isMeta"] != Value::Bool(true)
+}
+
+/// The beginning of the line that follows an interrupted turn.
+const INTERRUPTED: &str = "[Request interrupted by user";
+
+/// Returns the prompt that a line of its record holds. What a tool gave back has the same type.
+fn prompt(line: &Value) -> Option<String> {
+    if word(line, "type") != "user" || !is_own(line) {
+        return None;
+    }
+    match &line["message"]["content"] {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(blocks) => {
+            let gave = blocks.iter().any(|block| word(block, "type") == "tool_result");
+            (!gave).then(|| texts(blocks).join("\n"))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    }
+}
+
+fn texts(blocks: &[Value]) -> Vec<&str> {
+    blocks
+        .iter()
+        .filter(|block| word(block, "type") == "text")
+        .map(|block| word(block, "text"))
+        .collect()
+}
+
+/// Returns how the turn of the prompt in this line ended. Lines are not always written in the order
+/// of the conversation, but each names the one before it.
+fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
+    let all: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let first: Value = serde_json::from_str(lines[at]).ok()?;
+    let mut last = Ended::default();
+    let (mut id, mut left) = (text(&first, "uuid")?, all.len());
+    while let Some(next) = all.iter().rfind(|line| word(line, "parentUuid") == id) {
+        if left == 0 || !last.take(next) {
+            break;
+        }
+        left -= 1;
+        id = text(next, "uuid")?;
+    }
+    last.end
+}
+
+/// The end of a turn as far as its lines say.
+#[derive(Default)]
+struct Ended {
+    end: Option<RecordEnd>,
+    /// The message whose blocks stand in several lines.
+    message: String,
+    pieces: Vec<String>,
+}
+
+impl Ended {
+    /// Takes the next line in; false if the turn is over before it.
+    fn take(&mut self, line: &Value) -> bool {
+        if let Some(text) = prompt(line) {
+            if text.starts_with(INTERRUPTED) {
+                self.end = Some(RecordEnd::Interrupted);
+            }
+            return false;
+        }
+        match word(line, "type") {
+            "assistant" if is_own(line) => self.said(line),
+            // A tool gave something back, so the turn goes on.
+            "user" => self.end = None,
+            _ => {}
+        }
+        true
+    }
+
+    fn said(&mut self, line: &Value) {
+        let said = &line["message"];
+        if self.message != word(said, "id") {
+            (self.message, self.pieces) = (word(said, "id").to_owned(), Vec::new());
+        }
+        let blocks = said["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+        self.pieces.extend(texts(blocks).into_iter().map(str::to_owned));
+        let words = || Some(self.pieces.join("\n\n"));
+        self.end = match word(said, "stop_reason") {
+            _ if line["isApiErrorMessage"] == Value::Bool(true) => words().map(RecordEnd::Failed),
+            "" | "tool_use" | "pause_turn" => None,
+            _ => Some(RecordEnd::Said(words())),
+        };
+    }
 }
 
 #[cfg(test)]

@@ -11,12 +11,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use moothall_engine::sessions::{Dialog, HookNews, PaneState, Reports};
+use moothall_engine::sessions::{Dialog, HookNews, PaneState, RecordEnd, Reports};
 use moothall_kernel::permission::PermissionOption;
 use serde_json::{Value, json};
 
-use super::records::{end_of, lines, text, word};
-use super::{Keys, Launching, Reporting, Screening, Table};
+use super::records::{behind, end_of, lines, text, word};
+use super::{Keys, Launching, Recorded, Recording, Reporting, Screening, Table, Variables};
 use crate::logins::Login;
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS, VARIABLES};
 use crate::terminal::screen::cells::Row;
@@ -49,7 +49,18 @@ pub(super) static TABLE: Table = Table {
         reports: Reports { turns: true, prompts: false, questions: false },
         decides: None,
     }),
+    record: Some(Recording {
+        folder: |variable| Some(home(variable)?.join("sessions")),
+        depth: 3,
+        // `rollout-2026-11-22T00-06-30-` before it.
+        native: |name| name.len().checked_sub(UUID_CHARS).and_then(|at| name.get(at..)),
+        prompt,
+        end,
+    }),
 };
+
+/// Characters of the id at the end of a record's name.
+const UUID_CHARS: usize = 36;
 
 /// The event as which its one report comes.
 const NOTIFY: &str = "notify";
@@ -222,7 +233,7 @@ const TITLE_PROMPT: &str = "Generate a concise, single-line task title";
 const LAST_WORDS: &str = "last-assistant-message";
 
 /// What a report means.
-fn news(_event: &str, payload: &Value, recorded: Option<&str>) -> Option<HookNews> {
+fn news(_event: &str, payload: &Value, recorded: &Recorded) -> Option<HookNews> {
     if payload.get("type").and_then(Value::as_str) != Some("agent-turn-complete") {
         return None;
     }
@@ -231,7 +242,7 @@ fn news(_event: &str, payload: &Value, recorded: Option<&str>) -> Option<HookNew
     if inputs.first().is_some_and(|input| input.trim_start().starts_with(TITLE_PROMPT)) {
         return None;
     }
-    let text = text(payload, LAST_WORDS).or_else(|| recorded.map(str::to_owned));
+    let text = text(payload, LAST_WORDS).or_else(|| recorded.words.clone());
     Some(HookNews::Stopped { text, inputs: Some(inputs), interrupted: true })
 }
 
@@ -239,19 +250,23 @@ fn inputs(payload: &Value) -> impl Iterator<Item = &Value> {
     payload.get("input-messages").and_then(Value::as_array).into_iter().flatten()
 }
 
-fn recorded(payload: &Value) -> Option<String> {
+fn recorded(payload: &Value) -> Recorded {
     let variable =
         |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if text(payload, LAST_WORDS).is_some() { None } else { recorded_in(payload, variable) }
+    let is_told = text(payload, LAST_WORDS).is_some();
+    Recorded::said(if is_told { None } else { recorded_in(payload, &variable) })
+}
+
+/// Returns the folder in which it keeps what is its user's.
+fn home(variable: &Variables<'_>) -> Option<PathBuf> {
+    variable("CODEX_HOME").or_else(|| Some(variable("HOME")?.join(".codex")))
 }
 
 /// The last words of the turn that Codex says is over. Its report names no file: its folder is in
 /// the variable, or below the home.
-fn recorded_in(payload: &Value, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<String> {
+fn recorded_in(payload: &Value, variable: &Variables<'_>) -> Option<String> {
     let (thread, turn) = (text(payload, "thread-id")?, text(payload, "turn-id")?);
-    let folder = variable("CODEX_HOME")
-        .or_else(|| Some(variable("HOME")?.join(".codex")))
-        .filter(|folder| folder.is_absolute())?;
+    let folder = home(variable).filter(|folder| folder.is_absolute())?;
     let wanted = format!("-{thread}.jsonl");
     let days = newest(&folder.join("sessions"), 3);
     let mut records = days.iter().take(DAYS_MAX).flat_map(|day| newest(day, 1));
@@ -301,13 +316,57 @@ fn codex_words(end: &str, turn: &str) -> Option<String> {
 }
 
 fn codex_message(noted: &Value) -> Option<String> {
-    let blocks = noted["content"].as_array()?;
-    let words: String = blocks
-        .iter()
-        .filter(|block| word(block, "type") == "output_text")
-        .map(|block| word(block, "text"))
-        .collect();
-    Some(words).filter(|words| !words.trim().is_empty())
+    blocks(noted, "output_text").filter(|words| !words.trim().is_empty())
+}
+
+/// Puts the blocks of one kind together.
+fn blocks(noted: &Value, kind: &str) -> Option<String> {
+    let blocks = noted["content"].as_array()?.iter();
+    Some(
+        blocks
+            .filter(|block| word(block, "type") == kind)
+            .map(|block| word(block, "text"))
+            .collect(),
+    )
+}
+
+/// Returns the prompt that a line of its record holds.
+fn prompt(line: &Value) -> Option<String> {
+    let noted = &line["payload"];
+    let is_prompt = word(line, "type") == "response_item"
+        && word(noted, "type") == "message"
+        && word(noted, "role") == "user";
+    is_prompt.then(|| blocks(noted, "input_text"))?
+}
+
+/// Returns how the turn of the prompt in this line ended.
+fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
+    let mut trouble = None;
+    for line in behind(lines, at).filter(|line| word(line, "type") == "event_msg") {
+        let noted = &line["payload"];
+        match word(noted, "type") {
+            "error" => trouble = text(noted, "message").or(trouble),
+            "task_complete" => {
+                let said = text(noted, "last_agent_message");
+                let trouble = text(&noted["error"], "message").or(trouble);
+                return Some(match (said, trouble) {
+                    (None, Some(message)) => RecordEnd::Failed(message),
+                    (said, _) => RecordEnd::Said(said),
+                });
+            }
+            "turn_aborted" => return Some(aborted(word(noted, "reason"), trouble)),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn aborted(reason: &str, trouble: Option<String>) -> RecordEnd {
+    match (reason, trouble) {
+        ("" | "interrupted" | "replaced", None) => RecordEnd::Interrupted,
+        (_, Some(message)) => RecordEnd::Failed(message),
+        (reason, None) => RecordEnd::Failed(format!("It stopped its turn: {reason}.")),
+    }
 }
 
 #[cfg(test)]
@@ -359,10 +418,10 @@ mod tests {
         .unwrap();
         let at = |name: &str| (name == "CODEX_HOME").then(|| home.path().to_owned());
         let ask = |thread: &str, turn: &str| {
-            recorded_in(&json!({"thread-id": thread, "turn-id": turn}), at)
+            recorded_in(&json!({"thread-id": thread, "turn-id": turn}), &at)
         };
         assert_eq!(ask(SESSION, "u").as_deref(), Some("hello"));
         assert_eq!((ask(SESSION, "v"), ask("another", "u")), (None, None));
-        assert_eq!(recorded_in(&json!({"thread-id": SESSION, "turn-id": "u"}), |_| None), None);
+        assert_eq!(recorded_in(&json!({"thread-id": SESSION, "turn-id": "u"}), &|_| None), None);
     }
 }

@@ -13,15 +13,14 @@
 mod home;
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use moothall_engine::sessions::{Dialog, HookNews, PaneState, Reports};
+use moothall_engine::sessions::{Dialog, HookNews, PaneState, RecordEnd, Reports};
 use serde_json::{Value, json};
 
-use super::records::text;
-use super::{Keys, Launching, Reporting, Screening, Table};
+use super::records::{behind, end_of, text, word};
+use super::{Keys, Launching, Recorded, Recording, Reporting, Screening, Table};
 use crate::logins::{GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS};
 use crate::terminal::screen::cells::Row;
@@ -46,6 +45,14 @@ pub(super) static TABLE: Table = Table {
         acknowledgement: "{}",
         reports: Reports::ALL,
         decides: None,
+    }),
+    record: Some(Recording {
+        folder: |variable| Some(variable(HOME).or_else(|| variable("HOME"))?.join(".gemini/tmp")),
+        depth: 2,
+        // The name holds only the beginning of the id.
+        native: |_| None,
+        prompt,
+        end,
     }),
 };
 
@@ -158,22 +165,23 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
 /// The events that its sessions report.
 const EVENTS: [&str; 5] = ["SessionStart", "BeforeAgent", STOP, "Notification", "SessionEnd"];
 
-/// How much of a record is looked at, from its end, in bytes.
-const RECORD_BYTES_MAX: u64 = 1024 * 1024;
-
 /// What stands for the answer of a turn that had none.
 const NO_ANSWER: &str = "[no response text]";
 
 /// What an event means.
-fn news(event: &str, payload: &Value, recorded: Option<&str>) -> Option<HookNews> {
+fn news(event: &str, payload: &Value, recorded: &Recorded) -> Option<HookNews> {
     match event {
         "SessionStart" => Some(HookNews::Began),
         "BeforeAgent" => text(payload, "prompt").map(|text| HookNews::Prompt { text }),
         STOP => {
             let text = text(payload, "prompt_response")
                 .filter(|text| text.trim() != NO_ANSWER)
-                .map(|text| ungarbled(text, recorded));
-            Some(HookNews::Stopped { text, inputs: None, interrupted: false })
+                .map(|text| ungarbled(text, recorded.words.as_deref()));
+            Some(match (text, &recorded.trouble) {
+                // The report of an error looks like that of a turn in which nothing was said.
+                (None, Some(message)) => HookNews::Failed { message: message.clone() },
+                (text, _) => HookNews::Stopped { text, inputs: None, interrupted: false },
+            })
         }
         "Notification" => asks(payload),
         "SessionEnd" => (payload.get("reason").and_then(Value::as_str) != Some("clear"))
@@ -191,17 +199,26 @@ fn ungarbled(answer: String, recorded: Option<&str>) -> String {
     }
 }
 
-/// The last words of the turn that is over, from the program's record.
-fn recorded(payload: &Value) -> Option<String> {
-    let record = text(payload, "transcript_path").filter(|path| Path::new(path).is_absolute())?;
-    let mut file = File::open(record)
-        .ok()
-        .filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
-    let length = file.seek(SeekFrom::End(0)).ok()?;
-    file.seek(SeekFrom::Start(length.saturating_sub(RECORD_BYTES_MAX))).ok()?;
-    let mut end = Vec::new();
-    file.take(RECORD_BYTES_MAX).read_to_end(&mut end).ok()?;
-    last_words(&String::from_utf8_lossy(&end))
+/// Looks up the end of the turn that is over in the program's record.
+fn recorded(payload: &Value) -> Recorded {
+    let named = text(payload, "transcript_path").filter(|path| Path::new(path).is_absolute());
+    let Some(record) = named.and_then(|record| end_of(Path::new(&record))) else {
+        return Recorded::default();
+    };
+    Recorded { words: last_words(&record), trouble: last_trouble(&record) }
+}
+
+/// The error that ended the turn of the newest prompt.
+fn last_trouble(record: &str) -> Option<String> {
+    let lines: Vec<&str> = record.lines().collect();
+    let is_prompt = |line: &&str| {
+        let read = serde_json::from_str::<Value>(line).ok();
+        read.is_some_and(|line| prompt(&line).is_some())
+    };
+    match end(&lines, lines.iter().rposition(is_prompt)?)? {
+        RecordEnd::Failed(message) => Some(message),
+        RecordEnd::Said(_) | RecordEnd::Interrupted => None,
+    }
 }
 
 /// The newest words of the agent after the newest prompt; records are lines of JSON, and the first
@@ -218,6 +235,43 @@ fn last_words(record: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// Returns the prompt that a line of its record holds. What a tool answered has no text.
+fn prompt(line: &Value) -> Option<String> {
+    let text = (word(line, "type") == "user").then(|| words(&line["content"]))?;
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+/// The note of an interrupted turn.
+const CANCELLED: &str = "Request cancelled.";
+
+/// Returns how the turn of the prompt in this line ended, as far as the lines say. Lines about one
+/// message follow each other, and the newest counts.
+fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
+    let mut end = None;
+    for line in behind(lines, at) {
+        let content = words(&line["content"]);
+        match word(&line, "type") {
+            "gemini" if line["toolCalls"].as_array().is_some_and(|calls| !calls.is_empty()) => {
+                end = None;
+            }
+            "gemini" if !content.trim().is_empty() => end = Some(RecordEnd::Said(Some(content))),
+            "error" => end = Some(RecordEnd::Failed(trouble(&content))),
+            "info" if content == CANCELLED => end = Some(RecordEnd::Interrupted),
+            "user" if prompt(&line).is_some() => break,
+            _ => {}
+        }
+    }
+    end
+}
+
+/// Returns the message of an error without the response of the server around it.
+fn trouble(note: &str) -> String {
+    let body = note.trim_start_matches("[API Error: ").trim_end_matches(']');
+    let told = serde_json::from_str::<Value>(body).ok();
+    let message = told.as_ref().and_then(|told| told["error"]["message"].as_str());
+    message.filter(|message| !message.trim().is_empty()).unwrap_or(note).to_owned()
 }
 
 /// The words of a content: a text, or parts that may hold one.

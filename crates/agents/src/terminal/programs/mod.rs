@@ -2,17 +2,22 @@
 //! four tables. A new version of a program changes its file, and the captures that prove it.
 
 mod records;
+mod search;
 mod claude;
 mod codex;
 mod gemini;
 mod other;
 
 use std::io;
+use std::path::PathBuf;
 
-use moothall_engine::sessions::{HookNews, Permit, Reports};
+use moothall_engine::sessions::{HookNews, Permit, RecordEnd, Reports};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::VariantArray;
+
+pub use search::Search;
+pub(crate) use search::VARIABLES;
 
 use super::hooks::{Fitting, LaunchCommand};
 use super::screen::Seen;
@@ -42,7 +47,26 @@ pub(crate) struct Table {
     pub(crate) keys: Keys,
     /// How it reports; nothing where it does not.
     pub(crate) report: Option<Reporting>,
+    /// The way to read its own record; `None` if it keeps none.
+    pub(crate) record: Option<Recording>,
 }
+
+/// The way to read a program's own record of its conversations: files of lines of JSON.
+pub(crate) struct Recording {
+    /// The folder below which the files lie, by the program's variables.
+    pub(crate) folder: fn(&Variables<'_>) -> Option<PathBuf>,
+    /// The folders between that one and a file.
+    pub(crate) depth: usize,
+    /// The program's own id for the conversation of a file, by its name without the ending.
+    pub(crate) native: fn(&str) -> Option<&str>,
+    /// The prompt that a line records.
+    pub(crate) prompt: fn(&Value) -> Option<String>,
+    /// Reads the end of a prompt's turn from all lines and the place of the prompt's.
+    pub(crate) end: fn(&[&str], usize) -> Option<RecordEnd>,
+}
+
+/// Looks up a variable of a program.
+pub(crate) type Variables<'a> = dyn Fn(&str) -> Option<PathBuf> + 'a;
 
 /// How a program is started.
 pub(crate) struct Launching {
@@ -89,20 +113,34 @@ impl Keys {
 pub(crate) struct Reporting {
     /// The field in which it gives its own id for the session or thread.
     pub(crate) native: &'static str,
-    /// What an event and its payload mean, with the words that were looked up; nothing where they
-    /// are of no interest.
-    pub(crate) news: fn(&str, &Value, Option<&str>) -> Option<HookNews>,
+    /// Reads an event, its payload and the record; `None` if they are of no interest.
+    pub(crate) news: fn(&str, &Value, &Recorded) -> Option<HookNews>,
     /// The event that ends a turn.
     pub(crate) ends_with: &'static str,
-    /// The last words of that turn from its own record, where the payload does not have them as
-    /// they are. Looked up while the program waits for its hook.
-    pub(crate) recorded: fn(&Value) -> Option<String>,
+    /// The end of that turn from its own record, if the payload does not have it as it is. Looked
+    /// up while the program waits for its hook.
+    pub(crate) recorded: fn(&Value) -> Recorded,
     /// What it expects on the standard output of its hook, whatever comes of the report.
     pub(crate) acknowledgement: &'static str,
     /// What it reports at all.
     pub(crate) reports: Reports,
     /// The hook that may decide a permission, where it has one.
     pub(crate) decides: Option<Decides>,
+}
+
+/// The end of a reported turn by the program's own record.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Recorded {
+    /// Its last words.
+    pub(crate) words: Option<String>,
+    /// The error that ended it.
+    pub(crate) trouble: Option<String>,
+}
+
+impl Recorded {
+    fn said(words: Option<String>) -> Self {
+        Self { words, trouble: None }
+    }
 }
 
 /// A hook that waits for a decision.

@@ -17,6 +17,7 @@ pub(super) static TABLE: Table = Table {
     screen: Screening { read, has_composer: false },
     keys: Keys::USUAL,
     report: None,
+    record: None,
 };
 
 fn read(rows: &[Row]) -> Seen {

@@ -1,7 +1,7 @@
 //! A program in a terminal: what it shows, what it takes, what it says.
 
 use moothall_engine::sessions::{
-    Dialog, Field, HookNews, HostFault, Key, PaneState, Reports, View,
+    Dialog, Field, HookNews, HostFault, Key, PaneState, Record, RecordEnd, Reports, View,
 };
 use moothall_kernel::permission::{OptionKind, PermissionOption};
 
@@ -31,6 +31,8 @@ pub(super) struct Program {
     history: String,
     /// All prompts it took, for reports that hold all of them.
     inputs: Vec<String>,
+    /// Its own record: prompts, and how their turns ended.
+    record: Vec<(String, Option<RecordEnd>)>,
     /// It draws nothing that can be read until then.
     blank_until: i64,
     questions: u64,
@@ -48,6 +50,7 @@ impl Program {
             dialog: None,
             history: String::new(),
             inputs: Vec::new(),
+            record: Vec::new(),
             blank_until: 0,
             questions: 0,
             is_dead: false,
@@ -73,6 +76,18 @@ impl Program {
 
     pub(super) fn tail(&self) -> String {
         format!("{}\n› {}", self.history, self.composer)
+    }
+
+    /// Returns what its own record says of the prompt with a tag.
+    pub(super) fn recorded(&self, tag: &str) -> Option<Record> {
+        let (_, end) = self.record.iter().rfind(|(prompt, _)| prompt.contains(tag))?;
+        Some(Record { native: None, end: end.clone() })
+    }
+
+    fn record_end(&mut self, end: RecordEnd) {
+        if let Some((_, open)) = self.record.last_mut() {
+            *open = Some(end);
+        }
     }
 
     /// Puts text into its composer, if nothing is in the way.
@@ -103,6 +118,7 @@ impl Program {
     fn interrupted(&mut self, now: i64) {
         if let Some(work) = self.work.take_if(|work| work.reported_at <= now) {
             self.dialog = None;
+            self.record_end(RecordEnd::Interrupted);
             self.history.push_str(&format!("› {}\n■ interrupted\n", work.prompt));
         }
     }
@@ -116,6 +132,7 @@ impl Program {
         let reported_at = now + slowness(rng);
         if !puts_back {
             self.inputs.push(prompt.clone());
+            self.record.push((prompt.clone(), None));
             self.history.push_str(&format!("› {prompt}\n"));
             if self.reports.prompts {
                 if rng.chance(5) {
@@ -247,7 +264,9 @@ impl Program {
         }
         let text = format!("answer to {}", work.prompt.lines().next().unwrap_or_default());
         self.history.push_str(&format!("{text}\n"));
-        if self.reports.turns {
+        self.record_end(RecordEnd::Said(Some(text.clone())));
+        // A report that is longer than its way takes is lost.
+        if self.reports.turns && !rng.chance(5) {
             let inputs = (!self.reports.prompts).then(|| self.inputs.clone());
             spool.write(
                 now,

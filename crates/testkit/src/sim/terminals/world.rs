@@ -417,6 +417,7 @@ impl World {
             | Output::Choose { .. }
             | Output::Keep { .. }
             | Output::Recall { .. }
+            | Output::LookUp { .. }
             | Output::Reply { .. }
             | Output::Missing { .. }
             | Output::AskInNoTurn { .. }
@@ -459,7 +460,8 @@ impl World {
             | Output::Press { .. }
             | Output::Choose { .. }
             | Output::Keep { .. }
-            | Output::Recall { .. } => {
+            | Output::Recall { .. }
+            | Output::LookUp { .. } => {
                 server.outstanding = Some(Outstanding::Wanted(Box::new(output)))
             }
             // What cannot be kept is the same as a crash before it.

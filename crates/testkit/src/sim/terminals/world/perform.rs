@@ -72,6 +72,7 @@ impl World {
             Output::Recall { key, permission } => {
                 Input::Recalled(self.recall(key.turn.0, &permission))
             }
+            Output::LookUp { query } => Input::LookedUp(self.program.recorded(&query.tag)),
             Output::Report { .. }
             | Output::Reply { .. }
             | Output::AskInNoTurn { .. }

@@ -1,0 +1,310 @@
+//! Finds a prompt in a program's own records, and how its turn ended.
+//!
+//! It runs as the user of the program, so it reads nothing that the program could not read. Folders
+//! below that of the records, and files, are never followed through links. A record is found by the
+//! program's own id for its conversation, or else by the line that stands in this prompt alone.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirEntry};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use moothall_engine::sessions::{Record, RecordEnd, RecordQuery};
+use moothall_kernel::text::for_terminal;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::records::last_bytes;
+use super::{Recording, Vendor};
+
+/// Bytes that are read of a record, from its end: long prompts, long answers, and what tools gave.
+const BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// Entries of folders that are looked at.
+const ENTRIES_MAX: usize = 20_000;
+/// Records that are read, the newest.
+const RECORDS_MAX: usize = 12;
+/// The ending of a record's name.
+const ENDING: &str = "jsonl";
+
+/// A search for one prompt, as it is sent to the user of the program.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Search {
+    /// The vendor of the program that keeps the records.
+    pub vendor: Vendor,
+    /// The prompt.
+    pub query: RecordQuery,
+    /// The program's variables that name the place of its records.
+    pub variables: BTreeMap<String, String>,
+}
+
+/// The variables that name the place of a program's records.
+pub(crate) const VARIABLES: [&str; 4] =
+    ["HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"];
+
+/// A record that may hold the prompt.
+struct Candidate {
+    file: PathBuf,
+    native: Option<String>,
+    changed: SystemTime,
+}
+
+impl Search {
+    /// Looks the prompt up. Reading files blocks.
+    pub fn run(&self) -> Option<Record> {
+        let recording = self.vendor.table().record.as_ref()?;
+        let set = |name: &str| self.variables.get(name).filter(|value| !value.is_empty());
+        let folder = (recording.folder)(&|name| set(name).map(PathBuf::from))
+            .filter(|folder| folder.is_absolute())?;
+        let mut found = Vec::new();
+        // The folder of the records may be a link of its user's, and nothing below it.
+        collect(&fs::canonicalize(folder).ok()?, recording, recording.depth, &mut 0, &mut found);
+        let is_known = |one: &Candidate| one.native.is_some() && one.native == self.query.native;
+        found.sort_by_key(|one| (!is_known(one), std::cmp::Reverse(one.changed)));
+        found.into_iter().take(RECORDS_MAX).find_map(|one| self.read(recording, one))
+    }
+
+    fn read(&self, recording: &Recording, candidate: Candidate) -> Option<Record> {
+        let text = last_bytes(&candidate.file, BYTES_MAX)?;
+        let end = end_in(&text, recording, &self.query.tag)?;
+        Some(Record { native: candidate.native, end: end.map(plain) })
+    }
+}
+
+/// Collects the records below a folder, the newest folders by name first.
+fn collect(
+    folder: &Path,
+    recording: &Recording,
+    depth: usize,
+    looked: &mut usize,
+    found: &mut Vec<Candidate>,
+) {
+    let mut entries: Vec<DirEntry> = fs::read_dir(folder).into_iter().flatten().flatten().collect();
+    entries.sort_unstable_by_key(|entry| std::cmp::Reverse(entry.file_name()));
+    for entry in entries {
+        *looked += 1;
+        if *looked > ENTRIES_MAX {
+            return;
+        }
+        match entry.file_type() {
+            Ok(kind) if depth > 0 && kind.is_dir() => {
+                collect(&entry.path(), recording, depth - 1, looked, found);
+            }
+            Ok(kind) if depth == 0 && kind.is_file() => {
+                found.extend(candidate(&entry, recording));
+            }
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+fn candidate(entry: &DirEntry, recording: &Recording) -> Option<Candidate> {
+    let file = entry.path();
+    let stem = file.file_stem().filter(|_| file.extension().is_some_and(|end| end == ENDING))?;
+    let native = (recording.native)(stem.to_str()?).map(str::to_owned);
+    let changed = entry.metadata().and_then(|about| about.modified()).ok()?;
+    Some(Candidate { file, native, changed })
+}
+
+/// Returns how the turn of the newest prompt with this line ended, if that prompt stands in a
+/// record.
+fn end_in(text: &str, recording: &Recording, tag: &str) -> Option<Option<RecordEnd>> {
+    let lines: Vec<&str> = text.lines().collect();
+    let read = |line: &&str| serde_json::from_str::<Value>(line).ok();
+    let is_its = |line: &&str| {
+        line.contains(tag)
+            && read(line)
+                .and_then(|line| (recording.prompt)(&line))
+                .is_some_and(|prompt| prompt.split(['\n', '\r']).any(|line| line.trim() == tag))
+    };
+    let at = lines.iter().rposition(is_its)?;
+    Some((recording.end)(&lines, at))
+}
+
+/// The same, with nothing in what was said that commands a terminal.
+fn plain(end: RecordEnd) -> RecordEnd {
+    match end {
+        RecordEnd::Said(words) => {
+            let words = words.as_deref().map(for_terminal);
+            RecordEnd::Said(words.filter(|words| !words.trim().is_empty()))
+        }
+        RecordEnd::Failed(message) => RecordEnd::Failed(for_terminal(&message)),
+        RecordEnd::Interrupted => RecordEnd::Interrupted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    use serde_json::json;
+
+    const TAG: &str = "[moothall:0a1b2c3d]";
+    const SESSION: &str = "7df0e220-879a-411d-9711-e7694ee89550";
+    const CODEX: &str = "sessions/2026/11/22";
+
+    fn look(vendor: Vendor, home: &Path, native: Option<&str>) -> Option<Record> {
+        let home = home.to_string_lossy().into_owned();
+        let variables = VARIABLES.map(|name| (name.to_owned(), home.clone())).into();
+        let query = RecordQuery { native: native.map(str::to_owned), tag: TAG.into() };
+        Search { vendor, query, variables }.run()
+    }
+
+    fn keep(home: &Path, file: &str, lines: &[Value]) {
+        let file = home.join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        fs::write(file, text).unwrap();
+    }
+
+    fn codex(event: Value) -> Vec<Value> {
+        let text = format!("hello\n\n{TAG}");
+        let content = json!([{"type": "input_text", "text": text}]);
+        let prompt = json!({"type": "message", "role": "user", "content": content});
+        vec![
+            json!({"type": "response_item", "payload": prompt}),
+            json!({"type": "event_msg", "payload": event}),
+        ]
+    }
+
+    fn rollout(number: u8) -> String {
+        format!("{CODEX}/rollout-2026-11-22T00-06-3{number}-{SESSION}.jsonl")
+    }
+
+    fn ended(record: Option<Record>) -> Option<RecordEnd> {
+        record.expect("a record").end
+    }
+
+    fn said(words: &str) -> Option<RecordEnd> {
+        Some(RecordEnd::Said(Some(words.into())))
+    }
+
+    fn failed(words: &str) -> Option<RecordEnd> {
+        Some(RecordEnd::Failed(words.into()))
+    }
+
+    #[test]
+    fn codex_ends_as_its_record_says() {
+        let complete = |more: Value, error: Value| json!({"type": "task_complete", "turn_id": "1", "last_agent_message": more, "error": error});
+        for (event, end) in [
+            (complete(json!("done"), Value::Null), said("done")),
+            (complete(Value::Null, Value::Null), Some(RecordEnd::Said(None))),
+            (complete(Value::Null, json!({"message": "usage limit"})), failed("usage limit")),
+            (
+                json!({"type": "turn_aborted", "reason": "interrupted"}),
+                Some(RecordEnd::Interrupted),
+            ),
+            (
+                json!({"type": "turn_aborted", "reason": "budget_limited"}),
+                failed("It stopped its turn: budget_limited."),
+            ),
+            (json!({"type": "token_count"}), None),
+        ] {
+            let home = tempfile::tempdir().unwrap();
+            keep(home.path(), &rollout(0), &codex(event.clone()));
+            let record = look(Vendor::Codex, home.path(), None);
+            assert_eq!(record.as_ref().unwrap().native.as_deref(), Some(SESSION));
+            assert_eq!(ended(record), end, "{event}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_is_found_by_its_line_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let mut quoted = codex(json!({"type": "task_complete", "last_agent_message": "not this"}));
+        let text = format!("what is {TAG} for?");
+        quoted[0]["payload"]["content"][0]["text"] = json!(text);
+        keep(home.path(), &rollout(1), &quoted);
+        assert_eq!(look(Vendor::Codex, home.path(), None), None, "a word in a line");
+        let its = codex(json!({"type": "task_complete", "last_agent_message": "this"}));
+        keep(home.path(), &rollout(0), &its);
+        assert_eq!(ended(look(Vendor::Codex, home.path(), Some("another"))), said("this"));
+        assert_eq!(look(Vendor::Other, home.path(), None), None);
+    }
+
+    #[test]
+    fn no_link_below_the_folder_of_the_records_is_followed() {
+        let (home, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let lines = codex(json!({"type": "task_complete", "last_agent_message": "done"}));
+        keep(elsewhere.path(), &rollout(0), &lines);
+        fs::create_dir_all(home.path().join(CODEX)).unwrap();
+        let (there, here) = (elsewhere.path().join(rollout(0)), home.path().join(rollout(0)));
+        symlink(&there, &here).unwrap();
+        assert_eq!(look(Vendor::Codex, home.path(), Some(SESSION)), None, "a file");
+        fs::remove_dir_all(home.path().join(CODEX)).unwrap();
+        symlink(elsewhere.path().join(CODEX), home.path().join(CODEX)).unwrap();
+        assert_eq!(look(Vendor::Codex, home.path(), Some(SESSION)), None, "a folder");
+        fs::remove_dir_all(home.path().join("sessions")).unwrap();
+        symlink(elsewhere.path().join("sessions"), home.path().join("sessions")).unwrap();
+        assert!(look(Vendor::Codex, home.path(), None).is_some(), "its user's own link");
+    }
+
+    #[test]
+    fn claude_ends_as_its_record_says_in_whatever_order() {
+        let line = |kind: &str, id: &str, before: &str, message: Value| json!({"type": kind, "uuid": id, "parentUuid": before, "message": message});
+        let prompt = |id: &str, before: &str, text: &str| {
+            line("user", id, before, json!({"role": "user", "content": text}))
+        };
+        let answer = |stop: Value| {
+            line(
+                "assistant",
+                "c",
+                "b",
+                json!({"id": "m", "stop_reason": stop, "content": [{"type": "text", "text": "done"}]}),
+            )
+        };
+        let asked = || prompt("a", "0", &format!("hello\n\n{TAG}"));
+        let note = || json!({"type": "attachment", "uuid": "b", "parentUuid": "a"});
+        let over =
+            json!({"type": "system", "subtype": "turn_duration", "uuid": "d", "parentUuid": "c"});
+        let mut error = answer(json!("stop_sequence"));
+        error["isApiErrorMessage"] = json!(true);
+        let stop = prompt("c", "b", "[Request interrupted by user]");
+        let next = || prompt("e", "d", "the next prompt");
+        for (lines, end) in [
+            (vec![asked(), note(), answer(json!("end_turn")), over.clone(), next()], said("done")),
+            // As it is written while its session gets a name.
+            (vec![answer(json!("end_turn")), over, asked(), note()], said("done")),
+            (vec![asked(), note(), answer(json!("tool_use"))], None),
+            (vec![asked(), note(), error], failed("done")),
+            (vec![asked(), note(), stop], Some(RecordEnd::Interrupted)),
+            (vec![asked(), note()], None),
+        ] {
+            let home = tempfile::tempdir().unwrap();
+            keep(home.path(), &format!("projects/-work/{SESSION}.jsonl"), &lines);
+            assert_eq!(ended(look(Vendor::Claude, home.path(), Some(SESSION))), end, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn gemini_ends_as_its_record_says() {
+        let line =
+            |kind: &str, content: Value| json!({"id": "1", "type": kind, "content": content});
+        let asked = || line("user", json!([{"text": format!("hello\n\n{TAG}")}]));
+        let set = || json!({"$set": {"lastUpdated": "2026-11-25T14:26:22.475Z"}});
+        let refused = "[API Error: {\"error\":{\"code\":400,\"message\":\"API key not valid\"}}]";
+        let mut call = line("gemini", json!("let me look"));
+        call["toolCalls"] = json!([{"name": "read_file"}]);
+        for (lines, end) in [
+            (vec![asked(), set(), line("gemini", json!("done")), set()], said("done")),
+            (
+                vec![asked(), line("gemini", json!("done")), line("user", json!("next"))],
+                said("done"),
+            ),
+            (vec![asked(), set(), line("error", json!(refused))], failed("API key not valid")),
+            (
+                vec![asked(), line("error", json!("[API Error: no quota]"))],
+                failed("[API Error: no quota]"),
+            ),
+            (
+                vec![asked(), line("info", json!("Request cancelled."))],
+                Some(RecordEnd::Interrupted),
+            ),
+            (vec![asked(), call], None),
+        ] {
+            let home = tempfile::tempdir().unwrap();
+            keep(home.path(), ".gemini/tmp/here/chats/session-2026-11-25T14-26-8dcf.jsonl", &lines);
+            assert_eq!(ended(look(Vendor::Gemini, home.path(), None)), end, "{lines:?}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The place of a program's own record, and the user that reads it.
+
+use std::collections::BTreeMap;
+
+use moothall_engine::sessions::{Pane, Record, RecordQuery};
+
+use super::programs::VARIABLES;
+use super::{Program, Search, TmuxHost};
+use crate::command::Environment;
+
+impl TmuxHost {
+    pub(super) async fn look_up(
+        &self,
+        pane: &Pane,
+        client: &str,
+        query: &RecordQuery,
+    ) -> Option<Record> {
+        let programs = self.known();
+        let program = programs.get(client)?;
+        // Another tmux server's panes are its user's, and that is the server's own.
+        let account = program.account().ok()?.filter(|_| pane.socket.is_empty());
+        let search =
+            Search { vendor: program.vendor, query: query.clone(), variables: of(pane, program) };
+        self.injector.recorded(account.as_ref(), search).await
+    }
+}
+
+/// Returns the variables of a program that name the place of its records: as it was started with
+/// them, or as it would be started now if the system does not show that.
+fn of(pane: &Pane, program: &Program) -> BTreeMap<String, String> {
+    let wanted = |name: &str| VARIABLES.contains(&name);
+    let started = std::fs::read(format!("/proc/{}/environ", pane.pid)).unwrap_or_default();
+    let started: BTreeMap<String, String> = started
+        .split(|byte| *byte == 0)
+        .filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='))
+        .filter(|(name, _)| wanted(name))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    if !started.is_empty() {
+        return started;
+    }
+    Environment::of(&program.env)
+        .pairs()
+        .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
+        .filter(|(name, _)| wanted(name))
+        .collect()
+}

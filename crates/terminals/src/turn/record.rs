@@ -1,0 +1,109 @@
+//! The end of a turn that no report told, by the program's own record: a report is proof, and its
+//! absence is none.
+//!
+//! A report may be too long for its way, or its hook may fail, and some programs report no error.
+//! So before an idle screen counts as the end of a turn, the record is asked for the prompt with
+//! the turn's tag. What stands there is taken like a report.
+
+use moothall_engine::sessions::{Record, RecordEnd, RecordQuery, View};
+use moothall_kernel::event::Fault;
+use moothall_kernel::time::Millis;
+
+use super::io::{Around, Keep, Output};
+use super::machine::{Machine, Wait};
+use super::stage::{Patience, Stage, Typed};
+
+/// An idle screen without a report sends to the record after this time: reports are written before
+/// the screen is drawn.
+pub(super) const GRACE: Millis = Millis::from_secs(3);
+
+impl Machine {
+    /// Asks the record for the turn that is owed; false if no prompt of one was sent off.
+    pub(super) fn look_up(&mut self, view: &View, patience: Patience) -> bool {
+        let Some(tag) = self.owed_tag() else { return false };
+        let query = RecordQuery { native: self.session.native.clone(), tag };
+        let view = Box::new(view.clone());
+        self.ask(Output::LookUp { query }, Wait::LookUp { view, patience });
+        true
+    }
+
+    fn owed_tag(&self) -> Option<String> {
+        let sent = self.current.as_ref().filter(|current| current.stage >= Stage::Sent);
+        let late = || self.late.as_ref().map(|late| late.tag.clone());
+        sent.map(|current| current.tag.clone()).or_else(late)
+    }
+
+    /// The record was read.
+    pub(super) fn looked_up(&mut self, around: &Around<'_>, record: Option<Record>) {
+        let (view, patience) = match self.answered() {
+            Wait::LookUp { view, patience } => (view, patience),
+            other => return self.put_back(other),
+        };
+        // A report is nearer to its turn than a record, so it gets its time.
+        let may_come = around.reports.turns && patience == Patience::Soon;
+        match record {
+            Some(Record { native, end: Some(end) }) if !may_come => {
+                self.told_by_record(native, end);
+            }
+            Some(_) if may_come || self.is_unaccepted() => {
+                if self.is_unaccepted() {
+                    self.accept();
+                }
+                self.grace = Some(around.after(GRACE));
+                self.advance_on(&view);
+            }
+            Some(_) | None => self.without_record(around, &view, patience),
+        }
+    }
+
+    fn is_unaccepted(&self) -> bool {
+        let sent = |stage: Stage| stage >= Stage::Sent && stage < Stage::Accepted;
+        self.current.as_ref().is_some_and(|current| sent(current.stage))
+    }
+
+    /// The record says nothing of the turn's end, so the screen has to.
+    fn without_record(&mut self, around: &Around<'_>, view: &View, patience: Patience) {
+        let is_accepted =
+            self.current.as_ref().is_some_and(|current| current.stage == Stage::Accepted);
+        match patience {
+            _ if !around.reports.turns && is_accepted => self.harvest(),
+            Patience::Soon => {
+                self.wait_out(around);
+                self.advance_on(view);
+            }
+            Patience::Over => self.nothing_came(around, view),
+        }
+    }
+
+    /// Takes the end of a turn as a report of the program would be taken.
+    fn told_by_record(&mut self, native: Option<String>, end: RecordEnd) {
+        let Some(tag) = self.owed_tag() else { return };
+        let (id, mut draft) = (format!("record:{tag}"), self.draft(None));
+        if let Some(native) = native.filter(|native| self.session.native.as_ref() != Some(native)) {
+            draft.keep(&id, Keep::Native(native.clone()));
+            draft.native = Some(native);
+        }
+        // A report that did not come would have said how many prompts there were.
+        draft.inputs_seen = None;
+        draft.accepted = self.current.as_ref().is_some_and(|current| current.tag == tag);
+        draft.accepted_late = !draft.accepted;
+        draft.typed = Typed::Nothing;
+        let ended = match end {
+            RecordEnd::Said(text) => Ok(text),
+            RecordEnd::Failed(message) => {
+                let fault = Fault::new("program_failed", message);
+                Err(Fault { prompt_delivered: true, ..fault })
+            }
+            RecordEnd::Interrupted => Err(interrupted()),
+        };
+        self.stopped(&mut draft, &id, ended);
+        self.settled = Some(tag);
+        self.keep(draft);
+    }
+}
+
+/// Returns the fault of a turn that a person interrupted.
+pub(super) fn interrupted() -> Fault {
+    let fault = Fault::new("interrupted", "It was interrupted at its terminal.");
+    Fault { prompt_delivered: true, ..fault }
+}

@@ -1,0 +1,119 @@
+//! Turns whose end no report told, and what the program's own record says of them.
+
+use moothall_engine::sessions::{Record, RecordEnd};
+
+use super::*;
+
+/// A program that reports its prompts only with the end of their turn.
+const CODEX: Reports = Reports { turns: true, prompts: false, questions: false };
+
+fn record(end: Option<RecordEnd>) -> Input {
+    Input::LookedUp(Some(Record { native: None, end }))
+}
+
+fn said(words: &str) -> Option<RecordEnd> {
+    Some(RecordEnd::Said(Some(words.into())))
+}
+
+impl Bench {
+    /// The same with a screen that is idle until nothing more is waited for.
+    fn sent_to(reports: Reports, turn: u64) -> Self {
+        let mut bench = Self::sent(turn);
+        bench.reports = reports;
+        bench
+    }
+
+    /// Waits until this second before an idle screen.
+    #[track_caller]
+    fn is_idle_at(&mut self, seconds: u64, wanted: &[&str]) {
+        self.time = seconds;
+        self.says(Input::Tick, &["see"]);
+        self.says(idle(), wanted);
+    }
+}
+
+#[test]
+fn an_answer_whose_report_was_lost_is_in_the_record() {
+    let mut bench = Bench::sent_to(CODEX, 1);
+    bench.is_idle_at(3, &["look up"]);
+    bench.says(record(said("done")), &["1 Accepted Written"]);
+    bench.is_idle_at(6, &["look up"]);
+    bench.says(record(said("done")), &["1 says done, listeners"]);
+    bench.says(Input::Kept(Ok(())), &["1 Done Written"]);
+    // The report comes after all, and says the same once more.
+    let inputs = Some(vec![tagged("job 1", &tag_of(&key(1)))]);
+    let late = HookNews::Stopped { text: Some("done".into()), inputs, interrupted: true };
+    bench.reports(late, &["heard true"]);
+    bench.reports(stopped("of a person"), &["home of a person, listeners"]);
+}
+
+#[test]
+fn a_report_is_nearer_than_the_record() {
+    let mut bench = Bench::sent_to(CODEX, 1);
+    bench.is_idle_at(3, &["look up"]);
+    bench.says(record(said("in the record")), &["1 Accepted Written"]);
+    bench.reports(stopped("reported"), &["1 says reported, listeners"]);
+    bench.says(Input::Kept(Ok(())), &["1 Done Written", "heard true"]);
+}
+
+#[test]
+fn an_error_that_no_report_tells_is_in_the_record() {
+    let mut bench = Bench::sent_to(CODEX, 1);
+    bench.is_idle_at(3, &["look up"]);
+    bench.says(Input::LookedUp(None), &[]);
+    bench.is_idle_at(18, &["look up"]);
+    let limit = || Some(RecordEnd::Failed("You've hit your usage limit.".into()));
+    bench.says(record(limit()), &["1 fails program_failed, listeners"]);
+    bench.says(Input::Kept(Ok(())), &["1 Done Written"]);
+}
+
+#[test]
+fn a_prompt_that_only_the_record_saw_gets_its_time() {
+    let mut bench = Bench::sent_to(Reports::ALL, 1);
+    bench.is_idle_at(3, &[]);
+    bench.is_idle_at(18, &["look up"]);
+    bench.says(record(None), &["1 Accepted Written"]);
+    bench.is_idle_at(21, &["look up"]);
+    bench.says(record(None), &["1 Failed Written", "1 fails interrupted"]);
+}
+
+#[test]
+fn an_interrupted_turn_ends_as_the_record_says() {
+    let mut bench = Bench::sent_to(Reports::ALL, 1);
+    bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(idle(), &[]);
+    bench.is_idle_at(3, &["look up"]);
+    bench.says(record(Some(RecordEnd::Interrupted)), &["1 fails interrupted, listeners"]);
+}
+
+#[test]
+fn a_program_without_reports_is_read_in_its_record_before_its_screen() {
+    let mut bench = Bench::sent_to(Reports::default(), 1);
+    bench.is_idle_at(3, &["look up"]);
+    bench.says(record(said("● done")), &["1 says ● done, listeners"]);
+    let mut bench = Bench::sent_to(Reports::default(), 1);
+    bench.is_idle_at(3, &["look up"]);
+    bench.says(record(None), &["1 Accepted Written"]);
+    bench.is_idle_at(6, &["look up"]);
+    bench.says(record(None), &["see all"]);
+}
+
+#[test]
+fn words_that_came_too_late_are_in_the_record_too() {
+    let mut bench = Bench::sent_to(CODEX, 1);
+    bench.says(taken_away(1, false), &["1 Failed Written", "see"]);
+    bench.says(idle(), &[]);
+    bench.is_idle_at(3, &["look up"]);
+    bench.says(record(said("done")), &["1 says late done, listeners"]);
+}
+
+#[test]
+fn a_new_conversation_of_the_program_is_its_own_if_the_record_has_the_prompt() {
+    let mut bench = Bench::sent_to(Reports::default(), 1);
+    bench.is_idle_at(3, &["look up"]);
+    let other = Record { native: Some("other".into()), end: said("done") };
+    bench.says(Input::LookedUp(Some(other)), &["native other, 1 says done, listeners"]);
+    bench.says(Input::Kept(Ok(())), &["1 Done Written"]);
+    assert_eq!(bench.machine.session().native.as_deref(), Some("other"));
+}
