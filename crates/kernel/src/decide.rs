@@ -132,13 +132,13 @@ impl Conversation {
             .awaited()
             .map(|(_, until)| until)
             .filter(|_| !planted::has(Bug::PatienceForgotten));
-        let cooling = if self.paused { None } else { self.cooling_until() };
+        let next = if self.paused { None } else { self.asks_next_at() };
         let beat = if self.paused || self.guards.held.is_some() { None } else { self.next_beat() };
         turns
             .chain(permissions)
             .chain(starts)
             .chain(patience)
-            .chain(cooling)
+            .chain(next)
             .chain(beat)
             .chain(self.refused.told_at())
             .min()

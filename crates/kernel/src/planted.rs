@@ -61,6 +61,8 @@ pub enum Bug {
     OlderCauseAskedAgain,
     /// Nobody looks whether a round has waited long enough.
     PatienceForgotten,
+    /// A round waits for its turn although another message has waited as long as it may.
+    RoundWaitsOn,
     /// An answer that comes late counts for the message that is dealt with now.
     LateAnswerChargedToNewest,
     /// A turn that got another cause, and may still begin without it, has no reply to its earlier

@@ -35,7 +35,7 @@ fn watchers(bug: Bug) -> &'static [&'static str] {
         | Bug::OlderCauseAskedAgain
         | Bug::ReactsTwice
         | Bug::OwnWordsPassGuards => &["limits"],
-        Bug::PatienceForgotten => &["deadlines"],
+        Bug::PatienceForgotten | Bug::RoundWaitsOn => &["deadlines"],
         Bug::ReaderGetsTurns => &["silence"],
         Bug::TypedBeforeKept => &["kept"],
         Bug::TypedAgain => &["kept", "typed"],

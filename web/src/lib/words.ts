@@ -46,6 +46,7 @@ export const WHY_NOT: Record<string, string> = {
   over_budget: 'budget used up',
   reads_only: 'reads only',
   queue_full: 'too many messages wait',
+  round_over: 'the next message came first',
 };
 
 export const OUTCOME: Record<string, string> = {

@@ -10,6 +10,9 @@ use crate::model::state::{Conversation, Earlier, Floor, Reply, Round, Turn};
 use crate::model::time::Timestamp;
 use crate::planted::{self, Bug};
 
+/// Agents that a round asks side by side at its end.
+const SIDE_BY_SIDE_MAX: usize = 3;
+
 impl Floor {
     /// The message that something is about: that message itself, or one with a reply to it.
     pub(crate) fn message_of(&self, cause: &Cause) -> Option<Seq> {
@@ -102,7 +105,14 @@ impl Floor {
         };
         let Earlier { round, spent, cap } = self.earlier.remove(at);
         (self.message, self.spent, self.cap) = (Some(message), spent, cap);
-        self.round = Some(Round { forced: [].into(), polled: [].into(), reacting: false, ..round });
+        self.round = Some(Round {
+            forced: [].into(),
+            polled: [].into(),
+            reacting: false,
+            began_at: None,
+            awaited_at: None,
+            ..round
+        });
     }
 
     /// Forgets the messages for which nothing is open any more.
@@ -168,7 +178,29 @@ impl Conversation {
     /// The turn that the round waits for, and until when.
     pub(crate) fn awaited(&self) -> Option<(TurnNo, Timestamp)> {
         let turn = self.turn(self.floor.round.as_ref()?.current?)?;
-        turn.patience.map(|until| (turn.no, until))
+        let until = turn.patience.into_iter().chain(self.round_ends_at()).min();
+        until.map(|until| (turn.no, until))
+    }
+
+    /// The end of the round's own patience, while another message waits. A round of `/ask` keeps
+    /// its order and has none.
+    pub(crate) fn round_ends_at(&self) -> Option<Timestamp> {
+        let waits_on = |round: &&Round| round.asked || planted::has(Bug::RoundWaitsOn);
+        let round = self.floor.round.as_ref().filter(|round| !waits_on(round))?;
+        self.queued().next()?;
+        round.waited_from().map(|from| from + self.policy.patience)
+    }
+
+    /// The time until which a round whose patience is used up asks no more agents side by side.
+    pub(crate) fn crowded_until(&self) -> Option<Timestamp> {
+        let (round, end) = (self.floor.round.as_ref()?, self.round_ends_at()?);
+        let beside = |turn: &&Turn| {
+            turn.message == Some(round.cause.seq) && turn.granted_at >= end && self.is_front(turn)
+        };
+        let mut until: Vec<_> =
+            self.open_turns().filter(beside).filter_map(|turn| turn.patience).collect();
+        until.sort_by_key(|until| std::cmp::Reverse(*until));
+        until.get(SIDE_BY_SIDE_MAX - 1).copied()
     }
 
     /// The message that an answer comes late for: its round is over, or at a place where nobody is
@@ -203,8 +235,13 @@ impl Decider<'_> {
         }
     }
 
-    /// The floor does not wait for somebody who is still busy with something else.
-    pub(crate) fn release_busy(&mut self) {
+    /// True if another message waited for the round as long as it may.
+    pub(crate) fn is_round_over(&self) -> bool {
+        self.state.round_ends_at().is_some_and(|at| at <= self.now)
+    }
+
+    /// The floor does not wait for the turn that it has just granted.
+    pub(crate) fn release_asked(&mut self) {
         if let Some(turn) = self.state.floor.round.as_ref().and_then(|round| round.current) {
             self.emit(Event::TurnReleased { turn });
         }

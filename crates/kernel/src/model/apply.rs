@@ -85,7 +85,10 @@ impl Conversation {
                     reacted: Vec::new(),
                     spared: Vec::new(),
                     current: None,
+                    began_at: None,
+                    awaited_at: None,
                 });
+                self.floor.passed_over.retain(|id| !forced.contains(id) && !polled.contains(id));
             }
             Event::ReactionOpened { forced, polled } => {
                 if let Some(round) = &mut self.floor.round {
@@ -216,6 +219,7 @@ impl Conversation {
         match change {
             Change::Invited { .. } => self.apply_invited(by, change, ts),
             Change::Uninvited { participant, .. } => {
+                self.floor.passed_over.retain(|id| id != participant);
                 if let Some(at) = self.participants.iter().position(|p| p.id == *participant) {
                     let gone = self.participants.remove(at);
                     self.tombstones.insert(gone.id.clone(), Tombstone::of(&gone, ts));
@@ -357,7 +361,11 @@ impl Conversation {
         if posted.kind == Kind::Human {
             self.apply_person_spoke(posted, recorded.ts);
             if posted.queued {
+                let is_first = self.queued().next().is_none();
                 self.floor.queue.push_back(Spoken::of(posted, cause));
+                if let Some(round) = self.floor.round.as_mut().filter(|_| is_first) {
+                    round.awaited_at = Some(recorded.ts);
+                }
             }
             return;
         }
@@ -434,8 +442,12 @@ impl Conversation {
             if used_up {
                 round.left_out.push(participant.clone());
             }
-            if is_spared && !round.reacting {
+            let is_passed_over = why_not == WhyNot::RoundOver && !round.reacting;
+            if (is_spared && !round.reacting) || is_passed_over {
                 round.spared.push(participant.clone());
+            }
+            if is_passed_over && !self.floor.passed_over.contains(participant) {
+                self.floor.passed_over.push(participant.clone());
             }
         }
         // The words count as shown, or a link would ask for the same unaffordable turn without end.
@@ -562,6 +574,7 @@ impl Conversation {
                 waiting.expires = waiting.expires + downtime;
             }
         }
+        self.floor.round.iter_mut().for_each(|round| round.shift(downtime));
         for open in self.floor.requests.values_mut() {
             if let Stage::Asked(waiting) = &mut open.stage {
                 waiting.expires = waiting.expires + downtime;

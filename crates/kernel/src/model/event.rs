@@ -360,6 +360,8 @@ pub enum WhyNot {
     ReadsOnly,
     /// Too many messages waited already.
     QueueFull,
+    /// Another message waited, and the patience of the round was used up.
+    RoundOver,
 }
 
 /// How a turn ended.

@@ -137,6 +137,9 @@ reasons! {
     QueueFull = SpeakerToo, "too many messages wait already",
         "Too many messages waited when it came.",
         "Wait for the others, or stop the conversation, and say it again.";
+    RoundOver = Readers, "was not asked before the next message's time came",
+        "Another message waited, and the patience of the round was used up before the agent's place.",
+        "Name the agent.";
 }
 
 /// The reason for which some words asked no agent, with its details. Words of the message stand in

@@ -170,6 +170,10 @@ pub struct Floor {
     pub(crate) questions: BTreeMap<PermissionId, OpenQuestion>,
     /// Who spoke last in a round, for `round_robin`.
     pub(crate) last_speaker: Option<ParticipantId>,
+    /// Volunteers whose round was over before they were asked: the next round polls them first.
+    /// (Ruling 12.)
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) passed_over: Vec<ParticipantId>,
 }
 
 /// A message that waited in the queue.

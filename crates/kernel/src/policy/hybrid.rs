@@ -49,7 +49,7 @@ fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
             .collect();
         return Nomination { forced, polled: Vec::new(), others, cap, targeted };
     }
-    Nomination { forced, polled: rest, others: Vec::new(), cap, targeted }
+    Nomination { forced, polled: state.polled_first(rest), others: Vec::new(), cap, targeted }
 }
 
 /// Each agent with another agent's visible reply since its own last turn; those whom replies name

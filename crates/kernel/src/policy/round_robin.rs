@@ -37,5 +37,6 @@ fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
     if let Some(at) = polled.iter().position(|id| Some(id) == last) {
         polled.rotate_left(at + 1);
     }
+    let polled = state.polled_first(polled);
     Nomination { polled, cap: state.policy.max_agent_turns_per_message, ..Nomination::default() }
 }

@@ -73,6 +73,23 @@ impl Conversation {
         }
     }
 
+    /// The time at which the round asks the next agent, if time is all that it waits for.
+    pub(crate) fn asks_next_at(&self) -> Option<Timestamp> {
+        let round = self.floor.round.as_ref().filter(|round| round.current.is_none())?;
+        let cooled = self.cooling_until();
+        if round.forced.is_empty() && self.named_by_replies().is_empty() {
+            return cooled.map(|at| self.round_ends_at().map_or(at, |end| end.min(at)));
+        }
+        cooled.max(self.crowded_until())
+    }
+
+    /// The agents that a round polls, in this order, with those first that the round before passed
+    /// over. (Ruling 12.)
+    pub(crate) fn polled_first(&self, mut polled: Vec<ParticipantId>) -> Vec<ParticipantId> {
+        polled.sort_by_key(|id| !self.floor.passed_over.contains(id));
+        polled
+    }
+
     /// When somebody who spoke may be asked again.
     fn cooled_at(&self, id: &ParticipantId) -> Option<Timestamp> {
         let spoke_at = self.participant(id)?.spoke_at.filter(|_| self.rules().cools)?;
@@ -210,7 +227,8 @@ impl Decider<'_> {
             self.notice("capped", text, Some(id), Some(cause));
             return true;
         }
-        if self.is_cooling(id) {
+        let is_crowded = self.state.crowded_until().is_some_and(|until| self.now < until);
+        if self.is_cooling(id) || is_crowded {
             return false;
         }
         let (why, cause) = self.step_cause(id, cause, Why::Forced);
@@ -237,13 +255,13 @@ impl Decider<'_> {
         true
     }
 
-    /// It is asked, and the round waits for it, unless it is still busy with something else.
-    /// (Ruling 12.)
+    /// It is asked, and the round waits for it, unless it is still busy with something else or
+    /// another message has waited for the round as long as it may. (Ruling 12.)
     fn ask(&mut self, id: &ParticipantId, why: Why, may_pass: bool, cause: &Cause) {
-        let busy = self.state.front_turn(id).is_some();
+        let goes_on = self.state.front_turn(id).is_some() || self.is_round_over();
         self.grant(id, why, TurnKind::Reply, may_pass, cause);
-        if busy {
-            self.release_busy();
+        if goes_on {
+            self.release_asked();
         }
     }
 
@@ -261,6 +279,9 @@ impl Decider<'_> {
         }
         if round.polls >= agents.saturating_mul(2) {
             return Some((WhyNot::Capped, Some("enough agents were asked")));
+        }
+        if self.is_round_over() {
+            return Some((WhyNot::RoundOver, None));
         }
         // Cooldown is against loops: it ends them, and only delays what a person asks for.
         if round.reacting && self.is_cooling(id) {

@@ -25,6 +25,7 @@ impl From<WhyNot> for Reason {
             WhyNot::OverBudget => Self::OverBudget,
             WhyNot::ReadsOnly => Self::ReadsOnly,
             WhyNot::QueueFull => Self::QueueFull,
+            WhyNot::RoundOver => Self::RoundOver,
         }
     }
 }

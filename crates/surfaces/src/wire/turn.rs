@@ -137,7 +137,7 @@ pub enum TurnEvent {
         /// The id of the agent.
         participant: String,
         /// `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`, `over_budget`,
-        /// `reads_only` or `queue_full`.
+        /// `reads_only`, `queue_full` or `round_over`.
         why_not: String,
         /// The event that it would have been asked about.
         cause: CauseRef,

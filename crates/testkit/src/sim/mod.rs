@@ -138,6 +138,7 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::SnapshotForgets
         | Bug::CooldownDrops
         | Bug::PatienceForgotten
+        | Bug::RoundWaitsOn
         | Bug::TypedBeforeKept => 0,
         Bug::RetryLostWhenFull | Bug::AskForcesNobody => 1,
         Bug::ArchiveLeavesTurns | Bug::AnswerPressedBlindly => 2,

@@ -50,7 +50,7 @@ impl Conversation {
                 };
                 self.floor.turns.insert(*turn, granted);
                 self.note_woken(cause, participant, ts);
-                self.ask_in_round(*turn, participant, *may_pass, cause);
+                self.ask_in_round(*turn, participant, *may_pass, cause, ts);
                 if *may_pass && let Some(participant) = self.participant_mut(participant) {
                     participant.polls_skipped = 0;
                 }
@@ -75,7 +75,7 @@ impl Conversation {
                 if asks_more {
                     self.note_woken(cause, &woken, ts);
                 }
-                self.ask_in_round(*no, &woken, *may_pass, cause);
+                self.ask_in_round(*no, &woken, *may_pass, cause, ts);
             }
             _ => {}
         }
@@ -90,11 +90,13 @@ impl Conversation {
         participant: &ParticipantId,
         may_pass: bool,
         cause: &Cause,
+        ts: Timestamp,
     ) {
         let Some(round) = self.floor.round.as_mut().filter(|round| round.asks(participant, cause))
         else {
             return;
         };
+        round.began_at.get_or_insert(ts);
         round.current = Some(no);
         round.polls += u32::from(may_pass);
         round.forced.retain(|id| id != participant);

@@ -69,6 +69,8 @@ fn floor() -> Floor {
         reacted: vec!["d".into()],
         spared: vec!["e".into()],
         current: Some(TurnNo(4)),
+        began_at: Some(at(4)),
+        awaited_at: Some(at(5)),
     };
     let start = StartRequest {
         client: "claude".into(),
@@ -121,6 +123,7 @@ fn floor() -> Floor {
         ]),
         questions: BTreeMap::from([(PermissionId::new("s"), question())]),
         last_speaker: Some("a".into()),
+        passed_over: vec!["f".into()],
     }
 }
 

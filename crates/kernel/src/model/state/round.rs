@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::event::Cause;
 use crate::model::ids::{ParticipantId, TurnNo};
 use crate::model::state::Turn;
+use crate::model::time::{Millis, Timestamp};
 use crate::planted::{self, Bug};
 
 /// The answering of one human message.
@@ -29,12 +30,19 @@ pub struct Round {
     pub(crate) left_out: Vec<ParticipantId>,
     /// Who was asked to react: each is once, however often the round is opened again.
     pub(crate) reacted: Vec<ParticipantId>,
-    /// Habitual passers that were not asked about its message. They are not asked about replies to
-    /// it either, unless a reply names them. (Ruling 12.)
+    /// Habitual passers and volunteers that were not asked about its message. They are not asked
+    /// about replies to it either, unless a reply names them. (Ruling 12.)
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) spared: Vec<ParticipantId>,
     /// The turn that the round waits for.
     pub(crate) current: Option<TurnNo>,
+    /// The time of its first grant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) began_at: Option<Timestamp>,
+    /// The time at which a person's message began to wait for its end; nothing if one waited when
+    /// it opened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) awaited_at: Option<Timestamp>,
 }
 
 impl Round {
@@ -47,6 +55,18 @@ impl Round {
         } else {
             self.forced.push_front(participant);
         }
+    }
+
+    /// The time from which its patience counts while another message waits; nothing before its
+    /// first grant. (Ruling 12.)
+    pub(crate) fn waited_from(&self) -> Option<Timestamp> {
+        self.began_at.map(|began_at| self.awaited_at.map_or(began_at, |at| at.max(began_at)))
+    }
+
+    /// Moves what it counts from by the time that stood still.
+    pub(crate) fn shift(&mut self, downtime: Millis) {
+        self.began_at = self.began_at.map(|at| at + downtime);
+        self.awaited_at = self.awaited_at.map(|at| at + downtime);
     }
 
     /// Replies that are spoken for: of whoever has the turn, and of those whom a person has answer.

@@ -9,6 +9,7 @@ use moothall_kernel::gathering::{GatheringEvent, GatheringPlan};
 use moothall_kernel::ids::{ParticipantId, PermissionId, TurnNo};
 use moothall_kernel::time::{Millis, Timestamp};
 
+use super::patience::RoundPatience;
 use super::{Checker, Room, Scene, Verdict};
 
 /// How long a turn may wait for a runtime.
@@ -24,6 +25,7 @@ pub(super) struct Deadlines {
     plan: Option<GatheringPlan>,
     /// Which turn a round waits for, and until when.
     patience: Option<(TurnNo, Timestamp)>,
+    round: RoundPatience,
     /// When the next beat, or the end of the grace, comes.
     beat: Option<Timestamp>,
     /// No beat came yet of the hold that goes on.
@@ -47,6 +49,7 @@ impl Checker for Deadlines {
         if scene.place == 0 {
             self.resumed(room, scene, &recorded.event)?;
         }
+        self.round.observe(room, recorded)?;
         match &recorded.event {
             Event::TurnGranted { turn, participant, expires, patience, .. } => {
                 let clock = Clock {
@@ -64,8 +67,9 @@ impl Checker for Deadlines {
                 let busy = room.turns.get(turn).is_some_and(|open| {
                     room.open_of(&open.participant).count() > 1 || open.released
                 });
+                let goes_on = busy || self.round.is_over(room, ts);
                 match self.patience.take_if(|(awaited, _)| awaited == turn) {
-                    Some((_, until)) if ts < until && !busy => {
+                    Some((_, until)) if ts < until && !goes_on => {
                         Err(format!("turn {turn} was given up {} ms too soon", until.since(ts).0))
                     }
                     _ => Ok(()),
@@ -144,8 +148,11 @@ impl Checker for Deadlines {
 
     fn step(&mut self, room: &Room, state: &Conversation) -> Verdict {
         let wakes = state.duties().wake_at;
+        let end = self.round.end(room);
+        let awaited =
+            self.patience.map(|(turn, until)| (turn, end.map_or(until, |end| end.min(until))));
         if let Some((turn, until)) =
-            self.patience.filter(|(_, until)| room.in_round && wakes.is_none_or(|at| at > *until))
+            awaited.filter(|(_, until)| room.in_round && wakes.is_none_or(|at| at > *until))
         {
             return Err(format!(
                 "nobody looks at {until} whether turn {turn} is still waited for; the next look is at {wakes:?}"

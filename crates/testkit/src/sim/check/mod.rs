@@ -12,6 +12,7 @@ mod limits;
 mod budget;
 mod silence;
 mod piece;
+mod patience;
 mod deadlines;
 mod starts;
 mod owed;

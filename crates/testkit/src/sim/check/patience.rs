@@ -1,0 +1,95 @@
+//! The patience of a round, told from the log: it is over when another person's message has waited
+//! for it as long as it may, and not before.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use moothall_kernel::event::{Event, Recorded, WhyNot};
+use moothall_kernel::ids::Seq;
+use moothall_kernel::participant::Kind;
+use moothall_kernel::time::Timestamp;
+
+use super::{Room, Verdict};
+
+#[derive(Default)]
+pub(super) struct RoundPatience {
+    /// Persons' messages that wait, and since when.
+    waiting: BTreeMap<Seq, Timestamp>,
+    /// Messages about which a person said who answers.
+    asked: BTreeSet<Seq>,
+    round: Option<Clock>,
+}
+
+struct Clock {
+    message: Seq,
+    opened_at: Timestamp,
+    /// When the round waited for a turn first.
+    granted_at: Option<Timestamp>,
+}
+
+impl RoundPatience {
+    /// Reads an event, after which the round has a new end, or refuses an end that comes too soon.
+    pub(super) fn observe(&mut self, room: &Room, recorded: &Recorded) -> Verdict {
+        let ts = recorded.ts;
+        match &recorded.event {
+            Event::Posted(posted) if posted.queued && posted.kind == Kind::Human => {
+                self.waiting.insert(recorded.seq, ts);
+            }
+            Event::Taken { cause } => drop(self.waiting.remove(&cause.seq)),
+            Event::RoundOpened { cause, asked, .. } => {
+                self.asked.extend(asked.then_some(cause.seq));
+                self.round = Some(Clock::new(cause.seq, ts));
+            }
+            Event::RoundReopened { cause, .. } => self.round = Some(Clock::new(cause.seq, ts)),
+            Event::RoundClosed => self.round = None,
+            Event::Stopped { .. } | Event::Archived { .. } => {
+                self.waiting.clear();
+                self.round = None;
+            }
+            Event::TurnGranted { patience: Some(_), .. } => {
+                if let Some(round) = &mut self.round {
+                    round.granted_at.get_or_insert(ts);
+                }
+            }
+            Event::Skipped { participant, why_not: WhyNot::RoundOver, .. }
+                if !self.is_over(room, ts) =>
+            {
+                return Err(format!("{participant} is not asked, and the round is not over"));
+            }
+            Event::ClockShifted { downtime } => {
+                self.waiting.values_mut().for_each(|at| *at = *at + *downtime);
+                for round in self.round.iter_mut() {
+                    round.opened_at = round.opened_at + *downtime;
+                    round.granted_at = round.granted_at.map(|at| at + *downtime);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// True if a message can have waited long enough. The first grant comes after the round opened.
+    pub(super) fn is_over(&self, room: &Room, now: Timestamp) -> bool {
+        self.ends_at(room, |round| Some(round.opened_at)).is_some_and(|end| end <= now)
+    }
+
+    /// Returns the time at which the round is over at the latest.
+    pub(super) fn end(&self, room: &Room) -> Option<Timestamp> {
+        self.ends_at(room, |round| round.granted_at)
+    }
+
+    fn ends_at(
+        &self,
+        room: &Room,
+        from: impl Fn(&Clock) -> Option<Timestamp>,
+    ) -> Option<Timestamp> {
+        let round = self.round.as_ref().filter(|round| !self.asked.contains(&round.message))?;
+        let (_, waits_since) = self.waiting.first_key_value()?;
+        from(round).map(|from| from.max(*waits_since) + room.policy.patience)
+    }
+}
+
+impl Clock {
+    fn new(message: Seq, opened_at: Timestamp) -> Self {
+        Self { message, opened_at, granted_at: None }
+    }
+}
