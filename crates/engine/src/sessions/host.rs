@@ -92,6 +92,8 @@ pub struct Dialog {
     /// The position of the option that its mark points to, from 0, where the arrow keys and Enter
     /// choose one and no digit does.
     pub pointer: Option<usize>,
+    /// The program draws all of it, so that no report is needed to say so.
+    pub whole: bool,
 }
 
 /// The part of a dialog that takes words. What stands there is no part of the question.
@@ -308,6 +310,10 @@ pub trait SessionHost: Send + Sync + 'static {
     async fn end(&self, pane: &Pane) -> Result<(), HostFault>;
     /// How a program ended that is gone, and what it showed at last, as far as its terminal says.
     async fn last_words(&self, _pane: &Pane) -> Option<String> {
+        None
+    }
+    /// Finds the pane of a program whose start an earlier process did not see the end of.
+    async fn left(&self, _session: &SessionId) -> Option<Pane> {
         None
     }
     /// These sessions are over: what of their programs goes on without a terminal is killed, a

@@ -9,7 +9,7 @@ use crate::harness::Server;
 use crate::house::{House, in_state, until};
 
 /// What became of a session's turns at its home.
-async fn outcomes(server: &Server<'_>, session: &str) -> Vec<Value> {
+pub async fn outcomes(server: &Server<'_>, session: &str) -> Vec<Value> {
     let turns = server.get(&format!("/threads/{session}/turns")).await;
     turns["turns"].as_array().unwrap().iter().map(|turn| turn["outcome"].clone()).collect()
 }
@@ -71,7 +71,7 @@ async fn gemini_is_interrupted() {
 }
 
 /// The question of a session, once there is one.
-async fn question(server: &Server<'_>, session: &str) -> Value {
+pub async fn question(server: &Server<'_>, session: &str) -> Value {
     let asks =
         |event: &Value| event["type"] == "permission" && event["content"]["event"] == "requested";
     let asked = async || server.events(session).await.iter().any(asks);

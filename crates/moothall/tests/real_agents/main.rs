@@ -22,3 +22,4 @@ mod linked;
 mod gathered;
 mod driven;
 mod records;
+mod approved;

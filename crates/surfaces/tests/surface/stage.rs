@@ -112,6 +112,7 @@ impl Stage {
             options: vec!["Yes".into(), "No".into()],
             field: None,
             pointer: None,
+            whole: false,
         });
         self.show("May I?");
     }

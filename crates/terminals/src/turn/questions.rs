@@ -141,7 +141,7 @@ impl Machine {
                 // Before the program has begun it reports nothing, and its screen says it all.
                 None => (
                     dialog.action.clone(),
-                    dialog.partial || (around.reports.questions && self.session.native.is_some()),
+                    dialog.partial || !dialog.whole && self.is_reporting(around),
                 ),
             };
         let question = Question { partial, ..self.question(action, dialog.options.clone()) };
@@ -159,6 +159,11 @@ impl Machine {
                 dialog: Some(dialog.clone()),
             });
         }
+    }
+
+    /// True if the program has begun, and reports what it asks.
+    fn is_reporting(&self, around: &Around<'_>) -> bool {
+        around.reports.questions && self.session.native.is_some()
     }
 
     /// The same dialog is the same question after a restart, and a new one at any other time.

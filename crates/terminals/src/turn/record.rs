@@ -94,7 +94,8 @@ impl Machine {
                 let fault = Fault::new("program_failed", message);
                 Err(Fault { prompt_delivered: true, ..fault })
             }
-            RecordEnd::Interrupted => Err(interrupted()),
+            // A refusal interrupts it too.
+            RecordEnd::Interrupted => Err(self.questions.refusal().unwrap_or_else(interrupted)),
         };
         self.stopped(&mut draft, &id, ended);
         self.settled = Some(tag);

@@ -96,7 +96,14 @@ fn dialog(action: &str) -> Dialog {
         PermissionOption::new("y", "Yes", OptionKind::AllowOnce),
         PermissionOption::new("n", "No", OptionKind::RejectOnce),
     ];
-    Dialog { action: action.into(), partial: false, options, field: None, pointer: None }
+    Dialog {
+        action: action.into(),
+        partial: false,
+        options,
+        field: None,
+        pointer: None,
+        whole: false,
+    }
 }
 
 fn begun(turn: u64) -> Input {

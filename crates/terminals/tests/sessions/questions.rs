@@ -19,7 +19,14 @@ fn dialog(action: &str) -> Dialog {
         option("1", "Yes, proceed (y)", OptionKind::AllowOnce),
         option("2", "No (esc)", OptionKind::RejectOnce),
     ];
-    Dialog { action: action.into(), partial: false, options, field: None, pointer: None }
+    Dialog {
+        action: action.into(),
+        partial: false,
+        options,
+        field: None,
+        pointer: None,
+        whole: false,
+    }
 }
 
 impl Room {

@@ -7,6 +7,8 @@ use axum::body::Bytes;
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
+use super::responses::of_server;
+
 /// Token counts as the provider reports them, absurd ones included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tokens {
@@ -281,8 +283,9 @@ impl Reply {
     /// Whether a request leaves room for it: a tool must be among those that are offered.
     pub(super) fn offered(&self, body: &Value) -> bool {
         let Act::Call { name, .. } = &self.act else { return true };
-        body.get("tools")
-            .is_some_and(|tools| tools.to_string().contains(&format!("\"name\":\"{name}\"")))
+        let tools = body.get("tools").map(Value::to_string).unwrap_or_default();
+        let has = |name: &str| tools.contains(&format!("\"name\":\"{name}\""));
+        has(name) || of_server(name).is_some_and(|(server, tool)| has(server) && has(tool))
     }
 
     /// The token counts to report, for a request of so many characters.

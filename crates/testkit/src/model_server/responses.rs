@@ -15,9 +15,19 @@ fn message(text: &str, status: &str) -> Value {
 }
 
 fn function(name: &str, arguments: &str, status: &str) -> Value {
-    json!({
+    let mut call = json!({
         "id": "fc_fake", "type": "function_call", "call_id": "call_fake", "name": name, "arguments": arguments, "status": status,
-    })
+    });
+    if let Some((server, tool)) = of_server(name) {
+        (call["namespace"], call["name"]) = (json!(server), json!(tool));
+    }
+    call
+}
+
+/// Splits the name of a tool of a tool server, such as `mcp__moothall__send_message`. Here a server
+/// is a namespace.
+pub(super) fn of_server(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("mcp__")?.find("__").map(|at| (&name[..at + 5], &name[at + 7..]))
 }
 
 pub(super) fn whole(speech: &Speech, status: &str) -> Value {

@@ -155,7 +155,14 @@ fn composer(rows: &[Row]) -> Option<(usize, usize, String)> {
 fn dialog(rows: &[Row]) -> Option<Dialog> {
     let rule = rows.iter().rposition(|row| row.is_rule(RULE))?;
     let Some((about, options)) = asked_in(&rows[rule + 1..]) else { return question(rows, rule) };
-    Some(Dialog { action: about.join("\n"), partial: false, options, field: None, pointer: None })
+    Some(Dialog {
+        action: about.join("\n"),
+        partial: false,
+        options,
+        field: None,
+        pointer: None,
+        whole: false,
+    })
 }
 
 /// A question of its own to its user: it begins with its tabs, and the last options stand below
@@ -183,6 +190,7 @@ fn question(rows: &[Row], lower: usize) -> Option<Dialog> {
         options,
         field: Some(field),
         pointer: None,
+        whole: true,
     })
 }
 

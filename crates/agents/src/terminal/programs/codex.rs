@@ -170,6 +170,7 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
         options,
         field: None,
         pointer: None,
+        whole: false,
     })
 }
 
@@ -191,6 +192,7 @@ fn first_dialog(rows: &[Row]) -> Option<Dialog> {
         options,
         field: None,
         pointer: Some(pointer),
+        whole: false,
     })
 }
 
@@ -206,6 +208,7 @@ fn form(rows: &[Row]) -> Option<Dialog> {
         options: options.into_iter().map(in_columns).collect(),
         field: None,
         pointer: None,
+        whole: false,
     })
 }
 

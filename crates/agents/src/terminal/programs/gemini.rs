@@ -159,6 +159,7 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
         options,
         field: None,
         pointer: None,
+        whole: false,
     })
 }
 

@@ -246,6 +246,7 @@ impl Program {
             options,
             field: None,
             pointer: None,
+            whole: false,
         };
         if number % 3 == 0 {
             dialog
