@@ -61,6 +61,7 @@ pub const POINTS: &[&str] = &[
 /// The points of sessions in terminals, which only their own test comes past. It dies at each.
 pub const TERMINAL_POINTS: &[&str] = &[
     "session_kept",
+    "program_in_terminal",
     "session_started",
     "delivery_sending",
     "paste_done",

@@ -360,7 +360,10 @@ impl Sessions {
             run_as,
         };
         match host.start(&launch).await {
-            Ok(pane) => self.register_session(&mut session, pane).await,
+            Ok(pane) => {
+                crash::point("program_in_terminal");
+                self.register_session(&mut session, pane).await
+            }
             Err(fault) => self.abort_start(session, fault).await,
         }
     }

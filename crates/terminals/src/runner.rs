@@ -86,7 +86,7 @@ impl Runner {
 
     pub(super) async fn run(mut self) {
         if self.session.pane.is_none() {
-            return self.ended("it never began").await;
+            return self.never_began().await;
         }
         let asked = self.sessions.asked_in_no_turn(&self.session.id).await;
         self.machine = Machine::new(self.session.clone(), self.earlier().await, asked);
@@ -111,6 +111,20 @@ impl Runner {
             }
         }
         self.refuse_the_rest().await;
+    }
+
+    /// Ends a session whose start an earlier process did not finish, and the program if there is
+    /// one.
+    async fn never_began(mut self) {
+        if self.session.origin == Origin::Started {
+            self.session.pane = self.host.left(&self.session.id).await;
+        }
+        if let Some(pane) = &self.session.pane
+            && let Err(error) = self.host.end(pane).await
+        {
+            tracing::warn!(session = %self.session.id, %error, "a program that was left by a start could not be ended");
+        }
+        self.ended("it never began: the server stopped while it started").await;
     }
 
     async fn next(&mut self) -> Woken {

@@ -349,6 +349,10 @@ impl SessionHost for TmuxHost {
         self.words_of_the_dead(pane).await.ok()?
     }
 
+    async fn left(&self, session: &SessionId) -> Option<Pane> {
+        self.left_by_a_crash(session).await
+    }
+
     fn reap(&self, left: Vec<(SessionId, Pane)>) {
         tokio::spawn(strays::reap(left));
     }

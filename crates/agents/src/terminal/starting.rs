@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use moothall_engine::sessions::{HostFault, Launch, Pane};
+use moothall_engine::sessions::{HostFault, Launch, Pane, SessionId};
 use moothall_kernel::text::clean;
 
 use super::control::link;
@@ -101,6 +101,20 @@ impl TmuxHost {
             }
             tokio::time::sleep(STATUS_EVERY).await;
         }
+    }
+
+    /// Finds the pane of a session on the own server by the tmux session that was made for it.
+    pub(super) async fn left_by_a_crash(&self, session: &SessionId) -> Option<Pane> {
+        let mut list = Place::tmux(self.own.socket());
+        list.args(["list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid}"]);
+        let listed = list.output().await.ok()?;
+        let name = session_name(session);
+        String::from_utf8_lossy(&listed.stdout).lines().find_map(|line| {
+            let mut words = line.split(' ');
+            let is_its = words.next()? == name;
+            let (id, pid) = (words.next()?.to_owned(), words.next()?.parse().ok()?);
+            is_its.then(|| Pane { socket: String::new(), id, pid })
+        })
     }
 
     /// Returns the names of the own server's sessions, a line each, if the server is there.
@@ -226,7 +240,7 @@ fn new_session(launch: &Launch, parts: &Parts, file: &str) -> Result<TmuxCommand
         TmuxCommand::of("new-session -d -P -F '#{pane_id} #{pane_pid} #{window_id}' -x 200 -y 50");
     words = words.words([
         "-s",
-        &session_name(launch),
+        &session_name(&launch.session),
         "-n",
         &title(&launch.name),
         "-c",
@@ -276,8 +290,8 @@ fn variables(parts: &Parts) -> Result<Vec<String>, HostFault> {
 }
 
 /// tmux's name of the session: letters, digits and hyphens, whatever the id is.
-fn session_name(launch: &Launch) -> String {
-    format!("moothall-{}", plain(&launch.session.to_string()))
+fn session_name(session: &SessionId) -> String {
+    format!("moothall-{}", plain(session.as_str()))
 }
 
 fn title(name: &str) -> String {

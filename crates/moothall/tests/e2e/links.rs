@@ -529,9 +529,12 @@ async fn words_cross_a_link_once_wherever_the_server_dies() {
 #[cfg(feature = "crash-points")]
 #[tokio::test]
 async fn a_session_lives_or_has_ended_wherever_the_server_dies() {
-    for (point, state) in
-        [("session_kept", "ended"), ("session_started", "idle"), ("session_ending", "ended")]
-    {
+    for (point, state) in [
+        ("session_kept", "ended"),
+        ("program_in_terminal", "ended"),
+        ("session_started", "idle"),
+        ("session_ending", "ended"),
+    ] {
         let hall = Hall::new();
         let server = hall.serve();
         let address = server.address().to_string();
@@ -554,7 +557,18 @@ async fn a_session_lives_or_has_ended_wherever_the_server_dies() {
         let server = hall.home.serve_on(&address);
         let now = async || server.get("/sessions?ended=true").await["sessions"][0]["state"].clone();
         until(point, async || now().await == state).await;
+        until(point, async || has_program(&hall) == (state == "idle")).await;
     }
+}
+
+/// True if a program lives in a terminal of this data folder.
+#[cfg(feature = "crash-points")]
+fn has_program(hall: &Hall) -> bool {
+    let mut list = std::process::Command::new("tmux");
+    list.arg("-S").arg(hall.home.data().join("tmux/tmux.sock")).env_remove("TMUX");
+    list.args(["list-panes", "-a", "-F", "#{session_name}"]);
+    let listed = String::from_utf8_lossy(&list.output().unwrap().stdout).into_owned();
+    listed.lines().any(|name| name.starts_with("moothall-") && name != "moothall-hub")
 }
 
 #[cfg(feature = "crash-points")]
