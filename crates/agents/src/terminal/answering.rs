@@ -184,7 +184,7 @@ fn is_alike(shown: &str, text: &str) -> bool {
     squeezed(shown) == squeezed(text)
 }
 
-fn squeezed(text: &str) -> String {
+pub(super) fn squeezed(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 

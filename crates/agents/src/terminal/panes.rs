@@ -32,6 +32,8 @@ struct Watched {
     news: broadcast::Sender<PaneNews>,
     /// Which program, as was said last.
     client: String,
+    /// The end of what was pasted last.
+    pasted: String,
 }
 
 impl Panes {
@@ -68,6 +70,18 @@ impl Panes {
             .filter(|client| !client.is_empty())
     }
 
+    /// Keeps the end of what is pasted into a pane, without blanks.
+    pub(super) fn pastes(&self, run: &Run, end: String) {
+        if let Some(watched) = self.all().get_mut(run) {
+            watched.pasted = end;
+        }
+    }
+
+    /// The end of what was pasted last; nothing if another process pasted it.
+    pub(super) fn pasted(&self, run: &Run) -> String {
+        self.all().get(run).map(|watched| watched.pasted.clone()).unwrap_or_default()
+    }
+
     /// A pane drew something.
     pub(super) fn drew(&self, pane: &str) {
         for (_, watched) in self.all().iter().filter(|((id, _), _)| id == pane) {
@@ -101,7 +115,7 @@ impl Watched {
         let (drawn, counts) = watch::channel(0);
         let (news, _) = broadcast::channel(NEWS_MAX);
         tokio::spawn(tell(counts, news.clone()));
-        Self { drawn, news, client: String::new() }
+        Self { drawn, news, client: String::new(), pasted: String::new() }
     }
 }
 

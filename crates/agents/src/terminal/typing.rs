@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::Vendor;
+use super::answering::squeezed;
 use super::control::Control;
 use super::hygiene::for_composer;
 use super::tmux_command::TmuxCommand;
@@ -45,6 +46,12 @@ const TAKES_ESCAPE: Duration = Duration::from_secs(5);
 /// A program that was interrupted has put the words of its turn back after so long, if it does.
 const PUTS_BACK: Duration = Duration::from_secs(1);
 
+/// Stands in a composer in place of a long paste.
+const PASTED: &str = "[Pasted ";
+
+/// Characters at the end of a paste that are looked for in the composer before its Enter.
+const END_CHARS: usize = 12;
+
 /// Line breaks arrive as a terminal sends them.
 const INTO_COMPOSER: &str = "paste-buffer -p -d";
 
@@ -58,6 +65,18 @@ pub(super) struct Typing<'a> {
     pane: &'a Pane,
     pub(super) vendor: Vendor,
     drawn: watch::Receiver<u64>,
+}
+
+/// Tells apart the places that an Enter would go into.
+enum Before {
+    /// The words that were pasted, or a composer that cannot be read.
+    Words,
+    /// A dialog, or something that cannot be read: the words may stand behind it.
+    Covered,
+    /// A program that works on what stood in its composer.
+    Work,
+    /// Anything else.
+    Other,
 }
 
 impl TmuxHost {
@@ -98,6 +117,7 @@ impl TmuxHost {
         let control = self.same(pane).await?;
         let mut typing = self.typing(&control, pane, Some(client));
         refuse_unless_free(&typing.look().await?)?;
+        control.panes.pastes(&run_of(pane), end_of(&text));
         typing.put(&text, INTO_COMPOSER).await?;
         let shown =
             |view: &View| view.composer.as_ref().is_none_or(|composer| !composer.is_empty());
@@ -164,6 +184,31 @@ fn refuse_unless_free(view: &View) -> Result<(), HostFault> {
     }
 }
 
+fn end_of(text: &str) -> String {
+    let squeezed = squeezed(text);
+    let at = squeezed.char_indices().rev().nth(END_CHARS - 1).map_or(0, |(at, _)| at);
+    squeezed[at..].to_owned()
+}
+
+/// Tells if a composer holds the paste with this end; without one, if it holds anything.
+fn holds(composer: &str, end: &str) -> bool {
+    !composer.is_empty() && (composer.contains(PASTED) || squeezed(composer).contains(end))
+}
+
+fn before_enter(view: &View, end: &str) -> Before {
+    match (view.state, view.composer.as_deref()) {
+        (PaneState::Asking | PaneState::Starting, _) => Before::Covered,
+        (PaneState::Idle, None) => Before::Words,
+        (PaneState::Idle | PaneState::Busy, Some(composer)) if holds(composer, end) => {
+            Before::Words
+        }
+        (PaneState::Busy, None | Some("")) => Before::Work,
+        (PaneState::Idle | PaneState::Busy, Some(_)) | (PaneState::Shell | PaneState::Gone, _) => {
+            Before::Other
+        }
+    }
+}
+
 /// Whether what stood in the composer is on its way. A screen that is being drawn anew says nothing
 /// of it.
 fn is_taken(view: &View) -> bool {
@@ -172,6 +217,14 @@ fn is_taken(view: &View) -> bool {
         PaneState::Idle => view.composer.as_ref().is_none_or(String::is_empty),
         PaneState::Busy | PaneState::Asking | PaneState::Shell | PaneState::Gone => true,
     }
+}
+
+fn covered() -> Result<(), HostFault> {
+    Err(HostFault::Refused("A dialog came before the words were sent off.".to_owned()))
+}
+
+fn elsewhere() -> Result<(), HostFault> {
+    Err(HostFault::Failed("What was pasted does not stand in its composer any more.".to_owned()))
 }
 
 impl Typing<'_> {
@@ -244,15 +297,25 @@ impl Typing<'_> {
             .map(|_| ())
     }
 
-    /// Presses Enter, and again when the program shows that it was lost.
+    /// Presses Enter on the words that were pasted, and again when the program shows that
+    /// it was lost. Each time it is looked right before: a dialog may have come in between, and
+    /// an Enter would give it its first answer.
     async fn enter(&mut self) -> Result<(), HostFault> {
-        let before = self.look().await?;
-        let waiting = before.composer.as_ref().is_some_and(|composer| !composer.is_empty());
-        self.settle().await;
-        for _ in 0..=ENTERS_AGAIN {
+        let end = self.control.panes.pasted(&run_of(self.pane));
+        for tried in 0..=ENTERS_AGAIN {
+            self.settle().await;
             let drew = *self.drawn.borrow();
+            let view = self.look().await?;
+            match before_enter(&view, &end) {
+                Before::Words => {}
+                Before::Work => return Ok(()),
+                // It was pressed, and what came of it is seen once the screen can be read.
+                Before::Covered | Before::Other if tried > 0 => return Ok(()),
+                Before::Covered => return covered(),
+                Before::Other => return elsewhere(),
+            }
             self.send(self.vendor.table().keys.submit).await?;
-            if !waiting {
+            if view.composer.is_none() {
                 return Ok(());
             }
             match self.takes_enter(drew).await {
@@ -308,10 +371,16 @@ impl Typing<'_> {
         }
         self.until(TAKES_ESCAPE, |view| view.state != PaneState::Busy).await?;
         let empty = |view: &View| view.composer.as_ref().is_none_or(String::is_empty);
+        let end = self.control.panes.pasted(&run_of(self.pane));
+        // What else stands there is a person's.
+        let back = |view: &View| {
+            view.state == PaneState::Idle
+                && view.composer.as_ref().is_some_and(|composer| holds(composer, &end))
+        };
         // They may come back a moment after it is idle.
         if before.composer.is_some()
             && empty(&before)
-            && self.until(PUTS_BACK, |view| !empty(view)).await?.is_some()
+            && self.until(PUTS_BACK, back).await?.is_some()
         {
             self.send(self.vendor.table().keys.clear).await?;
             self.until(TAKES_ESCAPE, empty).await?;

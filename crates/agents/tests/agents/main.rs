@@ -19,5 +19,6 @@ mod fuzz;
 mod looking;
 mod terminal;
 mod answering;
+mod between;
 mod llm_memory;
 mod llm_quirks;

@@ -149,7 +149,11 @@ impl Started<'_> {
     }
 
     pub async fn press(&self, key: Key) {
-        self.host.press(&self.pane, key).await.unwrap();
+        self.key(key).await.unwrap();
+    }
+
+    pub async fn key(&self, key: Key) -> Result<(), HostFault> {
+        self.host.press(&self.pane, key).await
     }
 
     pub async fn died(&mut self) {
@@ -171,7 +175,7 @@ impl Started<'_> {
 }
 
 /// The prompts that the stand-in took.
-fn prompts(log: &str) -> Vec<String> {
+pub fn prompts(log: &str) -> Vec<String> {
     let log = std::fs::read_to_string(log).unwrap_or_default();
     log.lines()
         .map(|line| {

@@ -283,7 +283,8 @@ pub trait SessionHost: Send + Sync + 'static {
     /// Puts text into the composer of an idle program and reads it back; sends nothing off. Looks
     /// first that the pane still runs the program and that its composer is empty.
     async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault>;
-    /// Presses a key in a pane.
+    /// Presses a key in a pane. An Enter goes only into the composer with what was pasted last:
+    /// [`HostFault::Refused`] if a question covers it, and nothing was sent off then.
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;
     /// Chooses the option at this position of a dialog, counted from 0. Looks right before the key
     /// is pressed that this very dialog stands there; [`HostFault::Refused`] where it does not, and

@@ -414,6 +414,7 @@ impl Machine {
             delivery: None,
             job,
             sent_again: false,
+            is_pasted: false,
             is_doubtful: false,
         });
     }
@@ -461,7 +462,10 @@ impl Machine {
         match self.answered() {
             Wait::Enter => self.sent_off(around, result),
             Wait::Again if result.is_ok() => {}
-            Wait::Again => self.wait_out(around),
+            Wait::Again => self.not_again(around, &result),
+            Wait::Found { looker, .. } if matches!(result, Err(HostFault::Refused(_))) => {
+                self.found_covered(around, looker)
+            }
             Wait::Found { tag_seen, looker } => {
                 self.found_again(result.is_ok() || tag_seen, looker)
             }

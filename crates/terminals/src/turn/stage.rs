@@ -19,6 +19,8 @@ pub(super) struct Current {
     pub(super) job: Option<Box<Job>>,
     /// It came back into the composer, and was sent off once more.
     pub(super) sent_again: bool,
+    /// It was pasted and not sent off, as a question came in between.
+    pub(super) is_pasted: bool,
     /// The program reported something since a restart that names no prompt: it may have been this
     /// one.
     pub(super) is_doubtful: bool,

@@ -16,6 +16,9 @@ use moothall_kernel::permission::{OptionKind, PermissionOption};
 use moothall_kernel::time::{Millis, Timestamp};
 
 use super::*;
+
+mod covered;
+
 use crate::config::Checkpoints;
 use crate::tags::{TagKey, tagged};
 

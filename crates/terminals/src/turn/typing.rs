@@ -52,8 +52,16 @@ impl Machine {
             DeliveryState::Done | DeliveryState::Failed | DeliveryState::Unknown => return,
         };
         let (tag, delivery) = (self.tags.tag_of(&key), Some(delivery));
-        let current =
-            Current { key, tag, stage, delivery, job: None, sent_again: false, is_doubtful: false };
+        let current = Current {
+            key,
+            tag,
+            stage,
+            delivery,
+            job: None,
+            sent_again: false,
+            is_pasted: false,
+            is_doubtful: false,
+        };
         if is_open {
             let asked = asked
                 .into_iter()
@@ -86,13 +94,36 @@ impl Machine {
     /// The screen was looked at before something is typed: the next turn takes the terminal, if it
     /// is free.
     pub(super) fn advance_on(&mut self, view: &View) {
-        if !self.has_next() || !self.is_free(view) {
+        if !self.has_next() || self.takes_up(view) || !self.is_free(view) {
             return;
         }
         match self.current {
             None => self.offer(),
             Some(_) => self.deliver(),
         }
+    }
+
+    /// Goes on with a prompt that was pasted before a question came: it is sent off as it stands
+    /// in the composer, and typed anew only if it is neither there nor among what was said.
+    fn takes_up(&mut self, view: &View) -> bool {
+        let Some(current) = self.current.as_mut().filter(|_| view.state == PaneState::Idle) else {
+            return false;
+        };
+        let composer = view.composer.as_deref().unwrap_or_default().trim();
+        if composer.contains(&current.tag) || (current.is_pasted && composer.contains(PASTED)) {
+            current.is_pasted = true;
+            let is_free = self.typed == Typed::Nothing && self.late.is_none();
+            if is_free {
+                self.deliver();
+            }
+            return is_free;
+        }
+        let was_pasted = composer.is_empty() && std::mem::take(&mut current.is_pasted);
+        let is_sent = was_pasted && view.text.contains(&current.tag);
+        if is_sent {
+            self.move_to_sent("it stands among what was said");
+        }
+        is_sent
     }
 
     /// Whether something may be typed: the program waits, nobody has begun to type, and nothing is
@@ -143,6 +174,9 @@ impl Machine {
     }
 
     pub(super) fn paste(&mut self) {
+        if self.current.as_ref().is_some_and(|current| current.is_pasted) {
+            return self.ask(Output::Press { key: Key::Enter }, Wait::Enter);
+        }
         let text = self
             .current
             .as_ref()
@@ -197,6 +231,13 @@ impl Machine {
                 self.move_to_sent("");
                 self.look_at = Some(around.after(LOOK_AFTER));
             }
+            Err(HostFault::Refused(why)) => {
+                if let Some(current) = &mut self.current {
+                    current.is_pasted = true;
+                }
+                self.not_now(around, &why);
+                self.look(true, None);
+            }
             Err(fault) => self.give_up(&format!(
                 "{fault} Look at the terminal: send off what stands in its composer, or clear it."
             )),
@@ -206,7 +247,8 @@ impl Machine {
     fn move_to_sent(&mut self, evidence: &str) {
         let Some(mut current) = self.current.take() else { return };
         current.stage = Stage::Sent;
-        self.mark(&current, &[DeliveryState::Sending], DeliveryState::Sent, evidence);
+        let from = [DeliveryState::Pending, DeliveryState::Sending];
+        self.mark(&current, &from, DeliveryState::Sent, evidence);
         self.current = Some(current);
     }
 
@@ -226,12 +268,33 @@ impl Machine {
     /// typed again. A note of some paste may be a person's.
     pub(super) fn send_again(&mut self, composer: &str) -> bool {
         let came_back = |current: &&mut Current| {
-            current.stage == Stage::Sent && !current.sent_again && composer.contains(&current.tag)
+            matches!(current.stage, Stage::Sent | Stage::Working)
+                && !current.sent_again
+                && composer.contains(&current.tag)
         };
         let Some(current) = self.current.as_mut().filter(came_back) else { return false };
-        current.sent_again = true;
+        // What was at work was a question, and not this prompt.
+        (current.sent_again, current.stage) = (true, Stage::Sent);
         self.ask(Output::Press { key: Key::Enter }, Wait::Again);
         true
+    }
+
+    /// It was not sent off once more. If a question was in the way, that is tried again.
+    pub(super) fn not_again(&mut self, around: &Around<'_>, result: &Result<(), HostFault>) {
+        match (&mut self.current, result) {
+            (Some(current), Err(HostFault::Refused(_))) => {
+                current.sent_again = false;
+                self.look_at = Some(around.after(RETRY));
+            }
+            (Some(_) | None, _) => self.wait_out(around),
+        }
+    }
+
+    /// It stood in the composer after a restart, and a question came before its key: that is seen
+    /// first, and then the composer once more.
+    pub(super) fn found_covered(&mut self, around: &Around<'_>, looker: Option<RequestId>) {
+        self.reply(looker, Reply::Looked);
+        self.look_at = Some(around.after(RETRY));
     }
 
     /// After a restart, what the screen says about a prompt that was being typed. `true` when a

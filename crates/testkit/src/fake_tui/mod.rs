@@ -28,11 +28,16 @@ pub use within::{act, within};
 /// How long the screen is blank when it is drawn anew.
 const BLANK: Duration = Duration::from_millis(300);
 
+/// A dialog of its own, which no prompt made it ask.
+pub const PLANTED: &str = "install an update";
+
 /// What wakes the main loop.
 enum Wake {
     Key(Key),
     /// A permission hook decided about the question with this number.
     Decided(usize, bool),
+    /// It has something of its own to ask.
+    Planted,
     /// Nobody types any more: the terminal is gone.
     Closed,
 }
@@ -129,6 +134,10 @@ impl Tui {
                     self.decided(allowed)
                 }
                 Ok(Wake::Decided(..)) => Next::On,
+                Ok(Wake::Planted) => {
+                    self.screen.asking = Some(PLANTED.to_owned());
+                    Next::On
+                }
                 Err(RecvTimeoutError::Timeout) => self.finish(),
                 Ok(Wake::Closed) | Err(RecvTimeoutError::Disconnected) => Next::Exit(0),
             };
@@ -145,7 +154,11 @@ impl Tui {
             key if self.screen.choosing.is_some() => return self.choose(key),
             Key::Text(text) if self.screen.asking.is_some() => return self.answer(&text),
             Key::Text(text) => self.screen.composer.typed(&text),
-            Key::Paste(text) => self.screen.composer.pasted(&text),
+            Key::Paste(text) => {
+                self.screen.composer.pasted(&text);
+                let after = self.options.plant.take();
+                self.plant(after);
+            }
             Key::Backspace => self.screen.composer.back(),
             Key::Up => {}
             Key::Enter if self.screen.asking.is_some() => return self.decided(true),
@@ -166,7 +179,20 @@ impl Tui {
         }
     }
 
+    /// Asks something of its own in a while.
+    fn plant(&self, after: Option<Duration>) {
+        let Some(after) = after else { return };
+        let wakes = self.wakes.clone();
+        thread::spawn(move || {
+            thread::sleep(after);
+            // It is not taken once the program ends, which is fine.
+            let _ = wakes.send(Wake::Planted);
+        });
+    }
+
     fn enter(&mut self) -> Next {
+        let after = self.options.plant_enter.take();
+        self.plant(after);
         if self.options.lose_enters > 0 {
             self.options.lose_enters -= 1;
             // What programs do that were still beginning: for a moment there is nothing to be read.

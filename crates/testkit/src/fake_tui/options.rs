@@ -22,6 +22,8 @@ Usage: fake-tui [OPTIONS]
   --session-id ID     its own id for its session (default fake-PID)
   --start-delay MS    draws nothing for so long
   --lose-enters N     does not notice the first N Enters, but draws its screen anew with each
+  --plant MS          asks something of its own so long after the first paste; what it was told is said on its screen
+  --plant-enter MS    the same after the first Enter
   --help              prints this
 
 Other options are taken and ignored. What a prompt may hold, anywhere in it:
@@ -50,6 +52,8 @@ pub struct Options {
     pub(super) start_delay: Duration,
     pub(super) lose_enters: usize,
     pub(super) quiet: bool,
+    pub(super) plant: Option<Duration>,
+    pub(super) plant_enter: Option<Duration>,
 }
 
 impl Options {
@@ -76,6 +80,8 @@ impl Options {
                 "--settings" => options.settings = settings(&value()?)?,
                 "--session-id" => options.session_id = value()?,
                 "--start-delay" => options.start_delay = millis(&value()?)?,
+                "--plant" => options.plant = Some(millis(&value()?)?),
+                "--plant-enter" => options.plant_enter = Some(millis(&value()?)?),
                 "--lose-enters" => {
                     options.lose_enters =
                         value()?.parse().map_err(|_| "--lose-enters takes a number.".to_owned())?

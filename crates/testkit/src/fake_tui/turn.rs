@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::choosing::{Choosing, Chosen};
 use super::keys::Key;
-use super::{Next, Tui, Wake, hooks};
+use super::{Next, PLANTED, Tui, Wake, hooks};
 
 /// A turn under way.
 pub(super) struct Turn {
@@ -113,6 +113,10 @@ impl Tui {
     pub(super) fn decided(&mut self, allowed: bool) -> Next {
         let Some(action) = self.screen.asking.take() else { return Next::On };
         self.questions += 1;
+        if action == PLANTED {
+            self.screen.say('⎿', if allowed { "Planted: yes" } else { "Planted: no" });
+            return Next::On;
+        }
         if let Some(turn) = self.turn.as_mut().filter(|_| !allowed) {
             turn.denied = Some(action);
             turn.until = Some(Instant::now());

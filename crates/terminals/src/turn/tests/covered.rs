@@ -1,0 +1,37 @@
+//! Words that were pasted, and a question that came before they were sent off.
+
+use super::*;
+
+#[test]
+fn words_behind_a_question_wait_and_are_sent_off_where_they_stand() {
+    let covered = || Input::Pressed(Err(HostFault::Refused("a question".into())));
+    let mut bench = Bench::new(vec![earlier(1, DeliveryState::Pending, true)]);
+    bench.says(Input::Offered(job(1)), &["see"]);
+    bench.says(idle(), &["1 Sending Synced"]);
+    bench.says(Input::Marked(Ok(true)), &["paste"]);
+    bench.says(Input::Pasted(Ok(())), &["Enter"]);
+    bench.says(covered(), &["1 Pending Written", "see"]);
+    bench.says(screen(PaneState::Starting, ""), &[]);
+    bench.time = 2;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(screen(PaneState::Idle, "[Pasted text #1 +9 lines]"), &["1 Sending Synced"]);
+    bench.says(Input::Marked(Ok(true)), &["Enter"]);
+    bench.says(covered(), &["1 Pending Written", "see"]);
+    bench.says(screen(PaneState::Starting, ""), &[]);
+    // The program threw them away: they were not sent off, so they are typed anew.
+    bench.time = 4;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(idle(), &["1 Sending Synced"]);
+    bench.says(Input::Marked(Ok(true)), &["paste"]);
+}
+
+#[test]
+fn words_that_come_back_after_a_question_were_not_taken_by_what_was_at_work() {
+    let mut bench = Bench::sent(1);
+    bench.reports = Reports { prompts: false, ..Reports::ALL };
+    bench.time = 3;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(asking("update?"), &[]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(screen(PaneState::Idle, &tag_of(&key(1))), &["Enter"]);
+}
