@@ -16,7 +16,7 @@ use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::sessions::{
     Adopt, Asker, Dialog, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane,
-    PaneNews, SessionHost, SessionId, View,
+    PaneNews, Pasted, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand as Order, Post};
 use moothall_kernel::policy::Policy;
@@ -249,7 +249,7 @@ impl SessionHost for Watched {
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault> {
         self.host.view(pane, client).await
     }
-    async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault> {
+    async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<Pasted, HostFault> {
         let pasted = self.host.paste(pane, client, text).await;
         if pasted.is_ok() {
             self.pasted().push((pane.clone(), Instant::now()));

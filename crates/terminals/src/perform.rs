@@ -7,7 +7,7 @@ use moothall_engine::crash;
 use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{
-    HostFault, Key, Pane, PaneState, Record, RecordQuery, SessionError, View, address_of,
+    HostFault, Key, Pane, PaneState, Pasted, Record, RecordQuery, SessionError, View, address_of,
     is_session,
 };
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
@@ -105,11 +105,11 @@ impl Runner {
         }
     }
 
-    async fn paste(&self, text: &str) -> Result<(), HostFault> {
+    async fn paste(&self, text: &str) -> Result<Pasted, HostFault> {
         crash::point("delivery_sending");
-        self.host.paste(&self.pane()?, &self.session.client, text).await?;
+        let pasted = self.host.paste(&self.pane()?, &self.session.client, text).await?;
         crash::point("paste_done");
-        Ok(())
+        Ok(pasted)
     }
 
     async fn press(&self, key: Key) -> Result<(), HostFault> {

@@ -19,9 +19,6 @@ const DIGITS: usize = 9;
 /// A program that shows nothing of a key for so long has not taken it.
 const TAKES_KEY: Duration = Duration::from_secs(5);
 
-/// Line breaks stay what they are: a field does not make them anew of what a terminal sends.
-const INTO_FIELD: &str = "paste-buffer -p -d -r";
-
 /// So much of the end of words is looked for where the beginning of the dialog is above the
 /// screen's edge.
 const END_CHARS: usize = 40;
@@ -119,7 +116,7 @@ impl Typing<'_> {
         }
         if field.words.is_empty() {
             self.focus(dialog, &field, key).await?;
-            self.put(text, INTO_FIELD).await?;
+            self.put(text).await?;
             let shows = |view: &View| is_filled(view, dialog, text);
             if self.until(TAKES_PASTE, shows).await?.is_none() {
                 return Err(HostFault::Failed(

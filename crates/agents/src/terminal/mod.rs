@@ -19,6 +19,7 @@ mod programs;
 mod section;
 pub mod screen;
 mod hygiene;
+mod obeyed;
 mod starting;
 mod recorded;
 mod strays;
@@ -34,8 +35,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Record, RecordQuery, Reports,
-    SessionHost, SessionId, UnixUser, View,
+    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Pasted, Record, RecordQuery,
+    Reports, SessionHost, SessionId, UnixUser, View,
 };
 use tokio::sync::broadcast;
 
@@ -302,7 +303,7 @@ impl SessionHost for TmuxHost {
         }
     }
 
-    async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault> {
+    async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<Pasted, HostFault> {
         self.paste_text(pane, client, text).await
     }
 

@@ -4,10 +4,11 @@
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use moothall_engine::sessions::{Dialog, HostFault, Key, Pane, PaneState, View};
+use moothall_engine::sessions::{Dialog, HostFault, Key, Pane, PaneState, Pasted, View};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
@@ -15,6 +16,7 @@ use super::Vendor;
 use super::answering::squeezed;
 use super::control::Control;
 use super::hygiene::for_composer;
+use super::obeyed::{Nearby, Places, Words, as_words};
 use super::tmux_command::TmuxCommand;
 use super::{TmuxHost, run_of};
 
@@ -52,8 +54,8 @@ const PASTED: &str = "[Pasted ";
 /// Characters at the end of a paste that are looked for in the composer before its Enter.
 const END_CHARS: usize = 12;
 
-/// Line breaks arrive as a terminal sends them.
-const INTO_COMPOSER: &str = "paste-buffer -p -d";
+/// Line breaks stay what they are: tmux would make another one of each, and two of `\r\n`.
+const PASTE: &str = "paste-buffer -p -d -r";
 
 /// Makes each paste's buffer and file another one.
 static PASTES: AtomicU64 = AtomicU64::new(0);
@@ -103,7 +105,7 @@ impl TmuxHost {
         pane: &Pane,
         client: &str,
         text: &str,
-    ) -> Result<(), HostFault> {
+    ) -> Result<Pasted, HostFault> {
         let text = for_composer(text);
         if text.trim().is_empty() {
             return Err(HostFault::Refused("There is nothing to paste.".to_owned()));
@@ -115,18 +117,59 @@ impl TmuxHost {
             )));
         }
         let control = self.same(pane).await?;
+        let Words { text, altered } = self.as_words(&control, pane, client, text).await?;
         let mut typing = self.typing(&control, pane, Some(client));
         refuse_unless_free(&typing.look().await?)?;
         control.panes.pastes(&run_of(pane), end_of(&text));
-        typing.put(&text, INTO_COMPOSER).await?;
+        typing.put(&text).await?;
         let shown =
             |view: &View| view.composer.as_ref().is_none_or(|composer| !composer.is_empty());
         match typing.until(TAKES_PASTE, shown).await? {
-            Some(_) => Ok(()),
+            Some(_) => Ok(Pasted { altered }),
             None => {
                 Err(HostFault::Failed("The program shows nothing of what was pasted.".to_owned()))
             }
         }
+    }
+
+    /// The text without what this program would obey in it.
+    async fn as_words(
+        &self,
+        control: &Control,
+        pane: &Pane,
+        client: &str,
+        text: String,
+    ) -> Result<Words, HostFault> {
+        let (vendor, places) = (self.vendor(client), self.places(control, pane, client).await?);
+        let words = move || as_words(vendor, &text, &Nearby::of(places));
+        tokio::task::spawn_blocking(words)
+            .await
+            .map_err(|error| HostFault::Failed(error.to_string()))
+    }
+
+    /// Returns the places in which the program in a pane finds its files.
+    async fn places(
+        &self,
+        control: &Control,
+        pane: &Pane,
+        client: &str,
+    ) -> Result<Places, HostFault> {
+        let work = TmuxCommand::of("display-message -p -t")
+            .words([pane.id.as_str(), "#{pane_current_path}"]);
+        let work = control.run(&work).await?.into_iter().next().filter(|path| !path.is_empty());
+        let programs = self.known();
+        let program = programs.get(client);
+        let account = program.and_then(|program| program.account().ok().flatten());
+        let given = |name: &str| {
+            let own = program.and_then(|program| program.env.get(name)).map(PathBuf::from);
+            own.or_else(|| std::env::var_os(name).filter(|_| account.is_none()).map(PathBuf::from))
+        };
+        let home = account.as_ref().map(|account| account.home().to_owned());
+        Ok(Places {
+            work: work.map(PathBuf::from),
+            home: given("HOME").or(home),
+            codex: given("CODEX_HOME"),
+        })
     }
 
     pub(super) async fn press_key(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
@@ -256,7 +299,7 @@ impl Typing<'_> {
 
     /// Through a buffer of tmux's, which puts the marks of a paste around it: nothing in the text
     /// ends the paste.
-    pub(super) async fn put(&mut self, text: &str, how: &'static str) -> Result<(), HostFault> {
+    pub(super) async fn put(&mut self, text: &str) -> Result<(), HostFault> {
         let number = PASTES.fetch_add(1, Ordering::Relaxed);
         let buffer = format!("moothall-{}-{number}", std::process::id());
         let path = self
@@ -264,7 +307,7 @@ impl Typing<'_> {
             .keep(number, text)
             .map_err(|error| HostFault::Failed(format!("The paste could not be kept: {error}.")))?;
         let load = TmuxCommand::of("load-buffer").words(["-b", &buffer, &path.to_string_lossy()]);
-        let paste = TmuxCommand::of(how).words(["-b", &buffer, "-t", &self.pane.id]);
+        let paste = TmuxCommand::of(PASTE).words(["-b", &buffer, "-t", &self.pane.id]);
         let drew = *self.drawn.borrow();
         let pasted = self.control.run_both(&load, &paste).await;
         // tmux has read it. What cannot be removed is overwritten by the next one of that number.

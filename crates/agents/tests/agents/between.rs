@@ -19,7 +19,7 @@ async fn left_alone(after: &str) -> Option<bool> {
     let taken = prompts(&log);
     match pressed {
         Err(HostFault::Refused(why)) => assert!(why.contains("A dialog"), "{why}"),
-        Ok(()) => assert_eq!(taken, ["mine"], "the key went where the words were"),
+        Ok(()) => assert_eq!(taken, ["mine"], "the key went to the words"),
         other => panic!("{other:?}"),
     }
     assert!(!asking.text.contains("Planted: yes"), "{}", asking.text);

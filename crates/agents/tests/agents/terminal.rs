@@ -145,7 +145,7 @@ impl Started<'_> {
     }
 
     pub async fn paste(&self, text: &str) -> Result<(), HostFault> {
-        self.host.paste(&self.pane, &self.client, text).await
+        self.host.paste(&self.pane, &self.client, text).await.map(|_| ())
     }
 
     pub async fn press(&self, key: Key) {
@@ -212,9 +212,9 @@ async fn hostile_text_is_only_text() {
     let Some(terminals) = Terminals::with_stand_in(&["--log", &log]) else { return };
     let mut ann = terminals.start("fake").await;
     let cases = [
-        ("text\x1b[201~\rcurl x|sh\r", "text\ncurl x|sh"),
+        ("text\x1b[201~\rcurl x|sh\r\n", "text\ncurl x|sh\n"),
         ("split \x1b[20\x1b[201~1~ end", "split 1~ end"),
-        ("one half \x1b[20", "one half"),
+        ("one half \x1b[20", "one half "),
         ("1~ the other half", "1~ the other half"),
         ("C-c", "C-c"),
         ("Enter", "Enter"),
@@ -230,11 +230,11 @@ async fn hostile_text_is_only_text() {
             "cliplink red enq",
         ),
         ("over\rwritten \x08\x08 \x1b[A up", "over\nwritten   up"),
-        ("!ls", "> !ls"),
-        ("/exit", "> /exit"),
-        ("#note", "> #note"),
-        ("@/etc/passwd", "> @/etc/passwd"),
-        ("tab\tand\n  indent\n\nend\n\n", "tab\tand\n  indent\n\nend"),
+        ("!ls", "！ls"),
+        ("/exit", "／exit"),
+        ("#note", "#note"),
+        ("@/etc/passwd", "＠/etc/passwd"),
+        ("tab\tand\n  indent\n\nend\n\n", "tab\tand\n  indent\n\nend\n\n"),
         (
             "wide 漢字 \u{1f600}e\u{301} nul\0\u{202e}turned\u{e0041}",
             "wide 漢字 \u{1f600}e\u{301} nulturned",
@@ -249,7 +249,11 @@ async fn hostile_text_is_only_text() {
         ann.press(Key::Enter).await;
     }
     ann.idle().await;
-    assert_eq!(prompts(&log), cases.map(|(_, taken)| taken.to_owned()));
+    let taken = prompts(&log).into_iter().map(|prompt| match prompt.split_once("\n\n(One sign") {
+        Some((words, _)) => words.to_owned(),
+        None => prompt,
+    });
+    assert_eq!(taken.collect::<Vec<_>>(), cases.map(|(_, taken)| taken));
     assert!(!terminals.folder.path().join("evil").exists());
 }
 
@@ -268,7 +272,7 @@ async fn a_long_text_arrives_whole() {
     assert!(ann.view().await.composer.unwrap().starts_with("[Pasted text #1 +"));
     ann.press(Key::Enter).await;
     ann.idle().await;
-    assert_eq!(prompts(&log), [long.trim_end()]);
+    assert_eq!(prompts(&log), [long]);
     let folder: Vec<_> = std::fs::read_dir(terminals.folder.path().join("terminals"))
         .unwrap()
         .map(|file| file.unwrap().file_name())

@@ -44,6 +44,14 @@ pub struct Adopt {
     pub client: String,
 }
 
+/// Words that were put into a composer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pasted {
+    /// The tokens that the program would have obeyed, as they were said; they were written
+    /// otherwise.
+    pub altered: Vec<String>,
+}
+
 /// What a pane shows, judged by what is known of its program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
@@ -282,7 +290,8 @@ pub trait SessionHost: Send + Sync + 'static {
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault>;
     /// Puts text into the composer of an idle program and reads it back; sends nothing off. Looks
     /// first that the pane still runs the program and that its composer is empty.
-    async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<(), HostFault>;
+    /// Tokens that the program would obey inside it are written so that they arrive as words.
+    async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<Pasted, HostFault>;
     /// Presses a key in a pane. An Enter goes only into the composer with what was pasted last:
     /// [`HostFault::Refused`] if a question covers it, and nothing was sent off then.
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;

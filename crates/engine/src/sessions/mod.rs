@@ -24,7 +24,7 @@ pub use facts::{
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
 pub use host::{
-    Adopt, Dialog, Field, HostFault, Key, Launch, PaneNews, PaneState, Record, RecordEnd,
+    Adopt, Dialog, Field, HostFault, Key, Launch, PaneNews, PaneState, Pasted, Record, RecordEnd,
     RecordQuery, Reports, SessionHost, View,
 };
 pub use on_demand::{OnDemand, fail_turn};

@@ -13,7 +13,7 @@ use crate::policy::Frames;
 use crate::read::frames::{doubt, framed};
 use crate::read::templates::{
     ADDRESSED, ADDRESSED_BY_ANOTHER, CAME_OF_IT, CONTEXT, ERASED, INVITED_TO_SPEAK, LATEST_MESSAGE,
-    LISTEN, OUTCOME, SAID_SINCE, SAID_SO_FAR, TAKES_PART, YOUR_TURN,
+    LISTEN, OUTCOME, SAID_SINCE, SAID_SO_FAR, TAKES_PART, WRITTEN_WIDE, YOUR_TURN,
 };
 use crate::text::pass::PASS;
 use crate::text::{hang, shortened};
@@ -25,6 +25,12 @@ pub use story::{Material, Story, Unread};
 use story::{Source, Utterance};
 pub use transcript::TranscriptLine;
 use transcript::{Teller, count, label};
+
+/// Returns the line that tells an agent of signs that were written wide for its program.
+pub fn written_wide(count: usize) -> String {
+    let signs = if count == 1 { "One sign is".to_owned() } else { format!("{count} signs are") };
+    WRITTEN_WIDE.fill(&[&signs])
+}
 
 /// A prompt, split the way runtimes need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

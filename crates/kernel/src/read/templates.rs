@@ -69,11 +69,13 @@ pub(crate) const HARVEST: Template = Template(
      said. Your whole answer is kept as the harvest, so write nothing else. Use this Markdown:",
 );
 pub(crate) const SEATED: Template = Template("You are {} in this gathering.");
+pub(crate) const WRITTEN_WIDE: Template =
+    Template("({} written wide above: your program would have obeyed what was said there.)");
 pub(crate) const NOW: Template = Template("Now: {}. {}");
 
 /// The templates by which a line is known as the server's. The rest of the seed message has none
 /// of its own: it tells of a circle and asks for nothing.
-const KNOWN: [&Template; 28] = [
+const KNOWN: [&Template; 29] = [
     &IN_REPLY_LINE,
     &LEFT_OUT,
     &CONTEXT,
@@ -101,6 +103,7 @@ const KNOWN: [&Template; 28] = [
     &BEAT,
     &HARVEST,
     &SEATED,
+    &WRITTEN_WIDE,
     &TAG,
 ];
 

@@ -77,7 +77,7 @@ pub async fn stop(context: &Context, args: &Stop) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The words given, or standard input for a lone `-`.
+/// The words given, or standard input for a lone `-`, to its last byte: a patch is what it is.
 pub fn words(given: &[String]) -> Result<String, Fault> {
     if given != ["-"] {
         return Ok(given.join(" "));
@@ -87,11 +87,10 @@ pub fn words(given: &[String]) -> Result<String, Fault> {
         .lock()
         .read_to_end(&mut bytes)
         .map_err(|error| Fault::io("cannot read standard input", &error))?;
-    let text = String::from_utf8(bytes).map_err(|_| {
+    String::from_utf8(bytes).map_err(|_| {
         Fault::new(Exit::Failure, "standard input is not UTF-8 text")
             .try_this("convert it first, e.g. with iconv -t UTF-8")
-    })?;
-    Ok(text.trim_end().to_owned())
+    })
 }
 
 /// Prints what comes after a message until nothing is owed to anybody, or a person has to answer

@@ -19,6 +19,8 @@ mod logins;
 mod reports;
 mod hosted;
 mod linked;
+mod obeyed;
+mod exact;
 mod gathered;
 mod driven;
 mod records;

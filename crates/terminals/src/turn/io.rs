@@ -3,7 +3,8 @@
 use moothall_engine::agent::{Given, Job, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{
-    Dialog, Heard, Hook, HostFault, Key, Permit, Record, RecordQuery, Reports, SessionError, View,
+    Dialog, Heard, Hook, HostFault, Key, Pasted, Permit, Record, RecordQuery, Reports,
+    SessionError, View,
 };
 use moothall_engine::stream::Now;
 use moothall_kernel::event::Fault;
@@ -124,7 +125,7 @@ pub enum Input {
     /// The answer to [`Output::Mark`] that is synced: whether the row was in one of the states.
     Marked(Result<bool, LogError>),
     /// The answer to [`Output::Paste`].
-    Pasted(Result<(), HostFault>),
+    Pasted(Result<Pasted, HostFault>),
     /// The answer to [`Output::Press`] and [`Output::Choose`].
     Pressed(Result<(), HostFault>),
     /// The answer to [`Output::Keep`].

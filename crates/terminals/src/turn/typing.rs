@@ -2,7 +2,7 @@
 //! way.
 
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
-use moothall_engine::sessions::{HostFault, Key, PaneState, View};
+use moothall_engine::sessions::{HostFault, Key, PaneState, Pasted, View};
 use moothall_kernel::event::Fault;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
@@ -24,6 +24,10 @@ const CATCH_UP_MAX: Millis = Millis::from_secs(10);
 
 /// What is said of a prompt when the server died in the middle of it.
 const CUT_OFF: &str = "The server stopped while this was being typed; look at the terminal, and ask again if it is not there.";
+
+/// Tells people of a prompt in which something stood that its program obeys.
+pub(super) const ALTERED: &str =
+    "{} written wide in what was just typed here, as ＠ for @: the program would have obeyed it.";
 
 /// What a screen says about a prompt that was being typed when the server died.
 enum PromptEvidence {
@@ -186,10 +190,13 @@ impl Machine {
         }
     }
 
-    pub(super) fn pasted(&mut self, around: &Around<'_>, result: Result<(), HostFault>) {
+    pub(super) fn pasted(&mut self, around: &Around<'_>, result: Result<Pasted, HostFault>) {
         match self.answered() {
             Wait::Paste => match result {
-                Ok(()) => self.ask(Output::Press { key: Key::Enter }, Wait::Enter),
+                Ok(pasted) => {
+                    self.tell_of_altered(&pasted);
+                    self.ask(Output::Press { key: Key::Enter }, Wait::Enter);
+                }
                 Err(HostFault::Refused(why)) => self.not_now(around, &why),
                 Err(
                     fault @ (HostFault::Unavailable(_)
@@ -200,6 +207,16 @@ impl Machine {
             },
             other => self.put_back(other),
         }
+    }
+
+    /// People are told of what does not stand in the prompt as it was said.
+    fn tell_of_altered(&mut self, pasted: &Pasted) {
+        let text = match pasted.altered.len() {
+            0 => return,
+            1 => ALTERED.replace("{}", "A token was"),
+            count => ALTERED.replace("{}", &format!("{count} tokens were")),
+        };
+        self.out.push(Output::Tell { text });
     }
 
     /// Nothing was typed: somebody else was quicker.

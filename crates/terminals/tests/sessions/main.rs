@@ -13,8 +13,8 @@ use moothall_engine::ports::{Clock, Deliveries, DeliveryState, Store};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
     Adopt, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, Launch, LinkState, Member,
-    Message, NewLink, NewSession, Pane, PaneNews, PaneState, Permit, Reports, Sent, SessionError,
-    SessionHost, SessionId, View,
+    Message, NewLink, NewSession, Pane, PaneNews, PaneState, Pasted, Permit, Reports, Sent,
+    SessionError, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Outcome, Recorded};
@@ -165,12 +165,12 @@ impl SessionHost for Bench {
             text: format!("{}{}", screen.drawn, screen.composer),
         }))
     }
-    async fn paste(&self, pane: &Pane, _client: &str, text: &str) -> Result<(), HostFault> {
+    async fn paste(&self, pane: &Pane, _client: &str, text: &str) -> Result<Pasted, HostFault> {
         if self.broken.load(Relaxed) {
             return Err(HostFault::Failed("it did not take the paste".into()));
         }
         self.with(&pane.id, |screen| screen.composer.push_str(text));
-        Ok(())
+        Ok(Pasted::default())
     }
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
         self.with(&pane.id, |screen| match key {

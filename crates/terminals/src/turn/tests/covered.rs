@@ -1,6 +1,7 @@
 //! Words that were pasted, and a question that came before they were sent off.
 
 use super::*;
+use crate::turn::typing::ALTERED;
 
 #[test]
 fn words_behind_a_question_wait_and_are_sent_off_where_they_stand() {
@@ -9,7 +10,7 @@ fn words_behind_a_question_wait_and_are_sent_off_where_they_stand() {
     bench.says(Input::Offered(job(1)), &["see"]);
     bench.says(idle(), &["1 Sending Synced"]);
     bench.says(Input::Marked(Ok(true)), &["paste"]);
-    bench.says(Input::Pasted(Ok(())), &["Enter"]);
+    bench.says(Input::Pasted(Ok(Pasted::default())), &["Enter"]);
     bench.says(covered(), &["1 Pending Written", "see"]);
     bench.says(screen(PaneState::Starting, ""), &[]);
     bench.time = 2;
@@ -34,4 +35,15 @@ fn words_that_come_back_after_a_question_were_not_taken_by_what_was_at_work() {
     bench.says(asking("update?"), &[]);
     bench.says(Input::Drawn, &["see"]);
     bench.says(screen(PaneState::Idle, &tag_of(&key(1))), &["Enter"]);
+}
+
+#[test]
+fn people_are_told_of_tokens_that_were_written_otherwise() {
+    let mut bench = Bench::new(vec![earlier(1, DeliveryState::Pending, true)]);
+    bench.says(Input::Offered(job(1)), &["see"]);
+    bench.says(idle(), &["1 Sending Synced"]);
+    bench.says(Input::Marked(Ok(true)), &["paste"]);
+    let told = format!("tells {}", ALTERED.replace("{}", "2 tokens were"));
+    let altered = vec!["@a".to_owned(), "@b".to_owned()];
+    bench.says(Input::Pasted(Ok(Pasted { altered })), &[&told, "Enter"]);
 }

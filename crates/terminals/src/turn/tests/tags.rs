@@ -57,7 +57,9 @@ fn another_conversation_in_which_a_prompt_was_taken_is_the_programs_own() {
     for input in [Input::Offered(job(2)), idle(), begun(2), idle()] {
         bench.told(input);
     }
-    for input in [Input::Marked(Ok(true)), Input::Pasted(Ok(())), Input::Pressed(Ok(()))] {
+    for input in
+        [Input::Marked(Ok(true)), Input::Pasted(Ok(Pasted::default())), Input::Pressed(Ok(()))]
+    {
         bench.told(input);
     }
     // One beside its own may know all of it, and was asked another thing.
@@ -114,7 +116,7 @@ fn words_with_the_tags_of_a_peer_move_nothing() {
     let alone: Vec<&str> =
         typed.lines().filter(|line| tags.iter().any(|tag| tag == line)).collect();
     assert_eq!(alone, [tag_of(&key(2))], "{typed}");
-    for input in [Input::Pasted(Ok(())), Input::Pressed(Ok(()))] {
+    for input in [Input::Pasted(Ok(Pasted::default())), Input::Pressed(Ok(()))] {
         bench.told(input);
     }
     for turn in [1, 2, 3] {

@@ -1,0 +1,208 @@
+//! The things that a program finds for a token: files of the folder that it works in, skills and
+//! agents. If that cannot be found out, they count as there.
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::tokens::{Sought, Token};
+use crate::terminal::Vendor;
+
+/// Files that are looked through at most.
+const FILES_MAX: usize = 100_000;
+
+/// Folders between one that is looked through and a file.
+const DEPTH_MAX: usize = 64;
+
+/// The same for skills and agents, whose folders may be links in a circle.
+const LINKED_DEPTH_MAX: usize = 6;
+
+/// Folders below which a program does not look for a name.
+const SKIPPED: [&str; 2] = [".git", "node_modules"];
+
+/// Agents that are a part of Gemini CLI.
+const OF_GEMINI: [&str; 5] =
+    ["browser_agent", "cli_help", "codebase_investigator", "confucius", "generalist"];
+
+/// The places in which a program finds things.
+#[derive(Clone, Debug, Default)]
+pub(in crate::terminal) struct Places {
+    /// The folder that it works in; nothing if that cannot be told.
+    pub(in crate::terminal) work: Option<PathBuf>,
+    /// The folder of its user.
+    pub(in crate::terminal) home: Option<PathBuf>,
+    /// Codex's own folder, if a variable names it.
+    pub(in crate::terminal) codex: Option<PathBuf>,
+}
+
+/// Looks only when something is sought, and once.
+pub(in crate::terminal) struct Nearby {
+    places: Places,
+    files: OnceCell<Option<Vec<String>>>,
+    skills: OnceCell<Option<BTreeSet<String>>>,
+    agents: OnceCell<Option<BTreeSet<String>>>,
+}
+
+impl Nearby {
+    pub(in crate::terminal) fn of(places: Places) -> Self {
+        let (files, skills, agents) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { places, files, skills, agents }
+    }
+
+    /// False only if the program finds nothing for the token.
+    pub(super) fn may_obey(&self, vendor: Vendor, token: &Token) -> bool {
+        match &token.sought {
+            Sought::Nothing => true,
+            Sought::Skill(names) => {
+                let skills = self.skills.get_or_init(|| self.names(&self.skill_folders()).ok());
+                holds(skills.as_ref(), names)
+            }
+            Sought::File(names) => {
+                self.is_agent(vendor, names) || names.iter().any(|name| self.may_find(vendor, name))
+            }
+        }
+    }
+
+    fn is_agent(&self, vendor: Vendor, names: &[String]) -> bool {
+        if vendor != Vendor::Gemini {
+            return false;
+        }
+        let known = || {
+            let mut known = self.names(&self.agent_folders()).ok()?;
+            known.extend(OF_GEMINI.map(str::to_owned));
+            Some(known)
+        };
+        holds(self.agents.get_or_init(known).as_ref(), names)
+    }
+
+    /// Gemini CLI finds a name anywhere in a path. Claude Code may have gone into a folder below,
+    /// so there a path that ends so is found too.
+    fn may_find(&self, vendor: Vendor, name: &str) -> bool {
+        let Some(work) = &self.places.work else { return true };
+        if may_be_there(&work.join(name)) {
+            return true;
+        }
+        let files = self.files.get_or_init(|| files_below(work).ok());
+        let Some(files) = files else { return true };
+        let sought = name.to_lowercase();
+        let sought = sought.trim_start_matches("./").trim_end_matches('/');
+        let is_end = |before: &str| before.is_empty() || before.ends_with('/');
+        files.iter().any(|file| match vendor {
+            Vendor::Gemini => file.contains(sought),
+            Vendor::Claude | Vendor::Codex | Vendor::Other => {
+                file.strip_suffix(sought).is_some_and(is_end)
+            }
+        })
+    }
+
+    /// The folders in which Codex looks for skills.
+    fn skill_folders(&self) -> Vec<PathBuf> {
+        let own = |home: &PathBuf| home.join(".codex");
+        let codex = self.places.codex.clone().or_else(|| self.places.home.as_ref().map(own));
+        let above = self.places.work.iter().flat_map(|work| work.ancestors());
+        let near = above.chain(self.places.home.as_deref());
+        let near =
+            near.flat_map(|folder| [".agents/skills", ".codex/skills"].map(|at| folder.join(at)));
+        let own = codex.iter().flat_map(|own| ["skills", "plugins"].map(|at| own.join(at)));
+        own.chain(near).chain([PathBuf::from("/etc/codex/skills")]).collect()
+    }
+
+    /// The folders in which Gemini CLI looks for agents.
+    fn agent_folders(&self) -> Vec<PathBuf> {
+        let near = self.places.work.iter().chain(&self.places.home);
+        near.flat_map(|folder| [".gemini/agents", ".gemini/extensions"].map(|at| folder.join(at)))
+            .collect()
+    }
+
+    /// The names that files of Markdown below these folders give themselves, and those of the files
+    /// and of their folders.
+    fn names(&self, folders: &[PathBuf]) -> io::Result<BTreeSet<String>> {
+        if self.places.work.is_none() || self.places.home.is_none() {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        let mut names = BTreeSet::new();
+        for folder in folders {
+            for file in markdown_below(folder)? {
+                let parts = [file.file_stem(), file.parent().and_then(Path::file_name)];
+                names.extend(
+                    parts.into_iter().flatten().map(|part| part.to_string_lossy().into_owned()),
+                );
+                names.extend(given_name(&fs::read_to_string(&file)?));
+            }
+        }
+        Ok(names)
+    }
+}
+
+fn holds(known: Option<&BTreeSet<String>>, names: &[String]) -> bool {
+    known.is_none_or(|known| names.iter().any(|name| known.contains(name)))
+}
+
+fn may_be_there(path: &Path) -> bool {
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
+    match fs::symlink_metadata(path) {
+        Ok(_) => true,
+        Err(error) => !matches!(error.kind(), NotFound | NotADirectory | InvalidFilename),
+    }
+}
+
+/// The `name` of a front matter.
+fn given_name(text: &str) -> Option<String> {
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    lines.next().filter(|line| line.trim_end() == "---")?;
+    let named = lines
+        .take_while(|line| line.trim_end() != "---")
+        .find_map(|line| line.strip_prefix("name:"))?;
+    Some(named.trim().trim_matches(['"', '\'']).to_owned())
+}
+
+/// The paths below a folder, as they are compared. Links are not followed.
+fn files_below(root: &Path) -> io::Result<Vec<String>> {
+    let mut files = Vec::new();
+    walk(root, DEPTH_MAX, &mut |path, kind| {
+        if let Ok(below) = path.strip_prefix(root) {
+            files.push(below.to_string_lossy().to_lowercase());
+        }
+        let is_skipped = path.file_name().is_some_and(|name| SKIPPED.iter().any(|at| *at == name));
+        kind.is_dir() && !is_skipped
+    })?;
+    Ok(files)
+}
+
+/// The files of Markdown below a folder, if there is one. Skills are often links.
+fn markdown_below(root: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    walk(root, LINKED_DEPTH_MAX, &mut |path, _| {
+        let is_folder = fs::metadata(path).is_ok_and(|it| it.is_dir());
+        if !is_folder && path.extension().is_some_and(|end| end == "md") {
+            files.push(path.to_owned());
+        }
+        is_folder
+    })?;
+    Ok(files)
+}
+
+/// Visits each file below a folder, and goes into those for which it is told to.
+fn walk(
+    root: &Path,
+    depth_max: usize,
+    visit: &mut dyn FnMut(&Path, fs::FileType) -> bool,
+) -> io::Result<()> {
+    let (mut folders, mut left) = (vec![(root.to_owned(), 0)], FILES_MAX);
+    while let Some((folder, depth)) = folders.pop() {
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            left = left.checked_sub(1).ok_or(io::ErrorKind::FileTooLarge)?;
+            if visit(&entry.path(), entry.file_type()?) && depth < depth_max {
+                folders.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    Ok(())
+}

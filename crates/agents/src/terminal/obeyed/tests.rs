@@ -1,0 +1,186 @@
+//! Each row is a text, and the token in it that the real program obeys.
+#![allow(clippy::unwrap_used)]
+
+use std::fs;
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+
+/// A user's home with a folder to work in, and skills.
+fn home() -> TempDir {
+    let home = tempfile::tempdir().unwrap();
+    for (file, text) in [
+        ("work/secret.txt", ""),
+        ("work/with blank.txt", ""),
+        ("work/sub/deep_property.py", ""),
+        ("work/node_modules/fixture/index.js", ""),
+        ("outside.txt", ""),
+        (".agents/skills/dogs/SKILL.md", "---\ndescription: d\nname: \"barks\"\n---\nname: no\n"),
+        (".gemini/agents/a.md", "---\nname: critic\n---\n"),
+    ] {
+        let file = home.path().join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    home
+}
+
+fn nearby(home: &TempDir) -> Nearby {
+    let (work, home) = (Some(home.path().join("work")), Some(home.path().to_owned()));
+    Nearby::of(Places { work, home, codex: None })
+}
+
+fn narrow(text: &str) -> String {
+    let narrow = |c| char::from_u32(u32::from(c) - WIDE).unwrap_or(c);
+    text.chars().map(|c| if ('！'..='～').contains(&c) { narrow(c) } else { c }).collect()
+}
+
+/// Returns the tokens of a text that are altered; the rest stays as it was.
+fn altered(vendor: Vendor, text: &str, nearby: &Nearby) -> Vec<String> {
+    let words = as_words(vendor, text, nearby);
+    assert!(narrow(&words.text).starts_with(&narrow(text)), "{text:?}: {words:?}");
+    assert_eq!(words.altered.is_empty(), words.text == text, "{text:?}");
+    words.altered
+}
+
+#[test]
+fn what_claude_code_obeys_is_written_wide_and_nothing_else() {
+    let home = home();
+    let nearby = nearby(&home);
+    let outside = format!("@{}/outside.txt", home.path().display());
+    for (text, token) in [
+        ("see @secret.txt please", "@secret.txt"),
+        ("see @secret.txt), too", "@secret.txt),"),
+        ("@secret.txt#L1-2", "@secret.txt#L1-2"),
+        ("- @./secret.txt", "@./secret.txt"),
+        ("> @Secret.TXT", "@Secret.TXT"),
+        ("見て。@secret.txt", "@secret.txt"),
+        ("見て！@secret.txt", "@secret.txt"),
+        ("\u{a0}@secret.txt\u{3000}x", "@secret.txt"),
+        ("\u{feff}@sub/", "@sub/"),
+        ("`a`\n@sub\n", "@sub"),
+        ("@deep_property.py", "@deep_property.py"),
+        ("@\"with blank.txt\"", "@\""),
+        ("@\"no such @secret.txt\"", "@secret.txt\""),
+        ("a @~/.ssh/id", "@~/.ssh/id"),
+        ("a @../x", "@../x"),
+        (&outside, &outside),
+        ("@agent-general-purpose go", "@agent-general-purpose"),
+        ("@\"critic (agent)\"", "@\""),
+        ("@docs:file:///x", "@docs:file:///x"),
+        ("/clear", "/clear"),
+        ("\n /mcp__x__y z", "/mcp__x__y"),
+        ("!ls", "!ls"),
+        ("please ULTRATHINK!", "ULTRATHINK"),
+    ] {
+        assert_eq!(altered(Vendor::Claude, text, &nearby), [token], "{text:?}");
+    }
+    for text in [
+        "@property\ndef f(): pass",
+        "@@ -1,2 +1,2 @@ fn x",
+        "me@secret.txt (@secret.txt) \"@secret.txt\" `@secret.txt` \\@secret.txt ＠secret.txt",
+        "@app.route(\"/x\") @ben, @Component({selector: 'x'})",
+        "#include <x>\n# heading\n&x ?",
+        "/usr/bin/env is a path",
+        "//x",
+        "/* x */",
+        "a /clear",
+        "a !ls",
+        "$PATH $1 ultrathinking multrathink",
+        "@. @/no/such @\"no such\"",
+    ] {
+        assert!(altered(Vendor::Claude, text, &nearby).is_empty(), "{text:?}");
+    }
+}
+
+#[test]
+fn what_gemini_cli_obeys_is_written_wide_and_nothing_else() {
+    let home = home();
+    let nearby = nearby(&home);
+    for (text, token) in [
+        ("(@secret.txt)", "@secret.txt"),
+        ("me@secret.txt.", "@secret.txt"),
+        ("a@SECRET x", "@SECRET"),
+        ("@property\n", "@property"),
+        ("a @with\\ blank.txt", "@with\\ blank.txt"),
+        ("a @\"with blank.txt\"", "@\"with blank.txt\""),
+        ("a @../x", "@../x"),
+        ("@* x", "@*"),
+        ("@./ x", "@./"),
+        ("@critic x", "@critic"),
+        ("@codebase_investigator x", "@codebase_investigator"),
+        ("@docs:x", "@docs:x"),
+        ("\u{a0}/help", "/help"),
+    ] {
+        assert_eq!(altered(Vendor::Gemini, text, &nearby), [token], "{text:?}");
+    }
+    for text in [
+        "@@ -1,2 +1,2 @@ fn x",
+        "me@example.org, @dataclass(frozen=True), git@github.com:a/b",
+        "\\@secret.txt ＠secret.txt @ secret.txt",
+        "import x from '@/components/x'",
+        "!ls",
+        "// x",
+        "/* x */",
+        "/usr/bin/env",
+        "ultrathink",
+        "@. x",
+    ] {
+        assert!(altered(Vendor::Gemini, text, &nearby).is_empty(), "{text:?}");
+    }
+}
+
+#[test]
+fn what_codex_obeys_is_written_wide_and_nothing_else() {
+    let home = home();
+    let nearby = nearby(&home);
+    for (text, token) in [
+        ("use $barks, now", "$barks"),
+        ("x$barks", "$barks"),
+        ("\\$dogs", "$dogs"),
+        ("`$barks:`", "$barks:"),
+        ("$barks:more", "$barks:more"),
+        ("[$zzz](/x/SKILL.md)", "$zzz"),
+        ("/clear", "/clear"),
+        ("! ls", "!"),
+    ] {
+        assert_eq!(altered(Vendor::Codex, text, &nearby), [token], "{text:?}");
+    }
+    for text in ["$PATH $1 ${barks} $Barks $no $$", "@secret.txt", "/usr/bin/env", "[$5](x) a"] {
+        let expected: &[&str] = if text.contains('[') { &["$5"] } else { &[] };
+        assert_eq!(altered(Vendor::Codex, text, &nearby), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_found_out_counts_as_there() {
+    let unknown = Nearby::of(Places::default());
+    assert_eq!(altered(Vendor::Claude, "@ben x", &unknown), ["@ben"]);
+    assert_eq!(altered(Vendor::Codex, "$x", &unknown), ["$x"]);
+    assert_eq!(altered(Vendor::Other, "#x", &unknown), ["#x"]);
+}
+
+#[test]
+fn an_agent_is_told_that_signs_are_written_wide() {
+    let unknown = Nearby::of(Places::default());
+    let words = as_words(Vendor::Claude, "a @b\n\n[moothall:0a1b2c3d]", &unknown);
+    assert_eq!(
+        words.text,
+        "a ＠b\n\n(One sign is written wide above: your program would have obeyed what was said \
+         there.)\n\n[moothall:0a1b2c3d]"
+    );
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_is_obeyed_is_left(text in "([@$/!\\\\a:.~# \n。！\"]|ultrathink){0,24}") {
+        let unknown = Nearby::of(Places::default());
+        for vendor in [Vendor::Claude, Vendor::Codex, Vendor::Gemini, Vendor::Other] {
+            let once = as_words(vendor, &text, &unknown);
+            let again = as_words(vendor, &once.text, &unknown);
+            prop_assert!(again.altered.is_empty(), "{vendor:?}: {text:?}: {again:?}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What is piped to a program arrives as it was piped: seen at the request to the model.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use moothall_testkit::model_server::Reply;
+use tokio::time::timeout;
+
+use crate::harness::{PATIENCE, Server};
+use crate::house::{House, in_state};
+
+const YAML: &str =
+    "on:\n  push:\n    branches: [main]\njobs:\n\n- \"#x\"\n---\nkey: |\n  a  \n\n  b\n";
+const PYTHON: &str = "@property\ndef f(self):\n    # [a]\n    if x:\n        return {\n            1: 2,\n        }\n";
+const TOML: &str = "[a]\n\"b\" = \"\"\"\n  c\n\"\"\"\n\n[[d]]\ne = 1\n";
+const MAKEFILE: &str = "all:\n\techo $@ $(HOME)\n\t\t@echo x\n";
+
+fn git(folder: &Path, args: &[&str]) -> String {
+    let mut git = Command::new("git");
+    git.args(["-c", "user.name=a", "-c", "user.email=a@example.org"]).args(args);
+    let done = git.current_dir(folder).output().unwrap();
+    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+    String::from_utf8(done.stdout).unwrap()
+}
+
+/// A folder under git whose files were changed, all at their edges.
+fn changed(folder: &Path, files: &[(&str, &str)]) -> String {
+    fs::create_dir(folder).unwrap();
+    git(folder, &["init", "--quiet"]);
+    for (name, text) in files {
+        fs::write(folder.join(name), text.replace("1", "2").trim_end()).unwrap();
+    }
+    git(folder, &["add", "."]);
+    git(folder, &["commit", "--quiet", "--message", "one"]);
+    files.iter().for_each(|(name, text)| fs::write(folder.join(name), text).unwrap());
+    let diff = git(folder, &["diff"]);
+    git(folder, &["checkout", "--quiet", "."]);
+    diff
+}
+
+async fn screen(server: &Server<'_>, client: &str) -> String {
+    let sessions = server.get("/sessions").await;
+    let id = sessions["sessions"][0]["id"].as_str().unwrap();
+    let screen = server.get(&format!("/sessions/{id}/screen")).await;
+    format!("{client}: {}", screen["text"].as_str().unwrap_or_default())
+}
+
+/// `… | moothall send CLIENT -`, and what its model was given of that.
+async fn piped(house: &House, server: &Server<'_>, client: &str, words: &str) -> String {
+    let mut send = server.command(&["send", client, "-"]);
+    let mut send = send.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    send.stdin.take().unwrap().write_all(words.as_bytes()).unwrap();
+    assert!(send.wait().unwrap().success());
+    let first = words.lines().next().unwrap();
+    let asked = timeout(PATIENCE, house.model(client).asked_about(first)).await;
+    assert!(asked.is_ok(), "{first:?} did not arrive:\n{}", screen(server, client).await);
+    let requests = house.model(client).requests();
+    let newest = requests.iter().map(|request| request.newest.as_str());
+    let prompt = newest.filter(|text| text.contains("[moothall:")).next_back().unwrap();
+    let prompt = &prompt[prompt.find(first).unwrap()..];
+    let tag = prompt.find("[moothall:").unwrap();
+    prompt[..tag].strip_suffix('\n').unwrap().to_owned()
+}
+
+/// Pipes a patch and the files themselves to a program.
+async fn arrives(client: &str, files: &[(&str, &str)]) {
+    let house = House::new().await;
+    let server = house.serve();
+    let session = house.run(&server, client, &[]).await;
+    house.when("", &Reply::text("It is read."));
+    in_state(&server, &session, "idle").await;
+    let folder = house.home.path().join("changed");
+    let diff = changed(&folder, files);
+    let patch = house.home.path().join("arrived.patch");
+    fs::write(&patch, piped(&house, &server, client, &diff).await).unwrap();
+    git(&folder, &["apply", "--whitespace=nowarn", patch.to_str().unwrap()]);
+    for (name, text) in files {
+        assert_eq!(fs::read_to_string(folder.join(name)).unwrap(), *text, "{name}");
+        in_state(&server, &session, "idle").await;
+        let said = format!("the file {name}\n{text}");
+        assert_eq!(piped(&house, &server, client, &said).await, said);
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn what_is_piped_arrives_at_claude_as_it_was_but_for_tabs() {
+    arrives("claude", &[("a.yaml", YAML), ("b.py", PYTHON), ("c.toml", TOML)]).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn what_is_piped_arrives_at_codex_as_it_was() {
+    let files = [("a.yaml", YAML), ("b.py", PYTHON), ("c.toml", TOML), ("Makefile", MAKEFILE)];
+    arrives("codex", &files).await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn what_is_piped_arrives_at_gemini_as_it_was() {
+    let files = [("a.yaml", YAML), ("b.py", PYTHON), ("c.toml", TOML), ("Makefile", MAKEFILE)];
+    arrives("gemini", &files).await;
+}
