@@ -238,8 +238,20 @@ fn holds(composer: &str, end: &str) -> bool {
     !composer.is_empty() && (composer.contains(PASTED) || squeezed(composer).contains(end))
 }
 
+/// True if the screen ends with a paste. Many short lines fill it; then the composer cannot be
+/// read, or its end is taken for a footer.
+fn ends_with_paste(view: &View, end: &str) -> bool {
+    let last = view.text.lines().rev().find(|line| !line.trim().is_empty());
+    !end.is_empty() && last.is_some_and(|line| squeezed(line).ends_with(end))
+}
+
 fn before_enter(view: &View, end: &str) -> Before {
     match (view.state, view.composer.as_deref()) {
+        (PaneState::Starting | PaneState::Idle | PaneState::Busy, _)
+            if ends_with_paste(view, end) =>
+        {
+            Before::Words
+        }
         (PaneState::Asking | PaneState::Starting, _) => Before::Covered,
         (PaneState::Idle, None) => Before::Words,
         (PaneState::Idle | PaneState::Busy, Some(composer)) if holds(composer, end) => {
@@ -429,5 +441,29 @@ impl Typing<'_> {
             self.until(TAKES_ESCAPE, empty).await?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_paste_that_fills_the_screen_is_what_an_enter_is_for() {
+        let end = end_of("many\nlines\n\n[moothall:0a1b2c3d]");
+        let seen = |state, composer: Option<&str>, text: &str| {
+            let (composer, text) = (composer.map(str::to_owned), text.to_owned());
+            before_enter(&View { state, composer, dialog: None, text }, &end)
+        };
+        let before = |text: &str| seen(PaneState::Starting, None, text);
+        let full = "many\nlines\n\n  [moothall:0a1b2c3d]\n \n";
+        assert!(matches!(before(full), Before::Words));
+        assert!(matches!(seen(PaneState::Idle, Some("many\nlines"), full), Before::Words));
+        assert!(matches!(seen(PaneState::Asking, None, full), Before::Covered));
+        assert!(matches!(seen(PaneState::Idle, Some("many"), "many"), Before::Other));
+        let asked = "lines\n\n  [moothall:0a1b2c3d]\n\n 1. Update now";
+        for other in ["", "lines", "\n[moothall:00000000]", asked] {
+            assert!(matches!(before(other), Before::Covered), "{other:?}");
+        }
     }
 }

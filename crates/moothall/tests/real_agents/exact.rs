@@ -57,8 +57,8 @@ async fn piped(house: &House, server: &Server<'_>, client: &str, words: &str) ->
     let asked = timeout(PATIENCE, house.model(client).asked_about(first)).await;
     assert!(asked.is_ok(), "{first:?} did not arrive:\n{}", screen(server, client).await);
     let requests = house.model(client).requests();
-    let newest = requests.iter().map(|request| request.newest.as_str());
-    let prompt = newest.filter(|text| text.contains("[moothall:")).next_back().unwrap();
+    let mut newest = requests.iter().map(|request| request.newest.as_str());
+    let prompt = newest.rfind(|text| text.contains("[moothall:")).unwrap();
     let prompt = &prompt[prompt.find(first).unwrap()..];
     let tag = prompt.find("[moothall:").unwrap();
     prompt[..tag].strip_suffix('\n').unwrap().to_owned()
