@@ -17,7 +17,7 @@ const WORK_MAX = 2_000;
 /** A line is a break, an item or a row; one that begins a block of code makes its frame and its button too. */
 const LINE_WORK = 2;
 const FENCE_WORK = 8;
-/** What can begin an element within a line. */
+/** Signs that can begin an element within a line. */
 const MARKS = /[*_`~]+|[[\]<>@|!\\]|https?:|www\./g;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const LANGUAGE_CHARS_MAX = 24;
@@ -163,7 +163,7 @@ export function renderBlocks(raw: string): string[] {
   }
 }
 
-/** How many characters are read as Markdown: whole lines, as long as their work is within bounds. */
+/** Returns the number of characters that are read as Markdown: whole lines, as long as their work is within bounds. */
 function readable(text: string): number {
   let [work, at, fence] = [0, 0, ''];
   while (at < text.length) {

@@ -91,7 +91,7 @@ fn words_come_from_standard_input() {
     child.stdin.take().unwrap().write_all("one\ntwo ü\n".as_bytes()).unwrap();
     assert!(child.wait().unwrap().success());
     let tail = server.ok(&["tail", "-", "--no-follow", "--json"]);
-    assert_eq!(serde_json::from_str::<Value>(tail.trim()).unwrap()["content"], "one\ntwo ü");
+    assert_eq!(serde_json::from_str::<Value>(tail.trim()).unwrap()["content"], "one\ntwo ü\n");
 }
 
 #[test]
