@@ -2032,8 +2032,9 @@ export interface components {
              */
             depth?: number | null;
             /**
-             * @description The end of the model's answer: `stop`, `length` (a limit of tokens, and the rest is missing),
-             *     `filter`, `refusal`, `tool`, `error` or `cut`; nothing if its provider does not say.
+             * @description The end of the model's answer: `stop`, `length` (a limit of tokens, and the rest is
+             *     missing), `filter`, `refusal`, `tool`, `error` or `cut`; nothing if its provider does not
+             *     say.
              */
             ended?: string | null;
             error?: components["schemas"]["WireFault"] | null;
@@ -2059,6 +2060,8 @@ export interface components {
             stopped?: boolean;
             /** @description Labels of the client, and the server's `coordinator` and `error`. */
             tags?: string[];
+            /** @description These are thoughts: the model said nothing else. */
+            thought?: boolean;
             /** @description The turn it answers. */
             turn?: string | null;
             /** @description The participant in whose terminal it was typed, where agents can type too. */

@@ -73,6 +73,8 @@ pub struct AgentConfig {
     pub temperature: Option<f64>,
     /// `llm`: tokens of system text, history and question together.
     pub context_tokens: Option<usize>,
+    /// `llm`: the template of the model opens its thoughts, so that only their end comes.
+    pub thinks_first: Option<bool>,
     /// `llm`: price of a million tokens read.
     pub price_input: Option<f64>,
     /// `llm`: price of a million tokens written.
@@ -154,6 +156,7 @@ impl fmt::Debug for AgentConfig {
             .field("max_tokens", &self.max_tokens)
             .field("temperature", &self.temperature)
             .field("context_tokens", &self.context_tokens)
+            .field("thinks_first", &self.thinks_first)
             .field("price_input", &self.price_input)
             .field("price_output", &self.price_output)
             .finish()
@@ -256,6 +259,7 @@ impl AgentConfig {
             "max_tokens" => self.max_tokens.is_some(),
             "temperature" => self.temperature.is_some(),
             "context_tokens" => self.context_tokens.is_some(),
+            "thinks_first" => self.thinks_first.is_some(),
             "price_input" => self.price_input.is_some(),
             "price_output" => self.price_output.is_some(),
             _ => false,

@@ -85,6 +85,7 @@ mod tests {
             max_tokens = 1
             temperature = 1.0
             context_tokens = 1
+            thinks_first = true
             price_input = 1.0
             price_output = 1.0
         "#;

@@ -43,4 +43,4 @@ pub use model::{
 pub use read::gathering as gathering_view;
 pub use read::silence as silences;
 pub use read::{compose, duties, guards, preview, search, view};
-pub use text::{mentions, names, pass, slash};
+pub use text::{mentions, names, pass, slash, thoughts};

@@ -5,6 +5,7 @@ pub mod names;
 pub mod code;
 pub mod mentions;
 pub mod pass;
+pub mod thoughts;
 pub mod slash;
 pub mod sketch;
 pub(crate) mod joiners;

@@ -8,6 +8,7 @@ import { initials } from './palette';
 import { grow } from './partial';
 import { FrameParser } from './sse';
 import { cost, dayName, seconds, shortTime } from './time';
+import { endingWords } from './words';
 
 describe('partial replies', () => {
   it('grow by bytes, drop what is known, and begin again with a new attempt', () => {
@@ -157,5 +158,14 @@ describe('files', () => {
     expect(text).toContain('- a muted ann\\* (');
     expect(text).toContain('(erased)');
     expect(text).not.toContain('granted');
+  });
+});
+
+describe('the ending of an answer', () => {
+  it('is told below a message that may not be all of it', () => {
+    expect(endingWords({ ended: 'stop' })).toBeUndefined();
+    expect(endingWords(undefined)).toBeUndefined();
+    expect(endingWords({ ended: 'length' })).toBe('Cut short: the model reached a limit of tokens.');
+    expect(endingWords({ ended: 'stop', thought: true })).toBe('These are thoughts: the model said nothing else.');
   });
 });

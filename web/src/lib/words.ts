@@ -79,8 +79,10 @@ const ENDINGS: Record<string, string> = {
   cut: 'The connection broke off here.',
 };
 
-export function endingWords(ended: string | null | undefined): string | undefined {
-  return ended ? ENDINGS[ended] : undefined;
+export function endingWords(meta: { ended?: string | null; thought?: boolean } | undefined): string | undefined {
+  const thought = meta?.thought ? 'These are thoughts: the model said nothing else.' : undefined;
+  const ended = meta?.ended ? ENDINGS[meta.ended] : undefined;
+  return [thought, ended].filter(Boolean).join(' ') || undefined;
 }
 
 export interface PolicyText {

@@ -22,8 +22,8 @@ class Meta:
     Attributes:
         depth (int | None | Unset): Steps away from a human message, which has 0.
         ended (None | str | Unset): The end of the model's answer: `stop`, `length` (a limit of tokens, and the rest is
-            missing),
-            `filter`, `refusal`, `tool`, `error` or `cut`; nothing if its provider does not say.
+            missing), `filter`, `refusal`, `tool`, `error` or `cut`; nothing if its provider does not
+            say.
         error (None | Unset | WireFault):
         mentions (list[str] | Unset): Invited participants whom the words name, in order.
         published (int | None | Unset): The position of the kept text that a person made visible with it.
@@ -34,6 +34,7 @@ class Meta:
         stopped (bool | Unset): A person stopped its author: these are the words that were shown by then, and no more of
             them comes.
         tags (list[str] | Unset): Labels of the client, and the server's `coordinator` and `error`.
+        thought (bool | Unset): These are thoughts: the model said nothing else.
         turn (None | str | Unset): The turn it answers.
         typed_at (None | str | Unset): The participant in whose terminal it was typed, where agents can type too.
         unproven (bool | Unset): That `from` said it was the client's word, or that of a terminal: no credential stood
@@ -53,6 +54,7 @@ class Meta:
     reply_to: None | str | Unset = UNSET
     stopped: bool | Unset = UNSET
     tags: list[str] | Unset = UNSET
+    thought: bool | Unset = UNSET
     turn: None | str | Unset = UNSET
     typed_at: None | str | Unset = UNSET
     unproven: bool | Unset = UNSET
@@ -110,6 +112,8 @@ class Meta:
         if not isinstance(self.tags, Unset):
             tags = self.tags
 
+        thought = self.thought
+
         turn: None | str | Unset
         if isinstance(self.turn, Unset):
             turn = UNSET
@@ -155,6 +159,8 @@ class Meta:
             field_dict["stopped"] = stopped
         if tags is not UNSET:
             field_dict["tags"] = tags
+        if thought is not UNSET:
+            field_dict["thought"] = thought
         if turn is not UNSET:
             field_dict["turn"] = turn
         if typed_at is not UNSET:
@@ -237,6 +243,8 @@ class Meta:
 
         tags = cast(list[str], d.pop("tags", UNSET))
 
+        thought = d.pop("thought", UNSET)
+
         def _parse_turn(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -278,6 +286,7 @@ class Meta:
             reply_to=reply_to,
             stopped=stopped,
             tags=tags,
+            thought=thought,
             turn=turn,
             typed_at=typed_at,
             unproven=unproven,

@@ -22,14 +22,15 @@ use std::process::{ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use moothall_engine::agent::{Job, Reporter, WINDOW_LEN};
+use moothall_engine::agent::{Job, Report, Reporter, WINDOW_LEN};
 use moothall_engine::crash;
 use moothall_engine::pauses::within;
 use moothall_engine::run_once::Work;
 use moothall_kernel::compose::TRANSCRIPT_BYTES;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::participant::{Abilities, OnLost, Runtime};
-use moothall_kernel::text::clean;
+use moothall_kernel::text::{clean, is_empty_looking};
+use moothall_kernel::thoughts;
 use moothall_kernel::time::Millis;
 use serde::Deserialize;
 use tokio::process::{ChildStdin, Command};
@@ -208,7 +209,7 @@ impl CommandSpec {
         }
     }
 
-    async fn answer(&self, job: &Job) -> Result<String, Fault> {
+    async fn answer(&self, job: &Job, out: &dyn Reporter) -> Result<String, Fault> {
         // What an earlier attempt left behind when the server died must not work on beside this
         // one.
         if job.key.attempt > 1 {
@@ -222,6 +223,9 @@ impl CommandSpec {
         let Started { group, output, .. } = started;
         group.end().await;
         crash::point("program_ended");
+        if !matches!(ended, Some(Ended::Exited(status)) if status.success()) {
+            out.report(Report::Printed(self.readable(&output.stdout)));
+        }
         match ended {
             None => Err(Fault::new(
                 "timeout",
@@ -303,14 +307,28 @@ impl Work for CommandSpec {
         self.timeout
     }
 
-    async fn run(&self, job: &Job, _out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
+    async fn run(&self, job: &Job, out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
         // Starting a process takes a while: not on the task that asked.
         tokio::task::yield_now().await;
         let began = Instant::now();
-        let result = self.answer(job).await;
+        let result = self.answer(job, out).await.map(|text| words_of(text, out));
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         (result, Usage { ms, ..Usage::default() })
     }
+}
+
+/// Tells the thoughts in a program's output from its words: many programs print what a model wrote.
+fn words_of(text: String, out: &dyn Reporter) -> String {
+    let heard = thoughts::split(&text, "");
+    if is_empty_looking(&heard.thoughts) {
+        return text;
+    }
+    if is_empty_looking(&heard.words) {
+        out.report(Report::OnlyThought);
+        return heard.thoughts;
+    }
+    out.report(Report::Thought(heard.thoughts));
+    heard.words
 }
 
 /// A program at work.

@@ -33,7 +33,7 @@ fn place(key: &TurnKey, tries: u32) -> u64 {
 }
 
 /// Longest wait that is believed.
-const ASKED_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
+pub(super) const ASKED_MAX: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// What a `Retry-After` asks for: seconds, or the date `until`, which counts from the answer's own
 /// date, since its clock and ours may differ. A date that is over asks for no wait; anything else

@@ -17,6 +17,7 @@ use super::ANSWER_BYTES_MAX;
 use super::backoff;
 use super::client::Broken;
 use super::provider::{Provider, Target};
+use super::waits;
 
 const QUOTE_BYTES_MAX: usize = 300;
 
@@ -59,6 +60,13 @@ impl ProviderError {
 
     pub(super) fn bad_response(message: String) -> Self {
         Self::new("provider_bad_response", message, Again::Never, true)
+    }
+
+    fn unpaid(who: Provider, code: u16) -> Self {
+        let message = format!(
+            "{who} wants to be paid first ({code}). Check the account of this agent's key."
+        );
+        Self::useless("provider_auth", message)
     }
 
     /// The answer was complete and is of no use.
@@ -148,18 +156,24 @@ fn cause(error: &reqwest::Error) -> String {
 /// A status other than success.
 fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target) -> ProviderError {
     let (who, code) = (target.provider, status.as_u16());
-    let again = wait_of(headers).map_or(Again::Soon, Again::After);
+    let body: Value = serde_json::from_str(body).unwrap_or_default();
+    let again = wait_of(headers).or_else(|| waits::asked_in(&body));
+    let again = again.map_or(Again::Soon, Again::After);
+    let kind = kind_of(&body);
     match code {
+        _ if kind.contains("insufficient_quota") => ProviderError::unpaid(who, code),
+        400..=499 if FILTERED.iter().any(|word| kind.contains(word)) => {
+            let said = quote(&body, target);
+            ProviderError::useless(
+                "answer_filtered",
+                format!("A filter of {who} refused the request ({code}).{said}"),
+            )
+        }
         401 | 403 => ProviderError::useless(
             "provider_auth",
             format!("{who} refused the key ({code}). Check api_key of this agent."),
         ),
-        402 => ProviderError::useless(
-            "provider_auth",
-            format!(
-                "{who} wants to be paid first ({code}). Check the account of this agent's key."
-            ),
-        ),
+        402 => ProviderError::unpaid(who, code),
         429 => ProviderError::new(
             "provider_rate_limited",
             format!("{who} has had too many requests ({code}).{}", asked_wait(again)),
@@ -175,10 +189,12 @@ fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target)
             format!("{who} points elsewhere ({code}). Check base_url of this agent."),
         ),
         _ => {
-            let said = quote(serde_json::from_str(body).as_ref().unwrap_or(&Value::Null), target);
+            let said = quote(&body, target);
+            let elsewhere = matches!(code, 404 | 405) && said.is_empty();
+            let hint = if elsewhere { " Check base_url and model of this agent." } else { "" };
             ProviderError::useless(
                 "provider_refused",
-                format!("{who} refused the request ({code}).{said}"),
+                format!("{who} refused the request ({code}).{said}{hint}"),
             )
         }
     }
@@ -197,35 +213,67 @@ fn wait_of(headers: &HeaderMap) -> Option<Duration> {
     asked("retry-after-ms").map(|thousandfold| thousandfold / 1000).or_else(|| asked("retry-after"))
 }
 
+/// Words for a filter in the kind of an error.
+const FILTERED: [&str; 3] = ["content_filter", "content_policy", "responsibleai"];
+
+/// The words by which a body names the kind of its error.
+fn kind_of(body: &Value) -> String {
+    let paths = [
+        "/error/type",
+        "/error/status",
+        "/error/code",
+        "/error/innererror/code",
+        "/error/metadata/error_type",
+        "/type",
+        "/status",
+        "/code",
+    ];
+    let kinds = paths.iter().filter_map(|path| body.pointer(path));
+    kinds.map(|kind| format!("{kind} ").to_ascii_lowercase()).collect()
+}
+
+/// The number of an HTTP status that a body names, as a number or as text.
+fn status_of(body: &Value) -> Option<u64> {
+    let paths = ["/error/code", "/code", "/error/status", "/status", "/error/status_code"];
+    paths
+        .iter()
+        .filter_map(|path| body.pointer(path))
+        .find_map(|status| status.as_u64().or_else(|| status.as_str()?.parse().ok()))
+}
+
 /// An error inside a stream.
 pub(super) fn told(body: &Value, target: &Target) -> ProviderError {
     let who = target.provider;
-    let kinds = ["/error/type", "/error/status", "/error/code", "/type", "/status", "/code"];
-    let kind: String = kinds
-        .iter()
-        .filter_map(|path| body.pointer(path))
-        .map(|kind| format!("{kind} ").to_ascii_lowercase())
-        .collect();
+    let kind = kind_of(body);
+    let again = waits::asked_in(body).map_or(Again::Soon, Again::After);
     let is = |words: &[&str]| words.iter().any(|word| kind.contains(word));
-    if is(&["rate_limit", "resource_exhausted", "429"]) {
-        ProviderError::new(
-            "provider_rate_limited",
-            format!("{who} has had too many requests."),
-            Again::Soon,
-            true,
-        )
+    if is(&["insufficient_quota", "insufficient_credits", "402"]) {
+        ProviderError::unpaid(who, 402)
+    } else if is(&["rate_limit", "ratelimit", "resource_exhausted", "too_many", "throttl", "429"]) {
+        let message = format!("{who} has had too many requests.{}", asked_wait(again));
+        ProviderError::new("provider_rate_limited", message, again, true)
     } else if is(&[
         "overloaded",
         "server_error",
         "api_error",
         "internal",
         "unavailable",
-        "500",
-        "503",
-        "529",
+        "bad_gateway",
+        "timeout",
+        "timed_out",
+        "connection",
+    ]) || status_of(body).is_some_and(|status| matches!(status, 408 | 425 | 500..600))
+    {
+        let failed = format!("{who} failed while answering.{}", quote(body, target));
+        ProviderError { again, ..ProviderError::unavailable(failed) }
+    } else if is(&[
+        "authentication",
+        "permission",
+        "unauthenticated",
+        "invalid_api_key",
+        "401",
+        "403",
     ]) {
-        ProviderError::unavailable(format!("{who} failed while answering.{}", quote(body, target)))
-    } else if is(&["authentication", "permission", "unauthenticated"]) {
         ProviderError::useless(
             "provider_auth",
             format!("{who} refused the key. Check api_key of this agent."),
@@ -318,6 +366,12 @@ mod tests {
             ("retry-after", "Wed, 21 Oct 2015 07:28:09 GMT"),
         ];
         assert_eq!(of_status(429, &dated, "").again, Again::After(Duration::from_secs(9)));
+        let said = r#"{"error": {"message": "Please try again in 1.5s."}}"#;
+        assert_eq!(of_status(429, &[], said).again, Again::After(Duration::from_millis(1500)));
+        let unpaid = r#"{"error": {"code": "insufficient_quota"}}"#;
+        assert_eq!(of_status(429, &[], unpaid).again, Again::Never);
+        let filtered = r#"{"error": {"code": "content_filter", "message": "policy"}}"#;
+        assert_eq!(of_status(400, &[], filtered).fault.code, "answer_filtered");
         let precise = of_status(503, &[("retry-after-ms", "1500"), ("retry-after", "2")], "");
         assert_eq!(precise.again, Again::After(Duration::from_millis(1500)));
     }
@@ -348,6 +402,22 @@ mod tests {
                 json!({"error": {"code": 503, "status": "UNAVAILABLE", "message": "busy"}}),
                 "provider_unavailable",
             ),
+            (
+                json!({"error": {"code": 502, "message": "Provider returned error"}}),
+                "provider_unavailable",
+            ),
+            (json!({"error": {"code": "504"}}), "provider_unavailable"),
+            (json!({"error": {"code": 408, "message": "timed out"}}), "provider_unavailable"),
+            (
+                json!({"error": {"metadata": {"error_type": "provider_unavailable"}}}),
+                "provider_unavailable",
+            ),
+            (
+                json!({"object": "error", "type": "InternalServerError", "code": 500}),
+                "provider_unavailable",
+            ),
+            (json!({"error": {"type": "insufficient_quota"}}), "provider_auth"),
+            (json!({"error": {"code": 429, "message": "slow"}}), "provider_rate_limited"),
             (json!({"error": {"type": "authentication_error"}}), "provider_auth"),
             (json!({"finishReason": null}), "provider_bad_response"),
         ] {

@@ -15,6 +15,7 @@ mod summary;
 mod seen;
 mod errors;
 mod backoff;
+mod waits;
 mod circuit;
 mod turn;
 mod section;
@@ -40,6 +41,9 @@ use wire::Settings;
 
 /// Tokens of system text, history and question together, where the configuration says nothing.
 pub const CONTEXT_TOKENS: usize = 24_000;
+
+/// Tokens that an answer has room for, if the configuration does not say.
+const ANSWER_TOKENS: usize = 4_096;
 
 /// Longest answer, in bytes.
 const ANSWER_BYTES_MAX: usize = 256 * 1024;
@@ -76,6 +80,8 @@ pub struct LlmSpec {
     pub temperature: Option<f64>,
     /// Tokens of system text, history and question together.
     pub context_tokens: usize,
+    /// The model's template opens its thoughts, so that only the closing tag comes.
+    pub thinks_first: bool,
     /// Price of a million tokens read, in a currency of the operator's choice; not known if
     /// unset.
     pub price_input: Option<f64>,
@@ -106,9 +112,16 @@ impl LlmSpec {
             max_tokens: None,
             temperature: None,
             context_tokens: CONTEXT_TOKENS,
+            thinks_first: false,
             price_input: None,
             price_output: None,
         }
+    }
+
+    /// Returns the tokens of a request and its answer together.
+    fn window(&self) -> usize {
+        let answer = self.max_tokens.map_or(ANSWER_TOKENS, |tokens| tokens as usize);
+        self.context_tokens.saturating_add(answer)
     }
 
     /// What these tokens cost, in millionths of the currency. A price for a million in units is one
@@ -186,6 +199,7 @@ impl Llm {
             model,
             effort,
             temperature: self.spec.temperature,
+            window: self.spec.window(),
             max_tokens: max_tokens.map(|most| affordable.map_or(most, |tokens| tokens.min(most))),
         }
     }

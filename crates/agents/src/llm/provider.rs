@@ -68,6 +68,23 @@ impl Provider {
         }
     }
 
+    /// The path without what a request adds to it: people paste the address of the endpoint.
+    fn without_endpoint(self, path: &str) -> &str {
+        let path = path.trim_end_matches('/');
+        let path = path.split_once("/models/").map_or(path, |(base, call)| {
+            if self == Provider::Gemini && call.contains(':') { base } else { path }
+        });
+        let endpoints: &[&str] = match self {
+            Provider::Openai | Provider::OpenaiResponses => {
+                &["/chat/completions", "/completions", "/responses", "/models"]
+            }
+            Provider::Anthropic => &["/messages", "/models"],
+            Provider::Gemini => &["/models"],
+            Provider::Ollama => &["/api/chat", "/api/generate", "/api/tags", "/api", "/v1"],
+        };
+        endpoints.iter().find_map(|endpoint| path.strip_suffix(endpoint)).unwrap_or(path)
+    }
+
     /// A base URL in the form that requests are made from: without a path of its own it gets the
     /// provider's usual one.
     ///
@@ -83,6 +100,8 @@ impl Provider {
         if !url.username().is_empty() || url.password().is_some() {
             return Err("Put the credentials into api_key, not into the address.");
         }
+        let own = self.without_endpoint(url.path()).to_owned();
+        url.set_path(&own);
         match url.path().to_owned().as_str() {
             "/" => url.set_path(self.root()),
             path if !path.ends_with('/') => url.set_path(&format!("{path}/")),
@@ -129,6 +148,22 @@ mod tests {
             ),
             (Provider::Gemini, "http://localhost:1/", "http://localhost:1/v1beta/"),
             (Provider::Ollama, "http://localhost:11434", "http://localhost:11434/"),
+            (Provider::Ollama, "http://localhost:11434/api/chat", "http://localhost:11434/"),
+            (Provider::Ollama, "http://localhost:11434/v1/", "http://localhost:11434/"),
+            (Provider::Openai, "http://h/v1/chat/completions", "http://h/v1/"),
+            (Provider::Openai, "http://h/chat/completions", "http://h/v1/"),
+            (
+                Provider::Openai,
+                "https://x.openai.azure.com/openai/deployments/d/chat/completions?api-version=1",
+                "https://x.openai.azure.com/openai/deployments/d/?api-version=1",
+            ),
+            (Provider::OpenaiResponses, "http://h/v1/responses/", "http://h/v1/"),
+            (Provider::Anthropic, "http://h/v1/messages", "http://h/v1/"),
+            (
+                Provider::Gemini,
+                "http://h/v1beta/models/gemini-2.5-pro:streamGenerateContent",
+                "http://h/v1beta/",
+            ),
         ] {
             assert_eq!(provider.base_url(given).unwrap(), expected);
         }

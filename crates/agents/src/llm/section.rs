@@ -24,6 +24,7 @@ pub(crate) static RUNTIME: RuntimeEntry = RuntimeEntry {
         "max_tokens",
         "temperature",
         "context_tokens",
+        "thinks_first",
         "price_input",
         "price_output",
     ],
@@ -83,6 +84,7 @@ impl AgentConfig {
             context_tokens: self
                 .context_tokens
                 .map_or(Ok(llm::CONTEXT_TOKENS), |tokens| positive("context_tokens", tokens))?,
+            thinks_first: self.thinks_first.unwrap_or_default(),
             price_input: self
                 .price_input
                 .map(|price| within("price_input", price, PRICE_MAX))

@@ -4,6 +4,7 @@
 use moothall_kernel::ending::Ending;
 use moothall_kernel::event::Usage;
 
+use super::history::BYTES_PER_TOKEN;
 use super::wire::Part;
 
 /// Longest refusal that is kept, in bytes.
@@ -65,10 +66,29 @@ impl Seen {
     /// at most as many tokens as there are bytes, apart from what the provider adds, and writes at
     /// most as many as it was allowed.
     pub(super) fn usage(&self, asked_bytes: usize, max_tokens: Option<u32>) -> (Usage, bool) {
+        if let Some(estimated) = self.estimated(asked_bytes, max_tokens) {
+            return (estimated, false);
+        }
         let input = clamp(self.input, asked_bytes as u64 + ADDED_TOKENS_MAX);
         let output = clamp(self.output, max_tokens.map_or(OUTPUT_TOKENS_MAX, u64::from));
         let usage = Usage { input_tokens: input.0, output_tokens: output.0, ..Usage::default() };
         (usage, input.1 || output.1)
+    }
+}
+
+impl Seen {
+    /// The usage of an answer that was not finished, if its provider told none by then: most tell
+    /// it at the end.
+    fn estimated(&self, asked_bytes: usize, max_tokens: Option<u32>) -> Option<Usage> {
+        let told = self.input != 0.0 || self.output != 0.0;
+        if self.ended.is_some() || told || self.heard_bytes == 0 {
+            return None;
+        }
+        let tokens = |bytes: usize| bytes.div_ceil(BYTES_PER_TOKEN) as u64;
+        let most = max_tokens.map_or(OUTPUT_TOKENS_MAX, u64::from);
+        let (input_tokens, output_tokens) =
+            (tokens(asked_bytes), tokens(self.heard_bytes).min(most));
+        Some(Usage { input_tokens, output_tokens, ..Usage::default() })
     }
 }
 
@@ -99,6 +119,17 @@ mod tests {
         assert_eq!(of(1e12, 1e30, None), (usage(66_536, 1_000_000), true));
         assert_eq!(of(9.0, 900.0, Some(100)), (usage(9, 100), true));
         assert_eq!(Seen::default().usage(1_000, None), (usage(0, 0), false));
+    }
+
+    #[test]
+    fn an_unfinished_answer_costs_what_was_heard_of_it() {
+        let mut seen = Seen::default();
+        assert_eq!(seen.usage(400, None).0, Usage::default(), "nothing was heard");
+        seen.note(&Part::Words("x".repeat(40)));
+        let usage = Usage { input_tokens: 100, output_tokens: 10, ..Usage::default() };
+        assert_eq!(seen.usage(400, None), (usage, false));
+        seen.note(&Part::End(Ending::Stop));
+        assert_eq!(seen.usage(400, None).0, Usage::default(), "it had the chance to tell");
     }
 
     #[test]

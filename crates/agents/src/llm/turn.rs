@@ -9,6 +9,7 @@ use moothall_kernel::compose::{Remembered, Unread};
 use moothall_kernel::ending::Ending;
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::text::{clean, cut, for_terminal, is_empty_looking};
+use moothall_kernel::thoughts::Splitter;
 
 use super::client::Answer;
 use super::errors::{Again, ProviderError, told};
@@ -272,7 +273,7 @@ impl<'a> Turn<'a> {
         silence: Duration,
         heard: Heard,
     ) -> Result<Words, ProviderError> {
-        let (wire, mut words) = (self.llm.target.wire(), Words::default());
+        let (wire, mut words) = (self.llm.target.wire(), Words::of(&self.job.name, self.llm));
         while !self.seen().over {
             let finished = self.seen().ended.is_some();
             let frame = match answer.next(if finished { TAIL } else { silence }).await {
@@ -291,6 +292,8 @@ impl<'a> Turn<'a> {
                 self.take(part, &mut words, heard)?;
             }
         }
+        let rest = words.splitter.end();
+        self.tell(rest, &mut words, heard);
         Ok(words)
     }
 
@@ -311,6 +314,7 @@ impl<'a> Turn<'a> {
             Part::Failure(value) if self.seen().ended.is_none() => {
                 return Err(self.interrupted(told(&value, &self.llm.target)));
             }
+            Part::Thoughts(piece) if heard == Heard::ByAll => self.think(&piece),
             Part::AllWords(_)
             | Part::Failure(_)
             | Part::Thoughts(_)
@@ -333,20 +337,37 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// Tells what the model thinks.
+    fn think(&mut self, piece: &str) {
+        self.tell_usage();
+        self.out.report(Report::Thought(history::visible(&clean(piece))));
+    }
+
     /// Adds a piece of an answer, as far as people can read it, and tells it.
     fn hear(&mut self, piece: &str, words: &mut Words, heard: Heard) -> Result<(), ProviderError> {
-        if words.text.len() + piece.len() > ANSWER_BYTES_MAX {
+        words.bytes += piece.len();
+        if words.bytes > ANSWER_BYTES_MAX {
             return Err(ProviderError::too_much(self.who()));
         }
         let piece = history::visible(&clean(&words.halves.join(piece)));
         heard.crash_point(&words.text);
-        words.text.push_str(&piece);
-        if heard == Heard::ByAll && !piece.is_empty() {
+        let told = words.splitter.push(&piece);
+        self.tell(told, words, heard);
+        Ok(())
+    }
+
+    /// Adds what is known of an answer by now, and tells it.
+    fn tell(&mut self, told: moothall_kernel::thoughts::Heard, words: &mut Words, heard: Heard) {
+        if heard == Heard::ByAll && !told.thoughts.is_empty() {
+            self.think(&told.thoughts);
+        }
+        words.thoughts.push_str(&told.thoughts);
+        words.text.push_str(&told.words);
+        if heard == Heard::ByAll && !told.words.is_empty() {
             self.shown = true;
             self.tell_usage();
-            self.out.report(Report::Delta(piece));
+            self.out.report(Report::Delta(told.words));
         }
-        Ok(())
     }
 
     fn finish(&mut self, words: Words) -> Result<String, ProviderError> {
@@ -359,6 +380,14 @@ impl<'a> Turn<'a> {
         }
         let Some(ended) = seen.ending() else { return Err(ProviderError::cut(who)) };
         self.remark(&seen);
+        // A model that wrote nothing but thoughts into its answer is heard all the same.
+        let only_thought = matches!(ended, Ending::Stop | Ending::Length)
+            && is_empty_looking(&words.text)
+            && !is_empty_looking(&words.thoughts);
+        if only_thought {
+            self.out.report(Report::OnlyThought);
+            return Ok(words.thoughts);
+        }
         if is_empty_looking(&words.text)
             && let Some(why) = ProviderError::wordless(ended, &seen.refusal, &self.llm.target)
         {
@@ -388,10 +417,26 @@ impl<'a> Turn<'a> {
 }
 
 /// What a model said.
-#[derive(Default)]
 struct Words {
     text: String,
+    /// The thoughts that stood in the answer, not those in a field of their own.
+    thoughts: String,
+    /// Bytes of both.
+    bytes: usize,
     halves: Halves,
+    splitter: Splitter,
+}
+
+impl Words {
+    fn of(name: &str, llm: &Llm) -> Self {
+        Self {
+            text: String::new(),
+            thoughts: String::new(),
+            bytes: 0,
+            halves: Halves::default(),
+            splitter: Splitter::new(name, llm.spec.thinks_first),
+        }
+    }
 }
 
 /// Whether a reported model may be the configured one: providers add a date or a tag, or leave it

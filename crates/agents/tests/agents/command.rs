@@ -13,7 +13,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::common::{Silent, job, post, reply, until};
+use crate::common::{Notes, Silent, job, post, reply, until};
 
 /// A shell script of the test; `$1` is a path in a fresh folder.
 struct Shell {
@@ -90,6 +90,30 @@ async fn a_reply_is_what_it_prints() {
         Shell::new("echo; echo '  Hello there. '; echo").run().await.unwrap(),
         "Hello there."
     );
+}
+
+#[tokio::test]
+async fn what_a_program_thinks_is_not_what_it_says() {
+    let hm = "<think>hm</think>\\n\\n[PASS]";
+    for (prints, said, thoughts) in [(hm, "[PASS]", "hm"), ("so <think>", "so <think>", "")] {
+        let (notes, shell) = (Notes::default(), Shell::new(&format!("printf '{prints}'")));
+        let (result, _) = shell.spec.run(&shell.job, &notes).await;
+        assert_eq!((result.as_deref(), notes.thoughts().as_str()), (Ok(said), thoughts));
+    }
+}
+
+#[tokio::test]
+async fn the_output_of_a_program_that_fails_is_told_for_the_trace() {
+    for (script, printed) in [
+        ("echo half; exit 3", vec!["half"]),
+        ("echo half; sleep 60", vec!["half"]),
+        ("echo whole", vec![]),
+    ] {
+        let (notes, shell) = (Notes::default(), Shell::new(script).limited(Millis(300)));
+        let (result, _) = shell.spec.run(&shell.job, &notes).await;
+        assert_eq!(result.is_ok(), printed.is_empty());
+        assert_eq!(notes.printed(), printed);
+    }
 }
 
 #[tokio::test]

@@ -56,6 +56,20 @@ impl Notes {
         thoughts.concat()
     }
 
+    /// The output of a program that failed.
+    pub fn printed(&self) -> Vec<String> {
+        self.pick(|report| match report {
+            Report::Printed(text) => Some(text.clone()),
+            _ => None,
+        })
+    }
+
+    /// True if the answer consists of thoughts.
+    pub fn only_thought(&self) -> bool {
+        let only = |report: &Report| matches!(report, Report::OnlyThought).then_some(());
+        !self.pick(only).is_empty()
+    }
+
     /// The way in which the model ended.
     pub fn ended(&self) -> Option<Ending> {
         let ended = |report: &Report| match report {
@@ -108,6 +122,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         parts: Vec::new(),
         only_for: None,
         ended: None,
+        thought: false,
         silence: None,
     };
     Recorded {

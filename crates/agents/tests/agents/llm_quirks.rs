@@ -261,3 +261,121 @@ async fn an_answer_that_breaks_off_says_so() {
     assert_eq!(answer(&spec).await.ended(), Some(Ending::Cut));
     assert_eq!(answer(&spec).await.ended(), Some(Ending::Stop));
 }
+
+/// A reply in one piece, the words and thoughts of it, and whether the words are thoughts.
+const THOUGHTS: &[(&str, &str, &str, bool)] = &[
+    ("<think>not for them</think>\n\n[PASS]", "[PASS]", "not for them", false),
+    ("<think>hm</think>[ada] I agree", "I agree", "hm", false),
+    ("[ada] I agree", "I agree", "", false),
+    ("[bob] I agree", "[bob] I agree", "", false),
+    ("<think>I will say nothing</think>", "I will say nothing", "I will say nothing", true),
+    ("<think>and so on", "and so on", "and so on", true),
+    ("Use `<think>` so: <think>", "Use `<think>` so: <think>", "", false),
+];
+
+#[tokio::test]
+async fn what_is_thought_is_not_what_is_said() {
+    for provider in ["openai", "anthropic", "ollama"] {
+        for (said, words, thoughts, only) in THOUGHTS {
+            let server = ModelServer::start().await.unwrap();
+            let pieces: Vec<String> = said.chars().map(String::from).collect();
+            server.always("m", Reply::pieces(pieces.iter().map(String::as_str)));
+            let notes = answer(&model(&server, provider, "")).await;
+            assert_eq!(notes.finished().unwrap().0.as_deref(), Ok(*words), "{said}");
+            assert_eq!((notes.thoughts().as_str(), notes.only_thought()), (*thoughts, *only));
+            let streamed = if *only { "" } else { words };
+            assert_eq!(notes.deltas().concat(), streamed, "{said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn thoughts_without_a_beginning_are_known_of_models_that_are_marked_so() {
+    let server = ModelServer::start().await.unwrap();
+    server.always("m", Reply::pieces(["hm, ", "well</th", "ink>\n\nYes."]));
+    let notes = answer(&model(&server, "openai", "thinks_first = true")).await;
+    assert_eq!(notes.finished().unwrap().0.as_deref(), Ok("Yes."));
+    assert_eq!(notes.thoughts(), "hm, well");
+    let notes = answer(&model(&server, "openai", "")).await;
+    assert_eq!(notes.finished().unwrap().0.as_deref(), Ok("hm, well</think>\n\nYes."));
+}
+
+#[tokio::test]
+async fn thoughts_in_a_field_of_their_own_are_kept_too() {
+    let server = ModelServer::start().await.unwrap();
+    let body = br#"data: {"choices":[{"delta":{"reasoning_content":"hm","content":"so"},"finish_reason":"stop"}]}"#;
+    server.always("m", Reply::raw("text/event-stream", [&body[..], b"\n\n"]));
+    let notes = answer(&model(&server, "openai", "")).await;
+    assert_eq!((notes.thoughts().as_str(), notes.only_thought()), ("hm", false));
+    assert_eq!(notes.finished().unwrap().0.as_deref(), Ok("so"));
+}
+
+#[tokio::test]
+async fn an_error_before_a_word_is_tried_again_and_asks_for_its_wait() {
+    for body in [
+        r#"{"error":{"code":502,"message":"Provider returned error"}}"#,
+        r#"{"error":{"metadata":{"error_type":"provider_unavailable"},"message":"busy"}}"#,
+        r#"{"error":{"code":429,"message":"Please try again in 1ms."}}"#,
+        r#"{"error":{"code":503,"details":[{"retryDelay":"0.001s"}]}}"#,
+    ] {
+        for form in [format!("data: {body}\n\n"), body.to_owned(), format!("error: {body}\n\n")] {
+            let server = ModelServer::start().await.unwrap();
+            server.script(
+                "m",
+                [Reply::raw("text/event-stream", [form.as_bytes()]), Reply::text("fine")],
+            );
+            let notes = answer(&model(&server, "openai", "")).await;
+            assert_eq!(notes.finished().unwrap().0.as_deref(), Ok("fine"), "{form}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_error_with_status_200_says_what_it_is() {
+    let server = ModelServer::start().await.unwrap();
+    let body = br#"{"error":{"message":"model m does not exist","code":"model_not_found"}}"#;
+    server.always("m", Reply::raw("application/json", [&body[..]]));
+    for provider in ["openai", "openai_responses", "anthropic", "gemini", "ollama"] {
+        let fault = answer(&model(&server, provider, "")).await.finished().unwrap().0.unwrap_err();
+        let message = fault.message;
+        assert!(message.ends_with("It said: model m does not exist"), "{provider}: {message}");
+    }
+}
+
+#[tokio::test]
+async fn a_pasted_endpoint_is_asked_like_its_base() {
+    let server = ModelServer::start().await.unwrap();
+    for (provider, pasted) in [
+        ("openai", "/v1/chat/completions"),
+        ("openai_responses", "/v1/responses"),
+        ("anthropic", "/v1/messages/"),
+        ("gemini", "/v1beta/models/m:streamGenerateContent"),
+        ("ollama", "/api/chat"),
+    ] {
+        let url = format!("{}{pasted}", server.url());
+        let section = format!("provider = {provider:?}\nmodel = \"m\"\nbase_url = {url:?}");
+        let config: moothall_agents::AgentConfig = toml::from_str(&section).unwrap();
+        let spec = config.spec("ada", "").map_err(|fault| fault.to_string()).unwrap();
+        assert!(answer(&spec).await.finished().unwrap().0.is_ok(), "{provider}");
+    }
+}
+
+#[tokio::test]
+async fn ollama_is_told_of_the_window() {
+    let server = ModelServer::start().await.unwrap();
+    answer(&model(&server, "ollama", "context_tokens = 9000\nmax_tokens = 500")).await;
+    assert_eq!(server.requests()[0].body["options"]["num_ctx"], 9_500);
+}
+
+#[tokio::test]
+async fn an_answer_that_breaks_off_costs_what_was_heard_of_it() {
+    for provider in crate::llm::PROVIDERS {
+        let server = ModelServer::start().await.unwrap();
+        server.always("m", Reply::cut(["one two three four"]).without_usage());
+        let (result, usage) =
+            answer(&model(&server, provider, "price_output = 1000000")).await.finished().unwrap();
+        assert_eq!(result.unwrap_err().code, "provider_cut", "{provider}");
+        assert_eq!((usage.output_tokens, usage.cost_micros), (5, 5_000_000), "{provider}");
+        assert!(usage.input_tokens > 0, "{provider}");
+    }
+}

@@ -83,6 +83,10 @@ pub enum Report {
     Used(Usage),
     /// A piece of what its model thought and did not say, in order.
     Thought(String),
+    /// The output of a program that fails.
+    Printed(String),
+    /// Its model said nothing: the text that it will finish with consists of thoughts.
+    OnlyThought,
     /// The way in which its model ended the answer. Comes before [`Report::Finished`].
     Ended(Ending),
     /// It summed up what no longer fits into its memory, for the turns to come.
@@ -117,6 +121,26 @@ pub enum Report {
         /// Time, tokens and money that the turn used.
         usage: Usage,
     },
+}
+
+impl Report {
+    /// True if it asks for no decision, and only tells what a running turn has brought by now.
+    pub fn is_by_the_way(&self) -> bool {
+        match self {
+            Report::Delta(_)
+            | Report::Progress(_)
+            | Report::Used(_)
+            | Report::Thought(_)
+            | Report::Printed(_)
+            | Report::OnlyThought
+            | Report::Ended(_) => true,
+            Report::Started { .. }
+            | Report::Summarised { .. }
+            | Report::Permission { .. }
+            | Report::Withdrawn { .. }
+            | Report::Finished { .. } => false,
+        }
+    }
 }
 
 /// The most that a call may cost, as far as it is known before the call.

@@ -311,6 +311,7 @@ mod tests {
             parts: Vec::new(),
             only_for: None,
             ended: None,
+            thought: false,
             silence: None,
         };
         at(seq, Event::Posted(posted))

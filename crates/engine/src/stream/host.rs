@@ -424,10 +424,7 @@ impl Host {
     fn hear(&mut self, key: &TurnKey, notice: Notice, items: &mut Vec<Item>) {
         match notice {
             // At once, so that a piece of an answer never follows the answer.
-            Notice::Report(
-                report @ (Report::Delta(_) | Report::Progress(_) | Report::Used(_)),
-                _,
-            ) => {
+            Notice::Report(report, _) if report.is_by_the_way() => {
                 let signal = self
                     .committed
                     .conversation()

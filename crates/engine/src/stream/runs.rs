@@ -42,6 +42,10 @@ pub(super) struct ActiveTurn {
     partial: Partial,
     /// The thoughts of its model, in its present attempt.
     thoughts: String,
+    /// The output of its program, which failed.
+    printed: String,
+    /// Its answer consists of thoughts.
+    only_thought: bool,
     /// The way in which its model ended the answer.
     ended: Option<Ending>,
     /// What it has used, as far as its runtime has said.
@@ -119,6 +123,8 @@ impl Runs {
             read_at: state.head(),
             partial: Partial::default(),
             thoughts: String::new(),
+            printed: String::new(),
+            only_thought: false,
             ended: None,
             used: Usage::default(),
             permissions: turn.permissions().cloned().collect(),
@@ -138,6 +144,8 @@ impl Runs {
                 text: going.partial.shown().unwrap_or_default().to_owned(),
                 usage: going.used,
                 thoughts: going.thoughts.clone(),
+                printed: going.printed.clone(),
+                only_thought: going.only_thought,
                 ended: going.ended,
             };
             (*turn, shown)
@@ -247,6 +255,8 @@ impl Runs {
             | Report::Progress(_)
             | Report::Used(_)
             | Report::Thought(_)
+            | Report::OnlyThought
+            | Report::Printed(_)
             | Report::Ended(_) => None,
             Report::Started { through } => {
                 going.map(|_| EngineCommand::Started { turn, attempt, through })
@@ -303,6 +313,14 @@ impl Runs {
                 if going.thoughts.len() + piece.len() <= THOUGHT_BYTES_MAX {
                     going.thoughts.push_str(&piece);
                 }
+                None
+            }
+            Report::Printed(text) => {
+                going.printed = text;
+                None
+            }
+            Report::OnlyThought => {
+                going.only_thought = true;
                 None
             }
             Report::Ended(ended) => {

@@ -169,6 +169,7 @@ impl Decider<'_> {
             parts: post.parts,
             only_for: post.only_for,
             ended: None,
+            thought: false,
             silence: None,
         }
     }
@@ -440,7 +441,9 @@ impl Decider<'_> {
         let mut posted =
             self.words(Post { body, ..post }, Kind::Agent, turn.cause.depth + 1, &named);
         posted.turn = Some(turn.no);
-        posted.ended = self.brought(turn.no).and_then(|brought| brought.ended);
+        if let Some(brought) = self.brought(turn.no) {
+            (posted.ended, posted.thought) = (brought.ended, brought.only_thought);
+        }
         posted.late = self.state.is_late_for(turn);
         posted.unasked = turn.cause.unproven;
         let by_server =

@@ -231,7 +231,12 @@ impl Decider<'_> {
         let fault =
             Fault { message: text::cut(&text::clean(&fault.message), 4096).to_owned(), ..fault };
         self.end(no, outcome, Some(fault.clone()), usage);
-        if turn.kind == TurnKind::Listen || self.state.archived || self.fails_unseen(&turn) {
+        let told_before = fault.is_of_limits() && self.state.floor.limits_told;
+        if turn.kind == TurnKind::Listen
+            || self.state.archived
+            || told_before
+            || self.fails_unseen(&turn)
+        {
             return;
         }
         let body = format!("[{} encountered an error]", self.state.name_of(&turn.participant));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::model::event::{
-    Cause, Change, Event, Posted, Recorded, TaskOrigin, TurnKind, Why, WhyNot,
+    Cause, Change, Event, Fault, Posted, Recorded, TaskOrigin, TurnKind, Why, WhyNot,
 };
 use crate::model::fold::{FINGERPRINTS_KEPT, LOST_WAITS, SETTLED_KEPT, WAITED_KEPT};
 use crate::model::gathering::Gathering;
@@ -337,6 +337,9 @@ impl Conversation {
             depth: posted.depth,
             unproven,
         };
+        let of_limits = posted.error.as_ref().is_some_and(Fault::is_of_limits);
+        self.floor.limits_told =
+            (self.floor.limits_told && posted.kind != Kind::Human) || of_limits;
         if posted.from.as_str() == ParticipantId::MOOTHALL || posted.published.is_some() {
             return;
         }

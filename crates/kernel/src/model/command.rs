@@ -78,6 +78,10 @@ pub struct Shown {
     pub usage: Usage,
     /// The thoughts of the model, which are not its words.
     pub thoughts: String,
+    /// The output of a program that failed.
+    pub printed: String,
+    /// The model said nothing, and the text that it finishes with consists of thoughts.
+    pub only_thought: bool,
     /// The way in which the model ended its answer.
     pub ended: Option<Ending>,
 }

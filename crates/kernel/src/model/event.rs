@@ -147,6 +147,9 @@ pub struct Posted {
     /// The way in which the model that wrote it ended, as far as its provider says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ending>,
+    /// These are thoughts: the model that wrote it said nothing else.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub thought: bool,
     /// The kept text that a person made visible with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Seq>,
@@ -398,6 +401,12 @@ pub struct Fault {
 impl Fault {
     /// The code where a person cancelled the turn.
     pub const CANCELLED: &str = "cancelled";
+
+    /// True if a provider takes no more requests for now, which agents that share it find out one
+    /// after the other.
+    pub fn is_of_limits(&self) -> bool {
+        matches!(self.code.as_str(), "provider_rate_limited" | "circuit_open")
+    }
 
     /// A fault from its two halves.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
@@ -956,6 +965,7 @@ impl Posted {
             parts: Vec::new(),
             only_for: None,
             ended: None,
+            thought: false,
             silence: None,
         }
     }

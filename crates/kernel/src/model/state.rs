@@ -174,6 +174,9 @@ pub struct Floor {
     /// (Ruling 12.)
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) passed_over: Vec<ParticipantId>,
+    /// People were told, since a person spoke last, that a provider takes no more requests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) limits_told: bool,
 }
 
 /// A message that waited in the queue.

@@ -20,6 +20,7 @@
 //!                        came since, and `begins codex` begins the next one with what it has seen
 //! shown codex WORDS       (what people were shown of its answer by now)
 //! thought codex WORDS     (what its model thought) · ended codex length (its model's ending)
+//! printed codex WORDS     (by its program, which fails)
 //! codex fails CODE       codex late 1/2: words        (turn 1, attempt 2)       codex lost
 //! wait 2s                clock +10s (a jump while nothing looked)               restart 60s
 //! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a
@@ -138,12 +139,13 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
             *shown = Shown { attempt, text: rest[1..].join(" "), usage, ..shown.clone() };
             Ok(())
         }
-        "thought" | "ended" => {
+        "thought" | "printed" | "ended" => {
             let (turn, attempt) = turn_of(player, rest.first().ok_or("of whom?")?)?;
             let shown = player.facts.shown.entry(turn).or_default();
             shown.attempt = attempt;
             match verb {
                 "thought" => shown.thoughts = rest[1..].join(" "),
+                "printed" => shown.printed = rest[1..].join(" "),
                 _ => shown.ended = rest.get(1).and_then(|word| word.parse().ok()),
             }
             Ok(())

@@ -330,6 +330,11 @@ const AGENT: &[Entry] = &[
         "llm: tokens of system text, history and question together; the oldest messages are left out.",
     ),
     (
+        "thinks_first",
+        "true",
+        "llm: its template opens its thoughts, so that only their end (`</think>`) comes with the answer.",
+    ),
+    (
         "price_input",
         "3.0",
         "llm: price of a million tokens read, so that the cost of a turn shows.",

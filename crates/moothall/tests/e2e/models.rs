@@ -125,3 +125,31 @@ async fn a_summary_that_fails_costs_the_turn_nothing_but_its_oldest_part() {
     assert_eq!(summaries(&server.events(&thread).await), Vec::<&Value>::new());
     assert!(asked(&models)[1].contains("earlier messages are left out"));
 }
+
+#[tokio::test]
+async fn a_cut_answer_says_so_and_its_thoughts_stay_in_the_trace() {
+    let models = ModelServer::start().await.unwrap();
+    let home = home_of(&models);
+    let server = home.serve();
+    let thread = server.thread().await;
+    server.invite(&thread, "ada", "ada").await;
+    let choice = json!({"delta": {"content": "<think>a plan</think>\n\nFirst of"},
+        "finish_reason": "length"});
+    let body = format!("data: {}\n\n", json!({"choices": [choice]}));
+    models.script("m", [Reply::raw("text/event-stream", [body.as_bytes()])]);
+    let question = server.say(&thread, "@ada tell us all").await;
+    let reply = server.reply(&thread, &question, "ada").await;
+    assert_eq!(
+        (&reply["content"], &reply["meta"]["ended"]),
+        (&json!("First of"), &json!("length"))
+    );
+    let turn = server.get(&format!("/threads/{thread}/turns")).await["turns"][0].clone();
+    assert_eq!((&turn["ended"], &turn["outcome"]), (&json!("length"), &json!("spoke")));
+    let why = server.ok(&["why", &thread]);
+    assert!(why.contains("cut short by a limit of tokens"), "{why}");
+    let events = server.events(&thread).await;
+    let thought = events.iter().find(|event| event["content"]["because"] == "thought");
+    assert_eq!(thought.unwrap()["content"]["text"], "a plan");
+    let public = server.get(&format!("/threads/{thread}/events?as=ada")).await;
+    assert!(!public.to_string().contains("a plan"), "{public}");
+}

@@ -87,6 +87,9 @@ pub struct Meta {
     /// say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<String>,
+    /// These are thoughts: the model said nothing else.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub thought: bool,
     /// The position of the kept text that a person made visible with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<u64>,
@@ -330,6 +333,7 @@ fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
         queue_full: posted.queue_full,
         stopped: posted.stopped,
         ended: posted.ended.map(|ended| ended.to_string()),
+        thought: posted.thought,
         published: posted.published.map(|seq| seq.0),
         redacted: false,
         error: posted.error.as_ref().map(WireFault::from),

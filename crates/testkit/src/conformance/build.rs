@@ -44,6 +44,7 @@ pub fn said(body: &str) -> Event {
         parts: Vec::new(),
         only_for: None,
         ended: None,
+        thought: false,
         silence: None,
     })
 }

@@ -55,6 +55,8 @@ pub(super) struct Settings<'a> {
     pub(super) effort: Option<Effort>,
     pub(super) max_tokens: Option<u32>,
     pub(super) temperature: Option<f64>,
+    /// Tokens of request and answer together.
+    pub(super) window: usize,
 }
 
 /// One thing that a frame says.
@@ -295,7 +297,9 @@ fn failure(value: &Value) -> Option<Part> {
         Value::Object(error) => !error.is_empty(),
         Value::Bool(true) | Value::Number(_) | Value::Array(_) => true,
     });
-    (plain || told).then(|| Part::Failure(value.clone()))
+    // An error in a field of its own may have brought its envelope along.
+    let envelope = value.get("error").filter(|error| error.get("error").is_some());
+    (plain || told).then(|| Part::Failure(envelope.unwrap_or(value).clone()))
 }
 
 /// Returns the messages as most protocols have them.

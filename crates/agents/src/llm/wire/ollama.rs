@@ -11,6 +11,8 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     let mut options = Map::new();
     set(&mut options, "temperature", settings.temperature);
     set(&mut options, "num_predict", settings.max_tokens);
+    // Its own window is small, and it drops the oldest words of a longer request in silence.
+    set(&mut options, "num_ctx", Some(settings.window));
     set(&mut body, "options", (!options.is_empty()).then_some(options));
     set(&mut body, "messages", Some(messages_with_system(request)));
     Value::Object(body)

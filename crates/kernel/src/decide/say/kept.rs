@@ -2,6 +2,7 @@
 //! how kept words are published.
 
 use crate::decide::Decider;
+use crate::decide::say::AGENT_BYTES_MAX;
 use crate::model::command::{Actor, Post, Refusal, Rejection, Shown};
 use crate::model::event::{Event, Posted, Recorded, SuppressedBecause, TurnKind, Usage};
 use crate::model::ids::{ParticipantId, Seq, TurnNo};
@@ -69,7 +70,8 @@ impl Decider<'_> {
 
     /// Keeps what the model of a turn thought. It is not a part of what the turn says.
     pub(crate) fn keep_thoughts(&mut self, no: TurnNo) {
-        let thoughts = self.brought(no).map(|brought| text::clean(&brought.thoughts));
+        let thoughts = self.brought(no).filter(|brought| !brought.only_thought);
+        let thoughts = thoughts.map(|brought| text::clean(&brought.thoughts));
         let speaker = self.state.turn(no).map(|turn| turn.participant.clone());
         if let (Some(thoughts), Some(speaker)) = (thoughts, speaker) {
             self.keep(&speaker, no, SuppressedBecause::Thought, thoughts);
@@ -83,7 +85,8 @@ impl Decider<'_> {
         let Some(turn) = self.state.turn(no).cloned() else { return usage };
         let Some(brought) = self.brought(no) else { return usage };
         let used = Usage { ms: usage.ms, ..brought.usage };
-        let words = text::clean(&brought.text);
+        let words = [&brought.text, &brought.printed].into_iter().find(|words| !words.is_empty());
+        let words = text::clean(words.map_or("", |words| text::cut(words, AGENT_BYTES_MAX)));
         if !is_pass(&words) {
             self.keep(&turn.participant, no, SuppressedBecause::Unfinished, words);
         }

@@ -124,6 +124,7 @@ fn floor() -> Floor {
         questions: BTreeMap::from([(PermissionId::new("s"), question())]),
         last_speaker: Some("a".into()),
         passed_over: vec!["f".into()],
+        limits_told: true,
     }
 }
 

@@ -545,6 +545,8 @@ fn said(turn: u64, report: Report) -> Option<Said> {
         | Report::Progress(_)
         | Report::Used(_)
         | Report::Thought(_)
+        | Report::OnlyThought
+        | Report::Printed(_)
         | Report::Ended(_)
         | Report::Summarised { .. } => None,
     }

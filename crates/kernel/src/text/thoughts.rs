@@ -1,0 +1,334 @@
+//! Tells what a model thinks from what it says, by the tags at the beginning of its answer.
+//!
+//! Servers without a parser for a model's thoughts send them in the answer. Only the beginning is
+//! looked at: a tag behind the first word, or in code, is something that the model says.
+
+/// Tags that open thoughts, with those that close them.
+const TAGS: &[(&str, &[&str])] = &[
+    ("<think>", &["</think>"]),
+    ("<thinking>", &["</thinking>"]),
+    ("<thought>", &["</thought>"]),
+    ("<thoughts>", &["</thoughts>"]),
+    ("<reasoning>", &["</reasoning>"]),
+    ("<reflection>", &["</reflection>"]),
+    ("<scratchpad>", &["</scratchpad>"]),
+    ("<antthinking>", &["</antthinking>"]),
+    ("<seed:think>", &["</seed:think>"]),
+    ("[THINK]", &["[/THINK]"]),
+    ("◁think▷", &["◁/think▷"]),
+    ("<|START_THINKING|>", &["<|END_THINKING|>"]),
+    ("<|begin_of_thought|>", &["<|end_of_thought|>"]),
+    ("<|inner_prefix|>", &["<|inner_suffix|>"]),
+    ("<|channel>thought", &["<channel|>"]),
+    ("<|channel|>analysis<|message|>", HARMONY),
+    ("<|channel|>commentary<|message|>", HARMONY),
+];
+
+/// The ways in which a channel of thoughts is left.
+const HARMONY: &[&str] = &["<|end|>", "<|start|>", "<|channel|>final<|message|>"];
+
+/// Marks between thoughts and words, which are neither.
+const MARKS: &[&str] = &[
+    "<|start|>assistant",
+    "assistant<|channel|>final<|message|>",
+    "<|channel|>final<|message|>",
+    "<|begin_of_solution|>",
+    "<|START_RESPONSE|>",
+];
+
+/// Marks behind words that such a mark stood before.
+const TAILS: &[&str] = &["<|return|>", "<|end|>", "<|end_of_solution|>", "<|END_RESPONSE|>"];
+
+/// Closing marks of models whose opening one their server swallows.
+const UNOPENED: &[&str] = &["assistantfinal"];
+
+/// Longest beginning that is held back, in bytes: white space may go on for ever.
+const START_BYTES_MAX: usize = 1024;
+/// Longest tag, in bytes.
+const TAG_BYTES_MAX: usize = 48;
+
+/// A part of an answer, told apart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// The part that the model says.
+    pub words: String,
+    /// The part that the model thinks.
+    pub thoughts: String,
+}
+
+/// Tells the thoughts in a streamed answer from its words.
+#[derive(Clone, Debug)]
+pub struct Splitter {
+    label: Option<String>,
+    place: Place,
+    /// Text of which more is needed to tell what it is.
+    held: String,
+    /// Something was cut before the words, and the space behind it goes too.
+    cut: bool,
+    /// A mark stood before the words, and another may stand behind them.
+    marked: bool,
+    /// Bytes of the held text in which no closing tag begins, but for the last few.
+    searched: usize,
+}
+
+/// The place of the next piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Start,
+    /// Thoughts that the model's template has opened.
+    Opened,
+    Thoughts(&'static [&'static str]),
+    Words,
+}
+
+impl Splitter {
+    /// Begins an answer of a participant with this name, whose `[name]` before it is cut too:
+    /// models copy the label that the others have. An answer of a model that is `opened` begins
+    /// inside of thoughts.
+    pub fn new(name: &str, opened: bool) -> Self {
+        let label =
+            (!name.is_empty() && !name.eq_ignore_ascii_case("pass")).then(|| format!("[{name}]"));
+        let place = if opened { Place::Opened } else { Place::Start };
+        Self { label, place, held: String::new(), cut: false, marked: false, searched: 0 }
+    }
+
+    /// Takes the next piece. Returns what can be told of it by now.
+    pub fn push(&mut self, piece: &str) -> Heard {
+        let mut heard = Heard::default();
+        self.held.push_str(piece);
+        while self.step(&mut heard) {}
+        heard
+    }
+
+    /// Ends the answer. Thoughts that are not closed stay thoughts, unless only the template has
+    /// opened them.
+    pub fn end(&mut self) -> Heard {
+        let held = std::mem::take(&mut self.held);
+        match self.place {
+            Place::Thoughts(_) => Heard { thoughts: held, ..Heard::default() },
+            Place::Words if TAILS.contains(&held.trim()) => Heard::default(),
+            Place::Start if self.cut => {
+                Heard { words: held.trim_start().to_owned(), ..Heard::default() }
+            }
+            Place::Start | Place::Opened | Place::Words => {
+                Heard { words: held, ..Heard::default() }
+            }
+        }
+    }
+
+    /// Moves on by one tag. False if more text is needed.
+    fn step(&mut self, heard: &mut Heard) -> bool {
+        match self.place {
+            Place::Start => self.start(),
+            Place::Opened => {
+                let closings = TAGS.iter().flat_map(|(_, close)| *close).chain(UNOPENED);
+                let known = open_start(&self.held, self.searched);
+                self.searched = self.held.len();
+                let Some((at, tag)) = earliest(&self.held[known..], closings) else { return false };
+                let at = known + at;
+                let thoughts = self.held[..at].trim_start();
+                let opened = TAGS.iter().find(|(open, _)| begins(thoughts, open));
+                heard.thoughts += opened.map_or(thoughts, |(open, _)| &thoughts[open.len()..]);
+                self.leave(at, tag)
+            }
+            Place::Thoughts(closings) => {
+                if let Some((at, tag)) = earliest(&self.held, closings.iter()) {
+                    heard.thoughts += &self.held[..at];
+                    return self.leave(at, tag);
+                }
+                let known = self.held.len() - open_end(&self.held, closings);
+                heard.thoughts.extend(self.held.drain(..known));
+                false
+            }
+            Place::Words => {
+                let tail = if self.marked { open_end(&self.held, TAILS) } else { 0 };
+                heard.words.extend(self.held.drain(..self.held.len() - tail));
+                false
+            }
+        }
+    }
+
+    /// Looks at the beginning of the words.
+    fn start(&mut self) -> bool {
+        let text = self.held.trim_start_matches(is_blank);
+        if let Some((open, closings)) = TAGS.iter().find(|(open, _)| begins(text, open)) {
+            let after = self.held.len() - text.len() + open.len();
+            self.place = Place::Thoughts(closings);
+            self.held.drain(..after);
+            self.cut = true;
+            return true;
+        }
+        let label = self.label.as_deref().filter(|label| text.starts_with(label));
+        let mark = MARKS.iter().find(|mark| begins(text, mark)).copied();
+        if let Some(mark) = mark.or(label) {
+            let rest = &text[mark.len()..];
+            let labelled = label == Some(mark);
+            if labelled && rest.trim_matches(is_blank).is_empty() {
+                return false;
+            }
+            let rest = if labelled { rest.strip_prefix(':').unwrap_or(rest) } else { rest };
+            self.marked |= !labelled;
+            self.held = rest.to_owned();
+            self.cut = true;
+            return true;
+        }
+        let tags = TAGS.iter().map(|(open, _)| *open).chain(MARKS.iter().copied());
+        let open = tags.chain(self.label.as_deref()).any(|tag| begins(tag, text));
+        if open && self.held.len() <= START_BYTES_MAX {
+            return false;
+        }
+        self.held = if self.cut { text.to_owned() } else { std::mem::take(&mut self.held) };
+        self.place = Place::Words;
+        true
+    }
+
+    /// Leaves thoughts by a closing tag at this place.
+    fn leave(&mut self, at: usize, tag: &str) -> bool {
+        self.held.drain(..at + tag.len());
+        self.marked |= MARKS.contains(&tag);
+        self.place = Place::Start;
+        self.cut = true;
+        true
+    }
+}
+
+/// Tells the thoughts in a whole answer from its words.
+pub fn split(answer: &str, name: &str) -> Heard {
+    let mut splitter = Splitter::new(name, false);
+    let heard = splitter.push(answer);
+    let last = splitter.end();
+    Heard { words: heard.words + &last.words, thoughts: heard.thoughts + &last.thoughts }
+}
+
+/// A byte order mark is not white space to Unicode, but as invisible.
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || c == '\u{feff}'
+}
+
+fn begins(text: &str, with: &str) -> bool {
+    text.get(..with.len()).is_some_and(|begun| begun.eq_ignore_ascii_case(with))
+}
+
+/// The first of these tags in a text, and its place.
+fn earliest<'t>(
+    text: &str,
+    tags: impl Iterator<Item = &'t &'static str>,
+) -> Option<(usize, &'static str)> {
+    let lower = text.to_ascii_lowercase();
+    let found = tags.filter_map(|tag| Some((lower.find(&tag.to_ascii_lowercase())?, *tag)));
+    found.min_by_key(|(at, tag)| (*at, std::cmp::Reverse(tag.len())))
+}
+
+/// The place from which a text is searched again, after these bytes of it were.
+fn open_start(text: &str, searched: usize) -> usize {
+    text.floor_char_boundary(searched.saturating_sub(TAG_BYTES_MAX))
+}
+
+/// The length of the end of a text with which one of these tags may begin.
+fn open_end(text: &str, tags: &[&str]) -> usize {
+    let longest = tags.iter().map(|tag| tag.len()).max().unwrap_or_default();
+    let ends = text.char_indices().rev().map(|(at, _)| &text[at..]);
+    let ends = ends.take_while(|end| end.len() <= longest);
+    let open = ends.filter(|end| tags.iter().any(|tag| begins(tag, end)));
+    open.map(str::len).max().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(splitter: Splitter, answer: &str, piece: usize) -> (String, String) {
+        let (mut splitter, mut all) = (splitter, Heard::default());
+        let chars: Vec<char> = answer.chars().collect();
+        let pieces = chars.chunks(piece).map(|chars| chars.iter().collect::<String>());
+        let mut add = |heard: Heard| {
+            all.words += &heard.words;
+            all.thoughts += &heard.thoughts;
+        };
+        pieces.for_each(|piece| add(splitter.push(&piece)));
+        add(splitter.end());
+        (all.words, all.thoughts)
+    }
+
+    #[test]
+    fn thoughts_at_the_beginning_are_cut_however_they_are_streamed() {
+        for (answer, words, thoughts) in [
+            ("<think>hm</think>\n\n[PASS]", "[PASS]", "hm"),
+            ("\u{feff} \n<THINK>\nhm</Think> so", "so", "\nhm"),
+            ("<think></think>so", "so", ""),
+            ("<think>a</think>\n<reasoning>b < c</reasoning>so", "so", "ab < c"),
+            ("[THINK]hm[/THINK]so", "so", "hm"),
+            ("◁think▷hm◁/think▷so", "so", "hm"),
+            ("<seed:think>hm</seed:think>so", "so", "hm"),
+            (
+                "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>so<|return|>",
+                "so",
+                "hm",
+            ),
+            ("<|channel|>analysis<|message|>hm<|channel|>final<|message|>so <|x", "so <|x", "hm"),
+            (
+                "<|START_THINKING|>hm<|END_THINKING|><|START_RESPONSE|>so<|END_RESPONSE|>",
+                "so",
+                "hm",
+            ),
+            ("<think>never closed", "", "never closed"),
+            ("[ada] I agree", "I agree", ""),
+            ("[ada]: [ada] <think>hm</think> [PASS]", "[PASS]", "hm"),
+            ("<think>hm</think>[ada] so", "so", "hm"),
+        ] {
+            for piece in [1, 2, 5, 1_000] {
+                let told = heard(Splitter::new("ada", false), answer, piece);
+                assert_eq!(told, (words.to_owned(), thoughts.to_owned()), "{answer} {piece}");
+            }
+        }
+        assert_eq!(split("<think>hm</think>so", "").words, "so");
+    }
+
+    #[test]
+    fn what_is_said_stays_as_it_is() {
+        for answer in [
+            "so <think>hm</think>",
+            "```\n<think>hm</think>\n```",
+            "`<think>` opens thoughts",
+            "<thin",
+            "  <thinker>hm</thinker>",
+            "hm</think>so",
+            "[bob] said so",
+            "[ada]",
+            "[ada",
+            "\n so <|return|>",
+            "",
+        ] {
+            for piece in [1, 3, 1_000] {
+                let told = heard(Splitter::new("ada", false), answer, piece);
+                assert_eq!(told, (answer.to_owned(), String::new()), "{answer} {piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn thoughts_that_a_template_opens_need_only_an_end() {
+        for (answer, words, thoughts) in [
+            ("hm</think>\nso", "so", "hm"),
+            ("<think>hm</think>so", "so", "hm"),
+            ("analysishmassistantfinalso", "so", "analysishm"),
+            ("so", "so", ""),
+        ] {
+            for piece in [1, 1_000] {
+                let told = heard(Splitter::new("ada", true), answer, piece);
+                assert_eq!(told, (words.to_owned(), thoughts.to_owned()), "{answer} {piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_come_as_soon_as_they_are_known_to_be_words() {
+        let mut splitter = Splitter::new("ada", false);
+        assert_eq!(splitter.push("<th").words, "");
+        assert_eq!(splitter.push("at is").words, "<that is");
+        assert_eq!(splitter.push(" it").words, " it");
+        let mut splitter = Splitter::new("ada", false);
+        assert_eq!(splitter.push("<think>one two").thoughts, "one two");
+        assert_eq!(splitter.push(" three </th").thoughts, " three ");
+    }
+}
