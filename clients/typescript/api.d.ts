@@ -2375,6 +2375,15 @@ export interface components {
             /** @description All participants, ordered by id. */
             invited: components["schemas"]["InvitedEntry"][];
         };
+        /** @description Answers to a message that are still to come. */
+        PendingAnswers: {
+            /** @description The ids of agents that may answer it. */
+            may: string[];
+            /** @description The ids of agents that have to answer it. */
+            must: string[];
+            /** @description True if its time has not come: it waits for earlier messages. */
+            waits: boolean;
+        };
         /** @description Answer of `POST /permissions/{id}/answer`. */
         PermissionAnswered: {
             /** @description Always `true`: an answer that is refused is an error. */
@@ -2947,6 +2956,8 @@ export interface components {
         };
         /** @description A turn, or the reason why an agent got none. */
         TurnEntry: {
+            /** @description Earlier messages that it is about as well: a turn that waits is asked about more. */
+            also_about?: string[];
             /** @description The action for which it asks a person's permission now. */
             asks?: string | null;
             /**
@@ -2975,6 +2986,8 @@ export interface components {
             granted_at: string;
             /** @description The turn's id; nothing for an agent that was not asked. */
             id?: string | null;
+            /** @description True if the agent only hears what was said: its words are not asked for, and not shown. */
+            listens?: boolean;
             /** @description Whether having nothing to say was offered. */
             may_pass: boolean;
             /** @description The newest human message that all of this goes back to, where there is one. */
@@ -3112,7 +3125,7 @@ export interface components {
             participant: string;
             /**
              * @description `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`, `over_budget`,
-             *     `reads_only` or `queue_full`.
+             *     `reads_only`, `queue_full` or `round_over`.
              */
             why_not: string;
         } | {
@@ -3218,6 +3231,7 @@ export interface components {
              * @description The newest event that was looked at.
              */
             head: number;
+            pending?: components["schemas"]["PendingAnswers"] | null;
             /** @description Turns and refusals, in the order in which they happened. */
             turns: components["schemas"]["TurnEntry"][];
             /** @description Messages about which no agent was asked, with the reason. */

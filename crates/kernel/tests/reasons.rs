@@ -5,7 +5,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use moothall_kernel::ids::Seq;
 use moothall_kernel::silence::Reason;
+use moothall_kernel::silences::Wait;
 
 const BEGIN: &str = "| word | it is the reason if | told to | cure |\n|---|---|---|---|\n";
 
@@ -33,4 +35,19 @@ fn every_reason_is_a_row_of_the_rules_and_every_row_a_reason() {
     assert_eq!(written, table());
     let words: BTreeSet<String> = Reason::ALL.iter().map(ToString::to_string).collect();
     assert_eq!(words.len(), Reason::ALL.len());
+}
+
+#[test]
+fn a_wait_for_words_that_a_reader_does_not_see_names_none_of_them() {
+    let (participant, cause) = ("a".into(), Seq(4));
+    let waits: [fn(_, _) -> Wait; 3] = [
+        |participant, cause| Wait::Answer { participant, cause },
+        |participant, cause| Wait::Permission { participant, cause },
+        |participant, cause| Wait::Cooldown { participant, cause },
+    ];
+    for wait in waits.map(|of| of(moothall_kernel::ids::ParticipantId::clone(&participant), cause))
+    {
+        assert_eq!(wait.clone().told_to(|seq| seq != cause), Wait::Earlier);
+        assert_eq!(wait.clone().told_to(|_| true), wait);
+    }
 }

@@ -8,10 +8,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
 use moothall_engine::door::{Action, Door};
-use moothall_kernel::event::{Cause, Event, Fault, Outcome, Posted, Recorded};
+use moothall_kernel::event::{Cause, Event, Fault, Outcome, Posted, Recorded, TurnKind};
 use moothall_kernel::ids::{EventId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
-use moothall_kernel::silence::Reason;
+use moothall_kernel::silence::{Reason, Silence};
 use moothall_kernel::silences::{Silences, SilentMessage};
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::{Viewer, visible};
@@ -26,6 +26,8 @@ pub use told::Explanation;
 /// How far back the first look for a turn goes that was granted before the message; each further
 /// look goes four times as far.
 const EARLIER_SEQS: u64 = 256;
+/// How far back the newest message of a person is looked for.
+const NEWEST_SEQS: u64 = 2000;
 /// Most entries with which a refusal is compared: those of a round of two polls for each agent.
 const REFUSALS_COMPARED: usize = 400;
 /// The words in place of a fault that only operators read.
@@ -80,16 +82,61 @@ async fn read(
     if found { Ok(explained) } else { Err(no_event().in_thread(stream)) }
 }
 
+/// Returns the newest message of a person that the viewer sees, not far back.
+///
+/// # Errors
+/// [`ApiError`], if the thread cannot be read.
+pub async fn newest_of_people(
+    door: &Door,
+    action: Action,
+    stream: &StreamId,
+    viewer: &Viewer,
+) -> ApiResult<Option<EventId>> {
+    let head = door.find(action, stream).await?.head;
+    let after = Seq(head.0.saturating_sub(NEWEST_SEQS));
+    let mut newest = None;
+    let mut pages = door.pages(action, stream, viewer.clone(), after..head);
+    while let Some(events) = pages.next().await? {
+        let is_persons = |recorded: &&Recorded| match &recorded.event {
+            Event::Posted(posted) => posted.kind == Kind::Human,
+            _ => false,
+        };
+        let said = events.iter().rev().find(is_persons);
+        newest = said.map(|recorded| recorded.id(stream)).or(newest);
+    }
+    Ok(newest)
+}
+
+/// Returns the id of the event at a position.
+///
+/// # Errors
+/// [`ApiError`], if the thread cannot be read, or the viewer sees no event there.
+pub async fn event_at(
+    door: &Door,
+    action: Action,
+    stream: &StreamId,
+    viewer: &Viewer,
+    seq: Seq,
+) -> ApiResult<EventId> {
+    let head = door.find(action, stream).await?.head;
+    let range = Seq(seq.0.saturating_sub(1)).min(head)..seq.min(head);
+    let mut pages = door.pages(action, stream, viewer.clone(), range);
+    while let Some(events) = pages.next().await? {
+        if let Some(recorded) = events.iter().find(|recorded| recorded.seq == seq) {
+            return Ok(recorded.id(stream));
+        }
+    }
+    Err(no_event().in_thread(stream))
+}
+
 /// The refusal of an event that is not there for the reader.
 pub fn no_event() -> ApiError {
     ApiError::plain(Code::UnknownEvent)
 }
 
-/// An entry, and every human message that it goes back to: what waits for its turn may be asked
-/// about more. The newest is the entry's own.
+/// An entry, and what the viewer may know of it.
 struct Listed {
     entry: TurnEntry,
-    earlier: Vec<String>,
     /// The viewer does not see the event that it is about, or not yet.
     hidden: bool,
     /// The answer is not for the viewer, so neither is the turn.
@@ -137,15 +184,16 @@ impl Explained {
     /// Returns the list, of one message or of all, and the messages that asked no agent.
     pub fn list(self, message: Option<EventId>) -> (Vec<TurnEntry>, Vec<SilentMessage>) {
         let Self { viewer, entries, silences, seen, .. } = self;
-        let shown: Vec<Listed> = entries
+        let (private, shown): (Vec<_>, Vec<_>) = entries
             .into_iter()
-            .filter(|listed| !listed.hidden && !listed.answered_unseen)
-            .map(|listed| listed.told_to(&viewer, &seen))
-            .collect();
+            .filter(|listed| !listed.hidden)
+            .partition(|listed| listed.answered_unseen);
+        let shown: Vec<_> = shown.into_iter().map(|one| one.told_to(&viewer, &seen)).collect();
         let silent = silences
             .into_messages()
             .filter(|silent| message.is_none_or(|id| silent.id == id))
             .filter(|silent| is_silent(silent, &shown))
+            .map(|silent| with_private_answer(silent, &private))
             .collect();
         let wanted = message.map(|id| id.to_string());
         let listed =
@@ -171,11 +219,12 @@ impl Explained {
         self.silences.observe(recorded);
         match &recorded.event {
             Event::Posted(posted) => self.observe_posted(posted, recorded),
-            Event::TurnGranted { turn, participant, why, may_pass, cause, .. } => {
+            Event::TurnGranted { turn, participant, why, kind, may_pass, cause, .. } => {
                 let mut entry = self.entry(participant.to_string(), cause, recorded.ts);
                 entry.id = Some(turn_id(&self.stream, *turn));
                 entry.why = Some(why.to_string());
                 entry.may_pass = *may_pass;
+                entry.listens = *kind == TurnKind::Listen;
                 entry.attempt = 1;
                 self.open.insert(*turn, self.entries.len());
                 self.list_entry(entry, cause);
@@ -189,7 +238,7 @@ impl Explained {
                     self.list_entry(entry, cause);
                 }
             }
-            Event::TurnWidened { turn, why, may_pass, cause, .. } if self.widen(*turn, cause) => {
+            Event::TurnWidened { turn, why, kind, may_pass, cause } if self.widen(*turn, cause) => {
                 self.change(*turn, |listed| {
                     if std::mem::take(&mut listed.hidden) {
                         listed.entry.granted_at = recorded.ts.to_string();
@@ -197,6 +246,7 @@ impl Explained {
                     listed.entry.cause = cause.into();
                     listed.entry.why = Some(why.to_string());
                     listed.entry.may_pass = *may_pass;
+                    listed.entry.listens = *kind == TurnKind::Listen;
                 });
             }
             Event::TurnStarted { turn, attempt, from_seq, through_seq, .. } => {
@@ -270,18 +320,23 @@ impl Explained {
         });
     }
 
-    /// Adds a cause to a turn; false if the viewer does not see it. What goes back to no message
-    /// leaves a turn with that which it had.
+    /// Adds a cause to a turn; false if the viewer does not see it. A cause that goes back to no
+    /// human message stands for itself, and leaves a turn with the message that it had.
     fn widen(&mut self, turn: TurnNo, cause: &Cause) -> bool {
         let (root, seen) = (self.root(cause), self.sees(cause.seq));
         let listed = self.open.get(&turn).and_then(|place| self.entries.get_mut(*place));
         let is_known =
             |listed: &&mut Listed| !listed.hidden || listed.entry.cause.seq > self.after.0;
         self.missed |= !listed.as_ref().is_some_and(is_known);
-        if let (Some(root), Some(listed), true) = (root, listed, seen) {
-            let before = listed.entry.message.replace(root.clone());
-            let before = before.filter(|before| *before != root && !listed.hidden);
-            listed.earlier.extend(before);
+        if let (Some(listed), true) = (listed, seen) {
+            let entry = &mut listed.entry;
+            let before = self.roots.get(&Seq(entry.cause.seq)).map(ToString::to_string);
+            let before = before.unwrap_or_else(|| entry.cause.id.clone());
+            let now = root.clone().unwrap_or_else(|| cause.id.to_string());
+            if before != now && !listed.hidden && !entry.also_about.contains(&before) {
+                entry.also_about.push(before);
+            }
+            entry.message = root.or(entry.message.take());
         }
         seen
     }
@@ -289,7 +344,6 @@ impl Explained {
     fn list_entry(&mut self, entry: TurnEntry, cause: &Cause) {
         self.entries.push(Listed {
             entry,
-            earlier: Vec::new(),
             hidden: !self.sees(cause.seq),
             answered_unseen: false,
             public_fault: false,
@@ -323,6 +377,8 @@ impl Explained {
             participant,
             cause: cause.into(),
             message: self.root(cause),
+            also_about: Vec::new(),
+            listens: false,
             why: None,
             why_not: None,
             reason: None,
@@ -347,7 +403,9 @@ impl Explained {
 
 impl Listed {
     fn is_about(&self, message: &String) -> bool {
-        self.entry.message.as_ref() == Some(message) || self.earlier.contains(message)
+        let entry = &self.entry;
+        let is_newest = [entry.message.as_ref(), Some(&entry.cause.id)].contains(&Some(message));
+        is_newest || entry.also_about.contains(message)
     }
 
     fn covers(&self, seq: Seq) -> bool {
@@ -356,7 +414,7 @@ impl Listed {
     }
 
     /// Leaves out what operators alone are told: positions of events that the viewer does not see,
-    /// and faults that were not shown, which may hold a program's output.
+    /// what others' turns used, and faults that were not shown, which may hold a program's output.
     fn told_to(mut self, viewer: &Viewer, seen: &BTreeSet<Seq>) -> Self {
         let own =
             matches!(viewer, Viewer::Participant(id) if id.as_str() == self.entry.participant);
@@ -367,6 +425,7 @@ impl Listed {
         let begins_at = |from: u64| if from == 0 { Some(0) } else { newest(from) };
         self.entry.from_seq = self.entry.from_seq.and_then(begins_at);
         self.entry.through_seq = self.entry.through_seq.and_then(newest);
+        self.entry.usage.take_if(|_| !own);
         if let Some(fault) = self.entry.fault.as_mut().filter(|_| !own && !self.public_fault)
             && !Fault::is_of_rules(&fault.code)
         {
@@ -386,6 +445,17 @@ fn is_silent(message: &SilentMessage, shown: &[Listed]) -> bool {
         (is_about && (listed.entry.id.is_some() || !is_known))
             || (!is_known && listed.covers(message.seq))
     })
+}
+
+/// Tells of a message whose answer the viewer does not see that it has one.
+fn with_private_answer(message: SilentMessage, private: &[Listed]) -> SilentMessage {
+    let id = message.id.to_string();
+    match message.silence.reason {
+        Reason::NoneAsked if private.iter().any(|listed| listed.is_about(&id)) => {
+            SilentMessage { silence: Silence::of(Reason::AnsweredPrivately), ..message }
+        }
+        _ => message,
+    }
 }
 
 #[cfg(test)]

@@ -24,6 +24,15 @@ function messages(rows: readonly Row[]) {
 }
 
 describe('a timeline', () => {
+  it('has no line for what an agent writes that only hears', () => {
+    const timeline = new Timeline();
+    const kept = (because: string) => turn({ event: 'kept', participant: 'b', because, text: 'hm' });
+    timeline.append([event('message', 'a', 'A piece.'), kept('listening')]);
+    expect(timeline.rows.filter((row) => row.kind === 'line')).toEqual([]);
+    timeline.append([kept('late')]);
+    expect(timeline.rows.filter((row) => row.kind === 'line')).toHaveLength(1);
+  });
+
   it('says under each reply why it was asked, and under the question who stayed silent', () => {
     const timeline = new Timeline();
     const question = event('message', 'user', '@a hello?');

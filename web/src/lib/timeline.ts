@@ -88,6 +88,11 @@ const QUIET_TURN_EVENTS = new Set([
   'facts',
 ]);
 
+/** Words of an agent that only hears stay in the trace: no line after each contribution. */
+function isQuietTurn(content: TurnEvent): boolean {
+  return QUIET_TURN_EVENTS.has(content.event) || (content.event === 'kept' && content.because === 'listening');
+}
+
 export class Timeline {
   rows: Row[] = [];
   #turns = new Map<string, TurnInfo>();
@@ -147,7 +152,7 @@ export class Timeline {
     if (event.type === 'turn') {
       const content = event.content as TurnEvent | null;
       if (content && typeof content === 'object') this.#turn(content, event);
-      if (content && QUIET_TURN_EVENTS.has(content.event)) return;
+      if (content && isQuietTurn(content)) return;
     }
     if (event.type === 'permission') return this.#permission(event);
     if (isHidden(event)) return;

@@ -101,6 +101,7 @@ from .no_agent_asked import NoAgentAsked
 from .open_turn import OpenTurn
 from .option_entry import OptionEntry
 from .participants_state import ParticipantsState
+from .pending_answers import PendingAnswers
 from .permission_answered import PermissionAnswered
 from .piece_holder import PieceHolder
 from .ping import Ping
@@ -296,6 +297,7 @@ __all__ = (
     "OpenTurn",
     "OptionEntry",
     "ParticipantsState",
+    "PendingAnswers",
     "PermissionAnswered",
     "PieceHolder",
     "Ping",

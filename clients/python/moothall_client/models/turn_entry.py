@@ -27,6 +27,8 @@ class TurnEntry:
         granted_at (str): When it was granted, or refused.
         may_pass (bool): Whether having nothing to say was offered.
         participant (str): The id of the participant that was asked, or was not.
+        also_about (list[str] | Unset): Earlier messages that it is about as well: a turn that waits is asked about
+            more.
         asks (None | str | Unset): The action for which it asks a person's permission now.
         detail (None | str | Unset): More words about that, where they help.
         ended (None | str | Unset): The end of the model's answer: `stop`, `length` (a limit of tokens), `filter`,
@@ -36,6 +38,7 @@ class TurnEntry:
         fault (None | Unset | WireFault):
         from_seq (int | None | Unset): It covers what comes after this.
         id (None | str | Unset): The turn's id; nothing for an agent that was not asked.
+        listens (bool | Unset): True if the agent only hears what was said: its words are not asked for, and not shown.
         message (None | str | Unset): The newest human message that all of this goes back to, where there is one.
         outcome (None | str | Unset): `spoke`, `passed`, `failed`, `expired` or `cancelled`; nothing while it is open
             and for one
@@ -59,6 +62,7 @@ class TurnEntry:
     granted_at: str
     may_pass: bool
     participant: str
+    also_about: list[str] | Unset = UNSET
     asks: None | str | Unset = UNSET
     detail: None | str | Unset = UNSET
     ended: None | str | Unset = UNSET
@@ -66,6 +70,7 @@ class TurnEntry:
     fault: None | Unset | WireFault = UNSET
     from_seq: int | None | Unset = UNSET
     id: None | str | Unset = UNSET
+    listens: bool | Unset = UNSET
     message: None | str | Unset = UNSET
     outcome: None | str | Unset = UNSET
     reason: None | str | Unset = UNSET
@@ -91,6 +96,10 @@ class TurnEntry:
         may_pass = self.may_pass
 
         participant = self.participant
+
+        also_about: list[str] | Unset = UNSET
+        if not isinstance(self.also_about, Unset):
+            also_about = self.also_about
 
         asks: None | str | Unset
         if isinstance(self.asks, Unset):
@@ -135,6 +144,8 @@ class TurnEntry:
             id = UNSET
         else:
             id = self.id
+
+        listens = self.listens
 
         message: None | str | Unset
         if isinstance(self.message, Unset):
@@ -209,6 +220,8 @@ class TurnEntry:
                 "participant": participant,
             }
         )
+        if also_about is not UNSET:
+            field_dict["also_about"] = also_about
         if asks is not UNSET:
             field_dict["asks"] = asks
         if detail is not UNSET:
@@ -223,6 +236,8 @@ class TurnEntry:
             field_dict["from_seq"] = from_seq
         if id is not UNSET:
             field_dict["id"] = id
+        if listens is not UNSET:
+            field_dict["listens"] = listens
         if message is not UNSET:
             field_dict["message"] = message
         if outcome is not UNSET:
@@ -262,6 +277,8 @@ class TurnEntry:
         may_pass = d.pop("may_pass")
 
         participant = d.pop("participant")
+
+        also_about = cast(list[str], d.pop("also_about", UNSET))
 
         def _parse_asks(data: object) -> None | str | Unset:
             if data is None:
@@ -333,6 +350,8 @@ class TurnEntry:
             return cast(None | str | Unset, data)
 
         id = _parse_id(d.pop("id", UNSET))
+
+        listens = d.pop("listens", UNSET)
 
         def _parse_message(data: object) -> None | str | Unset:
             if data is None:
@@ -438,6 +457,7 @@ class TurnEntry:
             granted_at=granted_at,
             may_pass=may_pass,
             participant=participant,
+            also_about=also_about,
             asks=asks,
             detail=detail,
             ended=ended,
@@ -445,6 +465,7 @@ class TurnEntry:
             fault=fault,
             from_seq=from_seq,
             id=id,
+            listens=listens,
             message=message,
             outcome=outcome,
             reason=reason,

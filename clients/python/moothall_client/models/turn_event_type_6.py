@@ -25,7 +25,7 @@ class TurnEventType6:
         event (TurnEventType6Event):
         participant (str): The id of the agent.
         why_not (str): `capped`, `cooled`, `muted`, `paused`, `offline`, `skipped`, `held`, `over_budget`,
-            `reads_only` or `queue_full`.
+            `reads_only`, `queue_full` or `round_over`.
         detail (None | str | Unset): More words, where they help.
     """
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
@@ -9,6 +9,7 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.pending_answers import PendingAnswers
     from ..models.turn_entry import TurnEntry
     from ..models.unasked_message import UnaskedMessage
 
@@ -23,6 +24,7 @@ class TurnList:
     Attributes:
         head (int): The newest event that was looked at.
         turns (list[TurnEntry]): Turns and refusals, in the order in which they happened.
+        pending (None | PendingAnswers | Unset):
         unasked (list[UnaskedMessage] | Unset): Messages about which no agent was asked, with the reason.
         whole (bool | Unset): True if all turns about messages that the reader sees are told. Servers of earlier
             versions
@@ -31,17 +33,28 @@ class TurnList:
 
     head: int
     turns: list[TurnEntry]
+    pending: None | PendingAnswers | Unset = UNSET
     unasked: list[UnaskedMessage] | Unset = UNSET
     whole: bool | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.pending_answers import PendingAnswers  # noqa: PLC0415
+
         head = self.head
 
         turns = []
         for turns_item_data in self.turns:
             turns_item = turns_item_data.to_dict()
             turns.append(turns_item)
+
+        pending: dict[str, Any] | None | Unset
+        if isinstance(self.pending, Unset):
+            pending = UNSET
+        elif isinstance(self.pending, PendingAnswers):
+            pending = self.pending.to_dict()
+        else:
+            pending = self.pending
 
         unasked: list[dict[str, Any]] | Unset = UNSET
         if not isinstance(self.unasked, Unset):
@@ -60,6 +73,8 @@ class TurnList:
                 "turns": turns,
             }
         )
+        if pending is not UNSET:
+            field_dict["pending"] = pending
         if unasked is not UNSET:
             field_dict["unasked"] = unasked
         if whole is not UNSET:
@@ -69,6 +84,7 @@ class TurnList:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.pending_answers import PendingAnswers  # noqa: PLC0415
         from ..models.turn_entry import TurnEntry  # noqa: PLC0415
         from ..models.unasked_message import UnaskedMessage  # noqa: PLC0415
 
@@ -81,6 +97,23 @@ class TurnList:
             turns_item = TurnEntry.from_dict(turns_item_data)
 
             turns.append(turns_item)
+
+        def _parse_pending(data: object) -> None | PendingAnswers | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                pending_type_0 = PendingAnswers.from_dict(data)
+
+                return pending_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | PendingAnswers | Unset, data)
+
+        pending = _parse_pending(d.pop("pending", UNSET))
 
         _unasked = d.pop("unasked", UNSET)
         unasked: list[UnaskedMessage] | Unset = UNSET
@@ -96,6 +129,7 @@ class TurnList:
         turn_list = cls(
             head=head,
             turns=turns,
+            pending=pending,
             unasked=unasked,
             whole=whole,
         )

@@ -101,6 +101,9 @@ reasons! {
     Archived = Readers, "the conversation was archived",
         "The conversation was archived while it waited.",
         "Unarchive the conversation, and say it again.";
+    AnsweredPrivately = Readers, "its answer is for others",
+        "An agent answered with words that the reader does not see.",
+        "";
     NoneAsked = Readers, "nobody was asked",
         "The log keeps no other reason: an earlier version wrote it.",
         "";

@@ -139,8 +139,10 @@ impl Conversation {
             });
         }
         let next = self.upcoming().into_iter().next().map(|(id, _)| id);
-        match (self.cooling_until(), next) {
-            (Some(_), Some(participant)) => Some(Wait::Cooldown { participant }),
+        match (self.cooling_until(), next, round) {
+            (Some(_), Some(participant), Some(round)) => {
+                Some(Wait::Cooldown { participant, cause: round.cause.seq })
+            }
             _ => Some(Wait::Earlier),
         }
     }
@@ -187,6 +189,8 @@ pub enum Wait {
     Cooldown {
         /// The agent.
         participant: ParticipantId,
+        /// The position of the message that it has to answer.
+        cause: Seq,
     },
 }
 
@@ -206,7 +210,11 @@ impl Wait {
     #[must_use]
     pub fn told_to(self, sees: impl Fn(Seq) -> bool) -> Self {
         match self {
-            Wait::Answer { cause, .. } | Wait::Permission { cause, .. } if !sees(cause) => {
+            Wait::Answer { cause, .. }
+            | Wait::Permission { cause, .. }
+            | Wait::Cooldown { cause, .. }
+                if !sees(cause) =>
+            {
                 Wait::Earlier
             }
             other => other,
@@ -225,7 +233,7 @@ impl Wait {
                 "it waits for a person: {} asks a permission to answer {cause}",
                 state.name_of(participant)
             ),
-            Wait::Cooldown { participant } => {
+            Wait::Cooldown { participant, .. } => {
                 format!("it waits for the cooldown of {}", state.name_of(participant))
             }
         }

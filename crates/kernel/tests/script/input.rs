@@ -43,6 +43,7 @@
 //!                        model's history is rebuilt from)
 //! preview words          who would answer
 //! why 7                  why the message at 7 asked no agent, or what it waits for
+//! pending 7              which answers to the message at 7 are still to come
 //! by codex: …            any control in somebody else's name
 //! ```
 
@@ -158,6 +159,7 @@ pub fn perform(player: &mut Player, line: &str, out: Out<'_>) -> Result<(), Stri
             Ok(())
         }
         "why" => why(player, rest.first().ok_or("about which place?")?, out),
+        "pending" => pending(player, rest.first().ok_or("about which place?")?, out),
         "prompt" => prompt(player, &rest, out),
         "preview" => preview(player, &by, &line["preview".len()..], out),
         _ => {
@@ -417,6 +419,22 @@ fn why(player: &Player, place: &str, out: Out<'_>) -> Result<(), String> {
             format!("{}: {text}", message.silence.reason)
         }
         (None, None) => "no reason is kept".into(),
+    });
+    Ok(())
+}
+
+/// Prints which answers to a message are still to come.
+fn pending(player: &Player, place: &str, out: Out<'_>) -> Result<(), String> {
+    let seq = Seq(place.parse().map_err(|_| format!("{place} is not a place"))?);
+    let pending = player.state.pending(seq);
+    let ids =
+        |list: &[ParticipantId]| list.iter().map(ToString::to_string).collect::<Vec<_>>().join("+");
+    out.push(match (pending.is_over(), pending.waits) {
+        (true, _) => "nothing is to come".into(),
+        (false, true) => "its time is to come".into(),
+        (false, false) => {
+            format!("to come: must [{}], may [{}]", ids(&pending.must), ids(&pending.may))
+        }
     });
     Ok(())
 }

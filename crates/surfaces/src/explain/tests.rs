@@ -112,9 +112,9 @@ fn a_turn_that_began_with_words_for_others_begins_with_those_that_are_seen() {
     let (turns, silent) = told(&events, &eve());
     let [turn] = &turns[..] else { panic!("{turns:?}") };
     assert_eq!((turn.cause.seq, turn.granted_at.as_str()), (3, events[3].ts.to_string().as_str()));
-    // A turn that others alone hear answered is as if it had not been.
+    // Of a turn that others alone hear answered it is told that there is an answer, and no more.
     let reasons: Vec<_> = silent.iter().map(|one| (one.seq.0, one.silence.reason)).collect();
-    assert_eq!(reasons, [(5, Reason::NoneAsked)]);
+    assert_eq!(reasons, [(5, Reason::AnsweredPrivately)]);
 }
 
 #[test]
@@ -154,4 +154,53 @@ fn the_same_refusal_stands_once_and_a_turn_says_what_it_asks() {
     assert_eq!(turns[1].asks.as_deref(), Some("rm -rf"));
     events.push(withdrawn);
     assert_eq!(told(&log(events), &eve()).0[1].asks, None);
+}
+
+#[test]
+fn a_turn_that_waits_is_about_each_message_that_it_was_widened_with() {
+    let widened = |about: u64| json!({"turn_widened": {"turn": 1, "why": "forced", "may_pass": false, "cause": cause(about)}});
+    let mut of_agent = said("and mine", &[]);
+    of_agent["posted"]["from"] = json!("b");
+    of_agent["posted"]["kind"] = json!("agent");
+    let events = log(vec![
+        said("@a one", &[]),
+        granted(1, "a", 1),
+        said("@a two", &[]),
+        widened(3),
+        of_agent,
+        widened(5),
+        said("@a three", &[]),
+        widened(7),
+    ]);
+    let (turns, silent) = told(&events, &eve());
+    let [turn] = &turns[..] else { panic!("{turns:?}") };
+    let id = |place: usize| events[place - 1].id(&"s".into()).to_string();
+    assert_eq!(turn.message, Some(id(7)));
+    assert_eq!(turn.also_about, [id(1), id(3), id(5)]);
+    assert!(silent.is_empty(), "{silent:?}");
+}
+
+#[test]
+fn a_turn_in_which_an_agent_only_hears_says_so_until_it_is_asked_for_words() {
+    let mut hears = granted(1, "a", 1);
+    hears["turn_granted"]["kind"] = json!("listen");
+    let mut events = vec![said("hello", &[]), hears];
+    assert!(told(&log(events.clone()), &eve()).0[0].listens);
+    events.push(
+        json!({"turn_widened": {"turn": 1, "why": "piece", "may_pass": false, "cause": cause(1)}}),
+    );
+    assert!(!told(&log(events), &eve()).0[0].listens);
+}
+
+#[test]
+fn what_a_turn_used_is_told_to_operators_and_to_its_agent() {
+    let events = log(vec![
+        said("hello", &[]),
+        granted(1, "a", 1),
+        answer(1, "a", 1, &[]),
+        ended(1, "a", "spoke", Value::Null),
+    ]);
+    let is_told = |viewer: &Viewer| told(&events, viewer).0[0].usage.is_some();
+    let viewers = [Viewer::Operator, Viewer::Participant("a".into()), eve(), Viewer::Guest];
+    assert_eq!(viewers.map(|viewer| is_told(&viewer)), [true, true, false, false]);
 }

@@ -12,7 +12,9 @@ use moothall_kernel::view::Viewer;
 
 use super::Explained;
 use crate::error::ApiResult;
-use crate::wire::{ForecastEntry, NoAgentAsked, Preview, TurnEntry, UnaskedMessage};
+use crate::wire::{
+    ForecastEntry, NoAgentAsked, PendingAnswers, Preview, TurnEntry, UnaskedMessage,
+};
 
 /// The turns of a thread, and the messages that asked no agent, as one reader is told them.
 pub struct Explanation {
@@ -22,6 +24,8 @@ pub struct Explanation {
     pub unasked: Vec<UnaskedMessage>,
     /// The newest event that was looked at.
     pub head: Seq,
+    /// The answers to the message that is asked about which are still to come.
+    pub pending: Option<PendingAnswers>,
 }
 
 /// An agent that has to answer and may not yet.
@@ -49,10 +53,11 @@ pub(super) async fn by_state(
         |entry: &TurnEntry| message.is_none_or(|id| entry.message == Some(id.to_string()));
     turns.extend(cooling.filter(is_wanted));
     let words = move |state: &Conversation| {
-        silent.into_iter().map(|message| unasked(state, message, &hidden)).collect()
+        let unasked = silent.into_iter().map(|message| unasked(state, message, &hidden)).collect();
+        (unasked, message.map(|id| state.pending(id.seq()).into()))
     };
-    let unasked = door.view(action, &stream, words).await?;
-    Ok(Explanation { turns, unasked, head })
+    let (unasked, pending) = door.view(action, &stream, words).await?;
+    Ok(Explanation { turns, unasked, head, pending })
 }
 
 impl Explained {

@@ -6,16 +6,14 @@ use axum::Json;
 use axum::extract::State;
 use moothall_engine::door::{Action, Door, Ordered};
 use moothall_kernel::Conversation;
-use moothall_kernel::event::{Event, Recorded};
-use moothall_kernel::ids::{Seq, StreamId};
-use moothall_kernel::participant::Kind;
+use moothall_kernel::ids::StreamId;
 use moothall_kernel::slash::COMMANDS;
 use moothall_kernel::view::Viewer;
 
 use super::App;
 use super::events::warnings_of;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::explain::{explain, told};
+use crate::explain::{explain, newest_of_people, told};
 use crate::held;
 use crate::parse_event;
 use crate::request::{Body, KeptRef, ThreadId, addressee};
@@ -108,22 +106,8 @@ pub async fn run(
     }))
 }
 
-/// How far back `/why` looks for the latest message of a person.
-const WHY_SEQS: u64 = 2000;
-
 async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<String> {
-    let head = door.find(Action::RunCommand, stream).await?.head;
-    let after = Seq(head.0.saturating_sub(WHY_SEQS));
-    let mut latest = None;
-    let mut pages = door.pages(Action::RunCommand, stream, viewer.clone(), after..head);
-    while let Some(events) = pages.next().await? {
-        let is_persons = |recorded: &&Recorded| match &recorded.event {
-            Event::Posted(posted) => posted.kind == Kind::Human,
-            _ => false,
-        };
-        let said = events.iter().rev().find(is_persons);
-        latest = said.map(|recorded| recorded.id(stream)).or(latest);
-    }
+    let latest = newest_of_people(door, Action::RunCommand, stream, viewer).await?;
     let Some(latest) = latest else { return Ok("Nobody has said anything yet.".into()) };
     let explained = explain(door, Action::RunCommand, stream, viewer, Some(latest)).await?;
     let unasked = explained.unasked.iter().map(|one| {
@@ -136,6 +120,7 @@ async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<Strin
 fn line(entry: &TurnEntry) -> String {
     let mut line = entry.participant.clone();
     let outcome = match (&entry.outcome, &entry.asks) {
+        (Some(outcome), _) if entry.listens && outcome == "spoke" => "heard it".into(),
         (Some(outcome), _) => outcome.clone(),
         (None, Some(action)) => format!("asks a permission: {action}"),
         (None, None) => "waits or runs".into(),

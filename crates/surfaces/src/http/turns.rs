@@ -9,7 +9,7 @@ use moothall_kernel::ids::{EventId, StreamId, TurnNo};
 
 use super::App;
 use crate::error::{ApiError, ApiResult, Code};
-use crate::explain::{explain, no_event};
+use crate::explain::{Explanation, explain, no_event};
 use crate::request::{Body, Params, ThreadId, TurnRef};
 use crate::submit::submit;
 use crate::wire::{
@@ -37,12 +37,12 @@ pub async fn list(
         .transpose()?;
     let door = params.door(&app.entrance);
     let explained = explain(&door, Action::ListTurns, &stream, &viewer, message).await?;
-    let (mut turns, mut unasked) = (explained.turns, explained.unasked);
+    let Explanation { mut turns, mut unasked, head, pending } = explained;
     newest(&mut turns, limit);
     newest(&mut unasked, limit);
     let registry = door.registry();
     turns.iter_mut().for_each(|entry| say_that_it_waits(&registry, &stream, entry));
-    Ok(Json(TurnList { turns, head: explained.head.0, whole: true, unasked }))
+    Ok(Json(TurnList { turns, head: head.0, whole: true, unasked, pending }))
 }
 
 /// Keeps the newest entries of a list, if there is a limit.

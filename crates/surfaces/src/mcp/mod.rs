@@ -54,8 +54,8 @@ use crate::json;
 use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
 use crate::strict::{self, Inbound};
 use crate::wire::arguments::{
-    CreateThread, EndSession, GatheringStatus, GetSessionData, Invite, LeaveLink, LinkSessions,
-    ListLinks, ListSessions, ListThreads, PassPiece, ReadThread, Search, SendMessage,
+    CreateThread, EndSession, GatheringStatus, GetReasons, GetSessionData, Invite, LeaveLink,
+    LinkSessions, ListLinks, ListSessions, ListThreads, PassPiece, ReadThread, Search, SendMessage,
     StartGathering, StartSession, WaitForMessage,
 };
 use crate::wire::{ErrorBody, McpMessage, NewGathering, NewSession};
@@ -300,6 +300,7 @@ impl Calls {
             Tool::Invite => threads::invite(&door, &rates, strict::read(&arguments)?).await,
             Tool::ListThreads => threads::list(&door, strict::read(&arguments)?).await,
             Tool::ReadThread => threads::read(&door, strict::read(&arguments)?).await,
+            Tool::GetReasons => threads::reasons(&door, strict::read(&arguments)?).await,
             Tool::WaitForMessage => threads::wait(&door, strict::read(&arguments)?).await,
             Tool::CreateThread => threads::create(&door, strict::read(&arguments)?).await,
             Tool::LinkSessions => {
@@ -328,6 +329,7 @@ impl Inbound for EndSession {}
 impl Inbound for Invite {}
 impl Inbound for ListThreads {}
 impl Inbound for ReadThread {}
+impl Inbound for GetReasons {}
 impl Inbound for WaitForMessage {}
 impl Inbound for CreateThread {}
 impl Inbound for LinkSessions {}

@@ -17,13 +17,14 @@ use super::value;
 use crate::ask::{required, said};
 use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
+use crate::explain;
 use crate::held;
 use crate::http::{find_messages, policy_of, strangers, unknown_name};
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
 use crate::submit::submit;
 use crate::wire::arguments::{
-    CreateThread, Invite, ListThreads, ReadThread, Search, WaitForMessage,
+    CreateThread, GetReasons, Invite, ListThreads, ReadThread, Search, WaitForMessage,
 };
 use crate::wire::{MessageSent, NewControl, NewInvite, SearchAnswer, WireProfile};
 
@@ -261,6 +262,25 @@ pub async fn read(door: &Door, asked: ReadThread) -> ApiResult<Value> {
     Ok(
         json!({ "thread": stream, "name": listed.catalog.title, "head": listed.head.0, "more": page.full, "messages": page.messages }),
     )
+}
+
+/// Returns the reasons about a message: the one at a position, or the newest one of a person.
+pub async fn reasons(door: &Door, asked: GetReasons) -> ApiResult<Value> {
+    let action = Action::ListTurns;
+    let stream = thread(door, action, &required("thread", asked.thread)?).await?;
+    let viewer =
+        door.own_sight(&stream).await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let about = match asked.seq {
+        Some(seq) => Some(explain::event_at(door, action, &stream, &viewer, Seq(seq)).await?),
+        None => explain::newest_of_people(door, action, &stream, &viewer).await?,
+    };
+    let Some(message) = about else {
+        return Ok(json!({ "thread": stream, "message": null, "turns": [], "unasked": [] }));
+    };
+    let explained = explain::explain(door, action, &stream, &viewer, Some(message)).await?;
+    Ok(json!({
+        "thread": stream, "message": message.to_string(), "turns": explained.turns, "unasked": explained.unasked,
+    }))
 }
 
 /// Messages of a thread as soon as there are any after a position, or none when the time is over.

@@ -22,6 +22,7 @@ pub enum Tool {
     Invite,
     ListThreads,
     ReadThread,
+    GetReasons,
     WaitForMessage,
     CreateThread,
     LinkSessions,
@@ -60,6 +61,7 @@ impl Tool {
             Tool::Invite => "Invite into a thread",
             Tool::ListThreads => "List threads",
             Tool::ReadThread => "Read a thread",
+            Tool::GetReasons => "Read why agents answer or are silent",
             Tool::WaitForMessage => "Wait for a message",
             Tool::CreateThread => "Begin a thread",
             Tool::LinkSessions => "Link sessions",
@@ -106,6 +108,10 @@ impl Tool {
             }
             Tool::ReadThread => {
                 "Messages of a thread, with their positions (`seq`): the newest, or those after a position."
+            }
+            Tool::GetReasons => {
+                "Who was asked about a message of a thread, for what reason, what came of it, and why others were not asked. `turns` has a row \
+                 for each turn and each agent that was left out; `unasked` says why a message asked no agent, and what helps."
             }
             Tool::WaitForMessage => {
                 "Waits until something is said in a thread after a position, and gives it as read_thread does; no messages when the time is \
@@ -155,6 +161,7 @@ impl Tool {
             Tool::EndSession => Action::EndSession,
             Tool::ListThreads => Action::ListThreads,
             Tool::ReadThread | Tool::WaitForMessage => Action::ReadThread,
+            Tool::GetReasons => Action::ListTurns,
             Tool::CreateThread => Action::BeginThread,
             Tool::LinkSessions => Action::MakeLink,
             Tool::ListLinks => Action::ListLinks,
@@ -176,6 +183,7 @@ impl Tool {
             | Tool::ListSessions
             | Tool::ListThreads
             | Tool::ReadThread
+            | Tool::GetReasons
             | Tool::WaitForMessage
             | Tool::ListLinks
             | Tool::GatheringStatus
@@ -198,6 +206,7 @@ impl Tool {
             Tool::Invite => arguments::Invite::DESCRIBED,
             Tool::ListThreads => arguments::ListThreads::DESCRIBED,
             Tool::ReadThread => arguments::ReadThread::DESCRIBED,
+            Tool::GetReasons => arguments::GetReasons::DESCRIBED,
             Tool::WaitForMessage => arguments::WaitForMessage::DESCRIBED,
             Tool::CreateThread => arguments::CreateThread::DESCRIBED,
             Tool::LinkSessions => arguments::LinkSessions::DESCRIBED,

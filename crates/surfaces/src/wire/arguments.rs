@@ -190,6 +190,14 @@ arguments! {
 }
 
 arguments! {
+    /// Arguments of `get_reasons`.
+    GetReasons {
+        thread: String = THREAD,
+        seq: Option<u64> = "The position of the message; the newest message of a person if it is missing.",
+    }
+}
+
+arguments! {
     /// Arguments of `wait_for_message`.
     WaitForMessage {
         thread: String = THREAD,

@@ -65,8 +65,8 @@ pub use state::{
     ThreadStateAnswer, UpcomingEntry,
 };
 pub use turn::{
-    NoAgentAsked, TurnContext, TurnEntry, TurnEvent, TurnList, UnaskedMessage, WireFault,
-    WireUsage, turn_id,
+    NoAgentAsked, PendingAnswers, TurnContext, TurnEntry, TurnEvent, TurnList, UnaskedMessage,
+    WireFault, WireUsage, turn_id,
 };
 pub use types::EventTypes;
 pub use upkeep::{NewReadMark, ReadMark, Redacted, ThreadDeleted};

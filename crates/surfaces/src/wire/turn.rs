@@ -3,6 +3,7 @@
 use moothall_engine::context::Context;
 use moothall_kernel::event::{Event, Fault, Usage};
 use moothall_kernel::ids::{ParticipantId, StreamId, TurnNo};
+use moothall_kernel::pending::Pending;
 use moothall_kernel::time::Millis;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -390,6 +391,12 @@ pub struct TurnEntry {
     pub cause: CauseRef,
     /// The newest human message that all of this goes back to, where there is one.
     pub message: Option<String>,
+    /// Earlier messages that it is about as well: a turn that waits is asked about more.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also_about: Vec<String>,
+    /// True if the agent only hears what was said: its words are not asked for, and not shown.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub listens: bool,
     /// Why it was granted: `forced`, `polled`, `reaction`, `round`, `piece`, `beat`, `link`, `prod`
     /// or `outcome`.
     pub why: Option<String>,
@@ -411,7 +418,8 @@ pub struct TurnEntry {
     pub outcome: Option<String>,
     /// What went wrong; `null` where nothing did.
     pub fault: Option<WireFault>,
-    /// What it used; `null` while it is open, and where there was none.
+    /// What it used; `null` while it is open, where there was none, and for others' turns if the
+    /// reader is not an operator.
     pub usage: Option<WireUsage>,
     /// The end of the model's answer: `stop`, `length` (a limit of tokens), `filter`, `refusal`,
     /// `tool`, `error` or `cut`; nothing if its provider does not say.
@@ -449,6 +457,29 @@ pub struct TurnList {
     /// Messages about which no agent was asked, with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unasked: Vec<UnaskedMessage>,
+    /// The answers to the message that is asked about which are still to come; nothing without
+    /// `message`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending: Option<PendingAnswers>,
+}
+
+/// Answers to a message that are still to come.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PendingAnswers {
+    /// True if its time has not come: it waits for earlier messages.
+    pub waits: bool,
+    /// The ids of agents that have to answer it.
+    pub must: Vec<String>,
+    /// The ids of agents that may answer it.
+    pub may: Vec<String>,
+}
+
+impl From<Pending> for PendingAnswers {
+    fn from(pending: Pending) -> Self {
+        let ids = |list: Vec<ParticipantId>| list.iter().map(ToString::to_string).collect();
+        let Pending { waits, must, may } = pending;
+        Self { waits, must: ids(must), may: ids(may) }
+    }
 }
 
 /// A message about which no agent was asked.

@@ -366,7 +366,7 @@ fn arguments(tool: &str, place: ActsOn, thread: &str, role: &Role, target: Targe
         ("send_message", ActsOn::Session(_)) | ("end_session" | "get_session_data", _) => {
             json!({"session_id": target.session()})
         }
-        ("send_message" | "read_thread", _) => json!({"thread": thread}),
+        ("send_message" | "read_thread" | "get_reasons", _) => json!({"thread": thread}),
         ("wait_for_message", _) => json!({"thread": thread, "seconds": 0}),
         ("gathering_status" | "pass_piece", _) => json!({"gathering": thread}),
         ("create_thread", _) => json!({"name": "x"}),

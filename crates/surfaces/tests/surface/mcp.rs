@@ -102,6 +102,7 @@ async fn tools_describe_themselves() {
         "invite",
         "list_threads",
         "read_thread",
+        "get_reasons",
         "wait_for_message",
         "create_thread",
         "link_sessions",
@@ -322,6 +323,26 @@ async fn threads_are_read_and_spoken_in() {
         .await,
         "wrong_speaker"
     );
+}
+
+#[tokio::test]
+async fn a_model_is_told_why_agents_are_silent() {
+    let (server, _stage) = Server::with_terminals().await;
+    let thread = server.thread("mention_only").await;
+    server.invite(&thread, "a", "demo").await;
+    let first = server.say(&thread, "user", "hello").await;
+    let reasons = call(&server, None, "get_reasons", json!({"thread": thread})).await;
+    let [unasked] = &reasons["unasked"].as_array().unwrap()[..] else { panic!("{reasons}") };
+    assert_eq!((&unasked["reason"], &reasons["turns"]), (&json!("no_agent_named"), &json!([])));
+    server.control(&thread, json!({"mute": ["a"]})).await;
+    server.say(&thread, "user", "@a hello").await;
+    let reasons = call(&server, None, "get_reasons", json!({"thread": thread})).await;
+    assert_eq!(reasons["turns"][0]["why_not"], "muted", "{reasons}");
+    let older = json!({"thread": thread, "seq": first["seq"]});
+    let reasons = call(&server, None, "get_reasons", older).await;
+    assert_eq!(reasons["message"], first["id"]);
+    let beyond = json!({"thread": thread, "seq": 99});
+    assert_eq!(refused(&server, None, "get_reasons", beyond).await, "unknown_event");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ fn smallest(tool: &str, hall: &Hall) -> Value {
         "get_session_data" | "end_session" => json!({"session_id": session}),
         "start_session" => json!({"client": "demo"}),
         "invite" => json!({"thread": thread, "client": "echo"}),
-        "read_thread" | "wait_for_message" => json!({"thread": thread}),
+        "read_thread" | "get_reasons" | "wait_for_message" => json!({"thread": thread}),
         "create_thread" => json!({"name": "new"}),
         "link_sessions" => json!({"sessions": ["ben"]}),
         "leave_link" => json!({"link": hall.link}),

@@ -1,0 +1,54 @@
+//! Reads off a state which answers to one message are still to come.
+
+use crate::model::event::TurnKind;
+use crate::model::ids::{ParticipantId, Seq};
+use crate::model::state::{Conversation, Round, Turn};
+
+/// The answers to a message that are still to come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pending {
+    /// True if its time has not come: it waits for earlier messages.
+    pub waits: bool,
+    /// Agents that have to answer it.
+    pub must: Vec<ParticipantId>,
+    /// Agents that may answer it.
+    pub may: Vec<ParticipantId>,
+}
+
+impl Pending {
+    /// True if nothing is to come any more.
+    pub fn is_over(&self) -> bool {
+        !self.waits && self.must.is_empty() && self.may.is_empty()
+    }
+
+    fn list(&mut self, participant: &ParticipantId, may_pass: bool) {
+        let list = if may_pass { &mut self.may } else { &mut self.must };
+        if !list.contains(participant) {
+            list.push(participant.clone());
+        }
+    }
+}
+
+impl Conversation {
+    /// Returns the answers to a message that are still to come. Reactions to its answers are none.
+    /// While the conversation is paused, only turns that go on are counted.
+    pub fn pending(&self, message: Seq) -> Pending {
+        let mut pending = Pending::default();
+        let asks = |turn: &&Turn| {
+            turn.kind == TurnKind::Reply && turn.answers().any(|cause| cause.seq == message)
+        };
+        for turn in self.open_turns().filter(asks) {
+            pending.list(&turn.participant, turn.may_pass);
+        }
+        if self.paused {
+            return pending;
+        }
+        pending.waits = self.queued().any(|cause| cause.seq == message);
+        let is_asked = |round: &&Round| round.cause.seq == message && !round.reacting;
+        if let Some(round) = self.floor.round.as_ref().filter(is_asked) {
+            round.forced.iter().for_each(|id| pending.list(id, false));
+            round.polled.iter().for_each(|id| pending.list(id, true));
+        }
+        pending
+    }
+}
