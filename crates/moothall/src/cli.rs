@@ -514,7 +514,7 @@ pub struct Thread {
 pub struct Say {
     #[command(flatten)]
     pub thread: Thread,
-    /// The words; - reads them from standard input
+    /// The words; - reads them from standard input, and // begins words with one slash
     #[arg(required = true, value_name = "TEXT", value_parser = text::text)]
     pub text: Vec<String>,
     /// Who speaks [default: user, or whose token it is]
@@ -523,7 +523,8 @@ pub struct Say {
     /// Address one participant, by its id or name
     #[arg(long, value_name = "NAME")]
     pub to: Option<String>,
-    /// Wait until everybody who was asked has answered, and print the answers
+    /// Wait until each agent that is asked about these words has answered or is silent, and print
+    /// the answers
     #[arg(long, short)]
     pub wait: bool,
 }

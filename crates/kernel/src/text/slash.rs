@@ -166,6 +166,13 @@ pub fn words(text: &str) -> &str {
     text.strip_prefix('/').filter(|rest| rest.starts_with('/') && is_command(rest)).unwrap_or(text)
 }
 
+/// Returns the name of the command with which some text begins, if there is such a command.
+pub fn named_by(text: &str) -> Option<&'static str> {
+    let word = split_word(text.trim()).0.to_ascii_lowercase();
+    let names = COMMANDS.iter().filter_map(|command| command.name.split(' ').next());
+    names.into_iter().find(|name| *name == word)
+}
+
 /// Understands a command.
 ///
 /// # Errors

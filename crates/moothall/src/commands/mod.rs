@@ -3,6 +3,7 @@
 mod agents;
 mod apps;
 mod announce;
+mod answers;
 mod audit;
 mod backup;
 mod chat;

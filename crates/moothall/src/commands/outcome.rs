@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use moothall_surfaces::wire::{Envelope, ThreadStateAnswer, TurnEntry, TurnList, UnaskedMessage};
 
-use super::why::fate;
+use super::why::{fate, goes_back_to};
 use crate::client::Client;
 use crate::fault::{Exit, Fault};
 use crate::paint::note;
@@ -23,9 +23,10 @@ pub async fn of(
 ) -> Result<(), Fault> {
     let list: TurnList = client.get(&threads::path(&said.thread, "turns")).await?;
     let unasked = list.unasked.iter().find(|one| one.message == said.id);
-    let turns: Vec<_> = list.turns.into_iter().filter(|turn| concerns(turn, said)).collect();
-    // Not everybody may read the trace; words that came are seen by all.
-    if turns.is_empty()
+    let turns: Vec<_> =
+        list.turns.into_iter().filter(|turn| !turn.listens && concerns(turn, said)).collect();
+    // An agent that takes no turns answers without one.
+    if turns.iter().all(|turn| turn.id.is_none())
         && let Some(done) = by_words(heard)
     {
         return done;
@@ -62,13 +63,13 @@ fn by_words(heard: &[Envelope]) -> Option<Result<(), Fault>> {
             Fault::new(Exit::AgentFailed, "an agent did not answer").because(&fault.message)
         ));
     }
-    heard.iter().any(|event| event.kind == "message" && event.meta.turn.is_some()).then_some(Ok(()))
+    heard.iter().any(|event| event.kind == "message").then_some(Ok(()))
 }
 
 /// Whether a turn goes back to a message, or covers it: one that waited for its time takes up what
 /// was said meanwhile.
 pub fn concerns(turn: &TurnEntry, said: &Envelope) -> bool {
-    turn.message.as_deref().unwrap_or(&turn.cause.id) == said.id || covers(turn, said)
+    goes_back_to(turn, said) || covers(turn, said)
 }
 
 /// Whether a turn about something newer covers a message too.

@@ -416,16 +416,20 @@ async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault>
     Ok(open)
 }
 
-/// Shows what keeps a turn waiting for a person, as a fault: whoever waits for the turn would wait
-/// as long.
+/// Shows what keeps a turn waiting for a person, as a fault: the caller would wait as long.
+/// `is_waited_for` tells by the id of a turn if the caller waits for it.
 ///
 /// # Errors
 /// Something is asked for; no server, or its refusal.
-pub async fn still_asked(context: &Context, state: &ThreadStateAnswer) -> Result<(), Fault> {
+pub async fn still_asked(
+    context: &Context,
+    state: &ThreadStateAnswer,
+    is_waited_for: impl Fn(&str) -> bool,
+) -> Result<(), Fault> {
     let mut open = open(&context.client, state).await?;
     // Whoever asks to have a program started goes on meanwhile.
     let stops = |asked: &Asked| {
-        asked.turn.is_some()
+        asked.turn.as_deref().is_some_and(&is_waited_for)
             || state.state.questions.iter().any(|one| one.permission == asked.permission)
     };
     open.0.retain(stops);

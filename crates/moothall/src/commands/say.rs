@@ -1,27 +1,23 @@
 //! `say` and `stop`: a person's words, the answers to them, and the end of it.
 
 use std::io::Read;
-use std::time::Duration;
 
-use moothall_surfaces::wire::{
-    Accepted, Actor, Envelope, NewEvent, StopAccepted, ThreadStateAnswer,
-};
+use moothall_kernel::slash;
+use moothall_surfaces::wire::{Accepted, Actor, NewEvent, StopAccepted, ThreadStateAnswer};
 use serde_json::json;
 
 use super::Context;
-use super::events::{self, Follow, Heard, Wanted};
-use super::show::{View, is_conversation};
-use super::{outcome, permit};
+use super::answers::wait;
 use crate::cli::{Say, Stop};
 use crate::fault::{Exit, Fault};
 use crate::paint::note;
-use crate::threads::{self, Faces};
-
-/// How often to look whether everybody has answered, when the stream is silent.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+use crate::threads;
 
 pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
-    let content = words(&args.text)?;
+    let content = match words(&args.text)? {
+        piped if args.text == ["-"] => piped,
+        typed => said(&typed, &args.thread.thread)?,
+    };
     let thread = threads::resolve(&context.client, &args.thread.thread).await?;
     let to = match &args.to {
         Some(word) => Some(threads::participant(&context.client, &thread, word).await?),
@@ -55,6 +51,18 @@ pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
         ));
     }
     Ok(())
+}
+
+/// Words that begin with a command are not said by mistake; two slashes say them with one.
+fn said(text: &str, thread: &str) -> Result<String, Fault> {
+    if let Some(command) = slash::named_by(text) {
+        let told = format!("{command} is a command, and say only says words: nothing was said");
+        let forward = format!(
+            "write {command} in moothall chat {thread}; with two slashes, /{command}, it is said as words"
+        );
+        return Err(Fault::new(Exit::Usage, told).try_this(forward));
+    }
+    Ok(slash::words(text).to_owned())
 }
 
 pub async fn stop(context: &Context, args: &Stop) -> Result<(), Fault> {
@@ -91,45 +99,6 @@ pub fn words(given: &[String]) -> Result<String, Fault> {
         Fault::new(Exit::Failure, "standard input is not UTF-8 text")
             .try_this("convert it first, e.g. with iconv -t UTF-8")
     })
-}
-
-/// Prints what comes after a message until nothing is owed to anybody, or a person has to answer
-/// first; then says what came of it.
-pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault> {
-    let thread = said.thread.as_str();
-    // The trace says when a turn ends without a word.
-    let mut follow = Follow::new(&context.client, thread, said.seq, Wanted::Trace);
-    // It was said: a server that goes away meanwhile is waited for.
-    let look = async || threads::state(&context.client, thread).await;
-    let mut state = follow.when_there(look).await?;
-    let mut view = View::new(context, thread, Faces::of(&state));
-    follow.when_there(async || permit::still_asked(context, &state).await).await?;
-    let (mut shown, mut heard_of, mut asks) = (said.seq, Vec::new(), false);
-    while is_busy(&state) {
-        // Waiting is interrupted only between two frames, so none is lost.
-        if let Ok(heard) = tokio::time::timeout(LOOK_EVERY, follow.next()).await
-            && let Heard::Event(envelope) = heard?
-        {
-            shown = envelope.seq;
-            if is_conversation(&envelope) {
-                view.show(&envelope).await?;
-                heard_of.push(*envelope.clone());
-            }
-            asks |= envelope.kind == "permission";
-        }
-        state = follow.when_there(look).await?;
-        if std::mem::take(&mut asks) {
-            follow.when_there(async || permit::still_asked(context, &state).await).await?;
-        }
-    }
-    let rest = async || {
-        events::after(&context.client, thread, shown, Wanted::Conversation, is_conversation).await
-    };
-    for envelope in follow.when_there(rest).await?.events {
-        view.show(&envelope).await?;
-        heard_of.push(envelope);
-    }
-    follow.when_there(async || outcome::of(&context.client, said, &state, &heard_of).await).await
 }
 
 /// Somebody is speaking, or will without anything more being done.

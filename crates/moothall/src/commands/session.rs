@@ -11,7 +11,7 @@ use moothall_surfaces::wire::{
 };
 
 use super::events::{self, Wanted};
-use super::{Context, say, sure, width};
+use super::{Context, answers, say, sure, width};
 use crate::cli::{End, Run, Send, Session, Sessions};
 use crate::client::segment;
 use crate::fault::{Exit, Fault};
@@ -171,7 +171,7 @@ pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
             Fault::new(Exit::Failure, "what was said cannot be read")
                 .try_this(format!("moothall tail {}", sent.thread))
         };
-        return say::wait(context, &said.ok_or_else(gone)?).await;
+        return answers::wait(context, &said.ok_or_else(gone)?).await;
     }
     if context.printer.json {
         return Ok(());

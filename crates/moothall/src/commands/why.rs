@@ -155,8 +155,10 @@ fn took_up(turn: &TurnEntry) -> bool {
     turn.id.is_some() && turn.outcome.as_deref().is_none_or(|how| matches!(how, "spoke" | "passed"))
 }
 
-fn goes_back_to(turn: &TurnEntry, message: &Envelope) -> bool {
+/// True if a turn is about a message, or about an answer to it.
+pub fn goes_back_to(turn: &TurnEntry, message: &Envelope) -> bool {
     turn.message.as_deref().unwrap_or(&turn.cause.id) == message.id
+        || turn.also_about.contains(&message.id)
 }
 
 /// A message of a person, or one of an agent that nobody had asked and others answered.
@@ -270,6 +272,8 @@ fn row(printer: &Printer, faces: &Faces, room: Room, turn: &TurnEntry, currency:
 
 fn outcome(turn: &TurnEntry) -> (Style, &str) {
     match (turn.outcome.as_deref(), turn.why_not.as_deref()) {
+        (Some("spoke"), _) if turn.listens => (Style::Dim, "heard it"),
+        (None, None) if turn.listens && turn.started_at.is_some() => (Style::Dim, "hears it"),
         (Some("spoke"), _) => (Style::Good, "spoke"),
         (Some(bad @ ("failed" | "expired")), _) => (Style::Bad, bad),
         (Some(other), _) | (None, Some(other)) => (Style::Dim, other),

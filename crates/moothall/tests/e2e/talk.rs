@@ -220,7 +220,7 @@ fn waiting_says_what_came_of_a_message_and_exits_with_a_code_for_it() {
 }
 
 #[test]
-fn why_names_the_turn_that_covers_a_message_that_came_while_one_waited() {
+fn why_names_the_turn_that_answers_a_message_that_came_while_it_waited() {
     let home = Home::new();
     let gate = home.path().join("gate");
     let slow = home.script(
@@ -237,7 +237,7 @@ fn why_names_the_turn_that_covers_a_message_that_came_while_one_waited() {
     std::fs::write(&gate, "").unwrap();
     server.ok(&["say", "Ask", "@good well?", "--wait"]);
     let why = server.ok(&["why", "Ask", &said[1]]);
-    assert!(why.contains(&format!("covered by slow's turn about {}", said[2])), "{why}");
+    assert!(why.contains("slow") && why.contains("forced") && why.contains("spoke"), "{why}");
 }
 
 #[test]
@@ -292,4 +292,77 @@ async fn whoever_connects_by_itself_is_listed_and_invited_like_others() {
         "{}",
         stderr(&said)
     );
+}
+
+#[tokio::test]
+async fn to_wait_is_to_wait_for_the_answers_to_these_words() {
+    let home = Home::new();
+    let gate = home.path().join("gate");
+    let slow = home.script(
+        "slow",
+        &format!("while [ ! -e {} ]; do sleep 0.05; done; echo to the first", gate.display()),
+    );
+    let quick = home.script("quick", "echo to the second");
+    home.configure(&format!(
+        "[agents.slow]\ncommand = [{slow:?}]\n[agents.quick]\ncommand = [{quick:?}]\n"
+    ));
+    let server = home.serve();
+    server.ok(&["new", "Ask", "--policy", "mention_only", "--with", "slow", "--with", "quick"]);
+    server.ok(&["say", "Ask", "@slow one"]);
+    // The other agent is at work until the gate is open: the room is not quiet meanwhile.
+    let said = server.ok(&["say", "Ask", "@quick two", "--wait"]);
+    assert!(said.contains("to the second"), "{said}");
+    let mut waiting = server.command(&["say", "Ask", "@slow three", "--wait"]);
+    let waiting = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let thread = server.json(&["list"])["threads"][0]["id"].as_str().unwrap().to_owned();
+    server.wait_for(&thread, 0, |event| event["content"] == "@slow three").await;
+    server.ok(&["say", "Ask", "@quick four", "--wait"]);
+    std::fs::write(&gate, "").unwrap();
+    let done = waiting.wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", stderr(&done));
+    let printed = String::from_utf8(done.stdout).unwrap();
+    assert_eq!(printed.lines().count(), 1, "only the answer to three: {printed}");
+    assert!(printed.contains("to the first"), "{printed}");
+}
+
+#[tokio::test]
+async fn an_agent_that_takes_no_turns_is_waited_for() {
+    let home = Home::new();
+    let server = home.serve();
+    server.ok(&["new", "Room", "--policy", "mention_only", "--empty"]);
+    let thread = server.json(&["list"])["threads"][0]["id"].as_str().unwrap().to_owned();
+    server.invite(&thread, "ada", "elsewhere").await;
+    let here = serde_json::json!({"from": "ada", "state": "listening"});
+    server.accepted(&format!("/threads/{thread}/presence"), here).await;
+    let mut waiting = server.command(&["say", "Room", "@ada are you there?", "--wait"]);
+    let waiting = waiting.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let asked =
+        server.wait_for(&thread, 0, |event| event["content"] == "@ada are you there?").await;
+    let answer =
+        serde_json::json!({"from": "ada", "content": "I am.", "meta": {"reply_to": asked["id"]}});
+    server.accepted(&format!("/threads/{thread}/events"), answer).await;
+    let done = waiting.wait_with_output().unwrap();
+    assert!(done.status.success(), "{}", stderr(&done));
+    assert!(String::from_utf8(done.stdout).unwrap().contains("I am."));
+}
+
+#[test]
+fn a_command_is_not_said_as_words() {
+    let home = Home::new();
+    let server = home.serve();
+    server.ok(&["new", "Room", "--policy", "mention_only", "--with", "critic"]);
+    for words in ["/pause", " /Pause ", "/group add critic", "/ask critic and you?", "/stop now"] {
+        let refused = server.command(&["say", "Room", words]).output().unwrap();
+        assert_eq!(refused.status.code(), Some(2), "{words}: {}", stderr(&refused));
+        let told = stderr(&refused);
+        assert!(told.contains("is a command") && told.contains("moothall chat Room"), "{told}");
+    }
+    for (words, said) in [
+        ("//pause", "/pause"),
+        ("/etc/hosts is wrong", "/etc/hosts is wrong"),
+        ("// a comment", "// a comment"),
+        ("either/or", "either/or"),
+    ] {
+        assert_eq!(server.json(&["say", "Room", words])["event"]["content"], said);
+    }
 }

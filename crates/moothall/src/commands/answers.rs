@@ -1,0 +1,151 @@
+//! Waits for the answers to one message, and prints them.
+//!
+//! Each agent that is asked about the message is waited for, until it answers or is silent. Answers
+//! to other messages, and reactions to answers, are left out and not waited for.
+
+use std::time::Duration;
+
+use moothall_surfaces::wire::{Envelope, PendingAnswers, TurnEntry, TurnList};
+use tokio::time::Instant;
+
+use super::Context;
+use super::events::{self, Follow, Heard, Wanted};
+use super::outcome;
+use super::permit;
+use super::show::{View, is_conversation};
+use super::why::goes_back_to;
+use crate::client::{Client, segment};
+use crate::fault::Fault;
+use crate::threads::{self, Faces};
+
+/// How often to look at what is still to come while the stream is silent.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The longest wait for a named agent that takes no turns: none is open that would end.
+const READER_WAIT: Duration = Duration::from_secs(30);
+
+/// A message, and what came of it so far.
+struct Answers<'a> {
+    said: &'a Envelope,
+    list: TurnList,
+    heard: Vec<Envelope>,
+}
+
+/// Prints the answers to a message until none is to come any more, or a person has to answer first;
+/// then says what came of it.
+///
+/// # Errors
+/// The message was not answered; no server, or its refusal.
+pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault> {
+    let (client, thread) = (&context.client, said.thread.as_str());
+    // The trace says when a turn ends without a word.
+    let mut follow = Follow::new(client, thread, said.seq, Wanted::Trace);
+    // It was said: a server that goes away meanwhile is waited for.
+    let look = async || about(client, said).await;
+    let state = async || threads::state(client, thread).await;
+    let faces = Faces::of(&follow.when_there(state).await?);
+    let mut view = View::new(context, thread, faces);
+    let list = follow.when_there(look).await?;
+    let mut answers = Answers { said, list, heard: Vec::new() };
+    let until = Instant::now() + READER_WAIT;
+    let (mut shown, mut changed, mut asks) = (said.seq, false, true);
+    loop {
+        if std::mem::take(&mut changed) {
+            answers.list = follow.when_there(look).await?;
+        }
+        if std::mem::take(&mut asks) {
+            let state = follow.when_there(state).await?;
+            let holds = |turn: &str| answers.asks(turn);
+            follow.when_there(async || permit::still_asked(context, &state, holds).await).await?;
+        }
+        if !answers.are_pending() && (Instant::now() >= until || !answers.are_read()) {
+            break;
+        }
+        // Waiting is interrupted only between two frames, so none is lost.
+        match tokio::time::timeout(LOOK_EVERY, follow.next()).await {
+            Ok(Ok(Heard::Signal)) => {}
+            Ok(Ok(Heard::Event(envelope))) => {
+                (shown, changed) = (envelope.seq, true);
+                asks |= envelope.kind == "permission";
+                if is_conversation(&envelope) {
+                    answers.list = follow.when_there(look).await?;
+                    answers.hear(&mut view, *envelope).await?;
+                }
+            }
+            Ok(Err(fault)) => return Err(fault),
+            Err(_) => changed = true,
+        }
+    }
+    let rest =
+        async || events::after(client, thread, shown, Wanted::Conversation, is_conversation).await;
+    for envelope in follow.when_there(rest).await?.events {
+        answers.hear(&mut view, envelope).await?;
+    }
+    let state = follow.when_there(state).await?;
+    follow.when_there(async || outcome::of(client, said, &state, &answers.heard).await).await
+}
+
+/// Reads what came of a message, and what is still to come.
+async fn about(client: &Client, said: &Envelope) -> Result<TurnList, Fault> {
+    let path = threads::path(&said.thread, "turns");
+    client.get(&format!("{path}?message={}", segment(&said.id))).await
+}
+
+impl Answers<'_> {
+    /// True if an answer is to come that is waited for.
+    fn are_pending(&self) -> bool {
+        let ended = |turn: &&TurnEntry| turn.outcome.is_some() || turn.id.is_none();
+        match &self.list.pending {
+            Some(PendingAnswers { waits, must, may }) => {
+                *waits || !must.is_empty() || !may.is_empty()
+            }
+            // A server of an earlier version says of its turns alone if they go on.
+            None => !self.list.turns.iter().all(|turn| ended(&turn)),
+        }
+    }
+
+    /// True if a named agent that takes no turns has said nothing yet.
+    fn are_read(&self) -> bool {
+        self.readers().any(|reader| self.heard.iter().all(|heard| heard.from != reader))
+    }
+
+    /// The named agents that are there and take no turns: they answer when they like.
+    fn readers(&self) -> impl Iterator<Item = &str> {
+        let named = |id: &String| self.said.to == *id || self.said.meta.mentions.contains(id);
+        let turns = self.list.turns.iter();
+        let reads = move |turn: &&TurnEntry| {
+            turn.why_not.as_deref() == Some("reads_only") && named(&turn.participant)
+        };
+        turns.filter(reads).map(|turn| turn.participant.as_str())
+    }
+
+    /// True if a turn is about the message itself, and not about an answer to it.
+    fn is_own(&self, turn: &TurnEntry) -> bool {
+        goes_back_to(turn, self.said) && turn.why.as_deref() != Some("reaction") && !turn.listens
+    }
+
+    fn asks(&self, turn: &str) -> bool {
+        let is_it = |entry: &&TurnEntry| entry.id.as_deref() == Some(turn);
+        self.list.turns.iter().find(is_it).is_some_and(|entry| self.is_own(entry))
+    }
+
+    /// True if words answer the message.
+    fn is_answer(&self, envelope: &Envelope) -> bool {
+        let replies_to = envelope.meta.reply_to.as_ref();
+        match envelope.meta.turn.as_deref() {
+            Some(turn) => self.asks(turn),
+            None => {
+                envelope.kind == "message"
+                    && (replies_to == Some(&self.said.id)
+                        || (replies_to.is_none() && self.readers().any(|id| id == envelope.from)))
+            }
+        }
+    }
+
+    async fn hear(&mut self, view: &mut View<'_>, envelope: Envelope) -> Result<(), Fault> {
+        if self.is_answer(&envelope) {
+            view.show(&envelope).await?;
+            self.heard.push(envelope);
+        }
+        Ok(())
+    }
+}
