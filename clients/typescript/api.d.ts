@@ -2668,7 +2668,7 @@ export interface components {
             run_as?: string | null;
             /** @description When the session began. */
             started_at: string;
-            /** @description `starting`, `idle`, `busy`, `asking` or `ended`. */
+            /** @description `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`. */
             state: string;
             /** @description Turns that wait for it. */
             waiting: number;

@@ -7,6 +7,7 @@ import type { Envelope, LinkEntry, PermissionEvent, SessionEntry, StateAnswer } 
 const STATES: Record<string, string> = {
   starting: 'starting',
   idle: 'idle',
+  drafting: 'a draft is there',
   busy: 'busy',
   asking: 'asks you',
   ended: 'ended',

@@ -27,7 +27,7 @@ class SessionEntry:
         origin (str): `started` by this server, or `observed`: without hooks, so only its screen tells what it
             says.
         started_at (str): When the session began.
-        state (str): `starting`, `idle`, `busy`, `asking` or `ended`.
+        state (str): `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`.
         waiting (int): Turns that wait for it.
         computer (None | str | Unset): The computer it is on; missing for this one.
         ended (None | SessionEnd | Unset):

@@ -20,6 +20,8 @@ pub enum Doing {
     Starting,
     /// It waits for work.
     Idle,
+    /// A person's draft is in its composer, so that nothing is typed.
+    Drafting,
     /// It works on a turn.
     Busy,
     /// It waits for a person's permission.

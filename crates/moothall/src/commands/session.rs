@@ -121,7 +121,7 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
 fn row(context: &Context, session: &SessionEntry, columns: usize) -> String {
     let printer = &context.printer;
     let style = match session.state.as_str() {
-        "asking" => Style::Warn,
+        "asking" | "drafting" => Style::Warn,
         "busy" => Style::Good,
         _ => Style::Plain,
     };

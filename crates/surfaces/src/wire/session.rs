@@ -108,7 +108,7 @@ pub struct SessionEntry {
     pub name: String,
     /// Which program runs in it: a client of the registry.
     pub client: String,
-    /// `starting`, `idle`, `busy`, `asking` or `ended`.
+    /// `starting`, `idle`, `drafting`, `busy`, `asking` or `ended`.
     pub state: String,
     /// Turns that wait for it.
     pub waiting: usize,

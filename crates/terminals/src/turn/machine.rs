@@ -45,6 +45,8 @@ pub struct Machine {
     /// Prompts the program has reported, for programs that report all of them each time.
     pub(super) inputs_seen: Option<usize>,
     pub(super) state: PaneState,
+    /// A person's words are in the composer of the idle program.
+    pub(super) has_draft: bool,
     /// The program has drawn a screen of its own.
     pub(super) drawn: bool,
     /// What was reported while no server ran has been brought.
@@ -134,6 +136,7 @@ impl Machine {
             drawn,
             caught_up: false,
             questions,
+            has_draft: false,
             unread: None,
             grace: None,
             catch_up_by: None,
@@ -228,6 +231,7 @@ impl Machine {
                 Doing::Asking
             }
             (false, _, PaneState::Starting) => Doing::Starting,
+            (false, _, PaneState::Idle) if self.has_draft => Doing::Drafting,
             (false, _, PaneState::Idle)
                 if self.current.is_none() && self.typed == Typed::Nothing =>
             {
@@ -481,7 +485,10 @@ impl Machine {
 
     fn seen(&mut self, around: &Around<'_>, seen: Option<Seen>) {
         match &seen {
-            Some(seen) => self.state = seen.view.state,
+            Some(seen) => {
+                self.state = seen.view.state;
+                self.has_draft = self.is_drafted(&seen.view);
+            }
             // It may have drawn what nobody saw.
             None => self.look_at = self.look_at.or(Some(around.after(LOOK_AGAIN))),
         }

@@ -9,7 +9,7 @@ use moothall_kernel::time::Millis;
 use super::io::{Around, Output, Reply, RequestId, Seen};
 use super::machine::{Machine, Wait};
 use super::record::{GRACE, interrupted};
-use super::stage::{Patience, Stage, Typed, Unread};
+use super::stage::{Current, Patience, Stage, Typed, Unread};
 
 /// The time of [`GRACE`] for a prompt that the program may not have taken.
 const GRACE_UNSEEN: Millis = Millis::from_secs(15);
@@ -75,11 +75,13 @@ impl Machine {
     /// What stands there for a while and can be read, or answered, by nobody but a person at the
     /// terminal, people are told of once.
     fn note_unread(&mut self, around: &Around<'_>, view: &View) {
+        let is_held_up = self.has_draft && self.has_next();
         let is_unread = match view.state {
             PaneState::Starting => !view.text.trim().is_empty(),
             // What cannot be answered from here has no card.
             PaneState::Asking => view.dialog.is_none(),
-            PaneState::Idle | PaneState::Busy | PaneState::Shell | PaneState::Gone => false,
+            PaneState::Idle => is_held_up,
+            PaneState::Busy | PaneState::Shell | PaneState::Gone => false,
         };
         if !is_unread {
             self.unread = None;
@@ -90,12 +92,24 @@ impl Machine {
         let due = Millis(unread.since.0.saturating_add(UNREAD_FOR.0));
         if !unread.told && due <= now {
             unread.told = true;
-            self.out
-                .push(Output::Tell { text: to_be_read(self.session.name.as_str(), &view.text) });
+            let name = self.session.name.as_str();
+            let text = if is_held_up { held_up(name) } else { to_be_read(name, &view.text) };
+            self.out.push(Output::Tell { text });
         } else if !unread.told {
             self.look_at = Some(self.look_at.map_or(due, |at| at.min(due)));
         }
         self.unread = Some(unread);
+    }
+
+    /// True if the composer of an idle program holds words that were not typed for a turn.
+    pub(super) fn is_drafted(&self, view: &View) -> bool {
+        let composer = view.composer.as_deref().unwrap_or_default().trim();
+        let is_ours = |current: &Current| {
+            current.stage >= Stage::Typing || current.is_pasted || composer.contains(&current.tag)
+        };
+        view.state == PaneState::Idle
+            && !composer.is_empty()
+            && !self.current.as_ref().is_some_and(is_ours)
     }
 
     fn seen_at_work(&mut self) {
@@ -215,6 +229,13 @@ fn to_be_read(name: &str, screen: &str) -> String {
     let shown: String = shown.collect();
     format!(
         "{name} shows something that only you can read or answer, at its terminal: `moothall attach {name}`\n\n{shown}"
+    )
+}
+
+/// Tells people of a draft that something waits behind.
+fn held_up(name: &str) -> String {
+    format!(
+        "A draft is in the composer of {name}, and what was said to it waits until that is sent off or deleted, at its terminal: `moothall attach {name}`"
     )
 }
 

@@ -21,6 +21,7 @@ use crate::tags::{TagKey, tagged};
 
 mod asking;
 mod covered;
+mod drafts;
 mod record;
 mod tags;
 

@@ -1,0 +1,28 @@
+//! Words of a person in the composer of an idle program.
+
+use super::*;
+
+#[test]
+fn a_draft_is_a_state_and_people_are_told_once_that_something_waits_behind_it() {
+    let draft = || screen(PaneState::Idle, "half a sentence");
+    let mut bench = Bench::new(vec![earlier(1, DeliveryState::Pending, true)]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(draft(), &[]);
+    assert_eq!(bench.machine.doing(), Doing::Drafting);
+    bench.says(Input::Offered(job(1)), &["see"]);
+    bench.says(draft(), &[]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(draft(), &[]);
+    bench.time = 15;
+    bench.says(Input::Tick, &["see"]);
+    let told = bench.told(draft());
+    let tells = |output: &&Output| matches!(output, Output::Tell { .. });
+    let told: Vec<_> = told.iter().filter(tells).filter_map(short).collect();
+    assert!(told.len() == 1 && told[0].contains("A draft is in the composer"), "{told:?}");
+    bench.time = 40;
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(draft(), &[]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(idle(), &["1 Sending Synced"]);
+    assert_ne!(bench.machine.doing(), Doing::Drafting);
+}
