@@ -1,5 +1,7 @@
 //! What people do to programs at work: interrupting them, and answering what they ask.
 
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use moothall_testkit::model_server::Reply;
@@ -284,4 +286,33 @@ async fn codex_trusts_a_folder() {
 #[ignore = "needs the real programs: ./scripts/test agents"]
 async fn gemini_trusts_a_folder() {
     trusts_a_folder("gemini", "Trust folder").await;
+}
+
+/// The offer comes a moment after the composer, and its first answer runs `npm`.
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn an_update_that_codex_offers_is_accepted_by_a_person_alone() {
+    let house = House::new().await;
+    let codex = house.home.path().join(".codex");
+    let config = fs::read_to_string(codex.join("config.toml")).unwrap();
+    let offers = config.replace("on_startup = false", "on_startup = true");
+    fs::write(codex.join("config.toml"), offers).unwrap();
+    let newer = json!({"latest_version": "99.0.0", "last_checked_at": "2099-01-01T00:00:00Z"});
+    fs::write(codex.join("version.json"), newer.to_string()).unwrap();
+    let ran = house.home.path().join("npm-ran");
+    let npm = house.home.script("npm", &format!("touch {}", ran.display()));
+    let server = house.serve_with_programs(Path::new(&npm).parent().unwrap());
+    house.when("hello-tag", &Reply::text("Hello after the choice."));
+    let session = house.run(&server, "codex", &[]).await;
+    let said = server.say(&session, "Please hello-tag").await;
+    let question = question(&server, &session).await;
+    let options = question["options"].as_array().unwrap();
+    let is_skip = |option: &&Value| option["label"].as_str().unwrap().starts_with("Skip");
+    let skip = options.iter().find(is_skip).unwrap_or_else(|| panic!("{question}"));
+    let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
+    let answer = json!({"thread": session, "option": skip["id"]});
+    assert_eq!(house.post_as_owner(&server, &path, &answer).await, 200);
+    let answer = server.reply(&session, &said, "codex").await;
+    assert_eq!(answer["content"], "Hello after the choice.");
+    assert!(!ran.exists(), "its first answer was given");
 }

@@ -46,6 +46,12 @@ impl House {
         self.serve_on("127.0.0.1:0")
     }
 
+    /// Serves with the programs of a folder before all others.
+    pub fn serve_with_programs(&self, folder: &Path) -> Server<'_> {
+        let path = format!("{}:{}", folder.display(), programs::path());
+        self.home.serve_with("127.0.0.1:0", &[("PATH", &path), ("CI", "true")])
+    }
+
     fn serve_on(&self, bind: &str) -> Server<'_> {
         self.home.serve_with(bind, &[("PATH", &programs::path()), ("CI", "true")])
     }
