@@ -1,6 +1,7 @@
 //! What can be set for sessions, and what they are opened with.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,6 +9,7 @@ use serde::Deserialize;
 use tokio::sync::watch;
 
 use moothall_engine::sessions::{ClientRights, SessionHost};
+use moothall_kernel::time::Millis;
 
 /// Longest beginning of a prompt that is compared, in bytes.
 const CHECKPOINT_BYTES_MAX: usize = 256;
@@ -69,10 +71,20 @@ pub struct SessionsConfig {
     pub run_as: Option<String>,
     /// Where programs report that run as another user than the server's.
     pub spool: Option<PathBuf>,
+    /// Seconds after which a question of a program counts as refused; unset, it is asked as long as
+    /// its dialog stands.
+    pub question_seconds: Option<NonZeroU32>,
     /// How many live at once; 0 is as many as there may be. Given with the other limits of the
     /// server.
     #[serde(skip)]
     pub most: usize,
+}
+
+impl SessionsConfig {
+    /// The time that a person has to answer a question.
+    pub(super) fn question_limit(&self) -> Option<Millis> {
+        self.question_seconds.map(|seconds| Millis::from_secs(u64::from(seconds.get())))
+    }
 }
 
 /// How the prompts begin that a program's surroundings give it at checkpoints: reminders to go on,

@@ -191,6 +191,7 @@ impl Runner {
                 now: self.now(),
                 reports: self.reports(),
                 checkpoints: &terms.config.checkpoints,
+                question_limit: terms.config.question_limit(),
             };
             for output in self.machine.handle(&around, input) {
                 inputs.extend(self.perform(output).await);

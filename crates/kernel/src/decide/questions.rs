@@ -52,7 +52,7 @@ impl Decider<'_> {
             return Err(Rejection::new(Refusal::Conflict, "too_many_questions", message)
                 .about(&participant));
         }
-        let Question { action, partial, options, folder, look } = question.shown();
+        let Question { action, partial, options, folder, look, stands: _ } = question.shown();
         self.emit(Event::QuestionAsked {
             permission,
             participant,

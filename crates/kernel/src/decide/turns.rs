@@ -359,7 +359,7 @@ impl Decider<'_> {
             return Err(self.settled(&permission));
         }
         let participant = open.participant.clone();
-        let Question { action, partial, options, folder, look } = question.shown();
+        let Question { action, partial, options, folder, look, stands } = question.shown();
         let expires = self.now + within;
         self.emit(Event::PermissionRequested {
             permission,
@@ -371,6 +371,7 @@ impl Decider<'_> {
             partial,
             folder,
             look,
+            stands,
         });
         Ok(())
     }

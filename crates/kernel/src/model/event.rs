@@ -731,6 +731,9 @@ pub enum Event {
         /// The command with which a person can look at it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         look: Option<String>,
+        /// It is asked as long as its dialog stands, whatever `expires` says.
+        #[serde(default, skip_serializing_if = "is_false")]
+        stands: bool,
     },
     /// A person answered it.
     PermissionAnswered {

@@ -117,6 +117,8 @@ pub struct Question {
     pub folder: Option<String>,
     /// The command with which a person can look at it.
     pub look: Option<String>,
+    /// It is asked as long as its dialog stands. Its time is a bound for the log alone.
+    pub stands: bool,
 }
 
 impl Question {
@@ -146,6 +148,7 @@ impl Question {
             },
             partial: self.partial || more > 0,
             options: self.options.iter().take(OPTIONS_MAX).map(option).collect(),
+            stands: self.stands,
             folder: self.folder.as_deref().map(words),
             look: self.look.as_deref().map(words),
         }

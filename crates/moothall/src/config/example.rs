@@ -200,6 +200,11 @@ const SESSIONS: &[Entry] = &[
         "\"/var/spool/moothall\"",
         "Where programs report that run as another user, who cannot enter the data folder.",
     ),
+    (
+        "question_seconds",
+        "86400",
+        "Seconds after which a question of a program counts as refused. Unset: it is asked as long as its dialog stands.",
+    ),
 ];
 
 const BUDGETS: &[Entry] = &[

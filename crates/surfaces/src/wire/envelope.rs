@@ -404,10 +404,12 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
             partial,
             folder,
             look,
+            stands,
         } => {
+            let expires = (!stands).then(|| expires.to_string());
             let mut content = json!({
                 "event": "requested", "permission": permission, "turn": turn_id(stream, *turn), "participant": participant,
-                "action": action, "complete": !partial, "options": OptionEntry::all(options), "expires": expires.to_string(),
+                "action": action, "complete": !partial, "options": OptionEntry::all(options), "expires": expires,
             });
             for (key, value) in [("folder", folder), ("look", look)] {
                 if let Some(value) = value {

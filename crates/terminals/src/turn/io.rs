@@ -23,6 +23,8 @@ pub struct Around<'a> {
     pub reports: Reports,
     /// Prompts that are reminders of the program's own surroundings.
     pub checkpoints: &'a Checkpoints,
+    /// The time that a person has to answer a question, if the operator set one.
+    pub question_limit: Option<Millis>,
 }
 
 impl Around<'_> {

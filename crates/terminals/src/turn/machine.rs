@@ -54,6 +54,8 @@ pub struct Machine {
     pub(super) questions: Questions,
     /// Something stands there that only a person at the terminal can read or answer.
     pub(super) unread: Option<Unread>,
+    /// The time that a person has to answer, if the operator set one.
+    pub(super) question_limit: Option<Millis>,
     /// When an idle screen means that nothing more comes.
     pub(super) grace: Option<Millis>,
     /// When it is no longer waited for that.
@@ -138,6 +140,7 @@ impl Machine {
             questions,
             has_draft: false,
             unread: None,
+            question_limit: None,
             grace: None,
             catch_up_by: None,
             look_at: None,
@@ -155,6 +158,7 @@ impl Machine {
 
     /// Takes what happened. What it wants now comes back.
     pub fn handle(&mut self, around: &Around<'_>, input: Input) -> Vec<Output> {
+        self.question_limit = around.question_limit;
         match input {
             Input::Seen(seen) => self.seen(around, seen.map(|seen| *seen)),
             Input::Marked(result) => self.marked(around, result),

@@ -17,8 +17,8 @@ use super::io::{Around, Output, Reply, RequestId};
 use super::machine::{Machine, Wait};
 use super::stage::Stage;
 
-/// How long a person has to answer a permission.
-const ASK_MAX: Millis = Millis::from_secs(600);
+/// The bound that a log needs for a question that is asked as long as its dialog stands.
+const STANDING_MAX: Millis = Millis::from_secs(365 * 24 * 3600);
 
 impl Machine {
     /// The program's hook asks, and waits. It asks again after a restart, under the same id; what
@@ -230,12 +230,13 @@ impl Machine {
     }
 
     fn tell_of(&mut self, ask: &Ask) {
-        let (permission, question) = (ask.permission.clone(), Box::new(ask.question.clone()));
+        let (permission, stands) = (ask.permission.clone(), self.question_limit.is_none());
+        let question = Box::new(Question { stands, ..ask.question.clone() });
+        let within = self.question_limit.unwrap_or(STANDING_MAX);
         self.out.push(match ask.asked_in.clone() {
-            AskedIn::Turn(key) => Output::Report {
-                key,
-                report: Report::Permission { permission, question, within: ASK_MAX },
-            },
+            AskedIn::Turn(key) => {
+                Output::Report { key, report: Report::Permission { permission, question, within } }
+            }
             AskedIn::NoTurn(stream) => Output::AskInNoTurn { stream, permission, question },
         });
     }
@@ -267,11 +268,21 @@ impl Machine {
         }
     }
 
-    /// A program's hook has gone: its question was answered at the terminal, or given up.
+    /// A program's hook has gone: its question was answered at the terminal, or the hook waited
+    /// long enough. If the dialog goes on standing, people are asked by its own keys.
     pub(super) fn hook_gave_up(&mut self, id: RequestId) {
         let gave_up = |ask: &mut Ask| matches!(ask.to, Asked::Hook(waiting) if waiting == id);
         for ask in self.questions.asks.extract_if(.., gave_up).collect::<Vec<_>>() {
-            self.withdraw(ask, Withdrawn::Gone);
+            let Some(dialog) = ask.dialog.clone() else {
+                self.withdraw(ask, Withdrawn::Gone);
+                continue;
+            };
+            let Question { action, partial, .. } = ask.question.clone();
+            self.questions.reported(Reported { action, partial });
+            // One that was answered at the terminal may be drawn a moment longer.
+            self.questions.answered = Some(Answered { dialog, for_good: false });
+            self.withdraw(ask, Withdrawn::Replaced);
+            self.look_at = Some(Millis(0));
         }
     }
 

@@ -22,6 +22,7 @@ use crate::tags::{TagKey, tagged};
 mod asking;
 mod covered;
 mod drafts;
+mod questions;
 mod record;
 mod tags;
 
@@ -197,8 +198,10 @@ impl Bench {
         let checkpoints = Checkpoints::default();
         let steady = Millis::from_secs(self.time);
         let now = Now { wall: Timestamp::from_millis(steady.0 as i64), steady };
-        self.machine
-            .handle(&Around { now, reports: self.reports, checkpoints: &checkpoints }, input)
+        self.machine.handle(
+            &Around { now, reports: self.reports, checkpoints: &checkpoints, question_limit: None },
+            input,
+        )
     }
 
     fn hook(&mut self, news: HookNews) -> Input {

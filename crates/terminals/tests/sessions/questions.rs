@@ -1,11 +1,13 @@
 //! What programs ask: a question is bound to its dialog, and an answer goes there or nowhere.
 
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use moothall_kernel::command::ClientCommand;
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::{PermissionId, Seq};
 use moothall_kernel::permission::{OptionKind, PermissionOption, Withdrawn};
+use moothall_terminals::SessionsConfig;
 
 use super::*;
 
@@ -242,9 +244,28 @@ async fn expiry_presses_no_key_into_a_program_that_works() {
     assert_eq!(room.said(&a).await[1], pair("claude", "done in peace"));
 }
 
+/// An operator's limit of ten minutes.
+fn limited() -> SessionsConfig {
+    SessionsConfig { question_seconds: NonZeroU32::new(600), ..SessionsConfig::default() }
+}
+
+/// A person at lunch loses no question, and the turn's time stands still meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_question_is_open_as_long_as_its_dialog_stands() {
+    let (room, a) = Room::at_work(LATE).await;
+    room.shows(&a, "touch harmless");
+    let question = room.question(&a, 1).await;
+    tokio::time::sleep(Duration::from_secs(3 * 24 * 3600)).await;
+    assert_eq!((room.keys(&a), room.asked(&a).await.len()), ((vec![], 0), 1));
+    assert_eq!(room.answer(&a, &question, "allow").await, None);
+    eventually(async || (room.keys(&a).0 == ["touch harmless: Yes, proceed (y)"]).then_some(()))
+        .await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_question_that_runs_out_is_refused_in_its_own_dialog() {
     let (room, a) = Room::at_work(LATE).await;
+    room.sessions().replace(limited(), BTreeMap::new());
     room.shows(&a, "touch harmless");
     room.question(&a, 1).await;
     tokio::time::sleep(Duration::from_secs(599)).await;
@@ -264,6 +285,7 @@ async fn a_question_that_runs_out_is_refused_in_its_own_dialog() {
 #[tokio::test(start_paused = true)]
 async fn a_dialog_without_a_no_is_left_alone_when_time_runs_out() {
     let (room, a) = Room::at_work(LATE).await;
+    room.sessions().replace(limited(), BTreeMap::new());
     let options = vec!["SQLite".into(), "Postgres".into()];
     room.bench.with(a.as_str(), |screen| {
         screen.dialog = Some(Dialog { options, ..dialog("Which one?") })

@@ -396,7 +396,12 @@ impl World {
             wall: Timestamp::from_millis(1_700_000_000_000 + self.time),
             steady: Millis(self.time as u64),
         };
-        let around = Around { now, reports: self.program.reports, checkpoints: &checkpoints };
+        let around = Around {
+            now,
+            reports: self.program.reports,
+            checkpoints: &checkpoints,
+            question_limit: None,
+        };
         self.story.tell(|| {
             format!("{} < {}", self.time, moothall_kernel::text::cut(&format!("{input:?}"), 200))
         });
