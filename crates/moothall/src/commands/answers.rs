@@ -149,3 +149,67 @@ impl Answers<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn envelope(id: &str, from: &str, meta: Value) -> Envelope {
+        let event = json!({
+            "id": id, "seq": 1, "ts": "", "thread": "t", "type": "message", "from": from,
+            "to": "all", "content": "", "meta": meta,
+        });
+        serde_json::from_value(event).unwrap()
+    }
+
+    fn turn(id: Option<&str>, of: &str, more: Value) -> TurnEntry {
+        let cause = json!({"id": "m", "seq": 1, "from": "user", "depth": 0});
+        let mut entry = json!({
+            "id": id, "participant": of, "may_pass": false, "attempt": 1, "granted_at": "",
+            "cause": cause, "message": "m",
+        });
+        entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        serde_json::from_value(entry).unwrap()
+    }
+
+    fn answers(said: &Envelope, turns: Vec<TurnEntry>) -> Answers<'_> {
+        let list = TurnList { turns, head: 1, whole: true, unasked: Vec::new(), pending: None };
+        Answers { said, list, heard: Vec::new() }
+    }
+
+    #[test]
+    fn an_answer_is_of_a_turn_about_the_message_or_replies_to_it() {
+        let said = envelope("m", "user", json!({"mentions": ["ada"]}));
+        let answers = answers(
+            &said,
+            vec![
+                turn(Some("t.1"), "a", json!({})),
+                turn(Some("t.2"), "b", json!({"message": "n", "also_about": ["m"]})),
+                turn(Some("t.3"), "a", json!({"why": "reaction"})),
+                turn(Some("t.4"), "a", json!({"message": "n"})),
+                turn(Some("t.5"), "a", json!({"listens": true})),
+                turn(None, "ada", json!({"why_not": "reads_only"})),
+            ],
+        );
+        let is_answer = |from, meta| answers.is_answer(&envelope("x", from, meta));
+        let of_turns = ["t.1", "t.2", "t.3", "t.4", "t.5", "t.6"]
+            .map(|turn| is_answer("a", json!({"turn": turn})));
+        assert_eq!(of_turns, [true, true, false, false, false, false]);
+        assert!(is_answer("user", json!({"reply_to": "m"})));
+        assert!(!is_answer("ada", json!({"reply_to": "n"})));
+        assert!(is_answer("ada", json!({})) && !is_answer("bob", json!({})));
+    }
+
+    #[test]
+    fn a_named_agent_that_takes_no_turns_is_waited_for_until_it_speaks() {
+        let said = envelope("m", "user", json!({"mentions": ["ada"]}));
+        let reads = |of| turn(None, of, json!({"why_not": "reads_only"}));
+        assert!(!answers(&said, vec![reads("bob")]).are_read(), "it is not named");
+        let mut answers = answers(&said, vec![reads("ada"), reads("bob")]);
+        assert!(answers.are_read());
+        answers.heard.push(envelope("x", "ada", json!({})));
+        assert!(!answers.are_read());
+    }
+}
