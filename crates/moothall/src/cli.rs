@@ -524,7 +524,7 @@ pub struct Say {
     #[arg(long, value_name = "NAME")]
     pub to: Option<String>,
     /// Wait until each agent that is asked about these words has answered or is silent, and print
-    /// the answers
+    /// the answers; once the named agents have answered, the others have a moment left
     #[arg(long, short)]
     pub wait: bool,
 }

@@ -1,7 +1,8 @@
 //! Waits for the answers to one message, and prints them.
 //!
-//! Each agent that is asked about the message is waited for, until it answers or is silent. Answers
-//! to other messages, and reactions to answers, are left out and not waited for.
+//! Each agent that is asked about the message is waited for, until it answers or is silent. Once
+//! the named agents have answered, those that may answer have a moment left. Answers to other
+//! messages, and reactions to answers, are left out and not waited for.
 
 use std::time::Duration;
 
@@ -16,12 +17,27 @@ use super::show::{View, is_conversation};
 use super::why::goes_back_to;
 use crate::client::{Client, segment};
 use crate::fault::Fault;
+use crate::paint::note;
 use crate::threads::{self, Faces};
 
 /// How often to look at what is still to come while the stream is silent.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The longest wait for a named agent that takes no turns: none is open that would end.
 const READER_WAIT: Duration = Duration::from_secs(30);
+
+/// The longest wait for agents that may answer, after the named ones have answered.
+const VOLUNTEERS_WAIT: Duration = Duration::from_secs(2);
+
+/// The answers that are still to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// Some that are waited for.
+    Awaited,
+    /// Those of agents that may answer: the named ones have answered.
+    Voluntary,
+    /// None.
+    Nothing,
+}
 
 /// A message, and what came of it so far.
 struct Answers<'a> {
@@ -46,7 +62,7 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
     let mut view = View::new(context, thread, faces);
     let list = follow.when_there(look).await?;
     let mut answers = Answers { said, list, heard: Vec::new() };
-    let until = Instant::now() + READER_WAIT;
+    let (until, mut voluntary_until) = (Instant::now() + READER_WAIT, None);
     let (mut shown, mut changed, mut asks) = (said.seq, false, true);
     loop {
         if std::mem::take(&mut changed) {
@@ -57,7 +73,13 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
             let holds = |turn: &str| answers.asks(turn);
             follow.when_there(async || permit::still_asked(context, &state, holds).await).await?;
         }
-        if !answers.are_pending() && (Instant::now() >= until || !answers.are_read()) {
+        let now = Instant::now();
+        let is_over = match answers.rest() {
+            Rest::Awaited => false,
+            Rest::Voluntary => now >= *voluntary_until.get_or_insert(now + VOLUNTEERS_WAIT),
+            Rest::Nothing => now >= until || !answers.are_read(),
+        };
+        if is_over {
             break;
         }
         // Waiting is interrupted only between two frames, so none is lost.
@@ -81,6 +103,7 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
         answers.hear(&mut view, envelope).await?;
     }
     let state = follow.when_there(state).await?;
+    answers.note_rest(&Faces::of(&state));
     follow.when_there(async || outcome::of(client, said, &state, &answers.heard).await).await
 }
 
@@ -91,15 +114,36 @@ async fn about(client: &Client, said: &Envelope) -> Result<TurnList, Fault> {
 }
 
 impl Answers<'_> {
-    /// True if an answer is to come that is waited for.
-    fn are_pending(&self) -> bool {
-        let ended = |turn: &&TurnEntry| turn.outcome.is_some() || turn.id.is_none();
-        match &self.list.pending {
+    /// Returns which answers are still to come.
+    fn rest(&self) -> Rest {
+        let is_open = |turn: &TurnEntry| turn.outcome.is_none() && turn.id.is_some();
+        let (awaited, voluntary) = match &self.list.pending {
             Some(PendingAnswers { waits, must, may }) => {
-                *waits || !must.is_empty() || !may.is_empty()
+                (*waits || !must.is_empty(), !may.is_empty())
             }
             // A server of an earlier version says of its turns alone if they go on.
-            None => !self.list.turns.iter().all(|turn| ended(&turn)),
+            None => (self.list.turns.iter().any(is_open), false),
+        };
+        match (awaited, voluntary) {
+            (false, false) => Rest::Nothing,
+            (false, true) if self.has_named_answer() => Rest::Voluntary,
+            _ => Rest::Awaited,
+        }
+    }
+
+    fn has_named_answer(&self) -> bool {
+        let spoke = |turn: &TurnEntry| turn.outcome.as_deref() == Some("spoke");
+        let is_answer = |turn: &TurnEntry| self.is_own(turn) && !turn.may_pass && spoke(turn);
+        self.list.turns.iter().any(is_answer)
+    }
+
+    /// Tells of agents that may answer yet, so that their silence is not taken for an answer.
+    fn note_rest(&self, faces: &Faces) {
+        let may = self.list.pending.iter().flat_map(|pending| &pending.may);
+        let names: Vec<_> = may.map(|id| faces.name(id)).collect();
+        if !names.is_empty() {
+            let thread = &self.said.thread;
+            note(&format!("{} may answer yet: moothall tail {thread}", names.join(", ")));
         }
     }
 
@@ -200,6 +244,26 @@ mod tests {
         assert!(is_answer("user", json!({"reply_to": "m"})));
         assert!(!is_answer("ada", json!({"reply_to": "n"})));
         assert!(is_answer("ada", json!({})) && !is_answer("bob", json!({})));
+    }
+
+    #[test]
+    fn agents_that_may_answer_are_waited_for_until_a_named_one_has() {
+        let said = envelope("m", "user", json!({}));
+        let rest = |turns, waits, must: &[&str], may: &[&str]| {
+            let ids = |list: &[&str]| list.iter().map(ToString::to_string).collect();
+            let mut answers = answers(&said, turns);
+            let pending = PendingAnswers { waits, must: ids(must), may: ids(may) };
+            answers.list.pending = Some(pending);
+            answers.rest()
+        };
+        let spoke = |may_pass| {
+            vec![turn(Some("t.1"), "a", json!({"outcome": "spoke", "may_pass": may_pass}))]
+        };
+        assert_eq!(rest(vec![], true, &[], &[]), Rest::Awaited);
+        assert_eq!(rest(spoke(false), false, &["b"], &["c"]), Rest::Awaited);
+        assert_eq!(rest(spoke(false), false, &[], &["c"]), Rest::Voluntary);
+        assert_eq!(rest(spoke(true), false, &[], &["c"]), Rest::Awaited);
+        assert_eq!(rest(spoke(false), false, &[], &[]), Rest::Nothing);
     }
 
     #[test]
