@@ -388,6 +388,13 @@ impl<'a> Turn<'a> {
             self.out.report(Report::OnlyThought);
             return Ok(words.thoughts);
         }
+        let thought = seen.heard_bytes > 0 && is_empty_looking(&words.text);
+        if thought && ended == Ending::Stop && !self.job.may_pass {
+            return Err(ProviderError::useless(
+                "only_thoughts",
+                format!("A model of {who} thought and said nothing. The trace has its thoughts."),
+            ));
+        }
         if is_empty_looking(&words.text)
             && let Some(why) = ProviderError::wordless(ended, &seen.refusal, &self.llm.target)
         {

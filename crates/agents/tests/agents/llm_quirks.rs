@@ -1,9 +1,13 @@
 //! How servers that are compatible differ from what they are compatible with: each row is a body
 //! that one of them sends, and what becomes of the turn.
 
+use std::sync::Arc;
+
 use moothall_kernel::ending::Ending;
+use moothall_kernel::event::Why;
 use moothall_testkit::model_server::{ModelServer, Reply};
 
+use crate::common::{Notes, job, post, until};
 use crate::llm::{answer, model};
 
 /// One body: who sends it, with which provider it is asked, its pieces, and the answer.
@@ -251,6 +255,21 @@ async fn the_ending_of_an_answer_is_told_and_no_words_have_a_reason() {
             assert!(message.ends_with("It said: I will not."), "{message}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_model_that_thinks_and_says_nothing_is_told_of_unless_it_may_pass() {
+    let server = ModelServer::start().await.unwrap();
+    let choice = r#"{"delta":{"reasoning_content":"hm"},"finish_reason":"stop"}"#;
+    let body = format!("data: {{\"choices\":[{choice}]}}\n\n");
+    server.always("m", Reply::raw("text/event-stream", [body.as_bytes()]));
+    let spec = model(&server, "openai", "");
+    let fault = answer(&spec).await.finished().unwrap().0.unwrap_err();
+    assert_eq!(fault.code, "only_thoughts");
+    let notes = Arc::new(Notes::default());
+    spec.agent.ensure(job("ada", Why::Polled, &[post(1, "user", "hello")]), notes.clone());
+    until("the turn is over", || notes.finished().is_some()).await;
+    assert_eq!(notes.finished().unwrap().0.as_deref(), Ok(""));
 }
 
 #[tokio::test]
