@@ -729,6 +729,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sessions/{id}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Runs the program of a session that is over again, under its name and in its home. Links come
+         *     back whose other members live; the program goes on with what it remembers, if it can.
+         */
+        post: operations["resume_session"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions/{id}/screen": {
         parameters: {
             query?: never;
@@ -2641,6 +2661,11 @@ export interface components {
         SessionEnd: {
             /** @description When it ended: RFC 3339, UTC, milliseconds. */
             at: string;
+            /**
+             * @description True if its terminal went with the computer or the multiplexer: `moothall resume --all` runs
+             *     these again.
+             */
+            lost: boolean;
             /** @description Why, in one sentence. */
             why: string;
         };
@@ -2679,6 +2704,15 @@ export interface components {
             programs: components["schemas"]["ProgramEntry"][];
             /** @description In the order in which they began. */
             sessions: components["schemas"]["SessionEntry"][];
+        };
+        /** @description Answer of `POST /sessions/{id}/resume`. */
+        SessionResumed: {
+            /** @description The links that carry its words again. */
+            links: string[];
+            /** @description True if the program goes on with what it remembers; otherwise it began anew. */
+            remembers: boolean;
+            /** @description The session as it is now. */
+            session: components["schemas"]["SessionEntry"];
         };
         /** @description Body of `POST /session`. */
         SignIn: {
@@ -5192,6 +5226,54 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["StartAsked"];
+                };
+            };
+            /** @description Refused: `error.code` says why, and `error.message` what to do. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Not done: `error.code` says why. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    resume_session: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Repeats of the request have no effect of their own, and get the same answer. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description The session. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Actor"] | null;
+            };
+        };
+        responses: {
+            /** @description Answer of `POST /sessions/{id}/resume`. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SessionResumed"];
                 };
             };
             /** @description Refused: `error.code` says why, and `error.message` what to do. */

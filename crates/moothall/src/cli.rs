@@ -33,7 +33,7 @@ pub use self::global::{ColorChoice, Global, command};
 pub use self::guards::{Guards, SlashCommand};
 pub use self::spending::{Budget, BudgetCommand, BudgetRaise, Usage};
 pub use self::terminals::{
-    End, Link, LinkAction, Mcp, McpAction, McpClient, Permit, Run, Send, Session, Sessions,
+    End, Link, LinkAction, Mcp, McpAction, McpClient, Permit, Resume, Run, Send, Session, Sessions,
 };
 pub use self::text::marked;
 use crate::config::Mode;
@@ -317,6 +317,13 @@ pub enum Command {
     /// End a session and its program
     #[command(after_help = examples(&[("moothall end planner", "")]))]
     End(End),
+    /// Run sessions that ended again: under their names, with their links
+    #[command(after_help = examples(&[
+        ("moothall resume", "those that went with a restart of the computer"),
+        ("moothall resume planner", ""),
+        ("moothall resume --all", "all that went with a restart"),
+    ]))]
+    Resume(Resume),
     /// Link sessions: what one says at the end of a turn reaches the others
     #[command(after_help = examples(&[
         ("moothall link planner reviewer", "or more than two"),

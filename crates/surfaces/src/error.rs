@@ -349,6 +349,10 @@ impl From<HallError> for ApiError {
 impl From<SessionError> for ApiError {
     fn from(error: SessionError) -> Self {
         let text = error.to_string();
+        if let SessionError::Ended { name, .. } = &error {
+            let forward = format!("`moothall resume {name}` runs it again, with its links.");
+            return Self::new(Code::SessionEnded, sentence(&text, &forward));
+        }
         let (code, forward) = match error {
             SessionError::Unavailable(_) => {
                 (Code::NoTerminals, "`moothall doctor` says what is missing.")
@@ -357,7 +361,7 @@ impl From<SessionError> for ApiError {
                 Code::SessionNotFound,
                 "GET /sessions, `moothall sessions` or list_sessions show those there are; an agent sees those with which it shares a conversation.",
             ),
-            SessionError::Ended { .. } => (Code::SessionEnded, "Start another one."),
+            SessionError::Ended { .. } => (Code::SessionEnded, ""),
             SessionError::NoLink => {
                 (Code::LinkNotFound, "GET /links, or `moothall link list`, show those there are.")
             }

@@ -74,6 +74,7 @@ struct SessionDraft<'a> {
     by: &'a Actor,
     starter: Starter,
     run_as: Option<UnixUser>,
+    args: Vec<String>,
     seat: Option<Seat>,
     key: Option<Idempotency>,
 }
@@ -342,6 +343,7 @@ impl Sessions {
                 by: &new.by,
                 starter: new.starter(),
                 run_as: run_as.clone(),
+                args: new.args.clone(),
                 seat: new.seat,
                 key,
             })
@@ -455,6 +457,7 @@ impl Sessions {
             by,
             starter: Starter::Person(by.id.clone()),
             run_as: None,
+            args: Vec::new(),
             seat: None,
             key,
         };
@@ -464,8 +467,8 @@ impl Sessions {
 
     /// Makes the home and keeps the session, before anything runs.
     async fn create_home(&self, draft: SessionDraft<'_>) -> Result<Session, SessionError> {
-        let SessionDraft { client, name, cwd, origin, token, by, starter, run_as, seat, key } =
-            draft;
+        let SessionDraft { client, name, cwd, origin, token, by, starter, .. } = draft;
+        let SessionDraft { run_as, args, seat, key, .. } = draft;
         let hall = self.hall()?;
         let _making = self.shared.making.lock().await;
         self.check_room()?;
@@ -498,6 +501,9 @@ impl Sessions {
             started_by: Some(starter),
             run_as,
             until: seat.and_then(|seat| seat.until),
+            args,
+            lost: false,
+            left: Vec::new(),
         };
         let reach = Some(TerminalReach::Drivers);
         let invite = Control::Invite(Invite { reach, ..self.invite_of(&session) });
@@ -511,7 +517,7 @@ impl Sessions {
         Ok(session)
     }
 
-    async fn register_session(
+    pub(crate) async fn register_session(
         &self,
         session: &mut Session,
         pane: Pane,
@@ -522,7 +528,7 @@ impl Sessions {
         Ok(self.seat(session.clone()).status())
     }
 
-    async fn abort_start(
+    pub(crate) async fn abort_start(
         &self,
         mut session: Session,
         fault: HostFault,

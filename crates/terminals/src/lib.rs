@@ -46,6 +46,7 @@ mod rights;
 mod rooms;
 mod convene;
 mod seats;
+mod resume;
 mod links;
 mod messages;
 mod requests;

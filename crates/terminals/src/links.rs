@@ -369,7 +369,7 @@ fn title_of(sessions: &[Session]) -> String {
     names.join(BETWEEN_NAMES)
 }
 
-fn invite_as(mut invite: Invite, session: &Session, member: &Member) -> Invite {
+pub(crate) fn invite_as(mut invite: Invite, session: &Session, member: &Member) -> Invite {
     invite.profile.nickname = member.name.clone().filter(|name| name != session.name.as_str());
     invite.profile.roles = member.role.clone().map(|role| vec![role]);
     Invite { number: member.number, ..invite }

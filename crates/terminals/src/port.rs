@@ -12,8 +12,8 @@ use moothall_engine::ports::LogError;
 use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{
     Asker, Convening, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
-    NewSession, PaneNews, Resident, Residents, Sent, SessionData, SessionDirectory, SessionError,
-    SessionId, Status, View,
+    NewSession, PaneNews, Resident, Residents, Resumed, Sent, SessionData, SessionDirectory,
+    SessionError, SessionId, Status, View,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, Invite};
@@ -191,6 +191,10 @@ impl SessionDirectory for Sessions {
 
     async fn end(&self, warrant: &Warrant, by: &Actor) -> Result<(), SessionError> {
         Sessions::end(self, warrant.session(), by).await
+    }
+
+    async fn resume(&self, warrant: &Warrant, by: &Actor) -> Result<Resumed, SessionError> {
+        Sessions::resume(self, warrant.session(), by).await
     }
 
     async fn send_once(

@@ -298,6 +298,7 @@ impl Runner {
         self.over = true;
         let Some(hall) = self.hall() else { return };
         self.session.ended = Some((hall.now(), why.to_owned()));
+        self.session.left = self.sessions.seats_in_links(&self.session.id).await;
         crash::point("session_ending");
         self.tell(Input::Ended(why.to_owned())).await;
         let pane = self.session.pane.clone().filter(|_| self.session.origin == Origin::Started);

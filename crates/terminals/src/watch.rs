@@ -11,6 +11,8 @@ use crate::runner::Runner;
 use crate::turn::Input;
 use crate::watching::{Doubt, LAST_WORDS, LOOKS_MAX, SHELL_FOR, backoff};
 
+/// The reason of an end that came with that of the terminals.
+const LOST: &str = "the computer, or tmux, was restarted";
 /// Longest reason for the end of a session, in bytes.
 const WHY_BYTES_MAX: usize = 1024;
 
@@ -53,6 +55,10 @@ impl Runner {
             && let Err(fault) = self.host.end(&pane).await
         {
             tracing::warn!(session = %self.session.id, %fault, "the terminal of a program that ended could not be cleared away");
+        }
+        if words.is_none() && self.host.is_lost(&pane).await {
+            self.session.lost = true;
+            return LOST.to_owned();
         }
         words.map_or_else(
             || "its program ended".to_owned(),

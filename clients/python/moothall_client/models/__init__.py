@@ -131,6 +131,7 @@ from .session_data_answer import SessionDataAnswer
 from .session_end import SessionEnd
 from .session_entry import SessionEntry
 from .session_list import SessionList
+from .session_resumed import SessionResumed
 from .sign_in import SignIn
 from .signed_out import SignedOut
 from .snippet_piece import SnippetPiece
@@ -327,6 +328,7 @@ __all__ = (
     "SessionEnd",
     "SessionEntry",
     "SessionList",
+    "SessionResumed",
     "SignedOut",
     "SignIn",
     "SnippetPiece",

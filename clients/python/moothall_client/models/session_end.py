@@ -15,15 +15,20 @@ class SessionEnd:
 
     Attributes:
         at (str): When it ended: RFC 3339, UTC, milliseconds.
+        lost (bool): True if its terminal went with the computer or the multiplexer: `moothall resume --all` runs
+            these again.
         why (str): Why, in one sentence.
     """
 
     at: str
+    lost: bool
     why: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         at = self.at
+
+        lost = self.lost
 
         why = self.why
 
@@ -32,6 +37,7 @@ class SessionEnd:
         field_dict.update(
             {
                 "at": at,
+                "lost": lost,
                 "why": why,
             }
         )
@@ -43,10 +49,13 @@ class SessionEnd:
         d = dict(src_dict)
         at = d.pop("at")
 
+        lost = d.pop("lost")
+
         why = d.pop("why")
 
         session_end = cls(
             at=at,
+            lost=lost,
             why=why,
         )
 

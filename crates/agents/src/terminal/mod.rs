@@ -149,7 +149,12 @@ impl TmuxHost {
         let mut words = told.lines().next_back().unwrap_or_default().split_whitespace();
         match (words.next(), words.next().and_then(|pid| pid.parse().ok()), words.next()) {
             (Some(id), Some(pid), Some(session)) if output.status.success() => {
-                let pane = Pane { socket: socket.to_owned(), id: id.to_owned(), pid };
+                let pane = Pane {
+                    socket: socket.to_owned(),
+                    id: id.to_owned(),
+                    pid,
+                    server: String::new(),
+                };
                 Ok((pane, Place::Foreign { socket: arguments, session: session.to_owned() }))
             }
             _ => Err(HostFault::Gone(format!(
@@ -344,6 +349,22 @@ impl SessionHost for TmuxHost {
 
     async fn end(&self, pane: &Pane) -> Result<(), HostFault> {
         self.end_program(pane).await
+    }
+
+    fn resume_args(&self, client: &str, args: &[String], native: &str) -> Option<Vec<String>> {
+        let flag = self.vendor(client).table().launch.resumes?;
+        let mut all = args.to_vec();
+        if let Some(at) = all.iter().position(|word| word == flag) {
+            // It was resumed before, by hand.
+            all.drain(at..(at + 2).min(all.len()));
+        }
+        all.extend([flag.to_owned(), native.to_owned()]);
+        Some(all)
+    }
+
+    async fn is_lost(&self, pane: &Pane) -> bool {
+        let server = self.server().await;
+        !pane.server.is_empty() && server.is_ok_and(|now| now != pane.server)
     }
 
     async fn last_words(&self, pane: &Pane) -> Option<String> {

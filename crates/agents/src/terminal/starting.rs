@@ -61,10 +61,18 @@ impl TmuxHost {
             )));
         };
         control.run(&link(window)).await?;
-        let pane = Pane { socket: String::new(), id: id.to_owned(), pid };
+        let server = self.server().await?;
+        let pane = Pane { socket: String::new(), id: id.to_owned(), pid, server };
         // From here on it is known what its screen is, for keys that are pressed without saying so.
         drop(control.panes.drawn(&run_of(&pane), Some(&launch.client)));
         Ok(pane)
+    }
+
+    /// Returns what tells the own tmux server from one that was started before or after it.
+    pub(super) async fn server(&self) -> Result<String, HostFault> {
+        let command = TmuxCommand::of("display-message -p '#{pid} #{start_time}'");
+        let told = self.control(&self.own).run(&command).await?;
+        Ok(told.into_iter().next().unwrap_or_default())
     }
 
     pub(super) async fn end_program(&self, pane: &Pane) -> Result<(), HostFault> {

@@ -62,7 +62,9 @@ impl Hall {
             (
                 SessionAct::Sitting,
                 Stands::Own | Stands::Starter | Stands::Beside | Stands::Apart,
-            ) => Err(Denied::Person("sit down at the terminal of a session").into()),
+            ) => {
+                Err(Denied::Person("sit down at the terminal of a session, or run it again").into())
+            }
         }
     }
 

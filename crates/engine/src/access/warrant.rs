@@ -17,7 +17,7 @@ pub enum SessionAct {
     Looking,
     /// To interrupt it and to end it.
     Steering,
-    /// To sit down at its terminal: a person's.
+    /// To sit down at its terminal, or to run it again: a person's.
     Sitting,
 }
 /// One session, and what its caller may do with it.

@@ -145,6 +145,7 @@ actions! {
     SendMessage = DRIVE, ActsOn::Session(SessionAct::Messaging), "Say something to a session.";
     Interrupt = DRIVE, ActsOn::Session(SessionAct::Steering), "Interrupt a session.";
     EndSession = DRIVE, ActsOn::Session(SessionAct::Steering), "End a session.";
+    ResumeSession = DRIVE, ActsOn::Session(SessionAct::Sitting), "Run a session that ended again.";
     ListLinks = READ, ActsOn::Own, "List links.";
     MakeLink = DRIVE, ActsOn::Own, "Link sessions.";
     ReadLink = READ, ActsOn::Link, "Look at a link.";

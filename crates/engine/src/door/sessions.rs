@@ -17,8 +17,8 @@ use crate::access::{
 use crate::answers::Idempotency;
 use crate::sessions::{
     Adopt, Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
-    NewSession, PaneNews, Sent, SessionData, SessionDirectory, SessionError, SessionId, Status,
-    View,
+    NewSession, PaneNews, Resumed, Sent, SessionData, SessionDirectory, SessionError, SessionId,
+    Status, View,
 };
 
 /// A program that somebody wants to have in a terminal.
@@ -365,6 +365,15 @@ impl Door {
         sessions.end(&session, by).await?;
         // By its id: the name of one that is over is free again.
         Ok(sessions.find(session.session().as_str())?)
+    }
+
+    /// Runs the program of a session that ended again: a person's to ask.
+    ///
+    /// # Errors
+    /// [`AccessError`]; nothing runs then.
+    pub async fn resume_session(&self, word: &str, by: &Actor) -> Result<Resumed, AccessError> {
+        let session = self.warrant(Action::ResumeSession, word).await?;
+        Ok(self.terminals()?.resume(&session, by).await?)
     }
 
     /// The links within reach, all or those of one session.

@@ -36,6 +36,6 @@ pub use principals::{
     TokenId, TokenKind, TokenPlace, fresh_claim, reach_of,
 };
 pub use search::{Hit, Hits, Search, Wanted};
-pub use sessions::{Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};
+pub use sessions::{LeftLink, Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};
 pub use store::{KeepsAll, Store};
 pub use upkeep::{Checked, NoCopy, Upkeep, Verified};

@@ -22,6 +22,10 @@ pub struct Pane {
     pub id: String,
     /// The process the pane was started with.
     pub pid: u32,
+    /// The multiplexer's server in which it was started, if that is known: another one shows that
+    /// the multiplexer, or the computer, was restarted.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub server: String,
 }
 
 /// A user of this computer.
@@ -91,6 +95,30 @@ pub struct Session {
     /// The gathering with which it ends, if it was started for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<StreamId>,
+    /// More arguments that its program was started with.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// True if it ended because its terminal went with the computer or the multiplexer.
+    #[serde(default)]
+    pub lost: bool,
+    /// The links that it left with its end.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<LeftLink>,
+}
+
+/// The place of a session in a link that it left with its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftLink {
+    /// The link.
+    pub link: StreamId,
+    /// The name that the others read.
+    pub name: Option<String>,
+    /// Its number there.
+    pub number: Option<u32>,
+    /// Its role there.
+    pub role: Option<String>,
+    /// The other members.
+    pub others: Vec<SessionId>,
 }
 
 /// The sessions that ever were, and who wants to know when one finishes its turn.

@@ -41,6 +41,17 @@ pub struct Status {
     pub waiting: usize,
 }
 
+/// A session that runs again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resumed {
+    /// The session.
+    pub status: Status,
+    /// True if its program goes on with what it remembers; otherwise it began anew.
+    pub remembers: bool,
+    /// The links that carry its words again.
+    pub links: Vec<StreamId>,
+}
+
 /// A session to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSession {

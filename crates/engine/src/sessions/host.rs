@@ -326,6 +326,15 @@ pub trait SessionHost: Send + Sync + 'static {
     async fn left(&self, _session: &SessionId) -> Option<Pane> {
         None
     }
+    /// True if a terminal is gone because the multiplexer, or the computer, was restarted.
+    async fn is_lost(&self, _pane: &Pane) -> bool {
+        false
+    }
+    /// The arguments with which a program goes on with a session of its own, made of those that it
+    /// was started with; nothing if it cannot.
+    fn resume_args(&self, _client: &str, _args: &[String], _native: &str) -> Option<Vec<String>> {
+        None
+    }
     /// These sessions are over: what of their programs goes on without a terminal is killed, a
     /// moment later.
     fn reap(&self, _left: Vec<(SessionId, Pane)>) {}

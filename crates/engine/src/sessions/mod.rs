@@ -19,7 +19,7 @@ pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target,
 pub use convening::{Comer, Convening, Who};
 pub use facts::{
     Asker, ClientRights, Doing, Excerpt, Eyes, FirstWords, LINK_EXCHANGES_MAX, Line, Link,
-    LinkState, Member, Message, NewLink, NewObserved, NewSession, Seat, Sent, SessionData,
+    LinkState, Member, Message, NewLink, NewObserved, NewSession, Resumed, Seat, Sent, SessionData,
     SessionError, Status,
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
@@ -31,4 +31,4 @@ pub use on_demand::{OnDemand, fail_turn};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};
 
 pub use crate::access::reach::Rooms;
-pub use crate::ports::{Origin, Pane, Session, SessionId, Starter, UnixUser};
+pub use crate::ports::{LeftLink, Origin, Pane, Session, SessionId, Starter, UnixUser};

@@ -18,7 +18,7 @@ use super::SessionId;
 use super::convening::Convening;
 use super::facts::{
     Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession,
-    Sent, SessionData, SessionError, Status,
+    Resumed, Sent, SessionData, SessionError, Status,
 };
 use super::host::{PaneNews, View};
 use super::on_demand::OnDemand;
@@ -251,6 +251,12 @@ pub trait SessionDirectory: Send + Sync {
     /// # Errors
     /// [`SessionError`].
     async fn end(&self, warrant: &Warrant, by: &Actor) -> Result<(), SessionError>;
+
+    /// Runs the program of a session that ended again.
+    ///
+    /// # Errors
+    /// [`SessionError`]; nothing runs then.
+    async fn resume(&self, warrant: &Warrant, by: &Actor) -> Result<Resumed, SessionError>;
 
     /// Sends words to a session, once for a key.
     ///

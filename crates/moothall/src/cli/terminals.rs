@@ -22,6 +22,16 @@ pub struct End {
 }
 
 #[derive(Clone, Debug, Args)]
+pub struct Resume {
+    /// The session: its id, at least six characters of its beginning, or its name; without one,
+    /// those are listed that went with a restart of the computer
+    pub session: Option<String>,
+    /// All that went with a restart of the computer
+    #[arg(long, conflicts_with = "session")]
+    pub all: bool,
+}
+
+#[derive(Clone, Debug, Args)]
 pub struct Run {
     /// Which program; `moothall sessions` lists them
     pub client: String,

@@ -33,6 +33,7 @@ mod permit;
 mod redact;
 mod delete;
 mod said;
+mod resume;
 mod say;
 mod search;
 mod serve;
@@ -130,6 +131,7 @@ pub async fn run(global: &Global, command: Command) -> Result<(), Fault> {
         Command::Send(args) => session::send(&context, &args).await,
         Command::Interrupt(args) => session::interrupt(&context, &args).await,
         Command::End(args) => session::end(&context, &args).await,
+        Command::Resume(args) => resume::run(&context, &args).await,
         Command::Link(args) => link::run(&context, &args).await,
         Command::Gather(action) => gather::run(&context, &action).await,
         Command::Permit(args) => permit::run(&context, &args).await,

@@ -106,7 +106,7 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
         context.printer.line(&row(context, session, columns))?;
     }
     if list.sessions.is_empty() {
-        note("No agent lives in a terminal.");
+        note("No agent lives in a terminal. Those that ended run again: moothall resume");
     }
     let programs: Vec<_> = list.programs.iter().map(|program| program.client.as_str()).collect();
     note(&match programs.as_slice() {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Running, Server};
 
+mod again;
 mod stage;
 
 use stage::members;

@@ -77,6 +77,7 @@ const ROWS: &[Row] = &[
     Row("send", &["send", "nobody", "hello"], [Absent, Refused, Refused]),
     Row("interrupt", &["interrupt", "nobody"], [Absent, Refused, Refused]),
     Row("end", &["end", "nobody"], [Absent, Refused, Refused]),
+    Row("resume", &["resume", "nobody"], [Absent, Refused, Refused]),
     Row("link", &["link", "nobody", "nothing"], [Absent, Refused, Refused]),
     Row("link list", &["link", "list"], [Well, Well, Well]),
     Row("link close", &["link", "close", "0198c0de"], [Absent, Refused, Refused]),

@@ -50,7 +50,7 @@ impl SessionHost for Terminal {
     }
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {
         self.token.lock().unwrap().clone_from(&launch.env["MOOTHALL_SESSION_TOKEN"]);
-        Ok(Pane { socket: String::new(), id: "%1".into(), pid: 1 })
+        Ok(Pane { socket: String::new(), id: "%1".into(), pid: 1, server: String::new() })
     }
     async fn adopt(&self, _adopt: &Adopt) -> Result<Pane, HostFault> {
         Err(HostFault::Gone("there is none".into()))

@@ -123,6 +123,7 @@ pub const ROUTES: &[Route] = &[
     post("/sessions/{id}/messages", Action::SendMessage),
     post("/sessions/{id}/interrupt", Action::Interrupt),
     post("/sessions/{id}/end", Action::EndSession),
+    post("/sessions/{id}/resume", Action::ResumeSession),
     get("/links", Action::ListLinks),
     post("/links", Action::MakeLink),
     get("/links/{id}", Action::ReadLink),

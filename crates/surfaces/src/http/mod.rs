@@ -300,6 +300,7 @@ fn api_router() -> OpenApiRouter<App> {
         .routes(routes!(sessions::send))
         .routes(routes!(sessions::interrupt))
         .routes(routes!(sessions::end))
+        .routes(routes!(sessions::resume))
         .routes(routes!(sessions::attach))
         .routes(routes!(links::list, links::make))
         .routes(routes!(links::read))

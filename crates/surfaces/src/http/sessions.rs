@@ -17,7 +17,8 @@ use crate::sse;
 use crate::strict::Inbound;
 use crate::wire::{
     Actor, AttachAnswer, ErrorBody, MessageSent, NewMessage, NewSession, ScreenAnswer, SendAnswer,
-    SessionActed, SessionDataAnswer, SessionEntry, SessionList, StartAnswer, StartAsked,
+    SessionActed, SessionDataAnswer, SessionEntry, SessionList, SessionResumed, StartAnswer,
+    StartAsked,
 };
 
 /// Lists the sessions that live, and the programs that can be started.
@@ -182,6 +183,27 @@ pub async fn end(
     let by = body.asker()?;
     once(&app, body.idempotency(&by).as_ref(), async {
         Ok(acted(&body.door(&app.entrance).end_session(&word, &by).await?))
+    })
+    .await
+}
+
+/// Runs the program of a session that is over again, under its name and in its home. Links come
+/// back whose other members live; the program goes on with what it remembers, if it can.
+#[utoipa::path(post, path = "/sessions/{id}/resume", operation_id = "resume_session", tag = "sessions", request_body = Option<Actor>,
+    params(
+        ("id" = String, Path, description = "The session."),
+        ("Idempotency-Key" = Option<String>, Header, description = "Repeats of the request have no effect of their own, and get the same answer."),
+    ),
+    responses((status = 200, body = SessionResumed), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub async fn resume(
+    State(app): State<App>,
+    SessionWord(word): SessionWord,
+    body: Body,
+) -> ApiResult<Json<SessionResumed>> {
+    let by = body.asker()?;
+    once(&app, body.idempotency(&by).as_ref(), async {
+        let resumed = body.door(&app.entrance).resume_session(&word, &by).await?;
+        Ok((resumed.status.session.id.clone(), SessionResumed::from(&resumed)))
     })
     .await
 }

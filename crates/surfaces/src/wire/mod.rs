@@ -58,7 +58,8 @@ pub use search::{SearchAnswer, SearchHit, SnippetPiece};
 pub use session::{
     Adoption, AttachAnswer, DialogEntry, MessageSent, NewAnswer, NewMessage, NewSession,
     OptionEntry, PermissionAnswered, ProgramEntry, ScreenAnswer, SendAnswer, SessionActed,
-    SessionDataAnswer, SessionEnd, SessionEntry, SessionList, StartAnswer, StartAsked,
+    SessionDataAnswer, SessionEnd, SessionEntry, SessionList, SessionResumed, StartAnswer,
+    StartAsked,
 };
 pub use state::{
     DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState,

@@ -1,6 +1,6 @@
 //! Sessions on the wire: what runs in terminals, what it shows, and what is said to it.
 
-use moothall_engine::sessions::{Sent, SessionData, Status, View};
+use moothall_engine::sessions::{Resumed, Sent, SessionData, Status, View};
 use moothall_kernel::ids::{EventId, PermissionId, StreamId};
 use moothall_kernel::permission::PermissionOption;
 use moothall_kernel::time::Timestamp;
@@ -140,6 +140,9 @@ pub struct SessionEnd {
     pub at: String,
     /// Why, in one sentence.
     pub why: String,
+    /// True if its terminal went with the computer or the multiplexer: `moothall resume --all` runs
+    /// these again.
+    pub lost: bool,
 }
 
 impl From<&Status> for SessionEntry {
@@ -157,10 +160,11 @@ impl From<&Status> for SessionEntry {
             computer: Some(session.computer.clone()).filter(|computer| !computer.is_empty()),
             native: session.native.clone(),
             started_at: session.started_at.to_string(),
-            ended: session
-                .ended
-                .as_ref()
-                .map(|(at, why)| SessionEnd { at: at.to_string(), why: why.clone() }),
+            ended: session.ended.as_ref().map(|(at, why)| SessionEnd {
+                at: at.to_string(),
+                why: why.clone(),
+                lost: session.lost,
+            }),
         }
     }
 }
@@ -392,6 +396,27 @@ pub struct SessionActed {
     pub done: bool,
     /// The session as it is now.
     pub session: SessionEntry,
+}
+
+/// Answer of `POST /sessions/{id}/resume`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SessionResumed {
+    /// The session as it is now.
+    pub session: SessionEntry,
+    /// True if the program goes on with what it remembers; otherwise it began anew.
+    pub remembers: bool,
+    /// The links that carry its words again.
+    pub links: Vec<String>,
+}
+
+impl From<&Resumed> for SessionResumed {
+    fn from(resumed: &Resumed) -> Self {
+        Self {
+            session: (&resumed.status).into(),
+            remembers: resumed.remembers,
+            links: resumed.links.iter().map(ToString::to_string).collect(),
+        }
+    }
 }
 
 /// Answer of `GET /sessions/{id}/attach`.

@@ -55,6 +55,7 @@ fn smallest(method: &Method, path: &str, thread: &str) -> Value {
             | "/links/{id}/close"
             | "/sessions/{id}/end"
             | "/sessions/{id}/interrupt"
+            | "/sessions/{id}/resume"
             | "/threads"
             | "/threads/{id}/events/{event}/redact"
             | "/threads/{id}/kept/{seq}/publish"

@@ -51,6 +51,7 @@ impl Stage {
             socket: String::new(),
             id: format!("%{}", panes.len() - 1),
             pid: u32::try_from(panes.len()).unwrap(),
+            server: String::new(),
         }
     }
 

@@ -73,6 +73,9 @@ fn session() -> Session {
         started_by: None,
         run_as: None,
         until: None,
+        args: Vec::new(),
+        lost: false,
+        left: Vec::new(),
     }
 }
 

@@ -29,6 +29,7 @@ mod convene;
 mod links;
 mod questions;
 mod reach;
+mod resume;
 mod time;
 mod faults;
 mod turns;
@@ -140,7 +141,7 @@ impl SessionHost for Bench {
             news,
         };
         self.screens.lock().unwrap().insert(id.clone(), screen);
-        Ok(Pane { socket: String::new(), id, pid: 1 })
+        Ok(Pane { socket: String::new(), id, pid: 1, server: String::new() })
     }
     async fn adopt(&self, _adopt: &Adopt) -> Result<Pane, HostFault> {
         Err(HostFault::Gone("there is none".into()))

@@ -23,6 +23,9 @@ fn session(id: &str) -> Session {
         started_by: None,
         run_as: None,
         until: None,
+        args: Vec::new(),
+        lost: false,
+        left: Vec::new(),
     }
 }
 
@@ -43,7 +46,8 @@ pub async fn a_session_is_kept_as_it_was_last<S: Subject>(subject: S) {
     let book = subject.log();
     book.keep(&session("b")).await.unwrap();
     book.keep(&session("a")).await.unwrap();
-    let pane = Some(Pane { socket: "work".into(), id: "%3".into(), pid: 77 });
+    let pane =
+        Some(Pane { socket: "work".into(), id: "%3".into(), pid: 77, server: String::new() });
     let ended = Some((Timestamp::from_millis(9), "it was over".to_owned()));
     check_rooms(book).await;
     let started_by = Some(Starter::Session("a".into()));

@@ -27,6 +27,7 @@ pub(super) static TABLE: Table = Table {
         name: Some("claude"),
         login: Some(&LOGIN),
         once: Some(&["--print", "--output-format", "text"]),
+        resumes: Some("--resume"),
         launch_command,
     },
     screen: Screening { read, has_composer: true },

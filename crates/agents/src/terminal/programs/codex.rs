@@ -35,6 +35,7 @@ pub(super) static TABLE: Table = Table {
             "never",
             "-",
         ]),
+        resumes: Some("resume"),
         launch_command,
     },
     screen: Screening { read, has_composer: true },

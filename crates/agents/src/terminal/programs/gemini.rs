@@ -33,6 +33,7 @@ pub(super) static TABLE: Table = Table {
         login: Some(&LOGIN),
         // Without a terminal it reads the prompt from stdin and answers once.
         once: Some(&["--skip-trust", "--output-format", "text"]),
+        resumes: Some("--resume"),
         launch_command,
     },
     screen: Screening { read, has_composer: true },

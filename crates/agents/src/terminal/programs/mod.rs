@@ -77,6 +77,8 @@ pub(crate) struct Launching {
     /// Its arguments where it runs for one turn, without a terminal. None of them lets it change
     /// anything without being asked.
     pub(crate) once: Option<&'static [&'static str]>,
+    /// The word before its own id for a session with which it goes on with that one.
+    pub(crate) resumes: Option<&'static str>,
     /// What it is given so that it reports and has this server's tools.
     pub(crate) launch_command: fn(&Fitting<'_>) -> io::Result<LaunchCommand>,
 }

@@ -12,6 +12,7 @@ pub(super) static TABLE: Table = Table {
         name: None,
         login: None,
         once: None,
+        resumes: None,
         launch_command: |_| Ok(LaunchCommand::default()),
     },
     screen: Screening { read, has_composer: false },

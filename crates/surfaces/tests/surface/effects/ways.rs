@@ -38,7 +38,7 @@ ways! {
     Stop; SlashStop; Cancel; Publish; Prod; Resume; Pause; Mute; Unmute; Discussion; InvitedAuto;
     Policy; PolicyObject; Config; Confirm; Archive; CloseGathering; Uninvite; RaiseBudget;
     InviteAgent; InviteSession; InviteClient; InviteReach; WidenSession; SlashInvite; McpInvite;
-    SendMessage; McpSend; Interrupt; End; McpEnd; Screen; Attach; MakeLink; CloseLink;
+    SendMessage; McpSend; Interrupt; End; McpEnd; Revive; Screen; Attach; MakeLink; CloseLink;
     Start; McpStart; Adopt; GatherSession; GatherProgram;
 }
 
@@ -151,7 +151,7 @@ impl Way {
                 Need { drives: true, programs: true, ..need(SessionsDrive) }
             }
             Way::CloseLink => Need { drives: true, programs: true, ..need(SessionsDrive) },
-            Way::Interrupt | Way::End | Way::McpEnd | Way::Attach | Way::Adopt => {
+            Way::Interrupt | Way::End | Way::McpEnd | Way::Revive | Way::Attach | Way::Adopt => {
                 Need { drives: true, programs: true, people: true, ..need(SessionsDrive) }
             }
             Way::Start | Way::McpStart => {
@@ -317,6 +317,7 @@ impl Way {
             }
             Way::Interrupt => post("/sessions/planner/interrupt".into(), json!({})),
             Way::End => post("/sessions/planner/end".into(), json!({})),
+            Way::Revive => post("/sessions/planner/resume".into(), json!({})),
             Way::McpEnd => tool("end_session", json!({"session_id": "planner"})),
             Way::Screen => (Method::GET, "/sessions/planner/screen".into(), Value::Null),
             Way::Attach => (Method::GET, "/sessions/planner/attach".into(), Value::Null),

@@ -573,6 +573,9 @@ fn session(native: Option<String>) -> Session {
         started_by: None,
         run_as: None,
         until: None,
+        args: Vec::new(),
+        lost: false,
+        left: Vec::new(),
     }
 }
 

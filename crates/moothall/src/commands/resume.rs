@@ -1,0 +1,81 @@
+//! `resume`: sessions that ended run again.
+
+use moothall_kernel::text::for_terminal;
+use moothall_surfaces::wire::{Actor, SessionEntry, SessionList, SessionResumed};
+
+use super::Context;
+use crate::cli::Resume;
+use crate::client::segment;
+use crate::fault::{Exit, Fault};
+use crate::paint::note;
+
+pub async fn run(context: &Context, args: &Resume) -> Result<(), Fault> {
+    match (&args.session, args.all) {
+        (Some(session), _) => resume(context, session).await,
+        (None, true) => resume_all(context).await,
+        (None, false) => list(context).await,
+    }
+}
+
+/// Returns the sessions that went with a restart and do not run again.
+async fn lost(context: &Context) -> Result<Vec<SessionEntry>, Fault> {
+    let list: SessionList = context.client.get("/sessions?ended=true").await?;
+    let is_lost = |session: &SessionEntry| session.ended.as_ref().is_some_and(|end| end.lost);
+    Ok(list.sessions.into_iter().filter(is_lost).collect())
+}
+
+async fn list(context: &Context) -> Result<(), Fault> {
+    let lost = lost(context).await?;
+    if context.printer.json {
+        return context.printer.object(&lost);
+    }
+    for session in &lost {
+        let (name, folder) = (for_terminal(&session.name), for_terminal(&session.cwd));
+        context.printer.line(&format!("{name}  {}  {folder}", session.client))?;
+    }
+    note(if lost.is_empty() {
+        "No session went with a restart of the computer. One that ended: moothall resume NAME"
+    } else {
+        "Run all of them again: moothall resume --all   One: moothall resume NAME"
+    });
+    Ok(())
+}
+
+/// Resumes what went with a restart, the oldest first: links come back with the last member.
+async fn resume_all(context: &Context) -> Result<(), Fault> {
+    let lost = lost(context).await?;
+    if lost.is_empty() {
+        note("No session went with a restart of the computer.");
+    }
+    let mut failed = Vec::new();
+    for session in &lost {
+        if let Err(fault) = resume(context, &session.id).await {
+            note(&for_terminal(&format!("{}: {fault}", session.name)));
+            failed.push(session.name.clone());
+        }
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Fault::new(Exit::Failure, format!("not resumed: {}", failed.join(", "))))
+}
+
+async fn resume(context: &Context, session: &str) -> Result<(), Fault> {
+    let path = format!("/sessions/{}/resume", segment(session));
+    let resumed: SessionResumed = context.client.post(&path, &Actor::default()).await?;
+    if context.printer.json {
+        return context.printer.object(&resumed);
+    }
+    let name = for_terminal(&resumed.session.name);
+    let memory = match resumed.remembers {
+        true => "goes on with what it remembers",
+        false => "began anew: its program has nothing to go on with",
+    };
+    let links = match resumed.links.len() {
+        0 => String::new(),
+        1 => "; its link is back".to_owned(),
+        count => format!("; {count} links are back"),
+    };
+    note(&format!("{name} runs again and {memory}{links}. Look at it: moothall attach {name}"));
+    context.printer.line(&for_terminal(&resumed.session.id))
+}

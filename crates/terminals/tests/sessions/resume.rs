@@ -1,0 +1,104 @@
+//! Sessions that ended and run again.
+
+use moothall_engine::sessions::Resumed;
+
+use super::*;
+
+impl Room {
+    async fn end(&self, session: &SessionId) {
+        self.sessions().end(session, &Actor::human("user")).await.unwrap();
+        eventually(async || self.log.heads().await.unwrap().is_empty().then_some(())).await;
+    }
+
+    async fn resume(&self, session: &SessionId) -> Result<Resumed, SessionError> {
+        self.sessions().resume(session, &Actor::human("user")).await
+    }
+
+    /// The conflict that keeps a session from being resumed.
+    async fn conflict(&self, session: &SessionId) -> String {
+        match self.resume(session).await {
+            Err(SessionError::Conflict(why)) => why,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn members(&self, link: &StreamId) -> Vec<(SessionId, Option<u32>)> {
+        let link = self.sessions().link_of(link).await.unwrap();
+        assert!(link.active);
+        let mut members: Vec<_> =
+            link.members.into_iter().map(|member| (member.session, member.number)).collect();
+        members.sort();
+        members
+    }
+
+    async fn linked(&self, sessions: &[&SessionId]) -> StreamId {
+        let member = |(at, session): (usize, &&SessionId)| Member {
+            session: (*session).clone(),
+            computer: String::new(),
+            name: None,
+            number: Some(at as u32 + 1),
+            role: None,
+        };
+        let members = sessions.iter().enumerate().map(member).collect();
+        let by = Asker::Actor(Actor::human("user"));
+        let new = NewLink { members, title: None, by, exchanges_max: None };
+        self.sessions().link(new).await.unwrap().0.id
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_runs_again_under_its_name_in_its_home_and_links_come_back_with_their_members() {
+    let mut room = Room::new().await;
+    let (a, b, c) = (room.start().await, room.start().await, room.start().await);
+    let (pair, three) = (room.linked(&[&a, &b]).await, room.linked(&[&a, &b, &c]).await);
+    for session in [&a, &b, &c] {
+        room.end(session).await;
+    }
+    room.restart().await;
+    let first = room.resume(&a).await.unwrap();
+    assert_eq!((first.status.session.name.as_str(), first.remembers), ("claude", false));
+    assert_eq!(first.links, [], "nobody else is back");
+    let second = room.resume(&b).await.unwrap();
+    assert_eq!(second.links, std::slice::from_ref(&pair), "the third is not back");
+    let expected = |sessions: &[&SessionId]| {
+        let mut all: Vec<_> =
+            sessions.iter().map(|id| (**id).clone()).zip((1..).map(Some)).collect();
+        all.sort();
+        all
+    };
+    assert_eq!(room.members(&pair).await, expected(&[&a, &b]));
+    assert_eq!(room.resume(&c).await.unwrap().links, std::slice::from_ref(&three));
+    assert_eq!(room.members(&three).await, expected(&[&a, &b, &c]));
+    room.hall.submit(&a, post("are you there?"), None).await.unwrap();
+    assert!(room.takes(&a, 1).await.starts_with("User:\n\nare you there?\n"));
+    room.says(&a, "yes").await;
+    assert!(room.conflict(&a).await.starts_with("claude lives;"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_that_was_closed_stays_closed() {
+    let room = Room::new().await;
+    let (a, b, c) = (room.start().await, room.start().await, room.start().await);
+    let three = room.linked(&[&a, &b, &c]).await;
+    room.end(&a).await;
+    room.sessions().close_link(&three, &Asker::Session(b)).await.unwrap();
+    assert_eq!(room.resume(&a).await.unwrap().links, []);
+    assert!(!room.sessions().link_of(&three).await.unwrap().active);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_resumed_says_why_and_can_be_tried_again() {
+    let room = Room::new().await;
+    let old = room.start().await;
+    room.end(&old).await;
+    let new = room.start().await;
+    let why = room.conflict(&old).await;
+    assert!(why.ends_with("end it first, with `moothall end claude`."), "{why}");
+    room.end(&new).await;
+    room.bench.fates.lock().unwrap().insert("claude".into(), Fate::Fails);
+    assert!(room.resume(&old).await.is_err());
+    let ended = room.sessions().find(old.as_str()).unwrap().session.ended;
+    assert_eq!(ended.map(|(_, why)| why).as_deref(), Some("it fell over"));
+    room.bench.fates.lock().unwrap().clear();
+    assert_eq!(room.resume(&old).await.unwrap().status.session.id, old);
+}
