@@ -121,7 +121,7 @@ impl TmuxHost {
             let mut words = line.split(' ');
             let is_its = words.next()? == name;
             let (id, pid) = (words.next()?.to_owned(), words.next()?.parse().ok()?);
-            is_its.then(|| Pane { socket: String::new(), id, pid })
+            is_its.then(|| Pane { socket: String::new(), id, pid, server: String::new() })
         })
     }
 
