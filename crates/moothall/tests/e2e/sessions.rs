@@ -278,7 +278,6 @@ async fn a_session_s_question_is_found_by_its_name_wherever_it_stands() {
     let told = house.ok(&["tail", &thread, "--no-follow"]);
     let hint = told.lines().find(|line| line.contains("moothall permit ")).unwrap();
     let (typed, _) = hint.trim().split_once('#').unwrap();
-    assert!(house.run(None, &["say", &thread, "well?", "--wait"]).status.code() == Some(6));
     house.ok(&typed.split_whitespace().skip(1).collect::<Vec<_>>());
     assert_eq!(tokio::time::timeout(PATIENCE, asked).await.unwrap().unwrap(), Permit::Allow);
 }
