@@ -187,6 +187,7 @@ fn reply(head: u64) -> StreamBatch {
         outcome: Outcome::Spoke,
         fault: None,
         usage,
+        ended: None,
     };
     let expires = at(1_763_693_999_042);
     let (why, kind) = (Why::Forced, TurnKind::Reply);

@@ -160,7 +160,7 @@ fn resolve(
             found.ambiguous.push((word.to_owned(), borne.ids()));
         }
     } else {
-        borne.bearers.iter().for_each(|bearer| push(&bearer.id, speaker, found));
+        borne.bearers.iter().for_each(|bearer| push(bearer.id, speaker, found));
     }
     Some(borne.length)
 }
