@@ -138,6 +138,8 @@ describe('a message of any shape', () => {
     ['markup', () => '<b>x</b> '],
     ['escapes', () => '\\* '],
     ['code', (at) => `\`\`\`js\nlet a = ${at};\n\`\`\`\n`],
+    ['what opens no code', (at) => (at === 0 ? '```a`\n' : '**a** ')],
+    ['what closes no code', (at) => ['```\n', '```js\n', '```\n'][at] ?? '**a** '],
     ['headings', (at) => `a${at}\n=\n`],
     ['definitions', (at) => `[a${at}]: http://x.example/${at}\n\n[a${at}] `],
   ];

@@ -19,7 +19,8 @@ const LINE_WORK = 2;
 const FENCE_WORK = 8;
 /** Signs that can begin an element within a line. */
 const MARKS = /[*_`~]+|[[\]<>@|!\\]|https?:|www\./g;
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+const FENCE = /^ {0,3}(`{3,}(?=[^`\n]*$)|~{3,})/m;
+const FENCE_END = /^ {0,3}(`{3,}|~{3,})[ \t]*$/m;
 const LANGUAGE_CHARS_MAX = 24;
 
 export function escapeHtml(text: string): string {
@@ -170,7 +171,7 @@ function readable(text: string): number {
     const end = text.indexOf('\n', at);
     const next = end < 0 ? text.length : end + 1;
     const line = text.slice(at, next);
-    const mark = FENCE.exec(line)?.[1] ?? '';
+    const mark = (fence ? FENCE_END : FENCE).exec(line)?.[1] ?? '';
     if (fence) {
       if (mark.startsWith(fence)) fence = '';
     } else {

@@ -253,7 +253,7 @@ impl<'a> Turn<'a> {
         let said = self.read(answer, silence, heard).await;
         crash::point(if heard == Heard::ByAll { "model_answered" } else { "summary_answered" });
         self.ended = self.seen().ending();
-        let finished = said.and_then(|words| self.finish(words));
+        let finished = said.and_then(|words| self.finish(words, heard));
         if let (None, Err(trouble)) = (self.ended, &finished) {
             self.ended = trouble.ending();
         }
@@ -310,7 +310,7 @@ impl<'a> Turn<'a> {
     fn take(&mut self, part: Part, words: &mut Words, heard: Heard) -> Result<(), ProviderError> {
         match part {
             Part::Words(piece) => self.hear(&piece, words, heard)?,
-            Part::AllWords(piece) if words.text.is_empty() => self.hear(&piece, words, heard)?,
+            Part::AllWords(piece) if words.bytes == 0 => self.hear(&piece, words, heard)?,
             Part::Failure(value) if self.seen().ended.is_none() => {
                 return Err(self.interrupted(told(&value, &self.llm.target)));
             }
@@ -370,7 +370,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn finish(&mut self, words: Words) -> Result<String, ProviderError> {
+    fn finish(&mut self, words: Words, heard: Heard) -> Result<String, ProviderError> {
         let (who, seen) = (self.who(), self.seen().clone());
         if seen.frames == 0 {
             let message = format!(
@@ -380,8 +380,10 @@ impl<'a> Turn<'a> {
         }
         let Some(ended) = seen.ending() else { return Err(ProviderError::cut(who)) };
         self.remark(&seen);
-        // A model that wrote nothing but thoughts into its answer is heard all the same.
-        let only_thought = matches!(ended, Ending::Stop | Ending::Length)
+        // A model that wrote nothing but thoughts into its answer is heard all the same; a summary
+        // of thoughts is none.
+        let only_thought = heard == Heard::ByAll
+            && matches!(ended, Ending::Stop | Ending::Length)
             && is_empty_looking(&words.text)
             && !is_empty_looking(&words.thoughts);
         if only_thought {

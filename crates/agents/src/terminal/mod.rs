@@ -353,13 +353,7 @@ impl SessionHost for TmuxHost {
 
     fn resume_args(&self, client: &str, args: &[String], native: &str) -> Option<Vec<String>> {
         let flag = self.vendor(client).table().launch.resumes?;
-        let mut all = args.to_vec();
-        if let Some(at) = all.iter().position(|word| word == flag) {
-            // It was resumed before, by hand.
-            all.drain(at..(at + 2).min(all.len()));
-        }
-        all.extend([flag.to_owned(), native.to_owned()]);
-        Some(all)
+        programs::is_native(native).then(|| programs::resumed(args, flag, native))
     }
 
     async fn is_lost(&self, pane: &Pane) -> bool {

@@ -260,6 +260,19 @@ fn each_directive_form_passes_the_piece_alone_and_after_speech() {
 }
 
 #[test]
+fn a_long_last_line_costs_no_more_than_its_end() {
+    let mut table = Table::new();
+    for (number, id) in ["ann", "bob"].into_iter().enumerate() {
+        table.invite(id, number as u32 + 1, Part::Speaker, None);
+    }
+    table.invite("hal", 3, Part::Harvester, None);
+    table.gather([1, 1, 1], 3, Hearing::OnTurn);
+    let words = format!("{}I pass.", "key: value here. ".repeat(15_000));
+    table.command(ClientCommand::Post(Post::new(Actor::named("ann"), words)));
+    assert_eq!(table.holder().unwrap().as_str(), "bob");
+}
+
+#[test]
 fn passes_are_read_as_models_write_them() {
     let mut table = Table::new();
     for (number, id) in ["ann", "bob", "cyd"].into_iter().enumerate() {

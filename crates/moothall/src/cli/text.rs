@@ -12,12 +12,17 @@ const COMMANDS: [&str; 2] = ["say", "send"];
 /// Marks the arguments that begin with a hyphen and are text, because clap would take each of them
 /// for an option.
 pub fn marked(words: Vec<OsString>) -> Vec<OsString> {
-    let (mut takes_text, mut is_over) = (false, false);
+    let (mut takes_text, mut is_over) = (None, false);
+    let all = super::command();
     let mark = |word: OsString| {
         is_over |= word == "--";
-        takes_text |= COMMANDS.iter().any(|name| word == *name);
+        if takes_text.is_none() && all.get_subcommands().any(|command| word == command.get_name()) {
+            takes_text = Some(COMMANDS.iter().any(|name| word == *name));
+        }
         match word.to_str() {
-            Some(text) if takes_text && !is_over && is_text(text) => format!("{MARK}{text}").into(),
+            Some(text) if takes_text == Some(true) && !is_over && is_text(text) => {
+                format!("{MARK}{text}").into()
+            }
             _ => word,
         }
     };
@@ -66,6 +71,12 @@ mod tests {
                 other => panic!("{line:?} is read as {other:?}"),
             }
         }
+    }
+
+    #[test]
+    fn what_is_no_text_of_a_command_stays() {
+        let words = ["moothall", "new", "send", "--with", "- x"].map(OsString::from).to_vec();
+        assert_eq!(marked(words.clone()), words);
     }
 
     #[test]

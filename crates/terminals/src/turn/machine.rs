@@ -106,6 +106,8 @@ pub(super) enum Wait {
     Choice(Box<Choice>),
     /// The program's own record of the turn, beside the idle screen that was seen.
     LookUp { view: Box<View>, patience: Patience },
+    /// The same, of a prompt of which the screen shows no trace after a restart.
+    Untraced { looker: Option<RequestId> },
     /// What follows from a report.
     Keep(Box<Draft>),
     /// What was answered to a hook's question before.

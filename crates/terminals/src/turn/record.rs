@@ -37,6 +37,7 @@ impl Machine {
     pub(super) fn looked_up(&mut self, around: &Around<'_>, record: Option<Record>) {
         let (view, patience) = match self.answered() {
             Wait::LookUp { view, patience } => (view, patience),
+            Wait::Untraced { looker } => return self.untraced(record.as_ref(), looker),
             other => return self.put_back(other),
         };
         // A report is nearer to its turn than a record, so it gets its time.

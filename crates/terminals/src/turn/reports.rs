@@ -92,6 +92,7 @@ impl Machine {
             accepted: false,
             accepted_late: false,
             is_mixed: false,
+            is_over: None,
             typed,
             inputs_seen,
             ended: false,
@@ -153,6 +154,11 @@ impl Machine {
         for (at, input) in inputs.iter().enumerate().skip(seen) {
             self.prompted(around, draft, &format!("{id}/{at}"), input);
         }
+        if let Some(input) = inputs.last()
+            && self.takes(input) == Taken::default()
+        {
+            draft.is_over = tags_in(input).last().map(str::to_owned);
+        }
         (draft.inputs_seen, draft.heard) = (Some(inputs.len()), Heard::Yes);
     }
 
@@ -164,6 +170,14 @@ impl Machine {
         ended: Result<Option<String>, Fault>,
     ) {
         let text = ended.clone().ok().flatten();
+        if let Some(over) = draft.is_over.take() {
+            // It came late, and the record may have told it already. The current turn goes on.
+            let is_told = self.settled.take_if(|settled| *settled == over).is_some();
+            if let Some(text) = text.filter(|_| !is_told) {
+                draft.keep(id, Keep::Home(text));
+            }
+            return;
+        }
         // Nothing was said because somebody said no.
         let ended = match (ended, self.questions.refusal()) {
             (Ok(None), Some(fault)) => Err(fault),

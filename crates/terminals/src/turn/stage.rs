@@ -107,6 +107,8 @@ pub(super) struct Draft {
     pub(super) accepted_late: bool,
     /// It took both in one prompt, which were not typed together: nothing says whose the answer is.
     pub(super) is_mixed: bool,
+    /// The tag of the last prompt that it names, if that is of a turn that is over.
+    pub(super) is_over: Option<String>,
     pub(super) typed: Typed,
     pub(super) inputs_seen: Option<usize>,
     /// The program is done with what it worked on.

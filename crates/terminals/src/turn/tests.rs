@@ -4,7 +4,7 @@
 use moothall_engine::agent::{Given, Job, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
-    Dialog, Doing, Hook, HookNews, HostFault, Origin, PaneState, Pasted, Reports, Session,
+    Dialog, Doing, Hook, HookNews, HostFault, Origin, PaneState, Pasted, Record, Reports, Session,
     SessionError, View,
 };
 use moothall_engine::stream::Now;
@@ -356,7 +356,7 @@ fn after_a_restart_a_prompt_is_typed_where_it_is_proven_that_it_was_not() {
             DeliveryState::Sending,
             Reports::ALL,
             idle(),
-            &["1 Pending Written"],
+            &["look up"],
         ),
         (
             "a program that reports no prompts",
@@ -388,6 +388,17 @@ fn after_a_restart_a_prompt_is_typed_where_it_is_proven_that_it_was_not() {
         bench.told(Input::CaughtUp);
         let wants: Vec<String> = bench.told(seen).iter().filter_map(short).collect();
         assert_eq!(wants, wanted, "{why}");
+    }
+}
+
+#[test]
+fn a_prompt_is_typed_again_only_if_the_record_has_nothing_of_it_either() {
+    let in_record = Some(Record { native: None, end: None });
+    for (record, wanted) in [(None, "1 Pending Written"), (in_record, "1 Sent Written")] {
+        let mut bench = Bench::new(vec![earlier(1, DeliveryState::Sending, true)]);
+        bench.told(Input::CaughtUp);
+        bench.says(idle(), &["look up"]);
+        bench.says(Input::LookedUp(record), &[wanted, "see"]);
     }
 }
 

@@ -2,7 +2,7 @@
 //! way.
 
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
-use moothall_engine::sessions::{HostFault, Key, PaneState, Pasted, View};
+use moothall_engine::sessions::{HostFault, Key, PaneState, Pasted, Record, RecordQuery, View};
 use moothall_kernel::event::Fault;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
@@ -334,7 +334,7 @@ impl Machine {
                 return true;
             }
             PromptEvidence::SentOff => self.move_to_sent("found again after a restart"),
-            PromptEvidence::None => self.no_trace(around),
+            PromptEvidence::None => return self.no_trace(around, looker),
             PromptEvidence::Unclear => {}
             PromptEvidence::Covered => {
                 self.give_up(CUT_OFF);
@@ -345,31 +345,48 @@ impl Machine {
         false
     }
 
-    /// An idle program shows nothing of it. That it never took it is proven where it reports each
-    /// prompt it takes, everything that it reported has been brought, and none of that is
-    /// unexplained.
-    fn no_trace(&mut self, around: &Around<'_>) {
-        let Some(mut current) = self.current.take() else { return };
-        let is_proven =
-            around.reports.prompts && !current.is_doubtful || planted::has(Bug::ScreenIsProof);
-        if is_proven && (self.caught_up || planted::has(Bug::ScreenIsProof)) {
-            current.stage = Stage::Begun;
-            self.mark(
-                &current,
-                &[DeliveryState::Sending],
-                DeliveryState::Pending,
-                "not found after a restart",
-            );
-            self.current = Some(current);
-            return;
+    /// An idle program shows nothing of it. That it never took it is proven if it reports each
+    /// prompt it takes, everything that it reported has been brought, none of that is unexplained,
+    /// and its record has nothing of it either: a report may be slow, or be lost. `true` when the
+    /// record is asked.
+    fn no_trace(&mut self, around: &Around<'_>, looker: Option<RequestId>) -> bool {
+        let Some(current) = &self.current else { return false };
+        if planted::has(Bug::ScreenIsProof) {
+            self.was_not_taken();
+            return false;
         }
-        self.current = Some(current);
+        let is_proven = around.reports.prompts && !current.is_doubtful;
+        if is_proven && self.caught_up {
+            let (native, tag) = (self.session.native.clone(), current.tag.clone());
+            let query = RecordQuery { native, tag };
+            self.ask(Output::LookUp { query }, Wait::Untraced { looker });
+            return true;
+        }
         let until = *self.catch_up_by.get_or_insert(around.after(CATCH_UP_MAX));
         if !is_proven || until <= around.now.steady {
             self.give_up(CUT_OFF);
         } else {
             self.look_at = Some(until);
         }
+        false
+    }
+
+    /// The record was asked for a prompt of which the screen shows no trace.
+    pub(super) fn untraced(&mut self, record: Option<&Record>, looker: Option<RequestId>) {
+        match record {
+            Some(_) => self.move_to_sent("found in the record after a restart"),
+            None => self.was_not_taken(),
+        }
+        self.look(true, looker);
+    }
+
+    /// It never arrived, so it is typed when the program is idle.
+    fn was_not_taken(&mut self) {
+        let Some(mut current) = self.current.take() else { return };
+        current.stage = Stage::Begun;
+        let from = [DeliveryState::Sending];
+        self.mark(&current, &from, DeliveryState::Pending, "not found after a restart");
+        self.current = Some(current);
     }
 
     /// It stood in the composer after a restart, and was sent off now, unless the key was not

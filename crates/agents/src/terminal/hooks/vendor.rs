@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::lenient_json;
 use super::note::Note;
 use crate::terminal::Vendor;
-use crate::terminal::programs::Recorded;
+use crate::terminal::programs::{Recorded, is_native};
 
 /// What a report says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl HookEvent {
         let native = payload
             .get(report.native)
             .and_then(Value::as_str)
-            .filter(|id| !id.trim().is_empty())
+            .filter(|id| is_native(id))
             .map(str::to_owned);
         news.map_or(HookEvent::Nothing, |news| HookEvent::Heard {
             native,

@@ -4,8 +4,11 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+
+use nix::fcntl::OFlag;
 
 use super::tokens::{Sought, Token};
 use crate::terminal::Vendor;
@@ -21,6 +24,9 @@ const LINKED_DEPTH_MAX: usize = 6;
 
 /// Folders below which a program does not look for a name.
 const SKIPPED: [&str; 2] = [".git", "node_modules"];
+
+/// The part of a file in which its name is looked for, in bytes.
+const BEGINNING_BYTES: u64 = 64 << 10;
 
 /// Agents that are a part of Gemini CLI.
 const OF_GEMINI: [&str; 5] =
@@ -129,7 +135,7 @@ impl Nearby {
                 names.extend(
                     parts.into_iter().flatten().map(|part| part.to_string_lossy().into_owned()),
                 );
-                names.extend(given_name(&fs::read_to_string(&file)?));
+                names.extend(given_name(&beginning(&file)?));
             }
         }
         Ok(names)
@@ -146,6 +152,17 @@ fn may_be_there(path: &Path) -> bool {
         Ok(_) => true,
         Err(error) => !matches!(error.kind(), NotFound | NotADirectory | InvalidFilename),
     }
+}
+
+/// Reads the beginning of a file; a device or a pipe would never end.
+fn beginning(file: &Path) -> io::Result<String> {
+    let file = fs::File::options().read(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(file)?;
+    if !file.metadata()?.is_file() {
+        return Ok(String::new());
+    }
+    let mut bytes = Vec::new();
+    file.take(BEGINNING_BYTES).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The `name` of a front matter.

@@ -2,6 +2,7 @@
 //! four tables. A new version of a program changes its file, and the captures that prove it.
 
 mod records;
+mod resuming;
 mod search;
 mod claude;
 mod codex;
@@ -18,6 +19,8 @@ use strum::VariantArray;
 
 pub use search::Search;
 pub(crate) use search::VARIABLES;
+
+pub(crate) use resuming::{is_native, resumed};
 
 use super::hooks::{Fitting, LaunchCommand};
 use super::screen::Seen;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::records::last_bytes;
-use super::{Recording, Vendor};
+use super::{Recording, Vendor, is_native};
 
 /// Bytes that are read of a record, from its end: long prompts, long answers, and what tools gave.
 const BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -100,7 +100,7 @@ fn collect(
 fn candidate(entry: &DirEntry, recording: &Recording) -> Option<Candidate> {
     let file = entry.path();
     let stem = file.file_stem().filter(|_| file.extension().is_some_and(|end| end == ENDING))?;
-    let native = (recording.native)(stem.to_str()?).map(str::to_owned);
+    let native = (recording.native)(stem.to_str()?).filter(|id| is_native(id)).map(str::to_owned);
     let changed = entry.metadata().and_then(|about| about.modified()).ok()?;
     Some(Candidate { file, native, changed })
 }

@@ -57,6 +57,10 @@ const REPORTS: [&str; 8] =
 const ABBREVIATIONS: [&str; 5] = ["e.g.", "i.e.", "cf.", "vs.", "resp."];
 /// Signs of a face that stand at the end of a sentence.
 const FACES: [&str; 5] = [":)", ":-)", ";)", ";-)", ":D"];
+/// The end of a line in which a directive is looked for, in bytes.
+const TAIL_BYTES: usize = 1_024;
+/// Characters before a colon among which a verb is looked for.
+const VERB_CHARS: usize = 16;
 /// Most words of a name that no participant bears.
 const NAME_WORDS_MAX: usize = 3;
 
@@ -72,9 +76,13 @@ pub(super) enum Directive {
 /// Returns the directive that is the whole last sentence of a message, outside code and quotes.
 pub(super) fn directive(body: &str, circle: &[Participant]) -> Option<Directive> {
     let (before, line) = last_line(body)?;
-    sentences(line).into_iter().rev().find_map(|start| {
+    let cut = line.ceil_char_boundary(line.len().saturating_sub(TAIL_BYTES));
+    let starts = sentences(&line[cut..]).into_iter().map(|start| start + cut);
+    // The beginning of the end of a long line is not that of a sentence.
+    starts.filter(|start| cut == 0 || *start > cut).rev().find_map(|start| {
+        let found = directive_of(&line[start..], circle)?;
         let own = !is_reported(before, &line[..start]) && !is_quoted(before, &line[..start]);
-        own.then(|| directive_of(&line[start..], circle)).flatten()
+        own.then_some(found)
     })
 }
 
@@ -93,8 +101,10 @@ fn is_reported(before: &str, line: &str) -> bool {
     let before = before.trim_end_matches(|c: char| c.is_whitespace() || is_emphasis(c));
     let ends_in_colon = before.ends_with([':', '：']);
     let by_verb = |text: &str| {
-        let text = text.trim_end_matches(|c: char| c == ':' || is_emphasis(c)).to_lowercase();
-        REPORTS.iter().any(|verb| text.ends_with(verb))
+        let text = text.trim_end_matches(|c: char| c == ':' || is_emphasis(c));
+        let verb = text.char_indices().rev().nth(VERB_CHARS).map_or(text, |(at, _)| &text[at..]);
+        let verb = verb.to_lowercase();
+        REPORTS.iter().any(|reports| verb.ends_with(reports))
     };
     let reports = ends_in_colon && by_verb(before);
     let goes_on = line.is_empty() && (ends_in_colon || before.ends_with([',', ';', '，']));

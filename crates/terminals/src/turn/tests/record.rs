@@ -1,6 +1,6 @@
 //! Turns whose end no report told, and what the program's own record says of them.
 
-use moothall_engine::sessions::{Record, RecordEnd};
+use moothall_engine::sessions::RecordEnd;
 
 use super::*;
 
@@ -45,6 +45,22 @@ fn an_answer_whose_report_was_lost_is_in_the_record() {
     let late = HookNews::Stopped { text: Some("done".into()), inputs, interrupted: true };
     bench.reports(late, &["heard true"]);
     bench.reports(stopped("of a person"), &["home of a person, listeners"]);
+}
+
+#[test]
+fn a_late_report_of_a_turn_that_is_over_ends_no_other() {
+    let mut bench = Bench::sent_to(CODEX, 2);
+    bench.is_idle_at(3, &["look up"]);
+    bench.says(record(None), &["2 Accepted Written"]);
+    // The server was restarted since the record told the end of turn 1.
+    let inputs = Some(vec![tagged("job 1", &tag_of(&key(1)))]);
+    let late = HookNews::Stopped { text: Some("of 1".into()), inputs, interrupted: false };
+    bench.reports(late, &["home of 1"]);
+    bench.says(Input::Kept(Ok(())), &["heard true"]);
+    let inputs = [1, 2].map(|turn| tagged("job", &tag_of(&key(turn)))).to_vec();
+    let own =
+        HookNews::Stopped { text: Some("of 2".into()), inputs: Some(inputs), interrupted: false };
+    bench.reports(own, &["2 says of 2, listeners"]);
 }
 
 #[test]
