@@ -134,31 +134,28 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::FencedWriterGoesOn
         | Bug::ChargedTwice
         | Bug::AnswersSwapped
-        | Bug::CancelForgotten
         | Bug::SnapshotForgets
         | Bug::CooldownDrops
         | Bug::PatienceForgotten
         | Bug::RoundWaitsOn
-        | Bug::TypedBeforeKept => 0,
-        Bug::RetryLostWhenFull | Bug::AskForcesNobody => 1,
-        Bug::ArchiveLeavesTurns | Bug::AnswerPressedBlindly => 2,
+        | Bug::TypedBeforeKept
+        | Bug::AnswerPressedBlindly => 0,
+        Bug::RetryLostWhenFull | Bug::CancelForgotten | Bug::AskForcesNobody => 1,
         Bug::NoAttemptFencing
-        | Bug::RetryRunsTwice
         | Bug::DowntimeForgotten
-        | Bug::SilenceIsConsent
-        | Bug::TypedAgain => 3,
-        Bug::ChargeNotGivenBack => 4,
-        Bug::DuplicateClaim => 5,
-        Bug::GuardNotRestored | Bug::OwnWordsPassGuards => 6,
-        Bug::AnyTagAccepted => 10,
-        Bug::CommandClaimLapses => 11,
-        Bug::ReplyAddressesNobody => 98,
+        | Bug::ChargeNotGivenBack
+        | Bug::ArchiveLeavesTurns
+        | Bug::LateAnswerChargedToNewest => 2,
+        Bug::RetryRunsTwice | Bug::SilenceIsConsent => 3,
+        Bug::OwnWordsPassGuards => 4,
+        Bug::GuardNotRestored | Bug::AnyTagAccepted => 6,
+        Bug::DuplicateClaim | Bug::CommandClaimLapses => 11,
+        Bug::FirstMessageNotReserved => 21,
         Bug::ReaderGetsTurns => 43,
-        Bug::ReactsTwice => 107,
-        Bug::OlderCauseAskedAgain => 97,
-        Bug::LateAnswerChargedToNewest => 15,
-        Bug::FirstMessageNotReserved => 114,
-        Bug::CancelledIsAskedAgain => 173,
-        Bug::ScreenIsProof => 210,
+        Bug::ReplyAddressesNobody => 98,
+        Bug::ReactsTwice => 113,
+        Bug::CancelledIsAskedAgain => 117,
+        Bug::ScreenIsProof => 148,
+        Bug::OlderCauseAskedAgain | Bug::TypedAgain => 163,
     }
 }
