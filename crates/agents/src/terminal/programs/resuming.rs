@@ -8,7 +8,7 @@ const NATIVE_BYTES_MAX: usize = 128;
 const EARLIER: [(&str, bool); 3] =
     [("--resume", true), ("--session-id", true), ("--continue", false)];
 
-/// Returns whether a word can be a program's id of a conversation: it becomes an argument, where an
+/// Returns true if a word can be a program's id of a conversation. It becomes an argument, and an
 /// agent that reports another word could give its program an option.
 pub(crate) fn is_native(id: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
