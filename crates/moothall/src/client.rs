@@ -37,7 +37,7 @@ pub struct Client {
     spool: Option<PathBuf>,
     credential: Credential,
     name: String,
-    /// Whether the credential is a person's.
+    /// True if the credential is a person's.
     is_person: bool,
     /// The log that the first answer was of: positions that are shown later are of this one.
     log: OnceLock<HeaderValue>,

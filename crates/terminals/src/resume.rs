@@ -64,7 +64,11 @@ impl Sessions {
             run_as: session.run_as.clone(),
         };
         let status = match host.start(&launch).await {
-            Ok(pane) => self.register_session(&mut session.clone(), pane).await?,
+            Ok(pane) => {
+                // Only now, so that a start that failed is tried again with the others.
+                let mut living = Session { lost: false, ..session.clone() };
+                self.register_session(&mut living, pane).await?
+            }
             Err(fault) => {
                 let failed = self.abort_start(session.clone(), fault).await;
                 self.seat_again(&session.id).await?;
@@ -109,7 +113,7 @@ impl Sessions {
     async fn revive(&self, ended: Session, token: &str) -> Result<Session, SessionError> {
         let token_hash = hash_of(token);
         let (pane, until) = (None, None);
-        let session = Session { pane, until, token_hash, ended: None, lost: false, ..ended };
+        let session = Session { pane, until, token_hash, ended: None, ..ended };
         let by = Actor::human(ParticipantId::moothall());
         let open = ClientCommand::Archive { on: false, by };
         match self.hall()?.submit(&session.id, open, None).await {
@@ -204,7 +208,11 @@ impl Sessions {
             .collect();
         let lives = |id: &SessionId| living.iter().any(|status| status.session.id == *id);
         let was_closed = is_archived && here.len() >= 2;
-        if was_closed || !here.iter().chain(&remembered).all(lives) {
+        let comes_back = |id: &SessionId| here.contains(id) || left.contains_key(id);
+        if was_closed
+            || !here.iter().all(lives)
+            || !remembered.iter().all(|id| lives(id) && comes_back(id))
+        {
             return Ok(false);
         }
         if left.is_empty() {

@@ -158,7 +158,11 @@ impl Splitter {
             self.cut = true;
             return true;
         }
-        let label = self.label.as_deref().filter(|label| text.starts_with(label));
+        // A name in brackets may be the words of a link.
+        let is_label = |label: &&str| {
+            text.strip_prefix(label).is_some_and(|rest| !rest.starts_with(['(', '[']))
+        };
+        let label = self.label.as_deref().filter(is_label);
         let mark = MARKS.iter().find(|mark| begins(text, mark)).copied();
         if let Some(mark) = mark.or(label) {
             let rest = &text[mark.len()..];
@@ -275,6 +279,7 @@ mod tests {
             ("[ada] I agree", "I agree", ""),
             ("[ada]: [ada] <think>hm</think> [PASS]", "[PASS]", "hm"),
             ("<think>hm</think>[ada] so", "so", "hm"),
+            ("[ada](https://a.example) says so", "[ada](https://a.example) says so", ""),
         ] {
             for piece in [1, 2, 5, 1_000] {
                 let told = heard(Splitter::new("ada", false), answer, piece);
