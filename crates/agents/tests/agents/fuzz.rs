@@ -88,6 +88,7 @@ fn reported(program: &str, event: &str, payload: &str, cut: bool) -> HookEvent {
         cut,
         recorded: None,
         trouble: None,
+        before_pass: None,
     })
 }
 

@@ -16,6 +16,7 @@ fn note(program: &str, event: &str, payload: &str) -> Note {
         cut: false,
         recorded: None,
         trouble: None,
+        before_pass: None,
     }
 }
 

@@ -3,6 +3,7 @@
 use moothall_testkit::model_server::{Gate, ModelServer, Reply};
 use serde_json::{Value, json};
 
+use crate::driven::question;
 use crate::harness::{Server, comes_about};
 use crate::house::House;
 
@@ -146,4 +147,62 @@ async fn a_person_two_programs_and_a_model_gather_through_two_crashes() {
         heard.iter().any(|request| request.newest.contains(framed)),
         "{framed:?} was not heard"
     );
+}
+
+/// A program says what it has to say, hands the piece on by the tool in the same breath, and ends
+/// with a remark. All of it is its contribution.
+async fn a_pass_by_tool_loses_no_word(client: &str, tool: &str, allow: &str) {
+    let house = House::new().await;
+    let server = house.serve();
+    let words = format!("what {client} has to say");
+    let pass = Reply::text_and_tool(&words, tool, json!({}));
+    house.model(client).when("The piece is with you: speak", pass);
+    let cwd = server.home().path().join("work");
+    let trusting = if client == "gemini" { json!(["--skip-trust"]) } else { json!([]) };
+    let begun = server
+        .accepted(
+            "/gatherings",
+            json!({
+                "breath": "minimal", "beat_interval_seconds": 3600,
+                "participants": [
+                    {"name": "Ann", "number": 1, "kind": "agent", "client": client, "cwd": cwd, "args": trusting},
+                    {"name": "Mo", "number": 2, "kind": "human"},
+                    {"name": "Hal", "number": 3, "role": "harvester", "kind": "agent", "client": "writer"},
+                ],
+            }),
+        )
+        .await;
+    let id = begun["id"].as_str().unwrap().to_owned();
+    let question = question(&server, &id).await;
+    let options = question["options"].as_array().unwrap();
+    let allow = options
+        .iter()
+        .find(|option| option["label"].as_str().unwrap().starts_with(allow))
+        .unwrap_or_else(|| panic!("{question}"));
+    let path = format!("/permissions/{}/answer", question["permission"].as_str().unwrap());
+    let answer = json!({"thread": id, "option": allow["id"]});
+    assert_eq!(house.post_as_owner(&server, &path, &answer).await, 200);
+    held(&server, &id, "inhale", "Mo").await;
+    let [(name, whole)] = &said(&server, &id).await[..] else { panic!("one contribution") };
+    assert_eq!(name, "Ann");
+    let remark = whole.strip_prefix(&format!("{words}\n\n")).unwrap_or_else(|| panic!("{whole}"));
+    assert!(!remark.contains(&words), "{whole}");
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn claude_passes_by_tool_and_loses_no_word() {
+    a_pass_by_tool_loses_no_word("claude", "mcp__moothall__pass_piece", "allow").await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn codex_passes_by_tool_and_loses_no_word() {
+    a_pass_by_tool_loses_no_word("codex", "mcp__moothall__pass_piece", "Allow: ").await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn gemini_passes_by_tool_and_loses_no_word() {
+    a_pass_by_tool_loses_no_word("gemini", "mcp_moothall_pass_piece", "Allow once").await;
 }

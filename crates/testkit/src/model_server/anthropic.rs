@@ -18,8 +18,10 @@ fn stop_reason(speech: &Speech) -> &'static str {
 pub(super) fn whole(speech: &Speech) -> Value {
     let mut content = vec![json!({"type": "text", "text": speech.text})];
     if let Some((name, arguments)) = &speech.call {
-        content =
-            vec![json!({"type": "tool_use", "id": "toolu_fake", "name": name, "input": arguments})];
+        content.retain(|_| !speech.text.is_empty());
+        content.push(
+            json!({"type": "tool_use", "id": "toolu_fake", "name": name, "input": arguments}),
+        );
     }
     let mut message = message(speech, json!(content), json!(stop_reason(speech)));
     if let Some(tokens) = speech.tokens {
@@ -38,27 +40,45 @@ pub(super) fn opening(speech: &Speech) -> String {
     if speech.call.is_some() {
         return start + &ping;
     }
-    let block = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}});
-    start + &event("content_block_start", &block) + &ping
+    start + &begin(0, &json!({"type": "text", "text": ""})) + &ping
 }
 
 pub(super) fn piece(text: &str) -> String {
-    delta(&json!({"type": "text_delta", "text": text}))
+    delta(0, &json!({"type": "text_delta", "text": text}))
 }
 
-fn delta(delta: &Value) -> String {
+fn begin(index: u8, block: &Value) -> String {
     event(
-        "content_block_delta",
-        &json!({"type": "content_block_delta", "index": 0, "delta": delta}),
+        "content_block_start",
+        &json!({"type": "content_block_start", "index": index, "content_block": block}),
     )
 }
 
-pub(super) fn call(name: &str, arguments: &Value) -> String {
-    let block = json!({"type": "tool_use", "id": "toolu_fake", "name": name, "input": {}});
+fn delta(index: u8, delta: &Value) -> String {
     event(
-        "content_block_start",
-        &json!({"type": "content_block_start", "index": 0, "content_block": block}),
-    ) + &delta(&json!({"type": "input_json_delta", "partial_json": arguments.to_string()}))
+        "content_block_delta",
+        &json!({"type": "content_block_delta", "index": index, "delta": delta}),
+    )
+}
+
+fn stop(index: u8) -> String {
+    event("content_block_stop", &json!({"type": "content_block_stop", "index": index}))
+}
+
+/// Returns the block of the tool: words before it are one of their own.
+fn place_of_call(speech: &Speech) -> u8 {
+    u8::from(speech.call.is_some() && !speech.text.is_empty())
+}
+
+pub(super) fn call(speech: &Speech, name: &str, arguments: &Value) -> String {
+    let index = place_of_call(speech);
+    let words = match index {
+        0 => String::new(),
+        _ => begin(0, &json!({"type": "text", "text": ""})) + &piece(&speech.text) + &stop(0),
+    };
+    let block = json!({"type": "tool_use", "id": "toolu_fake", "name": name, "input": {}});
+    let input = json!({"type": "input_json_delta", "partial_json": arguments.to_string()});
+    words + &begin(index, &block) + &delta(index, &input)
 }
 
 pub(super) fn closing(speech: &Speech) -> String {
@@ -66,7 +86,7 @@ pub(super) fn closing(speech: &Speech) -> String {
     if let Some(tokens) = speech.tokens {
         ended["usage"] = json!({"output_tokens": tokens.output});
     }
-    event("content_block_stop", &json!({"type": "content_block_stop", "index": 0}))
+    stop(place_of_call(speech))
         + &event("message_delta", &ended)
         + &event("message_stop", &json!({"type": "message_stop"}))
 }

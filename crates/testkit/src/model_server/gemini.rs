@@ -22,13 +22,15 @@ fn with_usage(mut chunk: Value, speech: &Speech) -> Value {
     chunk
 }
 
-fn function(name: &str, arguments: &Value) -> Value {
-    json!([{"functionCall": {"name": name, "args": arguments}}])
+fn function(speech: &Speech, name: &str, arguments: &Value) -> Value {
+    let words = Some(json!({"text": speech.text})).filter(|_| !speech.text.is_empty());
+    let call = json!({"functionCall": {"name": name, "args": arguments}});
+    words.into_iter().chain([call]).collect()
 }
 
 pub(super) fn whole(speech: &Speech) -> Value {
     let parts = match &speech.call {
-        Some((name, arguments)) => function(name, arguments),
+        Some((name, arguments)) => function(speech, name, arguments),
         None => json!([{"text": speech.text}]),
     };
     with_usage(chunk(speech, &parts, Some("STOP")), speech)
@@ -39,7 +41,7 @@ pub(super) fn piece(speech: &Speech, text: &str) -> String {
 }
 
 pub(super) fn call(speech: &Speech, name: &str, arguments: &Value) -> String {
-    data(&chunk(speech, &function(name, arguments), None))
+    data(&chunk(speech, &function(speech, name, arguments), None))
 }
 
 pub(super) fn closing(speech: &Speech) -> String {

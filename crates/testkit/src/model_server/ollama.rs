@@ -12,8 +12,8 @@ fn message(text: &str) -> Value {
     json!({"role": "assistant", "content": text})
 }
 
-fn function(name: &str, arguments: &Value) -> Value {
-    json!({"role": "assistant", "content": "", "tool_calls": [{"function": {"name": name, "arguments": arguments}}]})
+fn function(speech: &Speech, name: &str, arguments: &Value) -> Value {
+    json!({"role": "assistant", "content": speech.text, "tool_calls": [{"function": {"name": name, "arguments": arguments}}]})
 }
 
 fn done(speech: &Speech, message: &Value) -> Value {
@@ -28,7 +28,7 @@ fn done(speech: &Speech, message: &Value) -> Value {
 
 pub(super) fn whole(speech: &Speech) -> Value {
     match &speech.call {
-        Some((name, arguments)) => done(speech, &function(name, arguments)),
+        Some((name, arguments)) => done(speech, &function(speech, name, arguments)),
         None => done(speech, &message(&speech.text)),
     }
 }
@@ -38,7 +38,7 @@ pub(super) fn piece(speech: &Speech, text: &str) -> String {
 }
 
 pub(super) fn call(speech: &Speech, name: &str, arguments: &Value) -> String {
-    line(&chunk(speech, &function(name, arguments), false))
+    line(&chunk(speech, &function(speech, name, arguments), false))
 }
 
 pub(super) fn closing(speech: &Speech) -> String {

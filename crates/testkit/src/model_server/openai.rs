@@ -23,7 +23,8 @@ fn function(name: &str, arguments: &Value) -> Value {
 pub(super) fn whole(speech: &Speech) -> Value {
     let mut message = json!({"role": "assistant", "content": speech.text});
     if let Some((name, arguments)) = &speech.call {
-        message = json!({"role": "assistant", "content": null, "tool_calls": [function(name, arguments)]});
+        let words = Some(&speech.text).filter(|text| !text.is_empty());
+        message = json!({"role": "assistant", "content": words, "tool_calls": [function(name, arguments)]});
     }
     let choice = json!({"index": 0, "message": message, "finish_reason": finish_reason(speech)});
     let mut answer = json!({"id": "chatcmpl-fake", "object": "chat.completion", "created": 0, "model": speech.model, "choices": [choice]});
@@ -50,7 +51,11 @@ pub(super) fn piece(speech: &Speech, text: &str) -> String {
 }
 
 pub(super) fn call(speech: &Speech, name: &str, arguments: &Value) -> String {
-    delta(speech, &json!({"tool_calls": [function(name, arguments)]}), None)
+    let words = match speech.text.as_str() {
+        "" => String::new(),
+        text => piece(speech, text),
+    };
+    words + &delta(speech, &json!({"tool_calls": [function(name, arguments)]}), None)
 }
 
 pub(super) fn closing(speech: &Speech) -> String {

@@ -48,8 +48,8 @@ impl Gate {
 pub(super) enum Act {
     /// Says these pieces and ends properly.
     Say(Vec<String>),
-    /// Asks for a tool.
-    Call { name: String, arguments: Value },
+    /// Says this, if anything, and asks for a tool.
+    Call { before: String, name: String, arguments: Value },
     /// Refuses with a status.
     Refuse { status: u16, retry_after: Option<String>, message: String },
     /// Refuses with 500 and words without end.
@@ -133,7 +133,12 @@ impl Reply {
 
     /// Asks for a tool.
     pub fn tool(name: &str, arguments: Value) -> Self {
-        Self::new(Act::Call { name: name.to_owned(), arguments })
+        Self::text_and_tool("", name, arguments)
+    }
+
+    /// Says this, and asks for a tool in the same answer.
+    pub fn text_and_tool(text: &str, name: &str, arguments: Value) -> Self {
+        Self::new(Act::Call { before: text.to_owned(), name: name.to_owned(), arguments })
     }
 
     /// Refuses with a status, in its provider's form.

@@ -33,7 +33,11 @@ pub(super) fn of_server(name: &str) -> Option<(&str, &str)> {
 pub(super) fn whole(speech: &Speech, status: &str) -> Value {
     let output = match &speech.call {
         _ if status == "in_progress" => json!([]),
-        Some((name, arguments)) => json!([function(name, &arguments.to_string(), "completed")]),
+        Some((name, arguments)) => {
+            let words = Some(message(&speech.text, "completed")).filter(|_| says_first(speech));
+            let call = function(name, &arguments.to_string(), "completed");
+            words.into_iter().chain([call]).collect()
+        }
         None => json!([message(&speech.text, "completed")]),
     };
     let mut response = json!({
@@ -51,18 +55,31 @@ pub(super) fn whole(speech: &Speech, status: &str) -> Value {
 
 pub(super) fn opening(speech: &Speech) -> String {
     let created = send("response.created", json!({"response": whole(speech, "in_progress")}));
-    if speech.call.is_some() {
-        return created;
-    }
+    if speech.call.is_some() { created } else { created + &begin_words() }
+}
+
+/// True for an answer of words and a tool.
+fn says_first(speech: &Speech) -> bool {
+    speech.call.is_some() && !speech.text.is_empty()
+}
+
+fn begin_words() -> String {
     let part = json!({"type": "output_text", "text": "", "annotations": []});
     let mut item = message("", "in_progress");
     item["content"] = json!([]);
-    created
-        + &send("response.output_item.added", json!({"output_index": 0, "item": item}))
+    send("response.output_item.added", json!({"output_index": 0, "item": item}))
         + &send(
             "response.content_part.added",
             json!({"item_id": "msg_fake", "output_index": 0, "content_index": 0, "part": part}),
         )
+}
+
+fn end_words(text: &str) -> String {
+    let item = message(text, "completed");
+    send(
+        "response.output_text.done",
+        json!({"item_id": "msg_fake", "output_index": 0, "content_index": 0, "text": text}),
+    ) + &send("response.output_item.done", json!({"output_index": 0, "item": item}))
 }
 
 pub(super) fn piece(text: &str) -> String {
@@ -72,28 +89,33 @@ pub(super) fn piece(text: &str) -> String {
     )
 }
 
-pub(super) fn call(name: &str, arguments: &Value) -> String {
-    let arguments = arguments.to_string();
-    send(
-        "response.output_item.added",
-        json!({"output_index": 0, "item": function(name, "", "in_progress")}),
-    ) + &send(
-        "response.function_call_arguments.delta",
-        json!({"item_id": "fc_fake", "output_index": 0, "delta": arguments}),
-    )
+pub(super) fn call(speech: &Speech, name: &str, arguments: &Value) -> String {
+    let words = match says_first(speech) {
+        true => begin_words() + &piece(&speech.text) + &end_words(&speech.text),
+        false => String::new(),
+    };
+    let (index, arguments) = (u8::from(says_first(speech)), arguments.to_string());
+    words
+        + &send(
+            "response.output_item.added",
+            json!({"output_index": index, "item": function(name, "", "in_progress")}),
+        )
+        + &send(
+            "response.function_call_arguments.delta",
+            json!({"item_id": "fc_fake", "output_index": index, "delta": arguments}),
+        )
 }
 
 pub(super) fn closing(speech: &Speech) -> String {
-    let item = match &speech.call {
-        Some((name, arguments)) => function(name, &arguments.to_string(), "completed"),
-        None => message(&speech.text, "completed"),
+    let done = match &speech.call {
+        Some((name, arguments)) => {
+            let item = function(name, &arguments.to_string(), "completed");
+            let index = u8::from(says_first(speech));
+            send("response.output_item.done", json!({"output_index": index, "item": item}))
+        }
+        None => end_words(&speech.text),
     };
-    let text =
-        json!({"item_id": "msg_fake", "output_index": 0, "content_index": 0, "text": speech.text});
-    let said =
-        if speech.call.is_none() { send("response.output_text.done", text) } else { String::new() };
-    said + &send("response.output_item.done", json!({"output_index": 0, "item": item}))
-        + &send("response.completed", json!({"response": whole(speech, "completed")}))
+    done + &send("response.completed", json!({"response": whole(speech, "completed")}))
 }
 
 pub(super) fn failure(kind: &str, message: &str) -> String {

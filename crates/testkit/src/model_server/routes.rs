@@ -143,10 +143,11 @@ fn speak(wire: Wire, asked: &Asked, reply: &Reply, act: &Act, open: Open) -> Res
             pieces.concat()
         }
         Act::Endless(piece) => piece.clone(),
+        Act::Call { before, .. } => before.clone(),
         _ => String::new(),
     };
     let call = match act {
-        Act::Call { name, arguments } => Some((name.clone(), arguments.clone())),
+        Act::Call { name, arguments, .. } => Some((name.clone(), arguments.clone())),
         Act::BreakInCall => Some(("weather".to_owned(), json!({"city": "Paris"}))),
         _ => None,
     };

@@ -66,13 +66,13 @@ impl Wire {
         }
     }
 
-    /// The tool it asks for, if it does.
+    /// The tool it asks for, if it does, behind the words that it says first.
     pub(super) fn call(self, speech: &Speech) -> String {
         let Some((name, arguments)) = &speech.call else { return String::new() };
         match self {
-            Wire::Anthropic => anthropic::call(name, arguments),
+            Wire::Anthropic => anthropic::call(speech, name, arguments),
             Wire::Chat => openai::call(speech, name, arguments),
-            Wire::Responses => responses::call(name, arguments),
+            Wire::Responses => responses::call(speech, name, arguments),
             Wire::Gemini => gemini::call(speech, name, arguments),
             Wire::Ollama => ollama::call(speech, name, arguments),
         }

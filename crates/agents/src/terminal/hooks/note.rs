@@ -32,6 +32,9 @@ pub struct Note {
     /// tell it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
+    /// The words before a pass of the talking piece according to that record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before_pass: Option<String>,
 }
 
 impl std::fmt::Debug for Note {

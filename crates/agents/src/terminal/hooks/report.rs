@@ -51,6 +51,7 @@ impl Surroundings {
             cut,
             recorded: recorded.words,
             trouble: recorded.trouble,
+            before_pass: recorded.before_pass,
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::lenient_json;
 use super::note::Note;
 use crate::terminal::Vendor;
-use crate::terminal::programs::{Recorded, is_native};
+use crate::terminal::programs::{Recorded, is_native, whole};
 
 /// What a report says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +34,13 @@ impl HookEvent {
         let Some(payload) = lenient_json::object(&note.payload, note.cut) else {
             return HookEvent::Garbled;
         };
-        let recorded = Recorded { words: note.recorded.clone(), trouble: note.trouble.clone() };
-        let news = (report.news)(&note.event, &payload, &recorded);
+        let recorded = Recorded {
+            words: note.recorded.clone(),
+            trouble: note.trouble.clone(),
+            before_pass: note.before_pass.clone(),
+        };
+        let news =
+            (report.news)(&note.event, &payload, &recorded).map(|news| said(news, &recorded));
         let native = payload
             .get(report.native)
             .and_then(Value::as_str)
@@ -55,6 +60,21 @@ pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> 
     let report = report.filter(|report| report.ends_with == event);
     let found = report.zip(lenient_json::object(payload, cut));
     found.map(|(report, payload)| (report.recorded)(&payload)).unwrap_or_default()
+}
+
+/// The same with the words before a pass of the talking piece, which the program does not report.
+fn said(news: HookNews, recorded: &Recorded) -> HookNews {
+    match news {
+        HookNews::Stopped { text, inputs, interrupted } => {
+            let text = whole(recorded.before_pass.as_deref(), text);
+            HookNews::Stopped { text, inputs, interrupted }
+        }
+        HookNews::Began
+        | HookNews::Prompt { .. }
+        | HookNews::Asks { .. }
+        | HookNews::Failed { .. }
+        | HookNews::Ended => news,
+    }
 }
 
 /// The same, of a report whose end was lost.

@@ -15,6 +15,7 @@ use moothall_engine::sessions::{Dialog, Field, HookNews, PaneState, Permit, Reco
 use moothall_kernel::permission::PermissionOption;
 use serde_json::{Value, json};
 
+use super::passes::{Step, before_pass_in};
 use super::records::{end_of, lines, text, word};
 use super::{Decides, Keys, Launching, Recorded, Recording, Reporting, Screening, Table};
 use crate::logins::{AWS, GOOGLE_CLOUD, Login};
@@ -36,10 +37,7 @@ pub(super) static TABLE: Table = Table {
         native: "session_id",
         news,
         ends_with: STOP,
-        recorded: |payload| {
-            let is_told = text(payload, LAST_WORDS).is_some();
-            Recorded::said(if is_told { None } else { recorded(payload) })
-        },
+        recorded,
         // What Claude Code reads here would become part of the prompt.
         acknowledgement: "",
         reports: Reports::ALL,
@@ -54,6 +52,7 @@ pub(super) static TABLE: Table = Table {
         native: |name| Some(name),
         prompt,
         end,
+        steps,
     }),
 };
 
@@ -311,13 +310,21 @@ fn decision(permit: Permit) -> String {
         .to_string()
 }
 
-/// The last words of the turn that Claude Code says is over.
-fn recorded(payload: &Value) -> Option<String> {
+/// Looks the turn that Claude Code says is over up in its record.
+fn recorded(payload: &Value) -> Recorded {
+    let Some(end) = record_of(payload) else { return Recorded::default() };
+    let is_told = text(payload, LAST_WORDS).is_some();
+    let words = if is_told { None } else { claude_words(&end) };
+    Recorded { words, trouble: None, before_pass: before_pass_in(&end, prompt, steps) }
+}
+
+/// Returns the end of the record that a report names.
+fn record_of(payload: &Value) -> Option<String> {
     let record = PathBuf::from(text(payload, "transcript_path")?);
     let session = text(payload, "session_id")?;
     let own = record.file_stem() == Some(OsStr::new(&session)) && record.is_absolute();
     let plain = own && !record.components().any(|part| matches!(part, Component::ParentDir));
-    plain.then(|| end_of(&record)).flatten().and_then(|end| claude_words(&end))
+    plain.then(|| end_of(&record)).flatten()
 }
 
 /// The text blocks of the newest message after the newest prompt. A message may be spread over
@@ -373,6 +380,18 @@ fn prompt(line: &Value) -> Option<String> {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
     }
+}
+
+/// Returns the steps of a turn that a line records.
+fn steps(line: &Value) -> Vec<Step> {
+    let blocks = line["message"]["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let step = |block: &Value| match word(block, "type") {
+        "text" => Some(Step::Words(word(block, "text").to_owned())),
+        "tool_use" => Some(Step::Call(word(block, "name").to_owned())),
+        "tool_result" => Some(Step::Answer),
+        _ => None,
+    };
+    blocks.iter().filter(|_| is_own(line)).filter_map(step).collect()
 }
 
 fn texts(blocks: &[Value]) -> Vec<&str> {
@@ -510,7 +529,8 @@ mod tests {
         let own = folder.path().join(format!("{SESSION}.jsonl"));
         let other = folder.path().join("other.jsonl");
         fs::write(&other, &text).unwrap();
-        let ask = |path: &Path| recorded(&json!({"session_id": SESSION, "transcript_path": path}));
+        let ask =
+            |path: &Path| recorded(&json!({"session_id": SESSION, "transcript_path": path})).words;
         assert_eq!(ask(&other), None, "the record of another session");
         std::os::unix::fs::symlink(&other, &own).unwrap();
         assert_eq!(ask(&own), None, "a link to somewhere else");

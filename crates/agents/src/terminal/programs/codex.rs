@@ -15,6 +15,7 @@ use moothall_engine::sessions::{Dialog, HookNews, PaneState, RecordEnd, Reports}
 use moothall_kernel::permission::PermissionOption;
 use serde_json::{Value, json};
 
+use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, lines, text, word};
 use super::{Keys, Launching, Recorded, Recording, Reporting, Screening, Table, Variables};
 use crate::logins::Login;
@@ -57,6 +58,7 @@ pub(super) static TABLE: Table = Table {
         native: |name| name.len().checked_sub(UUID_CHARS).and_then(|at| name.get(at..)),
         prompt,
         end,
+        steps,
     }),
 };
 
@@ -257,8 +259,7 @@ fn inputs(payload: &Value) -> impl Iterator<Item = &Value> {
 fn recorded(payload: &Value) -> Recorded {
     let variable =
         |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let is_told = text(payload, LAST_WORDS).is_some();
-    Recorded::said(if is_told { None } else { recorded_in(payload, &variable) })
+    recorded_in(payload, &variable).unwrap_or_default()
 }
 
 /// Returns the folder in which it keeps what is its user's.
@@ -266,9 +267,9 @@ fn home(variable: &Variables<'_>) -> Option<PathBuf> {
     variable("CODEX_HOME").or_else(|| Some(variable("HOME")?.join(".codex")))
 }
 
-/// The last words of the turn that Codex says is over. Its report names no file: its folder is in
-/// the variable, or below the home.
-fn recorded_in(payload: &Value, variable: &Variables<'_>) -> Option<String> {
+/// Looks the turn that Codex says is over up in its record. Its report names no file: its folder is
+/// in the variable, or below the home.
+fn recorded_in(payload: &Value, variable: &Variables<'_>) -> Option<Recorded> {
     let (thread, turn) = (text(payload, "thread-id")?, text(payload, "turn-id")?);
     let folder = home(variable).filter(|folder| folder.is_absolute())?;
     let wanted = format!("-{thread}.jsonl");
@@ -277,7 +278,24 @@ fn recorded_in(payload: &Value, variable: &Variables<'_>) -> Option<String> {
     let record = records.find(|file| {
         file.file_name().is_some_and(|name| name.to_string_lossy().ends_with(&wanted))
     })?;
-    codex_words(&end_of(&record)?, &turn)
+    let (end, is_told) = (end_of(&record)?, text(payload, LAST_WORDS).is_some());
+    let words = if is_told { None } else { codex_words(&end, &turn) };
+    Some(Recorded { words, trouble: None, before_pass: before_pass_in(&end, prompt, steps) })
+}
+
+/// Returns the steps of a turn that a line records.
+fn steps(line: &Value) -> Vec<Step> {
+    let noted = &line["payload"];
+    if word(line, "type") != "response_item" {
+        return Vec::new();
+    }
+    let step = match word(noted, "type") {
+        "message" if word(noted, "role") == "assistant" => codex_message(noted).map(Step::Words),
+        kind if kind.ends_with("_call") => Some(Step::Call(word(noted, "name").to_owned())),
+        kind if kind.ends_with("_output") => Some(Step::Answer),
+        _ => None,
+    };
+    step.into_iter().collect()
 }
 
 /// What lies so many folders deep, the newest by name first.
@@ -423,6 +441,7 @@ mod tests {
         let at = |name: &str| (name == "CODEX_HOME").then(|| home.path().to_owned());
         let ask = |thread: &str, turn: &str| {
             recorded_in(&json!({"thread-id": thread, "turn-id": turn}), &at)
+                .and_then(|recorded| recorded.words)
         };
         assert_eq!(ask(SESSION, "u").as_deref(), Some("hello"));
         assert_eq!((ask(SESSION, "v"), ask("another", "u")), (None, None));

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use moothall_engine::sessions::{Dialog, HookNews, PaneState, RecordEnd, Reports};
 use serde_json::{Value, json};
 
+use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, text, word};
 use super::{Keys, Launching, Recorded, Recording, Reporting, Screening, Table};
 use crate::logins::{GOOGLE_CLOUD, Login};
@@ -54,6 +55,7 @@ pub(super) static TABLE: Table = Table {
         native: |_| None,
         prompt,
         end,
+        steps,
     }),
 };
 
@@ -207,7 +209,11 @@ fn recorded(payload: &Value) -> Recorded {
     let Some(record) = named.and_then(|record| end_of(Path::new(&record))) else {
         return Recorded::default();
     };
-    Recorded { words: last_words(&record), trouble: last_trouble(&record) }
+    Recorded {
+        words: last_words(&record),
+        trouble: last_trouble(&record),
+        before_pass: before_pass_in(&record, prompt, steps),
+    }
 }
 
 /// The error that ended the turn of the newest prompt.
@@ -243,6 +249,20 @@ fn last_words(record: &str) -> Option<String> {
 fn prompt(line: &Value) -> Option<String> {
     let text = (word(line, "type") == "user").then(|| words(&line["content"]))?;
     Some(text).filter(|text| !text.trim().is_empty())
+}
+
+/// Returns the steps of a turn that a line records. A call stands in the line of the words before
+/// it.
+fn steps(line: &Value) -> Vec<Step> {
+    match word(line, "type") {
+        "gemini" => {
+            let calls = line["toolCalls"].as_array().into_iter().flatten();
+            let calls = calls.map(|call| Step::Call(word(call, "name").to_owned()));
+            std::iter::once(Step::Words(words(&line["content"]))).chain(calls).collect()
+        }
+        "user" => vec![Step::Answer],
+        _ => Vec::new(),
+    }
 }
 
 /// The note of an interrupted turn.

@@ -1,6 +1,7 @@
 //! What is known of the programs that live in terminals: one vendor, one file, and in each the same
 //! four tables. A new version of a program changes its file, and the captures that prove it.
 
+mod passes;
 mod records;
 mod resuming;
 mod search;
@@ -20,6 +21,7 @@ use strum::VariantArray;
 pub use search::Search;
 pub(crate) use search::VARIABLES;
 
+pub(crate) use passes::whole;
 pub(crate) use resuming::{is_native, resumed};
 
 use super::hooks::{Fitting, LaunchCommand};
@@ -66,6 +68,8 @@ pub(crate) struct Recording {
     pub(crate) prompt: fn(&Value) -> Option<String>,
     /// Reads the end of a prompt's turn from all lines and the place of the prompt's.
     pub(crate) end: fn(&[&str], usize) -> Option<RecordEnd>,
+    /// The steps of a turn that a line records, in their order.
+    pub(crate) steps: fn(&Value) -> Vec<passes::Step>,
 }
 
 /// Looks up a variable of a program.
@@ -140,12 +144,8 @@ pub(crate) struct Recorded {
     pub(crate) words: Option<String>,
     /// The error that ended it.
     pub(crate) trouble: Option<String>,
-}
-
-impl Recorded {
-    fn said(words: Option<String>) -> Self {
-        Self { words, trouble: None }
-    }
+    /// The words before a pass of the talking piece.
+    pub(crate) before_pass: Option<String>,
 }
 
 /// A hook that waits for a decision.

@@ -14,7 +14,8 @@ use moothall_kernel::text::for_terminal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::records::last_bytes;
+use super::passes::{before_pass, whole};
+use super::records::{behind, last_bytes};
 use super::{Recording, Vendor, is_native};
 
 /// Bytes that are read of a record, from its end: long prompts, long answers, and what tools gave.
@@ -117,7 +118,13 @@ fn end_in(text: &str, recording: &Recording, tag: &str) -> Option<Option<RecordE
                 .is_some_and(|prompt| prompt.split(['\n', '\r']).any(|line| line.trim() == tag))
     };
     let at = lines.iter().rposition(is_its)?;
-    Some((recording.end)(&lines, at))
+    let end = (recording.end)(&lines, at);
+    let of_turn = behind(&lines, at).take_while(|line| (recording.prompt)(line).is_none());
+    let before = before_pass(of_turn.flat_map(|line| (recording.steps)(&line)));
+    Some(end.map(|end| match end {
+        RecordEnd::Said(words) => RecordEnd::Said(whole(before.as_deref(), words)),
+        RecordEnd::Failed(_) | RecordEnd::Interrupted => end,
+    }))
 }
 
 /// The same, with nothing in what was said that commands a terminal.
