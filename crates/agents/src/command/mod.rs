@@ -14,6 +14,7 @@ mod strays;
 pub(crate) use section::RUNTIME;
 
 use std::collections::{BTreeMap, HashSet};
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::ErrorKind;
@@ -39,7 +40,7 @@ use crate::logins::{self, Login};
 use crate::run_as::Account;
 pub(crate) use environment::{Environment, is_own as is_own_variable, is_program};
 use group::Group;
-use pipes::Output;
+use pipes::{Output, Stdout};
 use strays::Mark;
 
 /// Stands in an argument for the whole prompt.
@@ -49,6 +50,9 @@ pub const PROMPT_PLACEHOLDER: &str = "{prompt}";
 /// conversation's own deadline, which knows when a turn's clock stood still, is meant to come
 /// first, so that a turn always ends in the same way.
 const BACKSTOP: Duration = Duration::from_secs(1);
+
+/// The least time between two reports of what a program prints.
+const TELLS_EVERY: Duration = Duration::from_millis(250);
 
 /// What a program reads on stdin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -219,12 +223,16 @@ impl CommandSpec {
         let mut started = self.start(job, &prompt)?;
         let document = self.document(job, prompt.clone());
         let limit = Duration::from_millis(job.limit.0).saturating_add(BACKSTOP);
-        let ended = within(limit, started.attend(document.as_bytes())).await;
+        let printed = started.output.stdout.clone();
+        let ended = tokio::select! {
+            ended = within(limit, started.attend(document.as_bytes())) => ended,
+            never = self.tell_of(&printed, out) => match never {},
+        };
         let Started { group, output, .. } = started;
         group.end().await;
         crash::point("program_ended");
         if !matches!(ended, Some(Ended::Exited(status)) if status.success()) {
-            out.report(Report::Printed(self.readable(&output.stdout)));
+            out.report(Report::Printed(self.readable(&output.stdout.bytes())));
         }
         match ended {
             None => Err(Fault::new(
@@ -242,10 +250,21 @@ impl CommandSpec {
                 "lost",
                 format!("{} could not be waited for: {error}.", self.program()),
             )),
-            Some(Ended::Exited(status)) if status.success() => Ok(self.readable(&output.stdout)),
+            Some(Ended::Exited(status)) if status.success() => {
+                Ok(self.readable(&output.stdout.bytes()))
+            }
             Some(Ended::Exited(status)) => {
                 Err(Fault::new("exit_status", self.explain(status, &output, &prompt)))
             }
+        }
+    }
+
+    /// Reports what the program prints while it works: if its turn is stopped, no time is left.
+    async fn tell_of(&self, printed: &Stdout, out: &dyn Reporter) -> Infallible {
+        loop {
+            printed.grown().await;
+            out.report(Report::Printed(self.readable(&printed.bytes())));
+            tokio::time::sleep(TELLS_EVERY).await;
         }
     }
 
@@ -254,7 +273,7 @@ impl CommandSpec {
     fn explain(&self, status: ExitStatus, output: &Output, prompt: &str) -> String {
         let complaint = last_words(&self.readable(&output.stderr.bytes()), prompt);
         let said = if complaint.is_empty() {
-            last_words(&self.readable(&output.stdout), prompt)
+            last_words(&self.readable(&output.stdout.bytes()), prompt)
         } else {
             complaint
         };

@@ -1,10 +1,12 @@
 //! The three pipes of a program: fed and read without ever waiting for one another.
 
 use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::Notify;
 
 /// Longest answer; as long as an agent's message may be.
 pub(super) const STDOUT_BYTES_MAX: usize = 256 * 1024;
@@ -18,7 +20,7 @@ pub(super) struct TooLarge;
 
 /// What a program wrote so far. It stays when reading is given up.
 pub(super) struct Output {
-    pub(super) stdout: Vec<u8>,
+    pub(super) stdout: Arc<Stdout>,
     pub(super) stderr: Tail,
     from: Option<(ChildStdout, ChildStderr)>,
 }
@@ -26,7 +28,7 @@ pub(super) struct Output {
 impl Output {
     pub(super) fn of(child: &mut Child) -> Self {
         Self {
-            stdout: Vec::new(),
+            stdout: Arc::default(),
             stderr: Tail::default(),
             from: child.stdout.take().zip(child.stderr.take()),
         }
@@ -35,8 +37,40 @@ impl Output {
     /// Reads both pipes to their ends.
     pub(super) async fn read(&mut self) -> Result<(), TooLarge> {
         let Some((stdout, stderr)) = &mut self.from else { return Ok(()) };
-        tokio::try_join!(read_all(stdout, &mut self.stdout), read_tail(stderr, &mut self.stderr))
+        tokio::try_join!(read_all(stdout, &self.stdout), read_tail(stderr, &mut self.stderr))
             .map(|_| ())
+    }
+}
+
+/// The standard output so far, which can be looked at while more comes.
+#[derive(Default)]
+pub(super) struct Stdout {
+    bytes: Mutex<Vec<u8>>,
+    grew: Notify,
+}
+
+impl Stdout {
+    pub(super) fn bytes(&self) -> Vec<u8> {
+        self.lock().clone()
+    }
+
+    /// Waits until there is more than at the end of the last wait.
+    pub(super) async fn grown(&self) {
+        self.grew.notified().await;
+    }
+
+    fn push(&self, bytes: &[u8]) -> Result<(), TooLarge> {
+        let mut all = self.lock();
+        if all.len() + bytes.len() > STDOUT_BYTES_MAX {
+            return Err(TooLarge);
+        }
+        all.extend_from_slice(bytes);
+        self.grew.notify_one();
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.bytes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -65,7 +99,7 @@ pub(super) async fn feed(stdin: Option<ChildStdin>, document: &[u8]) {
     }
 }
 
-async fn read_all(mut from: impl AsyncRead + Unpin, into: &mut Vec<u8>) -> Result<(), TooLarge> {
+async fn read_all(mut from: impl AsyncRead + Unpin, into: &Stdout) -> Result<(), TooLarge> {
     let mut chunk = vec![0; 16 * 1024];
     loop {
         // A pipe that cannot be read any more has ended as far as we can know.
@@ -73,10 +107,7 @@ async fn read_all(mut from: impl AsyncRead + Unpin, into: &mut Vec<u8>) -> Resul
         if n == 0 {
             return Ok(());
         }
-        if into.len() + n > STDOUT_BYTES_MAX {
-            return Err(TooLarge);
-        }
-        into.extend_from_slice(&chunk[..n]);
+        into.push(&chunk[..n])?;
     }
 }
 

@@ -83,7 +83,7 @@ pub enum Report {
     Used(Usage),
     /// A piece of what its model thought and did not say, in order.
     Thought(String),
-    /// The output of a program that fails.
+    /// All that a program has printed so far. It is kept if the turn ends without an answer.
     Printed(String),
     /// Its model said nothing: the text that it will finish with consists of thoughts.
     OnlyThought,

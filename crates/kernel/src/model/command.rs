@@ -78,7 +78,7 @@ pub struct Shown {
     pub usage: Usage,
     /// The thoughts of the model, which are not its words.
     pub thoughts: String,
-    /// The output of a program that failed.
+    /// The output of a program so far, or of one that failed.
     pub printed: String,
     /// The model said nothing, and the text that it finishes with consists of thoughts.
     pub only_thought: bool,

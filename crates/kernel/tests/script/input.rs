@@ -20,7 +20,7 @@
 //!                        came since, and `begins codex` begins the next one with what it has seen
 //! shown codex WORDS       (what people were shown of its answer by now)
 //! thought codex WORDS     (what its model thought) · ended codex length (its model's ending)
-//! printed codex WORDS     (by its program, which fails)
+//! printed codex WORDS     (by its program, so far)
 //! codex fails CODE       codex late 1/2: words        (turn 1, attempt 2)       codex lost
 //! wait 2s                clock +10s (a jump while nothing looked)               restart 60s
 //! mute a b · unmute a · pause · unpause · resume · discussion on · auto on · prod a · uninvite a

@@ -49,11 +49,12 @@ impl Decider<'_> {
         self.keep_thoughts(no);
         let Some(shown) = self.brought(no) else { return elapsed };
         let usage = Usage { ms: elapsed.ms, ..shown.usage };
-        let text = text::clean(&shown.text);
-        if is_pass(&text)
-            || text::is_empty_looking(&text)
-            || self.silence_of(&turn.participant).is_some()
-        {
+        let (text, printed) = (text::clean(&shown.text), shown.printed.clone());
+        if text::is_empty_looking(&text) {
+            self.keep_cut_short(&turn.participant, no, &printed);
+            return usage;
+        }
+        if is_pass(&text) || self.silence_of(&turn.participant).is_some() {
             return usage;
         }
         let post = Post::new(Actor::named(turn.participant.clone()), text);
@@ -85,12 +86,18 @@ impl Decider<'_> {
         let Some(turn) = self.state.turn(no).cloned() else { return usage };
         let Some(brought) = self.brought(no) else { return usage };
         let used = Usage { ms: usage.ms, ..brought.usage };
-        let words = [&brought.text, &brought.printed].into_iter().find(|words| !words.is_empty());
-        let words = text::clean(words.map_or("", |words| text::cut(words, AGENT_BYTES_MAX)));
-        if !is_pass(&words) {
-            self.keep(&turn.participant, no, SuppressedBecause::Unfinished, words);
-        }
+        let is_shown = !brought.text.is_empty();
+        let words = if is_shown { &brought.text } else { &brought.printed }.clone();
+        self.keep_cut_short(&turn.participant, no, &words);
         if usage == (Usage { ms: usage.ms, ..Usage::default() }) { used } else { usage }
+    }
+
+    /// Keeps words that came before their turn ended without an answer.
+    fn keep_cut_short(&mut self, participant: &ParticipantId, no: TurnNo, words: &str) {
+        let words = text::clean(text::cut(words, AGENT_BYTES_MAX));
+        if !is_pass(&words) {
+            self.keep(participant, no, SuppressedBecause::Unfinished, words);
+        }
     }
 
     pub(super) fn keep(
