@@ -50,6 +50,13 @@ fn every_program_is_read() {
     }
 }
 
+/// The hint in the footer is another one after a paste.
+#[test]
+fn claude_is_busy_while_it_waits_to_ask_its_model_again() {
+    let view = view("claude", Vendor::Claude, "retrying");
+    assert_eq!((view.state, view.composer.as_deref()), (PaneState::Busy, Some("")));
+}
+
 #[test]
 fn gemini_is_read_with_many_colours_too() {
     for (name, state, composer) in [

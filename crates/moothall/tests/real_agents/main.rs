@@ -24,4 +24,5 @@ mod exact;
 mod gathered;
 mod driven;
 mod records;
+mod reasons;
 mod approved;

@@ -1,5 +1,5 @@
 //! A home folder in which the real programs ask nothing at their start, and know only the fake
-//! models.
+//! models. They ask a model that fails once more, and then say so.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -72,7 +72,7 @@ fn claude(home: &Path, models: &str, trusted: [&str; 2]) {
     write(home.join(".claude.json"), &known.to_string());
     let settings = json!({"env": {
         "ANTHROPIC_BASE_URL": models, "ANTHROPIC_API_KEY": KEY, "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1",
+        "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1", "CLAUDE_CODE_MAX_RETRIES": "1",
     }});
     write(home.join(".claude/settings.json"), &settings.to_string());
 }
@@ -84,6 +84,7 @@ fn codex(home: &Path, models: &str, trusted: [&str; 2]) {
     let config = format!(
         "model = \"fake-large\"\nmodel_provider = \"fake\"\ncheck_for_update_on_startup = false\n\n\
          [model_providers.fake]\nname = \"fake\"\nbase_url = \"{models}/v1\"\nwire_api = \"responses\"\n\
+         request_max_retries = 1\nstream_max_retries = 1\n\
          experimental_bearer_token = \"{KEY}\"\n\n{projects}"
     );
     write(home.join(".codex/config.toml"), &config);
@@ -91,7 +92,7 @@ fn codex(home: &Path, models: &str, trusted: [&str; 2]) {
 
 fn gemini(home: &Path, models: &str) {
     let settings = json!({
-        "security": {"auth": {"selectedType": "gemini-api-key"}}, "general": {"enableAutoUpdate": false},
+        "security": {"auth": {"selectedType": "gemini-api-key"}}, "general": {"enableAutoUpdate": false, "maxAttempts": 2},
         "privacy": {"usageStatisticsEnabled": false}, "ui": {"hideTips": true},
     });
     write(home.join(".gemini/settings.json"), &settings.to_string());

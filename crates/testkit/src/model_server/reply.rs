@@ -51,7 +51,7 @@ pub(super) enum Act {
     /// Says this, if anything, and asks for a tool.
     Call { before: String, name: String, arguments: Value },
     /// Refuses with a status.
-    Refuse { status: u16, retry_after: Option<String>, message: String },
+    Refuse { status: u16, kind: Option<String>, retry_after: Option<String>, message: String },
     /// Refuses with 500 and words without end.
     RefuseEndlessly,
     /// Never answers: no headers, no bytes.
@@ -148,7 +148,8 @@ impl Reply {
 
     /// Refuses with a status and these words.
     pub fn refusal(status: u16, message: &str) -> Self {
-        Self::new(Act::Refuse { status, retry_after: None, message: message.to_owned() })
+        let (kind, retry_after, message) = (None, None, message.to_owned());
+        Self::new(Act::Refuse { status, kind, retry_after, message })
     }
 
     /// Refuses with status 500 and says why for ever.
@@ -239,6 +240,15 @@ impl Reply {
     pub fn retry_after(mut self, value: &str) -> Self {
         if let Act::Refuse { retry_after, .. } = &mut self.act {
             *retry_after = Some(value.to_owned());
+        }
+        self
+    }
+
+    /// Names the kind of its error so, if it refuses.
+    #[must_use]
+    pub fn of_kind(mut self, value: &str) -> Self {
+        if let Act::Refuse { kind, .. } = &mut self.act {
+            *kind = Some(value.to_owned());
         }
         self
     }

@@ -108,8 +108,9 @@ async fn answer(
     }
     match &reply.act {
         Act::Hang => std::future::pending::<Response>().await,
-        Act::Refuse { status, retry_after, message } => {
-            refuse(wire, *status, retry_after.as_deref(), message)
+        Act::Refuse { status, kind, retry_after, message } => {
+            let body = wire.refusal(*status, kind.as_deref(), message);
+            refuse(*status, retry_after.as_deref(), body)
         }
         Act::RefuseEndlessly => {
             (StatusCode::INTERNAL_SERVER_ERROR, steps::endless(open)).into_response()
@@ -119,13 +120,16 @@ async fn answer(
             ([(header::CONTENT_TYPE, *content_type)], steps::raw(pieces, *then, open))
                 .into_response()
         }
+        Act::Fail { kind, message, .. } if !asked.stream => {
+            refuse(500, None, wire.refusal(500, Some(kind), message))
+        }
         act => speak(wire, &asked, &reply, act, open),
     }
 }
 
-fn refuse(wire: Wire, status: u16, retry_after: Option<&str>, message: &str) -> Response {
+fn refuse(status: u16, retry_after: Option<&str>, body: Value) -> Response {
     let code = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = (code, Json(wire.refusal(status, message))).into_response();
+    let mut response = (code, Json(body)).into_response();
     if let Some(value) = retry_after.and_then(|value| value.parse().ok()) {
         response.headers_mut().insert(header::RETRY_AFTER, value);
     }
@@ -162,8 +166,12 @@ fn speak(wire: Wire, asked: &Asked, reply: &Reply, act: &Act, open: Open) -> Res
         let body = steps::body(wire, &speech, reply, open);
         ([(header::CONTENT_TYPE, wire.content_type())], body).into_response()
     } else {
-        ([(header::CONTENT_TYPE, "application/json")], Body::from(wire.whole(&speech).to_string()))
-            .into_response()
+        let whole = wire.whole(&speech).to_string();
+        let body = match act {
+            Act::Break(_) | Act::End(_) | Act::BreakInCall => steps::half(&whole, open),
+            _ => Body::from(whole),
+        };
+        ([(header::CONTENT_TYPE, "application/json")], body).into_response()
     }
 }
 

@@ -34,6 +34,12 @@ pub(super) fn endless(open: Open) -> Body {
     play(VecDeque::from([Step::Repeat(Bytes::from(vec![b'x'; FLOOD_CHUNK_BYTES]))]), open)
 }
 
+/// The first half of a text; then the connection breaks.
+pub(super) fn half(text: &str, open: Open) -> Body {
+    let bytes = Bytes::copy_from_slice(&text.as_bytes()[..text.len() / 2]);
+    raw(&[bytes], Then::Breaks, open)
+}
+
 /// Bytes as a test has them.
 pub(super) fn raw(pieces: &[Bytes], then: Then, open: Open) -> Body {
     let end = match then {

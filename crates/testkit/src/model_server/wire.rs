@@ -90,11 +90,12 @@ impl Wire {
     }
 
     /// The body of an answer that refuses a request.
-    pub(super) fn refusal(self, status: u16, message: &str) -> Value {
+    pub(super) fn refusal(self, status: u16, kind: Option<&str>, message: &str) -> Value {
+        let kind = kind.unwrap_or_else(|| kind_of(status));
         match self {
-            Wire::Anthropic => anthropic::error(kind_of(status), message),
-            Wire::Chat | Wire::Responses => openai::error(kind_of(status), message),
-            Wire::Gemini => gemini::error(status, kind_of(status), message),
+            Wire::Anthropic => anthropic::error(kind, message),
+            Wire::Chat | Wire::Responses => openai::error(kind, message),
+            Wire::Gemini => gemini::error(status, kind, message),
             Wire::Ollama => ollama::error(message),
         }
     }

@@ -114,6 +114,8 @@ const WORKING: &str = "esc to interrupt";
 /// Check boxes before the tabs of a question with several parts: open, crossed, done.
 const TABS: [char; 3] = ['☐', '☒', '✔'];
 const TURNING: [char; 7] = ['·', '✢', '✳', '✶', '✻', '✽', '*'];
+/// What it says while it waits to ask its model once more.
+const RETRYING: &str = " · Retrying in ";
 /// The turning mark stands this close above the composer, with hints and what waits in between.
 const WORKING_ROWS_MAX: usize = 12;
 
@@ -132,12 +134,13 @@ fn read(rows: &[Row]) -> Seen {
     Seen::composing(above || below, text)
 }
 
-/// Such as `✻ Pondering…`; a turn that is over says `✻ Pondered for 2s`.
+/// Such as `✻ Pondering…`, or `✻ 429 too many requests · Retrying in 7s`; a turn that is over says
+/// `✻ Pondered for 2s`.
 fn is_turning(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|mark| TURNING.contains(&mark))
         && chars.next() == Some(' ')
-        && chars.as_str().contains('…')
+        && (chars.as_str().contains('…') || chars.as_str().contains(RETRYING))
 }
 
 /// Returns the rows of the lines around the composer, and its text. The name of the session or of a

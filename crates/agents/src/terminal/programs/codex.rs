@@ -16,7 +16,7 @@ use moothall_kernel::permission::PermissionOption;
 use serde_json::{Value, json};
 
 use super::passes::{Step, before_pass_in};
-use super::records::{behind, end_of, lines, text, word};
+use super::records::{behind, end_of, lines, text, trouble, word};
 use super::{Keys, Launching, Recorded, Recording, Reporting, Screening, Table, Variables};
 use crate::logins::Login;
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS, VARIABLES};
@@ -363,30 +363,30 @@ fn prompt(line: &Value) -> Option<String> {
 
 /// Returns how the turn of the prompt in this line ended.
 fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
-    let mut trouble = None;
+    let mut error = None;
     for line in behind(lines, at).filter(|line| word(line, "type") == "event_msg") {
         let noted = &line["payload"];
         match word(noted, "type") {
-            "error" => trouble = text(noted, "message").or(trouble),
+            "error" => error = text(noted, "message").or(error),
             "task_complete" => {
                 let said = text(noted, "last_agent_message");
-                let trouble = text(&noted["error"], "message").or(trouble);
-                return Some(match (said, trouble) {
-                    (None, Some(message)) => RecordEnd::Failed(message),
+                let error = text(&noted["error"], "message").or(error);
+                return Some(match (said, error) {
+                    (None, Some(message)) => RecordEnd::Failed(trouble(message)),
                     (said, _) => RecordEnd::Said(said),
                 });
             }
-            "turn_aborted" => return Some(aborted(word(noted, "reason"), trouble)),
+            "turn_aborted" => return Some(aborted(word(noted, "reason"), error)),
             _ => {}
         }
     }
     None
 }
 
-fn aborted(reason: &str, trouble: Option<String>) -> RecordEnd {
-    match (reason, trouble) {
+fn aborted(reason: &str, error: Option<String>) -> RecordEnd {
+    match (reason, error) {
         ("" | "interrupted" | "replaced", None) => RecordEnd::Interrupted,
-        (_, Some(message)) => RecordEnd::Failed(message),
+        (_, Some(message)) => RecordEnd::Failed(trouble(message)),
         (reason, None) => RecordEnd::Failed(format!("It stopped its turn: {reason}.")),
     }
 }

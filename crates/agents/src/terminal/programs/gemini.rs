@@ -20,7 +20,7 @@ use moothall_engine::sessions::{Dialog, HookNews, PaneState, RecordEnd, Reports}
 use serde_json::{Value, json};
 
 use super::passes::{Step, before_pass_in};
-use super::records::{behind, end_of, text, word};
+use super::records::{behind, end_of, text, trouble, word};
 use super::{Keys, Launching, Recorded, Recording, Reporting, Screening, Table};
 use crate::logins::{GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS};
@@ -279,21 +279,13 @@ fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
                 end = None;
             }
             "gemini" if !content.trim().is_empty() => end = Some(RecordEnd::Said(Some(content))),
-            "error" => end = Some(RecordEnd::Failed(trouble(&content))),
+            "error" => end = Some(RecordEnd::Failed(trouble(content))),
             "info" if content == CANCELLED => end = Some(RecordEnd::Interrupted),
             "user" if prompt(&line).is_some() => break,
             _ => {}
         }
     }
     end
-}
-
-/// Returns the message of an error without the response of the server around it.
-fn trouble(note: &str) -> String {
-    let body = note.trim_start_matches("[API Error: ").trim_end_matches(']');
-    let told = serde_json::from_str::<Value>(body).ok();
-    let message = told.as_ref().and_then(|told| told["error"]["message"].as_str());
-    message.filter(|message| !message.trim().is_empty()).unwrap_or(note).to_owned()
 }
 
 /// The words of a content: a text, or parts that may hold one.

@@ -57,6 +57,14 @@ pub(super) fn word<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap_or_default()
 }
 
+/// Returns the message of an error without the response of the server around it.
+pub(super) fn trouble(note: String) -> String {
+    let body = note.trim_start_matches("[API Error: ").trim_end_matches(']');
+    let told = serde_json::from_str::<Value>(body).ok();
+    let message = told.as_ref().and_then(|told| told["error"]["message"].as_str());
+    message.filter(|message| !message.trim().is_empty()).map(str::to_owned).unwrap_or(note)
+}
+
 /// A field's words; nothing where it is missing, empty or no text.
 pub(super) fn text(payload: &Value, field: &str) -> Option<String> {
     payload
