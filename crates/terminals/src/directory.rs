@@ -451,7 +451,7 @@ impl Sessions {
         let draft = SessionDraft {
             client,
             name,
-            cwd: "/".into(),
+            cwd: host.folder(&pane).await.unwrap_or_else(|| "/".into()),
             origin: Origin::Observed,
             token: &token,
             by,

@@ -343,6 +343,10 @@ impl SessionHost for TmuxHost {
         Ok(all[end.saturating_sub(lines)..end].join("\n"))
     }
 
+    async fn folder(&self, pane: &Pane) -> Option<PathBuf> {
+        self.work_of(&self.at(pane).await.ok()?, pane).await.ok()?
+    }
+
     async fn recorded(&self, pane: &Pane, client: &str, query: &RecordQuery) -> Option<Record> {
         self.look_up(pane, client, query).await
     }

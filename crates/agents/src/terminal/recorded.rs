@@ -29,7 +29,8 @@ impl TmuxHost {
 /// them, or as it would be started now if the system does not show that.
 fn of(pane: &Pane, program: &Program) -> BTreeMap<String, String> {
     let wanted = |name: &str| VARIABLES.contains(&name);
-    let started = std::fs::read(format!("/proc/{}/environ", pane.pid)).unwrap_or_default();
+    let pid = in_front(pane.pid).unwrap_or(pane.pid);
+    let started = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let started: BTreeMap<String, String> = started
         .split(|byte| *byte == 0)
         .filter_map(|pair| std::str::from_utf8(pair).ok()?.split_once('='))
@@ -44,4 +45,13 @@ fn of(pane: &Pane, program: &Program) -> BTreeMap<String, String> {
         .filter_map(|(name, value)| Some((name.to_str()?.to_owned(), value.to_str()?.to_owned())))
         .filter(|(name, _)| wanted(name))
         .collect()
+}
+
+/// Returns the process that leads the foreground of a process's terminal. A program that somebody
+/// else started may have been typed at the prompt of the shell that the pane runs.
+fn in_front(pid: u32) -> Option<u32> {
+    /// Fields of `stat` behind the name, up to the group in the foreground.
+    const BEFORE: usize = 5;
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit(')').next()?.split_whitespace().nth(BEFORE)?.parse().ok()
 }

@@ -154,9 +154,7 @@ impl TmuxHost {
         pane: &Pane,
         client: &str,
     ) -> Result<Places, HostFault> {
-        let work = TmuxCommand::of("display-message -p -t")
-            .words([pane.id.as_str(), "#{pane_current_path}"]);
-        let work = control.run(&work).await?.into_iter().next().filter(|path| !path.is_empty());
+        let work = self.work_of(control, pane).await?;
         let programs = self.known();
         let program = programs.get(client);
         let account = program.and_then(|program| program.account().ok().flatten());
@@ -165,11 +163,19 @@ impl TmuxHost {
             own.or_else(|| std::env::var_os(name).filter(|_| account.is_none()).map(PathBuf::from))
         };
         let home = account.as_ref().map(|account| account.home().to_owned());
-        Ok(Places {
-            work: work.map(PathBuf::from),
-            home: given("HOME").or(home),
-            codex: given("CODEX_HOME"),
-        })
+        Ok(Places { work, home: given("HOME").or(home), codex: given("CODEX_HOME") })
+    }
+
+    /// Returns the folder in which the program in a pane works, as far as that is known.
+    pub(super) async fn work_of(
+        &self,
+        control: &Control,
+        pane: &Pane,
+    ) -> Result<Option<PathBuf>, HostFault> {
+        let work = TmuxCommand::of("display-message -p -t")
+            .words([pane.id.as_str(), "#{pane_current_path}"]);
+        let work = control.run(&work).await?.into_iter().next();
+        Ok(work.filter(|path| !path.is_empty()).map(PathBuf::from))
     }
 
     pub(super) async fn press_key(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {

@@ -310,6 +310,10 @@ pub trait SessionHost: Send + Sync + 'static {
     ) -> Result<(), HostFault>;
     /// The newest lines, with the history above the screen.
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault>;
+    /// Returns the folder in which the program of a pane works, if its terminal says so.
+    async fn folder(&self, _pane: &Pane) -> Option<PathBuf> {
+        None
+    }
     /// Looks a prompt up in the program's own record. `None` if the program keeps no record, or
     /// none that can be read holds the prompt.
     async fn recorded(&self, _pane: &Pane, _client: &str, _query: &RecordQuery) -> Option<Record> {

@@ -23,6 +23,7 @@ mod obeyed;
 mod exact;
 mod gathered;
 mod driven;
+mod adopted;
 mod records;
 mod reasons;
 mod approved;

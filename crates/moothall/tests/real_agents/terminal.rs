@@ -92,6 +92,17 @@ impl Terminal {
         }
     }
 
+    /// The socket of its tmux server, as `tmux -L` takes it.
+    pub fn socket(&self) -> &str {
+        &self.socket
+    }
+
+    /// Types a line, as a person does.
+    pub fn typed(&self, line: &str) {
+        self.tmux(&["send-keys", "-l", line], "");
+        self.key("Enter");
+    }
+
     /// Pastes a prompt and sends it off.
     pub fn prompt(&self, text: &str) {
         self.tmux(&["load-buffer", "-b", "prompt", "-"], text);
@@ -107,6 +118,9 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the terminal shows:\n{}", self.screen());
+        }
         self.tmux(&["kill-server"], "");
     }
 }

@@ -116,14 +116,6 @@ pub struct World {
     pub listening: Listening,
 }
 
-impl Drop for World {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("the screen shows:\n{}", self.terminal.screen());
-        }
-    }
-}
-
 impl World {
     /// Starts a program and waits until it can be spoken to.
     pub async fn of(client: &str, args: &[&str], ready: &[&str], permit: Permit) -> Self {

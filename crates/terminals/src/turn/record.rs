@@ -17,6 +17,9 @@ use super::stage::{Patience, Stage, Typed};
 /// the screen is drawn.
 pub(super) const GRACE: Millis = Millis::from_secs(3);
 
+/// The record of a program without reports is read again after this time.
+const READ_AGAIN: Millis = Millis::from_secs(1);
+
 impl Machine {
     /// Asks the record for the turn that is owed; false if no prompt of one was sent off.
     pub(super) fn look_up(&mut self, view: &View, patience: Patience) -> bool {
@@ -51,6 +54,9 @@ impl Machine {
                     self.accept();
                 }
                 self.grace = Some(around.after(GRACE));
+                if !may_come {
+                    self.look_at = Some(around.after(READ_AGAIN));
+                }
                 self.advance_on(&view);
             }
             Some(_) | None => self.without_record(around, &view, patience),
@@ -67,11 +73,14 @@ impl Machine {
         let is_accepted =
             self.current.as_ref().is_some_and(|current| current.stage == Stage::Accepted);
         match patience {
-            _ if !around.reports.turns && is_accepted => self.harvest(),
             Patience::Soon => {
                 self.wait_out(around);
+                if !around.reports.turns {
+                    self.look_at = Some(around.after(READ_AGAIN));
+                }
                 self.advance_on(view);
             }
+            Patience::Over if !around.reports.turns && is_accepted => self.harvest(),
             Patience::Over => self.nothing_came(around, view),
         }
     }

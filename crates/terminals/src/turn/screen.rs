@@ -151,8 +151,9 @@ impl Machine {
             return;
         }
         let is_told_alone = around.reports.turns && around.reports.prompts;
-        let is_first = stage.is_some() && self.grace.is_none();
-        if is_told_alone || !is_first || !self.look_up(view, Patience::Soon) {
+        // Without reports nothing else tells the end, and the record may be written a moment later.
+        let is_first = self.grace.is_none() || !around.reports.turns;
+        if is_told_alone || stage.is_none() || !is_first || !self.look_up(view, Patience::Soon) {
             self.wait_out(around);
         }
     }

@@ -115,6 +115,20 @@ fn a_program_without_reports_is_read_in_its_record_before_its_screen() {
     bench.says(record(None), &["see all"]);
 }
 
+/// A program that answers at once is idle before it has written that down.
+#[test]
+fn the_record_of_a_program_without_reports_is_read_until_it_has_the_end() {
+    let mut bench = Bench::sent_to(Reports::default(), 1);
+    bench.is_idle_at(3, &["look up"]);
+    bench.says(Input::LookedUp(None), &[]);
+    bench.is_idle_at(4, &["look up"]);
+    bench.says(record(None), &["1 Accepted Written"]);
+    bench.is_idle_at(5, &["look up"]);
+    bench.says(record(None), &[]);
+    bench.is_idle_at(6, &["look up"]);
+    bench.says(record(said("done")), &["1 says done, listeners"]);
+}
+
 #[test]
 fn words_that_came_too_late_are_in_the_record_too() {
     let mut bench = Bench::sent_to(CODEX, 1);
