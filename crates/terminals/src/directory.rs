@@ -502,6 +502,7 @@ impl Sessions {
             run_as,
             until: seat.and_then(|seat| seat.until),
             args,
+            memory: None,
             lost: false,
             left: Vec::new(),
         };

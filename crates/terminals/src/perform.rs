@@ -147,10 +147,29 @@ impl Runner {
 
     async fn keep_all(&mut self, steps: Vec<(String, Keep)>) -> Result<(), SessionError> {
         let crossed = self.crossed(&steps);
+        let is_of_words = |step: &Keep| !matches!(step, Keep::Native(_) | Keep::Listeners);
+        let took = steps.iter().any(|(_, step)| is_of_words(step));
         for (id, step) in steps {
             self.keep(&id, step, &crossed).await?;
         }
+        if took {
+            self.remember().await;
+        }
         Ok(())
+    }
+
+    /// Keeps that the program's conversation has a prompt, so that it can be resumed.
+    pub(super) async fn remember(&mut self) {
+        let native = self.session.native.clone();
+        if native.is_none() || native == self.session.memory {
+            return;
+        }
+        let earlier = std::mem::replace(&mut self.session.memory, native);
+        if let Err(error) = self.sessions.keep(&self.session).await {
+            // The end of its turn tries again.
+            self.session.memory = earlier;
+            tracing::warn!(session = %self.session.id, %error, "what its program resumes was not kept");
+        }
     }
 
     async fn keep(

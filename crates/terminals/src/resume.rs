@@ -47,7 +47,7 @@ impl Sessions {
         self.check_resume(host.as_ref(), &session)?;
         tracing::info!(session = %session.id, by = %by.id, "resumed");
         let own_words = session
-            .native
+            .memory
             .as_deref()
             .and_then(|native| host.resume_args(&session.client, &session.args, native));
         let (remembers, token) = (own_words.is_some(), fresh_token());
@@ -112,8 +112,8 @@ impl Sessions {
     /// it once more.
     async fn revive(&self, ended: Session, token: &str) -> Result<Session, SessionError> {
         let token_hash = hash_of(token);
-        let (pane, until) = (None, None);
-        let session = Session { pane, until, token_hash, ended: None, ..ended };
+        let (pane, native, until) = (None, None, None);
+        let session = Session { pane, native, until, token_hash, ended: None, ..ended };
         let by = Actor::human(ParticipantId::moothall());
         let open = ClientCommand::Archive { on: false, by };
         match self.hall()?.submit(&session.id, open, None).await {

@@ -13,7 +13,7 @@ use moothall_engine::crash;
 use moothall_engine::ports::Delivery;
 use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{
-    Heard, Origin, Permit, Reports, Session, SessionError, SessionHost, target,
+    Heard, Hook, HookNews, Origin, Permit, Reports, Session, SessionError, SessionHost, target,
 };
 use moothall_engine::stream::Now;
 use moothall_kernel::ids::PermissionId;
@@ -155,10 +155,7 @@ impl Runner {
                 Input::TakenAway { delivery: self.row_of(&key).await, key, interrupt: false }
             }
             Mail::Probe(key, reply) => return drop(reply.send(self.machine.probe(&key))),
-            Mail::Hook(hook, reply) => {
-                crash::point("hook_heard");
-                Input::Hook { id: self.wait_for(Waiting::Hook(reply)), hook }
-            }
+            Mail::Hook(hook, reply) => return self.hear(hook, reply).await,
             Mail::Ask(hook, reply) => {
                 Input::Asked { id: self.wait_for(Waiting::Permit(reply)), hook }
             }
@@ -172,6 +169,17 @@ impl Runner {
             }
         };
         self.tell(input).await;
+    }
+
+    /// Takes a report in. The conversation in which a prompt was taken is what is resumed.
+    async fn hear(&mut self, hook: Hook, reply: oneshot::Sender<Result<Heard, SessionError>>) {
+        crash::point("hook_heard");
+        let took = matches!(hook.news, HookNews::Prompt { .. });
+        let (native, id) = (hook.native.clone(), self.wait_for(Waiting::Hook(reply)));
+        self.tell(Input::Hook { id, hook }).await;
+        if took && native == self.session.native {
+            self.remember().await;
+        }
     }
 
     fn wait_for(&mut self, waiting: Waiting) -> RequestId {

@@ -60,6 +60,11 @@ impl Runner {
             self.session.lost = true;
             return LOST.to_owned();
         }
+        // It has not said an id of its own since it was resumed.
+        let is_forgotten = |words: &String| self.host.has_forgotten(&self.session.client, words);
+        if self.session.native.is_none() && words.as_ref().is_some_and(is_forgotten) {
+            self.session.memory = None;
+        }
         words.map_or_else(
             || "its program ended".to_owned(),
             |words| format!("its program ended {}", cut(&words, WHY_BYTES_MAX)),

@@ -360,6 +360,11 @@ impl SessionHost for TmuxHost {
         programs::is_native(native).then(|| programs::resumed(args, flag, native))
     }
 
+    fn has_forgotten(&self, client: &str, words: &str) -> bool {
+        let launch = &self.vendor(client).table().launch;
+        launch.forgets.is_some_and(|beginning| words.contains(beginning))
+    }
+
     async fn is_lost(&self, pane: &Pane) -> bool {
         let server = self.server().await;
         !pane.server.is_empty() && server.is_ok_and(|now| now != pane.server)

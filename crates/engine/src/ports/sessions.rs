@@ -98,6 +98,10 @@ pub struct Session {
     /// More arguments that its program was started with.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
+    /// The program's own id of the conversation that it resumes: the last in which it took a
+    /// prompt. Programs keep nothing under an id before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
     /// True if it ended because its terminal went with the computer or the multiplexer.
     #[serde(default)]
     pub lost: bool,

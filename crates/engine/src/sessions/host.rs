@@ -330,6 +330,11 @@ pub trait SessionHost: Send + Sync + 'static {
     async fn left(&self, _session: &SessionId) -> Option<Pane> {
         None
     }
+    /// True if these are the last words of a program that does not know the conversation that it
+    /// was to resume.
+    fn has_forgotten(&self, _client: &str, _words: &str) -> bool {
+        false
+    }
     /// True if a terminal is gone because the multiplexer, or the computer, was restarted.
     async fn is_lost(&self, _pane: &Pane) -> bool {
         false

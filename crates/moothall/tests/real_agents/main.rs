@@ -27,3 +27,4 @@ mod adopted;
 mod records;
 mod reasons;
 mod approved;
+mod resumed;

@@ -74,6 +74,7 @@ fn session() -> Session {
         run_as: None,
         until: None,
         args: Vec::new(),
+        memory: None,
         lost: false,
         left: Vec::new(),
     }

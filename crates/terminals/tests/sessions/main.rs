@@ -52,6 +52,12 @@ struct Bench {
     reports: Mutex<Reports>,
     /// Sessions whose things were taken away.
     forgotten: Mutex<Vec<String>>,
+    /// The arguments that programs were started with.
+    args: Mutex<Vec<Vec<String>>>,
+    /// The last words of programs.
+    last: Mutex<Option<String>>,
+    /// The terminals that were there are gone.
+    lost: AtomicBool,
     /// What becomes of programs with these names.
     fates: Mutex<BTreeMap<String, Fate>>,
 }
@@ -123,6 +129,7 @@ impl SessionHost for Bench {
             Some(Fate::Hangs) => std::future::pending().await,
             None => {}
         }
+        self.args.lock().unwrap().push(launch.args.clone());
         let id = launch.session.to_string();
         let token = launch.env["MOOTHALL_SESSION_TOKEN"].clone();
         let news = broadcast::channel(64).0;
@@ -221,6 +228,18 @@ impl SessionHost for Bench {
     async fn end(&self, pane: &Pane) -> Result<(), HostFault> {
         self.show(&pane.id, PaneState::Gone);
         Ok(())
+    }
+    async fn last_words(&self, _pane: &Pane) -> Option<String> {
+        self.last.lock().unwrap().clone()
+    }
+    fn has_forgotten(&self, _client: &str, words: &str) -> bool {
+        words.contains("who?")
+    }
+    async fn is_lost(&self, _pane: &Pane) -> bool {
+        self.lost.load(Relaxed)
+    }
+    fn resume_args(&self, _client: &str, args: &[String], native: &str) -> Option<Vec<String>> {
+        Some(args.iter().cloned().chain(["--resume".to_owned(), native.to_owned()]).collect())
     }
     async fn forget(&self, session: &SessionId) {
         self.forgotten.lock().unwrap().push(session.to_string());

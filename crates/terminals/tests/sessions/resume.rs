@@ -10,6 +10,23 @@ impl Room {
         eventually(async || self.log.heads().await.unwrap().is_empty().then_some(())).await;
     }
 
+    /// Its program goes by itself.
+    async fn dies(&self, session: &SessionId) {
+        self.bench.show(session.as_str(), PaneState::Gone);
+        eventually(async || {
+            let found = self.sessions().find(session.as_str()).unwrap();
+            found.session.ended.map(drop)
+        })
+        .await;
+        eventually(async || self.log.heads().await.unwrap().is_empty().then_some(())).await;
+    }
+
+    /// Resumes a session; the arguments that its program was started with.
+    async fn resumed_with(&self, session: &SessionId) -> (bool, Vec<String>) {
+        let resumed = self.resume(session).await.unwrap();
+        (resumed.remembers, self.bench.args.lock().unwrap().last().unwrap().clone())
+    }
+
     async fn resume(&self, session: &SessionId) -> Result<Resumed, SessionError> {
         self.sessions().resume(session, &Actor::human("user")).await
     }
@@ -101,4 +118,35 @@ async fn what_cannot_be_resumed_says_why_and_can_be_tried_again() {
     assert_eq!(ended.map(|(_, why)| why).as_deref(), Some("it fell over"));
     room.bench.fates.lock().unwrap().clear();
     assert_eq!(room.resume(&old).await.unwrap().status.session.id, old);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_resumes_the_conversation_in_which_it_took_a_prompt() {
+    let mut room = Room::new().await;
+    let a = room.start().await;
+    room.hook(&a, HookNews::Began).await;
+    room.dies(&a).await;
+    assert_eq!(room.resumed_with(&a).await, (false, vec![]), "it keeps nothing before a prompt");
+    room.hook(&a, HookNews::Began).await;
+    room.types(&a, "hello").await;
+    room.dies(&a).await;
+    let own = format!("native-{a}");
+    let with_memory = (true, vec!["--resume".to_owned(), own]);
+    assert_eq!(room.resumed_with(&a).await, with_memory);
+    room.dies(&a).await;
+    room.restart().await;
+    assert_eq!(room.resumed_with(&a).await, with_memory, "no word came in between");
+    *room.bench.last.lock().unwrap() = Some("who?".into());
+    room.dies(&a).await;
+    assert_eq!(room.resumed_with(&a).await, (false, vec![]), "its program had forgotten");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_program_that_ends_with_such_words_later_keeps_its_memory() {
+    let room = Room::new().await;
+    let a = room.start().await;
+    room.types(&a, "hello").await;
+    *room.bench.last.lock().unwrap() = Some("who?".into());
+    room.dies(&a).await;
+    assert!(room.resume(&a).await.unwrap().remembers);
 }

@@ -24,6 +24,7 @@ fn session(id: &str) -> Session {
         run_as: None,
         until: None,
         args: Vec::new(),
+        memory: None,
         lost: false,
         left: Vec::new(),
     }
@@ -58,6 +59,7 @@ pub async fn a_session_is_kept_as_it_was_last<S: Subject>(subject: S) {
         pane,
         ended,
         native: Some("n".into()),
+        memory: Some("n".into()),
         origin: Origin::Observed,
         ..session("b")
     };

@@ -29,6 +29,7 @@ pub(super) static TABLE: Table = Table {
         login: Some(&LOGIN),
         once: Some(&["--print", "--output-format", "text"]),
         resumes: Some("--resume"),
+        forgets: Some("No conversation found with session ID"),
         launch_command,
     },
     screen: Screening { read, has_composer: true },

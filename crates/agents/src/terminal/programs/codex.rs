@@ -37,6 +37,7 @@ pub(super) static TABLE: Table = Table {
             "-",
         ]),
         resumes: Some("resume"),
+        forgets: Some("No saved session found with ID"),
         launch_command,
     },
     screen: Screening { read, has_composer: true },

@@ -35,6 +35,7 @@ pub(super) static TABLE: Table = Table {
         // Without a terminal it reads the prompt from stdin and answers once.
         once: Some(&["--skip-trust", "--output-format", "text"]),
         resumes: Some("--resume"),
+        forgets: Some("Error resuming session"),
         launch_command,
     },
     screen: Screening { read, has_composer: true },

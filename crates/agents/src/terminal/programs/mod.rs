@@ -86,6 +86,8 @@ pub(crate) struct Launching {
     pub(crate) once: Option<&'static [&'static str]>,
     /// The word before its own id for a session with which it goes on with that one.
     pub(crate) resumes: Option<&'static str>,
+    /// The beginning of its last words if it does not know the id.
+    pub(crate) forgets: Option<&'static str>,
     /// What it is given so that it reports and has this server's tools.
     pub(crate) launch_command: fn(&Fitting<'_>) -> io::Result<LaunchCommand>,
 }

@@ -13,6 +13,7 @@ pub(super) static TABLE: Table = Table {
         login: None,
         once: None,
         resumes: None,
+        forgets: None,
         launch_command: |_| Ok(LaunchCommand::default()),
     },
     screen: Screening { read, has_composer: false },

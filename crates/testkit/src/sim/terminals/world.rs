@@ -574,6 +574,7 @@ fn session(native: Option<String>) -> Session {
         run_as: None,
         until: None,
         args: Vec::new(),
+        memory: None,
         lost: false,
         left: Vec::new(),
     }

@@ -20,6 +20,8 @@ const OWN: &str = ".gemini";
 const SETTINGS: &str = "settings.json";
 /// Settings have sections, and these have fields.
 const LEVELS: usize = 2;
+/// The folders of its records, without which it has nothing to go on with.
+const RECORDS: [&str; 2] = ["tmp", "history"];
 /// Beside its own folder, it reads variables from here.
 const VARIABLES: &str = ".env";
 
@@ -33,6 +35,11 @@ pub(super) fn furnish(folder: &Path, user: &Path, added: &Value) -> io::Result<P
     private_folder(&home)?;
     private_folder(&own)?;
     link(&user.join(VARIABLES), &home.join(VARIABLES))?;
+    for records in RECORDS {
+        // Records that a first run makes in its own home would end with it. A user's home that takes
+        // none keeps no program from running.
+        let _ = fs::create_dir_all(user.join(OWN).join(records));
+    }
     for entry in fs::read_dir(user.join(OWN)).into_iter().flatten() {
         let entry = entry?;
         if entry.file_name() != SETTINGS {
@@ -134,7 +141,7 @@ mod tests {
     fn a_home_is_the_users_with_more_settings() {
         let (folder, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let own = user.path().join(OWN);
-        fs::create_dir_all(own.join("tmp")).unwrap();
+        fs::create_dir_all(&own).unwrap();
         fs::write(own.join("oauth_creds.json"), "login").unwrap();
         let kept = "{ // mine\n \"ui\": {\"theme\": \"a // \\\" b\"}, /* and */ \"hooks\": {\"AfterAgent\": [1]}, \
                     \"mcpServers\": {\"moothall\": {\"args\": [\"mcp\"], \"env\": {}}}}";
@@ -174,7 +181,6 @@ mod tests {
             furnish(folder.path(), user.path(), &json!({"a": 1})).is_ok(),
             "there may be none at all"
         );
-        fs::create_dir(user.path().join(OWN)).unwrap();
         fs::write(user.path().join(OWN).join(SETTINGS), "{\"a\": ").unwrap();
         let error = furnish(folder.path(), user.path(), &json!({})).unwrap_err();
         assert!(error.to_string().contains("settings.json is no JSON object"), "{error}");
