@@ -189,6 +189,9 @@ impl Sessions {
         if !living.is_empty() {
             self.find_links(&hall).await?;
             self.end_with_past_gatherings(&hall).await;
+            // An earlier process may have stopped in the middle of it.
+            let own = self.clone();
+            hall.spawn(async move { drop(own.rejoin().await) });
         }
         Ok(())
     }

@@ -29,7 +29,7 @@ use crate::faults::log_error;
 use crate::rooms::changes;
 
 /// Members of a link, at least.
-const MEMBERS_MIN: usize = 2;
+pub(crate) const MEMBERS_MIN: usize = 2;
 
 impl Sessions {
     fn links_known(&self) -> MutexGuard<'_, BTreeSet<StreamId>> {

@@ -2,7 +2,7 @@
 
 use moothall_engine::agent::{Given, Job, Probe, TurnKey};
 use moothall_engine::sessions::{Heard, Hook, Permit, SessionError};
-use moothall_kernel::ids::PermissionId;
+use moothall_kernel::ids::{PermissionId, StreamId};
 use tokio::sync::oneshot;
 
 /// What a session's task is sent.
@@ -29,6 +29,8 @@ pub(super) enum Mail {
     Permit(PermissionId, Option<Given>),
     /// Interrupt what goes on; says whose turn that is, which is still to be cancelled.
     Interrupt(oneshot::Sender<Result<Option<TurnKey>, SessionError>>),
+    /// Its place in this link is used up: it is in the link again, or the link was closed.
+    PlaceUsed(StreamId),
     /// End the session, for this reason.
     End(String, oneshot::Sender<Result<(), SessionError>>),
 }

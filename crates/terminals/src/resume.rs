@@ -2,6 +2,7 @@
 //! with what their programs remember.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use moothall_engine::answers::HallError;
 use moothall_engine::sessions::{
@@ -13,11 +14,16 @@ use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::names;
 use moothall_kernel::participant::TerminalReach;
+use tokio::time::timeout;
 
 use crate::directory::Sessions;
 use crate::faults::log_error;
-use crate::links::invite_as;
+use crate::links::{MEMBERS_MIN, invite_as};
+use crate::mail::Mail;
 use crate::secrets::{fresh_token, hash_of};
+
+/// How long a link is waited for that a session just left.
+const LEAVING_MAX: Duration = Duration::from_secs(5);
 
 impl Sessions {
     /// Runs the program of a session that ended again. The program goes on with what it remembers,
@@ -76,7 +82,9 @@ impl Sessions {
             }
         };
         self.find_rooms(&self.hall()?, &session.id).await?;
-        let links = self.rejoin(&status.session).await;
+        let back = self.rejoin().await.into_iter();
+        let own = back.filter(|(_, members)| members.contains(&session.id));
+        let links = own.map(|(link, _)| link).collect();
         Ok(Resumed { status, remembers, links })
     }
 
@@ -139,108 +147,121 @@ impl Sessions {
         Ok(())
     }
 
-    /// Returns the seats of a session in its links, to be taken again.
-    pub(crate) async fn seats_in_links(&self, id: &SessionId) -> Vec<LeftLink> {
-        let mut left = Vec::new();
-        let Some(rooms) = self.seat_of(id).map(|seat| seat.rooms().now()) else { return left };
+    /// Returns the places of a session in its links.
+    pub(crate) async fn places_in_links(&self, id: &SessionId) -> Vec<LeftLink> {
+        let mut places = Vec::new();
+        let Some(rooms) = self.seat_of(id).map(|seat| seat.rooms().now()) else { return places };
         for stream in rooms.iter().cloned() {
-            // A link that closed because the others ended before is remembered too.
-            let link = self.link_of(&stream).await;
-            let Ok(link) = link else { continue };
-            if !link.active && link.members.len() >= 2 {
+            let Ok(link) = self.link_of(&stream).await else { continue };
+            // A link that closed because the others ended before keeps its last member.
+            if !link.active && link.members.len() >= MEMBERS_MIN {
                 continue;
             }
             let is_own = |member: &&Member| member.session == *id;
             let Some(own) = link.members.iter().find(is_own).cloned() else { continue };
-            left.push(LeftLink {
-                link: stream,
-                name: own.name,
-                number: own.number,
-                role: own.role,
-                others: others(&link.members, id),
-            });
+            let Member { name, number, role, .. } = own;
+            places.push(LeftLink { link: stream, name, number, role });
         }
-        left
+        places
     }
 
-    /// Brings a session back into the links that it left, if all others of them live. Returns those
-    /// links.
-    async fn rejoin(&self, session: &Session) -> Vec<StreamId> {
-        let living = self.list(false);
-        let mut wanted: BTreeSet<StreamId> =
-            session.left.iter().map(|left| left.link.clone()).collect();
-        // The last that ended may not remember who ended before it.
-        let with_it = living.iter().flat_map(|status| &status.session.left);
-        wanted.extend(
-            with_it.filter(|left| left.others.contains(&session.id)).map(|left| left.link.clone()),
-        );
-        let mut links = Vec::new();
+    /// Forgets the place of a living session in a link, if it has one there.
+    pub(crate) fn use_place(&self, session: &SessionId, link: &StreamId) {
+        let Some(seat) = self.seat_of(session) else { return };
+        if place_in(&seat.session(), link).is_some() {
+            seat.send(Mail::PlaceUsed(link.clone()));
+        }
+    }
+
+    /// Brings those links back whose members live again. Returns them with all their members.
+    pub(crate) async fn rejoin(&self) -> BTreeMap<StreamId, BTreeSet<SessionId>> {
+        let _making = self.shared.making.lock().await;
+        let places = self.list(false).into_iter().flat_map(|status| status.session.left);
+        let wanted: BTreeSet<StreamId> = places.map(|place| place.link).collect();
+        let mut back = BTreeMap::new();
         for link in wanted {
-            match self.reopen(&link, &living).await {
-                Ok(true) => links.push(link),
-                Ok(false) => {}
+            match self.reopen(&link).await {
+                Ok(Some(members)) => drop(back.insert(link, members)),
+                Ok(None) => {}
                 Err(error) => {
                     tracing::warn!(%link, %error, "a link of a session that was resumed stays closed");
                 }
             }
         }
-        links
+        back
     }
 
-    /// Brings a link back when all who were in it live; true if it carries words with all of them.
-    /// A link that was closed while two were in it stays closed.
-    async fn reopen(&self, link: &StreamId, living: &[Status]) -> Result<bool, SessionError> {
+    /// Brings a link back to the living sessions that have a place in it. Returns its members;
+    /// nothing if it stays as it is.
+    async fn reopen(&self, link: &StreamId) -> Result<Option<BTreeSet<SessionId>>, SessionError> {
         let hall = self.hall()?;
+        // A session that ended just now may not have left it yet.
+        let _ = timeout(LEAVING_MAX, hall.carried(link)).await;
         let read = |state: &Conversation| {
             let here = state.participants().iter().filter_map(session_of).collect::<BTreeSet<_>>();
             (state.is_archived(), here)
         };
-        let (is_archived, here) = hall.view(link, read).await?;
-        let of_link =
-            |status: &Status| status.session.left.iter().find(|left| left.link == *link).cloned();
-        let all = self.list(true);
-        let remembered: BTreeSet<SessionId> =
-            all.iter().filter_map(of_link).flat_map(|left| left.others).collect();
-        let left: BTreeMap<_, _> = living
-            .iter()
-            .filter(|status| !here.contains(&status.session.id))
-            .filter_map(|status| Some((&status.session.id, (&status.session, of_link(status)?))))
-            .collect();
-        let lives = |id: &SessionId| living.iter().any(|status| status.session.id == *id);
-        let was_closed = is_archived && here.len() >= 2;
-        let comes_back = |id: &SessionId| here.contains(id) || left.contains_key(id);
-        if was_closed
-            || !here.iter().all(lives)
-            || !remembered.iter().all(|id| lives(id) && comes_back(id))
-        {
-            return Ok(false);
-        }
-        if left.is_empty() {
-            return Ok(!is_archived);
+        let (is_archived, here) = match hall.view(link, read).await {
+            Err(HallError::NotFound(_) | HallError::Deleted(_)) => (true, None),
+            read => read.map(|(is_archived, here)| (is_archived, Some(here)))?,
+        };
+        let is_closed = here.as_ref().is_none_or(|here| is_archived && here.len() >= MEMBERS_MIN);
+        let here = here.unwrap_or_default();
+        let Some((comers, goers)) = self.who_moves(link, &here, is_closed) else { return Ok(None) };
+        let is_going = |id: &&SessionId| goers.iter().any(|session| session.id == **id);
+        let stay = here.iter().filter(|id| !is_going(id)).cloned();
+        let members: BTreeSet<_> =
+            stay.chain(comers.iter().map(|(session, _)| session.id.clone())).collect();
+        if is_closed || comers.is_empty() || members.len() < MEMBERS_MIN {
+            return Ok(None);
         }
         let by = Actor::human(ParticipantId::moothall());
         if is_archived {
             let open = ClientCommand::Archive { on: false, by: by.clone() };
             hall.submit(link, open, None).await?;
         }
-        let invites = left.values().map(|(session, left)| {
-            let member = Member {
-                session: session.id.clone(),
-                computer: String::new(),
-                name: left.name.clone(),
-                number: left.number,
-                role: left.role.clone(),
-            };
-            let invite = invite_as(self.invite_of(session), session, &member);
-            Control::Invite(Invite { reach: Some(TerminalReach::Drivers), ..invite })
-        });
-        let controls = invites.collect();
+        let invites = comers.iter().map(|(session, place)| self.invite_again(session, place));
+        let goers = goers.iter().map(|session| Control::Uninvite(session.name.to_string()));
+        let controls = invites.chain(goers).collect();
         hall.submit(link, ClientCommand::Control { by, controls }, None).await?;
         self.notify_of_sessions();
-        Ok(true)
+        Ok(Some(members))
+    }
+
+    /// Returns who comes back to a link, with their places, and who leaves it because somebody
+    /// ended them. Nothing if the link waits for others.
+    fn who_moves(
+        &self,
+        link: &StreamId,
+        here: &BTreeSet<SessionId>,
+        is_closed: bool,
+    ) -> Option<(Vec<(Session, LeftLink)>, Vec<Session>)> {
+        let (mut comers, mut goers, mut waits) = (Vec::new(), Vec::new(), false);
+        for Status { session, .. } in self.list(true) {
+            let is_here = here.contains(&session.id);
+            // One without a terminal is on its way to its end.
+            let lives = session.ended.is_none() && session.pane.is_some();
+            match (place_in(&session, link), lives) {
+                (Some(_), true) if is_closed || is_here => self.use_place(&session.id, link),
+                (Some(place), true) => comers.push((session, place)),
+                // What went with the computer comes back as it was.
+                (Some(_), false) => waits |= is_here || session.lost,
+                (None, false) if is_here => goers.push(session),
+                (None, _) => {}
+            }
+        }
+        (!waits).then_some((comers, goers))
+    }
+
+    fn invite_again(&self, session: &Session, place: &LeftLink) -> Control {
+        let LeftLink { name, number, role, .. } = place.clone();
+        let (session_id, computer) = (session.id.clone(), String::new());
+        let member = Member { session: session_id, computer, name, number, role };
+        let invite = invite_as(self.invite_of(session), session, &member);
+        Control::Invite(Invite { reach: Some(TerminalReach::Drivers), ..invite })
     }
 }
 
-fn others(members: &[Member], own: &SessionId) -> Vec<SessionId> {
-    members.iter().map(|member| member.session.clone()).filter(|id| id != own).collect()
+fn place_in(session: &Session, link: &StreamId) -> Option<LeftLink> {
+    session.left.iter().find(|place| place.link == *link).cloned()
 }

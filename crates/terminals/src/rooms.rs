@@ -177,6 +177,9 @@ impl Sessions {
             Move::Out(session) => (session, false),
         };
         if let Some(seat) = self.seat_of(session) {
+            if comes {
+                self.use_place(session, stream);
+            }
             seat.rooms().change(|rooms| {
                 if comes {
                     rooms.insert(stream.clone());

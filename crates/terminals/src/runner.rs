@@ -16,7 +16,7 @@ use moothall_engine::sessions::{
     Heard, Hook, HookNews, Origin, Permit, Reports, Session, SessionError, SessionHost, target,
 };
 use moothall_engine::stream::Now;
-use moothall_kernel::ids::PermissionId;
+use moothall_kernel::ids::{PermissionId, StreamId};
 use moothall_kernel::time::Millis;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -163,6 +163,7 @@ impl Runner {
             Mail::Look(reply) => Input::Look(self.wait_for(Waiting::Look(reply))),
             Mail::Permit(permission, given) => Input::Permitted { permission, given },
             Mail::Interrupt(reply) => Input::Interrupt(self.wait_for(Waiting::Interrupt(reply))),
+            Mail::PlaceUsed(link) => return self.place_used(&link).await,
             Mail::End(why, reply) => {
                 let ended = self.end(&why).await;
                 return drop(reply.send(ended));
@@ -290,23 +291,39 @@ impl Runner {
         self.sessions.hall().ok()
     }
 
-    /// Ends the program and the session.
+    /// Forgets the place in a link.
+    async fn place_used(&mut self, link: &StreamId) {
+        self.session.left.retain(|left| left.link != *link);
+        if let Err(error) = self.sessions.keep(&self.session).await {
+            tracing::warn!(session = %self.session.id, %error, "that it is back in a link was not kept");
+        }
+    }
+
+    /// Ends the program and the session, which has no place in its links any more.
     async fn end(&mut self, why: &str) -> Result<(), SessionError> {
         if let Some(pane) =
             self.session.pane.clone().filter(|_| self.session.origin == Origin::Started)
         {
             self.host.end(&pane).await.map_err(host_error)?;
         }
-        self.ended(why).await;
+        self.session.left.clear();
+        self.leave(why).await;
         Ok(())
     }
 
-    /// The session is over: its turns end, it leaves its links, and its home takes no more words.
+    /// Ends the session of a program that ended by itself. Its places in links are kept.
     pub(super) async fn ended(&mut self, why: &str) {
+        let here = self.sessions.places_in_links(&self.session.id).await;
+        self.session.left.retain(|left| here.iter().all(|place| place.link != left.link));
+        self.session.left.extend(here);
+        self.leave(why).await;
+    }
+
+    /// The session is over: its turns end, it leaves its links, and its home takes no more words.
+    async fn leave(&mut self, why: &str) {
         self.over = true;
         let Some(hall) = self.hall() else { return };
         self.session.ended = Some((hall.now(), why.to_owned()));
-        self.session.left = self.sessions.seats_in_links(&self.session.id).await;
         crash::point("session_ending");
         self.tell(Input::Ended(why.to_owned())).await;
         let pane = self.session.pane.clone().filter(|_| self.session.origin == Origin::Started);

@@ -119,6 +119,11 @@ impl ResidentHall {
         self.0.outbox.register(scheme, courier).await
     }
 
+    /// Resolves when what was owed to a stream before has been carried there.
+    pub async fn carried(&self, stream: &StreamId) {
+        self.0.outbox.carried(&Owed::target_of(stream)).await;
+    }
+
     /// Submits a command; the answer comes when its events are committed and synced.
     ///
     /// # Errors

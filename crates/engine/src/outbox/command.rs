@@ -195,7 +195,12 @@ pub struct Owed {
 impl Owed {
     /// A command for a stream of this hall.
     pub fn to_stream(stream: &StreamId, command: &StreamCommand) -> Self {
-        Self { target: format!("{STREAM}:{stream}"), command: json!(command) }
+        Self { target: Self::target_of(stream), command: json!(command) }
+    }
+
+    /// Returns the target of what is owed to a stream.
+    pub(crate) fn target_of(stream: &StreamId) -> String {
+        format!("{STREAM}:{stream}")
     }
 
     /// Its delivery, which names the event that caused it. `hops` commands lie before that one.

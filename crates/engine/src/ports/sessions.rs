@@ -105,12 +105,13 @@ pub struct Session {
     /// True if it ended because its terminal went with the computer or the multiplexer.
     #[serde(default)]
     pub lost: bool,
-    /// The links that it left with its end.
+    /// The links that it left with its end and is not back in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left: Vec<LeftLink>,
 }
 
-/// The place of a session in a link that it left with its end.
+/// The place of a session in a link that it left because its program ended. It is kept until the
+/// session is in the link again, or the link is closed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftLink {
     /// The link.
@@ -121,8 +122,6 @@ pub struct LeftLink {
     pub number: Option<u32>,
     /// Its role there.
     pub role: Option<String>,
-    /// The other members.
-    pub others: Vec<SessionId>,
 }
 
 /// The sessions that ever were, and who wants to know when one finishes its turn.

@@ -1,6 +1,9 @@
 //! Sessions that ended and run again.
 
+use std::collections::BTreeSet;
+
 use moothall_engine::sessions::Resumed;
+use moothall_kernel::command::Control;
 
 use super::*;
 
@@ -19,6 +22,27 @@ impl Room {
         })
         .await;
         eventually(async || self.log.heads().await.unwrap().is_empty().then_some(())).await;
+    }
+
+    /// The computer is restarted.
+    async fn are_lost(&self, sessions: &[&SessionId]) {
+        self.bench.lost.store(true, Relaxed);
+        for session in sessions {
+            self.dies(session).await;
+        }
+        self.bench.lost.store(false, Relaxed);
+    }
+
+    async fn take_out(&self, link: &StreamId, name: &str) {
+        let (by, controls) = (Actor::human("user"), vec![Control::Uninvite(name.into())]);
+        let command = ClientCommand::Control { by, controls };
+        self.hall.submit(link, command, None).await.unwrap();
+    }
+
+    async fn are_in(&self, link: &StreamId, sessions: &[&SessionId]) {
+        let members = self.members(link).await.into_iter().map(|(session, _)| session);
+        let expected: Vec<SessionId> = sessions.iter().map(|id| (**id).clone()).collect();
+        assert_eq!(members.collect::<BTreeSet<_>>(), BTreeSet::from_iter(expected));
     }
 
     /// Resumes a session; the arguments that its program was started with.
@@ -68,9 +92,7 @@ async fn a_session_runs_again_under_its_name_in_its_home_and_links_come_back_wit
     let mut room = Room::new().await;
     let (a, b, c) = (room.start().await, room.start().await, room.start().await);
     let (pair, three) = (room.linked(&[&a, &b]).await, room.linked(&[&a, &b, &c]).await);
-    for session in [&a, &b, &c] {
-        room.end(session).await;
-    }
+    room.are_lost(&[&a, &b, &c]).await;
     room.restart().await;
     let first = room.resume(&a).await.unwrap();
     assert_eq!((first.status.session.name.as_str(), first.remembers), ("claude", false));
@@ -97,10 +119,14 @@ async fn a_link_that_was_closed_stays_closed() {
     let room = Room::new().await;
     let (a, b, c) = (room.start().await, room.start().await, room.start().await);
     let three = room.linked(&[&a, &b, &c]).await;
-    room.end(&a).await;
+    room.dies(&a).await;
     room.sessions().close_link(&three, &Asker::Session(b)).await.unwrap();
     assert_eq!(room.resume(&a).await.unwrap().links, []);
     assert!(!room.sessions().link_of(&three).await.unwrap().active);
+    let by = Actor::human("user");
+    room.hall.submit(&three, ClientCommand::Archive { on: false, by }, None).await.unwrap();
+    room.dies(&a).await;
+    assert_eq!(room.resume(&a).await.unwrap().links, [], "its place went with the link");
 }
 
 #[tokio::test(start_paused = true)]
@@ -149,4 +175,77 @@ async fn a_program_that_ends_with_such_words_later_keeps_its_memory() {
     *room.bench.last.lock().unwrap() = Some("who?".into());
     room.dies(&a).await;
     assert!(room.resume(&a).await.unwrap().remembers);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_member_that_a_person_took_out_does_not_come_back() {
+    let room = Room::new().await;
+    let (a, b, c) = (room.start().await, room.start().await, room.start().await);
+    let three = room.linked(&[&a, &b, &c]).await;
+    room.dies(&b).await;
+    assert_eq!(room.resume(&b).await.unwrap().links, std::slice::from_ref(&three));
+    room.take_out(&three, "claude-2").await;
+    room.dies(&a).await;
+    assert_eq!(room.resume(&a).await.unwrap().links, std::slice::from_ref(&three));
+    room.are_in(&three, &[&a, &c]).await;
+    room.dies(&b).await;
+    assert_eq!(room.resume(&b).await.unwrap().links, []);
+    room.end(&a).await;
+    assert_eq!(room.resume(&a).await.unwrap().links, [], "a person ended it");
+    room.dies(&c).await;
+    assert_eq!(room.resume(&c).await.unwrap().links, [], "it is alone there");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_ended_a_member_of_three_is_not_overruled_by_a_restart() {
+    let room = Room::new().await;
+    let (a, b, c) = (room.start().await, room.start().await, room.start().await);
+    let three = room.linked(&[&a, &b, &c]).await;
+    room.end(&b).await;
+    room.are_lost(&[&a, &c]).await;
+    assert_eq!(room.resume(&a).await.unwrap().links, []);
+    assert_eq!(room.resume(&b).await.unwrap().links, []);
+    assert_eq!(room.resume(&c).await.unwrap().links, std::slice::from_ref(&three));
+    room.are_in(&three, &[&a, &c]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_member_may_be_the_one_that_a_person_ended() {
+    let room = Room::new().await;
+    let (a, b, c) = (room.start().await, room.start().await, room.start().await);
+    let three = room.linked(&[&a, &b, &c]).await;
+    room.are_lost(&[&a, &b]).await;
+    room.end(&c).await;
+    assert_eq!(room.resume(&a).await.unwrap().links, []);
+    assert_eq!(room.resume(&b).await.unwrap().links, std::slice::from_ref(&three));
+    room.are_in(&three, &[&a, &b]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_place_is_kept_over_a_second_end() {
+    let room = Room::new().await;
+    let (a, b) = (room.start().await, room.start().await);
+    let pair = room.linked(&[&a, &b]).await;
+    room.are_lost(&[&a, &b]).await;
+    assert_eq!(room.resume(&a).await.unwrap().links, []);
+    room.dies(&a).await;
+    assert_eq!(room.resume(&b).await.unwrap().links, []);
+    room.dies(&b).await;
+    assert_eq!(room.resume(&b).await.unwrap().links, []);
+    assert_eq!(room.resume(&a).await.unwrap().links, std::slice::from_ref(&pair));
+    room.are_in(&pair, &[&a, &b]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_does_not_wait_for_a_program_that_ended_before_the_restart() {
+    let room = Room::new().await;
+    let (a, b, c) = (room.start().await, room.start().await, room.start().await);
+    let three = room.linked(&[&a, &b, &c]).await;
+    room.dies(&b).await;
+    room.are_lost(&[&a, &c]).await;
+    assert_eq!(room.resume(&a).await.unwrap().links, []);
+    assert_eq!(room.resume(&c).await.unwrap().links, std::slice::from_ref(&three));
+    room.are_in(&three, &[&a, &c]).await;
+    assert_eq!(room.resume(&b).await.unwrap().links, std::slice::from_ref(&three));
+    room.are_in(&three, &[&a, &b, &c]).await;
 }
