@@ -20,6 +20,7 @@ use tokio::sync::{mpsc, watch};
 use crate::config::{SessionParts, Standing};
 use crate::faults::{host_error, log_error};
 use crate::mail::Mail;
+use crate::naming::ReservedName;
 use crate::sagas::Sagas;
 use crate::secrets::{fresh_token, hash_of};
 
@@ -50,6 +51,8 @@ pub(super) struct Shared {
     pub(super) making: tokio::sync::Mutex<()>,
     /// Participants for whom a session is being started.
     pub(super) housing: Mutex<BTreeSet<(StreamId, ParticipantId)>>,
+    /// Names of sessions whose programs are being started.
+    pub(super) reserved: Mutex<BTreeSet<ParticipantId>>,
     /// Permissions whose program is being started.
     pub(super) errands: Mutex<BTreeSet<PermissionId>>,
     pub(super) sagas: Sagas,
@@ -154,6 +157,7 @@ impl Sessions {
                 making,
                 housing,
                 errands,
+                reserved: Mutex::default(),
                 archived: Mutex::default(),
                 sagas: Sagas::default(),
             }),
@@ -336,7 +340,7 @@ impl Sessions {
         let cwd = self.check_start(&new)?;
         let run_as = host.runs_as(&new.client).map_err(host_error)?;
         let token = fresh_token();
-        let mut session = self
+        let (mut session, _reserved) = self
             .create_home(SessionDraft {
                 client: &new.client,
                 name: new.name.as_deref(),
@@ -464,12 +468,16 @@ impl Sessions {
             seat: None,
             key,
         };
-        let mut session = self.create_home(draft).await?;
+        let (mut session, _reserved) = self.create_home(draft).await?;
         self.register_session(&mut session, pane).await
     }
 
-    /// Makes the home and keeps the session, before anything runs.
-    async fn create_home(&self, draft: SessionDraft<'_>) -> Result<Session, SessionError> {
+    /// Makes the home and keeps the session, before anything runs. The name is reserved until the
+    /// session is known, or was given up.
+    async fn create_home(
+        &self,
+        draft: SessionDraft<'_>,
+    ) -> Result<(Session, ReservedName), SessionError> {
         let SessionDraft { client, name, cwd, origin, token, by, starter, .. } = draft;
         let SessionDraft { run_as, args, seat, key, .. } = draft;
         let hall = self.hall()?;
@@ -477,6 +485,7 @@ impl Sessions {
         self.check_room()?;
         let stem = seat.as_ref().map_or(client, |seat| &seat.name);
         let name = self.free_name(stem, name).await?;
+        let reserved = self.reserve(&name);
         let policy = Policy {
             name: PolicyName::LINK,
             max_exchanges_without_human: HOME_EXCHANGES_MAX,
@@ -518,7 +527,7 @@ impl Sessions {
         )
         .await?;
         self.keep(&session).await?;
-        Ok(session)
+        Ok((session, reserved))
     }
 
     pub(crate) async fn register_session(

@@ -1,6 +1,9 @@
 //! What sessions are called. The program of a session is its name in every conversation, so no two
 //! that live share one, and none has that of somebody else.
 
+use std::collections::BTreeSet;
+use std::sync::{MutexGuard, PoisonError};
+
 use moothall_engine::sessions::{SessionError, SessionId};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::names::{self, Look};
@@ -8,7 +11,41 @@ use moothall_kernel::names::{self, Look};
 use crate::directory::Sessions;
 use crate::faults::log_error;
 
+/// A name of a session whose program is being started: nothing else gets it meanwhile.
+pub(super) struct ReservedName {
+    sessions: Sessions,
+    name: ParticipantId,
+}
+
+impl Drop for ReservedName {
+    fn drop(&mut self) {
+        self.sessions.reserved().remove(&self.name);
+    }
+}
+
 impl Sessions {
+    fn reserved(&self) -> MutexGuard<'_, BTreeSet<ParticipantId>> {
+        self.shared.reserved.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reserves a name. The caller has seen that it is free and holds the lock of those that are
+    /// made since.
+    pub(super) fn reserve(&self, name: &ParticipantId) -> ReservedName {
+        self.reserved().insert(name.clone());
+        ReservedName { sessions: self.clone(), name: name.clone() }
+    }
+
+    /// Returns the names of the sessions that live, or are being started.
+    pub(super) fn names_in_use(&self) -> BTreeSet<ParticipantId> {
+        let living = self.list(false).into_iter().map(|status| status.session.name);
+        living.chain(self.reserved().iter().cloned()).collect()
+    }
+
+    /// True if a session lives, or is being started, whose name looks like this one.
+    pub(super) fn is_in_use(&self, name: &str) -> bool {
+        self.names_in_use().iter().any(|used| names::are_alike(used.as_str(), name))
+    }
+
     /// The living session of this name.
     pub(super) fn living_named(&self, name: &ParticipantId) -> Option<SessionId> {
         let named = self.list(false).into_iter().find(|status| status.session.name == *name);
@@ -46,10 +83,8 @@ impl Sessions {
         client: &str,
         name: Option<&str>,
     ) -> Result<ParticipantId, SessionError> {
-        let (living, principals) = (self.list(false), self.principals().await?);
-        let lives = |name: &str| {
-            living.iter().any(|status| names::are_alike(status.session.name.as_str(), name))
-        };
+        let principals = self.principals().await?;
+        let lives = |name: &str| self.is_in_use(name);
         let is_principal = |name: &str| {
             let look = Look::of(name);
             principals.iter().any(|principal| principal.is_like(&look))

@@ -12,7 +12,6 @@ use moothall_engine::sessions::{
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::ids::{ParticipantId, StreamId};
-use moothall_kernel::names;
 use moothall_kernel::participant::TerminalReach;
 use tokio::time::timeout;
 
@@ -20,6 +19,7 @@ use crate::directory::Sessions;
 use crate::faults::log_error;
 use crate::links::{MEMBERS_MIN, invite_as};
 use crate::mail::Mail;
+use crate::naming::ReservedName;
 use crate::secrets::{fresh_token, hash_of};
 
 /// How long a link is waited for that a session just left.
@@ -50,7 +50,7 @@ impl Sessions {
 
     async fn resume_now(&self, session: Session, by: &Actor) -> Result<Resumed, SessionError> {
         let host = self.host()?;
-        self.check_resume(host.as_ref(), &session)?;
+        let _reserved = self.reserve_again(host.as_ref(), &session).await?;
         tracing::info!(session = %session.id, by = %by.id, "resumed");
         let own_words = session
             .memory
@@ -88,6 +88,17 @@ impl Sessions {
         Ok(Resumed { status, remembers, links })
     }
 
+    /// Reserves the name of a session that can be resumed.
+    async fn reserve_again(
+        &self,
+        host: &dyn SessionHost,
+        session: &Session,
+    ) -> Result<ReservedName, SessionError> {
+        let _making = self.shared.making.lock().await;
+        self.check_resume(host, session)?;
+        Ok(self.reserve(&session.name))
+    }
+
     fn check_resume(&self, host: &dyn SessionHost, session: &Session) -> Result<(), SessionError> {
         let name = &session.name;
         let conflict = |why: String| Err(SessionError::Conflict(why));
@@ -98,8 +109,7 @@ impl Sessions {
             let why = "was started by somebody else, so it is taken over again, not resumed";
             return conflict(format!("{name} {why}: POST /sessions with 'adopt'."));
         }
-        let lives = |status: &Status| names::are_alike(status.session.name.as_str(), name.as_str());
-        if self.list(false).iter().any(lives) {
+        if self.is_in_use(name.as_str()) {
             return conflict(format!(
                 "Another session called {name} lives; end it first, with `moothall end {name}`."
             ));

@@ -42,7 +42,7 @@ impl Sessions {
     /// Whether one more session may live.
     pub(super) fn check_room(&self) -> Result<(), SessionError> {
         let most = self.terms().config.most;
-        if most > 0 && self.list(false).len() >= most {
+        if most > 0 && self.names_in_use().len() >= most {
             return Err(SessionError::Conflict(format!(
                 "{most} sessions live, and no more may; end one first."
             )));

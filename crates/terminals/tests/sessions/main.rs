@@ -283,8 +283,8 @@ impl Room {
         &self.sessions
     }
 
-    async fn start(&self) -> SessionId {
-        let new = NewSession {
+    fn new_session(&self) -> NewSession {
+        NewSession {
             client: "claude".into(),
             cwd: "/".into(),
             args: Vec::new(),
@@ -292,8 +292,11 @@ impl Room {
             by: Actor::human("user"),
             session: None,
             seat: None,
-        };
-        self.sessions().start(new).await.unwrap().session.id
+        }
+    }
+
+    async fn start(&self) -> SessionId {
+        self.sessions().start(self.new_session()).await.unwrap().session.id
     }
 
     async fn hook(&self, session: &SessionId, news: HookNews) -> Heard {

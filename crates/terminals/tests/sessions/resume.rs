@@ -249,3 +249,40 @@ async fn a_link_does_not_wait_for_a_program_that_ended_before_the_restart() {
     assert_eq!(room.resume(&b).await.unwrap().links, std::slice::from_ref(&three));
     room.are_in(&three, &[&a, &b, &c]).await;
 }
+
+/// The conflict of one of two starts at the same time.
+fn refused<T: std::fmt::Debug>(started: [Result<T, SessionError>; 2]) -> String {
+    match started {
+        [Ok(_), Err(SessionError::Conflict(why))] | [Err(SessionError::Conflict(why)), Ok(_)] => {
+            why
+        }
+        other => panic!("one of them was to start: {other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_sessions_with_one_name_one_runs_however_they_meet() {
+    let room = Room::new().await;
+    let old = room.start().await;
+    room.end(&old).await;
+    let new = room.start().await;
+    room.end(&new).await;
+    let (one, other) = tokio::join!(room.resume(&old), room.resume(&new));
+    refused([one, other]);
+    for status in room.sessions().list(false) {
+        room.end(&status.session.id).await;
+    }
+    let run = || NewSession { name: Some("claude".into()), ..room.new_session() };
+    let start = |new| room.sessions().start(new);
+    let (one, other) =
+        tokio::join!(async { start(run()).await.map(|status| status.session.id) }, async {
+            room.resume(&old).await.map(|resumed| resumed.status.session.id)
+        },);
+    refused([one, other]);
+    for status in room.sessions().list(false) {
+        room.end(&status.session.id).await;
+    }
+    let (one, other) = tokio::join!(start(run()), start(run()));
+    let why = refused([one, other]);
+    assert!(why.contains("choose another name"), "{why}");
+}
