@@ -52,18 +52,16 @@ impl Sessions {
         let host = self.host()?;
         let _reserved = self.reserve_again(host.as_ref(), &session).await?;
         tracing::info!(session = %session.id, by = %by.id, "resumed");
-        let own_words = session
-            .memory
-            .as_deref()
-            .and_then(|native| host.resume_args(&session.client, &session.args, native));
-        let (remembers, token) = (own_words.is_some(), fresh_token());
+        let memory = session.memory.as_deref();
+        let again = host.resume_args(&session.client, &session.args, memory);
+        let (remembers, left_out, token) = (again.resumes, again.left_out, fresh_token());
         let session = self.revive(session, &token).await?;
         let env = [("MOOTHALL_SESSION", session.id.to_string()), ("MOOTHALL_SESSION_TOKEN", token)];
         let launch = Launch {
             session: session.id.clone(),
             name: session.name.to_string(),
             client: session.client.clone(),
-            args: own_words.unwrap_or_else(|| session.args.clone()),
+            args: again.args,
             cwd: session.cwd.clone(),
             exact: !matches!(session.started_by, Some(Starter::Person(_)) | None),
             env: env.into_iter().map(|(key, value)| (key.to_owned(), value)).collect(),
@@ -78,14 +76,15 @@ impl Sessions {
             Err(fault) => {
                 let failed = self.abort_start(session.clone(), fault).await;
                 self.seat_again(&session.id).await?;
-                return failed.map(|status| Resumed { status, remembers, links: Vec::new() });
+                let links = Vec::new();
+                return failed.map(|status| Resumed { status, remembers, links, left_out });
             }
         };
         self.find_rooms(&self.hall()?, &session.id).await?;
         let back = self.rejoin().await.into_iter();
         let own = back.filter(|(_, members)| members.contains(&session.id));
         let links = own.map(|(link, _)| link).collect();
-        Ok(Resumed { status, remembers, links })
+        Ok(Resumed { status, remembers, links, left_out })
     }
 
     /// Reserves the name of a session that can be resumed.

@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use async_trait::async_trait;
 use moothall_engine::sessions::{
     Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Pasted, Record, RecordQuery,
-    Reports, SessionHost, SessionId, UnixUser, View,
+    Reports, ResumeArgs, SessionHost, SessionId, UnixUser, View,
 };
 use tokio::sync::broadcast;
 
@@ -355,14 +355,16 @@ impl SessionHost for TmuxHost {
         self.end_program(pane).await
     }
 
-    fn resume_args(&self, client: &str, args: &[String], native: &str) -> Option<Vec<String>> {
-        let flag = self.vendor(client).table().launch.resumes?;
-        programs::is_native(native).then(|| programs::resumed(args, flag, native))
+    fn resume_args(&self, client: &str, args: &[String], native: Option<&str>) -> ResumeArgs {
+        match self.vendor(client).table().launch.resuming {
+            Some(resuming) => resuming.again(args, native),
+            None => ResumeArgs { args: args.to_vec(), ..ResumeArgs::default() },
+        }
     }
 
     fn has_forgotten(&self, client: &str, words: &str) -> bool {
-        let launch = &self.vendor(client).table().launch;
-        launch.forgets.is_some_and(|beginning| words.contains(beginning))
+        let resuming = self.vendor(client).table().launch.resuming;
+        resuming.is_some_and(|resuming| words.contains(resuming.forgets))
     }
 
     async fn is_lost(&self, pane: &Pane) -> bool {

@@ -50,6 +50,9 @@ pub struct Resumed {
     pub remembers: bool,
     /// The links that carry its words again.
     pub links: Vec<StreamId>,
+    /// Arguments of its first run that were left out, since they were a prompt or may have been
+    /// one.
+    pub left_out: Vec<String>,
 }
 
 /// A session to be started.

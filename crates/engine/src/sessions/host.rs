@@ -33,6 +33,17 @@ pub struct Launch {
     pub run_as: Option<UnixUser>,
 }
 
+/// The arguments of a program that runs once more.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ResumeArgs {
+    /// The arguments.
+    pub args: Vec<String>,
+    /// The program resumes a conversation of its own with them.
+    pub resumes: bool,
+    /// Those of the first run that were a prompt, or may have been one.
+    pub left_out: Vec<String>,
+}
+
 /// A program that runs already, in a terminal that somebody else started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adopt {
@@ -339,10 +350,10 @@ pub trait SessionHost: Send + Sync + 'static {
     async fn is_lost(&self, _pane: &Pane) -> bool {
         false
     }
-    /// The arguments with which a program goes on with a session of its own, made of those that it
-    /// was started with; nothing if it cannot.
-    fn resume_args(&self, _client: &str, _args: &[String], _native: &str) -> Option<Vec<String>> {
-        None
+    /// The arguments with which a program runs once more, made of those that it was started with:
+    /// without a prompt, and with a conversation of its own if it can resume that.
+    fn resume_args(&self, _client: &str, args: &[String], _native: Option<&str>) -> ResumeArgs {
+        ResumeArgs { args: args.to_vec(), ..ResumeArgs::default() }
     }
     /// These sessions are over: what of their programs goes on without a terminal is killed, a
     /// moment later.

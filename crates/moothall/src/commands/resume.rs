@@ -77,5 +77,9 @@ async fn resume(context: &Context, session: &str) -> Result<(), Fault> {
         count => format!("; {count} links are back"),
     };
     note(&format!("{name} runs again and {memory}{links}. Look at it: moothall attach {name}"));
+    if !resumed.left_out.is_empty() {
+        let words = for_terminal(&resumed.left_out.join(" "));
+        note(&format!("Left out, as it is or may be a prompt, which is not said twice: {words}"));
+    }
     context.printer.line(&for_terminal(&resumed.session.id))
 }

@@ -407,6 +407,10 @@ pub struct SessionResumed {
     pub remembers: bool,
     /// The links that carry its words again.
     pub links: Vec<String>,
+    /// Arguments that the program was started with and that were left out now: they were a prompt,
+    /// or may have been one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 impl From<&Resumed> for SessionResumed {
@@ -415,6 +419,7 @@ impl From<&Resumed> for SessionResumed {
             session: (&resumed.status).into(),
             remembers: resumed.remembers,
             links: resumed.links.iter().map(ToString::to_string).collect(),
+            left_out: resumed.left_out.clone(),
         }
     }
 }

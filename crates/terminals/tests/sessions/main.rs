@@ -13,8 +13,8 @@ use moothall_engine::ports::{Clock, Deliveries, DeliveryState, Store};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
     Adopt, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, Launch, LinkState, Member,
-    Message, NewLink, NewSession, Pane, PaneNews, PaneState, Pasted, Permit, Reports, Sent,
-    SessionError, SessionHost, SessionId, View,
+    Message, NewLink, NewSession, Pane, PaneNews, PaneState, Pasted, Permit, Reports, ResumeArgs,
+    Sent, SessionError, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Outcome, Recorded};
@@ -238,8 +238,10 @@ impl SessionHost for Bench {
     async fn is_lost(&self, _pane: &Pane) -> bool {
         self.lost.load(Relaxed)
     }
-    fn resume_args(&self, _client: &str, args: &[String], native: &str) -> Option<Vec<String>> {
-        Some(args.iter().cloned().chain(["--resume".to_owned(), native.to_owned()]).collect())
+    fn resume_args(&self, _client: &str, args: &[String], native: Option<&str>) -> ResumeArgs {
+        let own = native.into_iter().flat_map(|native| ["--resume".to_owned(), native.to_owned()]);
+        let args = args.iter().cloned().chain(own).collect();
+        ResumeArgs { args, resumes: native.is_some(), left_out: Vec::new() }
     }
     async fn forget(&self, session: &SessionId) {
         self.forgotten.lock().unwrap().push(session.to_string());

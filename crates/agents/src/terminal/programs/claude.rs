@@ -17,7 +17,9 @@ use serde_json::{Value, json};
 
 use super::passes::{Step, before_pass_in};
 use super::records::{end_of, lines, text, word};
-use super::{Decides, Keys, Launching, Recorded, Recording, Reporting, Screening, Table};
+use super::{
+    Decides, Keys, Launching, Recorded, Recording, Reporting, Resuming, Screening, Table, Takes,
+};
 use crate::logins::{AWS, GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, PERMISSION_SECONDS, TOOLS};
 use crate::terminal::screen::cells::Row;
@@ -28,8 +30,7 @@ pub(super) static TABLE: Table = Table {
         name: Some("claude"),
         login: Some(&LOGIN),
         once: Some(&["--print", "--output-format", "text"]),
-        resumes: Some("--resume"),
-        forgets: Some("No conversation found with session ID"),
+        resuming: Some(&RESUMING),
         launch_command,
     },
     screen: Screening { read, has_composer: true },
@@ -55,6 +56,41 @@ pub(super) static TABLE: Table = Table {
         end,
         steps,
     }),
+};
+
+/// Its arguments, by its own help (2.1).
+static RESUMING: Resuming = Resuming {
+    word: "--resume",
+    forgets: "No conversation found with session ID",
+    kept: &[
+        (
+            Takes::One,
+            "--agent --agents --append-system-prompt --append-system-prompt-file \
+             --system-prompt --system-prompt-file --debug-file --effort --fallback-model \
+             --input-format --json-schema --max-budget-usd --max-turns --model -n --name \
+             --output-format --permission-mode --permission-prompt-tool --plugin-dir \
+             --plugin-url --remote-control-session-name-prefix --settings --setting-sources",
+        ),
+        (
+            Takes::Many,
+            "--add-dir --allowedTools --allowed-tools --disallowedTools --disallowed-tools \
+             --betas --file --mcp-config --tools",
+        ),
+        (Takes::Maybe, "-d --debug --prompt-suggestions --remote-control -w --worktree"),
+        (
+            Takes::None,
+            "--allow-dangerously-skip-permissions --ax-screen-reader --bare --brief --chrome \
+             --no-chrome --dangerously-skip-permissions --disable-slash-commands \
+             --exclude-dynamic-system-prompt-sections --ide --safe-mode --strict-mcp-config \
+             --tmux --verbose",
+        ),
+    ],
+    prompts: &[],
+    earlier: &[
+        (Takes::Maybe, "-r --resume --from-pr"),
+        (Takes::One, "--session-id"),
+        (Takes::None, "-c --continue --fork-session"),
+    ],
 };
 
 /// How it logs in.

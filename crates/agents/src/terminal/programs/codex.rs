@@ -17,7 +17,9 @@ use serde_json::{Value, json};
 
 use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, lines, text, trouble, word};
-use super::{Keys, Launching, Recorded, Recording, Reporting, Screening, Table, Variables};
+use super::{
+    Keys, Launching, Recorded, Recording, Reporting, Resuming, Screening, Table, Takes, Variables,
+};
 use crate::logins::Login;
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS, VARIABLES};
 use crate::terminal::screen::cells::Row;
@@ -36,8 +38,7 @@ pub(super) static TABLE: Table = Table {
             "never",
             "-",
         ]),
-        resumes: Some("resume"),
-        forgets: Some("No saved session found with ID"),
+        resuming: Some(&RESUMING),
         launch_command,
     },
     screen: Screening { read, has_composer: true },
@@ -70,6 +71,30 @@ const UUID_CHARS: usize = 36;
 const NOTIFY: &str = "notify";
 /// Days of its records, the newest, in which a session's is looked for.
 const DAYS_MAX: usize = 60;
+
+/// Its arguments, by its own help (0.169). Images belong to the prompt.
+static RESUMING: Resuming = Resuming {
+    word: "resume",
+    forgets: "No saved session found with ID",
+    kept: &[
+        (
+            Takes::One,
+            "-c --config --enable --disable --remote --remote-auth-token-env -m --model \
+             --local-provider -p --profile -s --sandbox -C --cd --add-dir -a --ask-for-approval",
+        ),
+        (
+            Takes::None,
+            "--strict-config --oss --approve-for-me --full-auto \
+             --dangerously-bypass-approvals-and-sandbox --yolo --dangerously-bypass-hook-trust \
+             --worktree --search --no-alt-screen --no-daemon",
+        ),
+    ],
+    prompts: &[(Takes::Many, "-i --image")],
+    earlier: &[
+        (Takes::Maybe, "resume fork"),
+        (Takes::None, "--last --all --include-non-interactive"),
+    ],
+};
 
 /// How it logs in.
 static LOGIN: Login = Login {

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, text, trouble, word};
-use super::{Keys, Launching, Recorded, Recording, Reporting, Screening, Table};
+use super::{Keys, Launching, Recorded, Recording, Reporting, Resuming, Screening, Table, Takes};
 use crate::logins::{GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS};
 use crate::terminal::screen::cells::Row;
@@ -34,8 +34,7 @@ pub(super) static TABLE: Table = Table {
         login: Some(&LOGIN),
         // Without a terminal it reads the prompt from stdin and answers once.
         once: Some(&["--skip-trust", "--output-format", "text"]),
-        resumes: Some("--resume"),
-        forgets: Some("Error resuming session"),
+        resuming: Some(&RESUMING),
         launch_command,
     },
     screen: Screening { read, has_composer: true },
@@ -65,6 +64,27 @@ const HOME: &str = "GEMINI_CLI_HOME";
 
 /// The event that ends a turn.
 const STOP: &str = "AfterAgent";
+
+/// Its arguments, by its own help (0.61).
+static RESUMING: Resuming = Resuming {
+    word: "--resume",
+    forgets: "Error resuming session",
+    kept: &[
+        (
+            Takes::One,
+            "-m --model --approval-mode --policy --admin-policy --allowed-mcp-server-names \
+             --allowed-tools -e --extensions --include-directories -o --output-format",
+        ),
+        (Takes::Maybe, "-w --worktree"),
+        (
+            Takes::None,
+            "-d --debug --skip-trust -s --sandbox -y --yolo --screen-reader --raw-output \
+             --accept-raw-output-risk",
+        ),
+    ],
+    prompts: &[(Takes::One, "-i --prompt-interactive -p --prompt")],
+    earlier: &[(Takes::Maybe, "-r --resume"), (Takes::One, "--session-id --session-file")],
+};
 
 /// How it logs in.
 static LOGIN: Login = Login {

@@ -22,7 +22,7 @@ pub use search::Search;
 pub(crate) use search::VARIABLES;
 
 pub(crate) use passes::whole;
-pub(crate) use resuming::{is_native, resumed};
+pub(crate) use resuming::{Resuming, Takes, is_native};
 
 use super::hooks::{Fitting, LaunchCommand};
 use super::screen::Seen;
@@ -84,10 +84,8 @@ pub(crate) struct Launching {
     /// Its arguments where it runs for one turn, without a terminal. None of them lets it change
     /// anything without being asked.
     pub(crate) once: Option<&'static [&'static str]>,
-    /// The word before its own id for a session with which it goes on with that one.
-    pub(crate) resumes: Option<&'static str>,
-    /// The beginning of its last words if it does not know the id.
-    pub(crate) forgets: Option<&'static str>,
+    /// Its arguments when it runs once more; `None` if nothing is known of them.
+    pub(crate) resuming: Option<&'static Resuming>,
     /// What it is given so that it reports and has this server's tools.
     pub(crate) launch_command: fn(&Fitting<'_>) -> io::Result<LaunchCommand>,
 }

@@ -1,12 +1,48 @@
-//! The arguments with which a program goes on with an earlier conversation of its own.
+//! The arguments with which a program runs once more: without the prompt that it began with, and
+//! with an earlier conversation of its own if it has one.
+
+use moothall_engine::sessions::ResumeArgs;
 
 /// Longest id of a conversation, in bytes.
 const NATIVE_BYTES_MAX: usize = 128;
 
-/// Options by which a program was told before which conversation is its own, and whether the id is
-/// a word of its own.
-const EARLIER: [(&str, bool); 3] =
-    [("--resume", true), ("--session-id", true), ("--continue", false)];
+/// The arguments of a program, as far as they matter when it runs once more.
+pub(crate) struct Resuming {
+    /// The word before its own id of a conversation with which it resumes that one.
+    pub(crate) word: &'static str,
+    /// The beginning of its last words if it does not know the id.
+    pub(crate) forgets: &'static str,
+    /// Its options that are kept, by the number of their values; blanks stand between names.
+    pub(crate) kept: &'static [(Takes, &'static str)],
+    /// Its options that hold a prompt or belong to one. Other words that are no values of options
+    /// are a prompt too.
+    pub(crate) prompts: &'static [(Takes, &'static str)],
+    /// The words by which it is told which conversation is its own.
+    pub(crate) earlier: &'static [(Takes, &'static str)],
+}
+
+/// The number of values of an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// No value.
+    None,
+    /// One, whatever it begins with.
+    One,
+    /// One, unless an option follows.
+    Maybe,
+    /// All up to the next option.
+    Many,
+}
+
+/// The part that an argument plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Kept,
+    Prompt,
+    Earlier,
+    /// It is not in the tables: a word behind it may be its value, or a prompt.
+    Unknown,
+}
 
 /// Returns true if a word can be a program's id of a conversation. It becomes an argument, and an
 /// agent that reports another word could give its program an option.
@@ -17,28 +53,82 @@ pub(crate) fn is_native(id: &str) -> bool {
         && id.chars().all(is_plain)
 }
 
-/// Returns these arguments with that of the conversation in place of those that named one.
-pub(crate) fn resumed(args: &[String], flag: &str, native: &str) -> Vec<String> {
-    let mut kept = Vec::new();
-    let mut words = args.iter().peekable();
-    while let Some(word) = words.next() {
-        let name = word.split('=').next().unwrap_or_default();
-        let earlier = EARLIER.iter().find(|(option, _)| *option == name);
-        match earlier.copied().or((word == flag).then_some((flag, true))) {
-            None => kept.push(word.clone()),
-            Some((_, takes_id)) => {
-                let is_id = |next: &&String| takes_id && word == name && !next.starts_with('-');
-                words.next_if(is_id);
+fn is_option(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-')
+}
+
+impl Resuming {
+    /// Returns the arguments for the next run, made of those of the first one.
+    pub(crate) fn again(&self, args: &[String], native: Option<&str>) -> ResumeArgs {
+        let native = native.filter(|native| is_native(native));
+        let mut again = ResumeArgs { resumes: native.is_some(), ..ResumeArgs::default() };
+        let mut words = args.iter().cloned().peekable();
+        while let Some(word) = words.next() {
+            if word == "--" {
+                again.left_out.extend(words.by_ref());
+                break;
+            }
+            let (part, takes) = self.of(&word);
+            let mut all = vec![word];
+            match takes {
+                Takes::None => {}
+                Takes::One => all.extend(words.next()),
+                Takes::Maybe => all.extend(words.next_if(|next| !is_option(next))),
+                Takes::Many => {
+                    while let Some(value) = words.next_if(|next| !is_option(next)) {
+                        all.push(value);
+                    }
+                }
+            }
+            match part {
+                Part::Earlier if native.is_some() => {}
+                Part::Kept | Part::Earlier => again.args.extend(all),
+                Part::Unknown if all.len() == 1 => again.args.extend(all),
+                Part::Unknown | Part::Prompt => again.left_out.extend(all),
             }
         }
+        again.args.extend(native.into_iter().flat_map(|id| [self.word.to_owned(), id.to_owned()]));
+        again
     }
-    kept.extend([flag.to_owned(), native.to_owned()]);
-    kept
+
+    /// Returns the part of an argument, and the number of words behind it that belong to it.
+    fn of(&self, word: &str) -> (Part, Takes) {
+        let long = word.starts_with("--");
+        let (name, has_value) = match word.split_once('=') {
+            Some((name, _)) if long => (name, true),
+            _ => (word, false),
+        };
+        if let Some((part, takes)) = self.named(name) {
+            return (part, if has_value { Takes::None } else { takes });
+        }
+        // The value of a short option may stand in the same word.
+        let short = word.get(..2).filter(|_| is_option(word) && !long && word.len() > 2);
+        if let Some((part, takes)) = short.and_then(|short| self.named(short))
+            && takes != Takes::None
+        {
+            return (part, Takes::None);
+        }
+        match is_option(word) {
+            true if has_value => (Part::Kept, Takes::None),
+            true => (Part::Unknown, Takes::Maybe),
+            false => (Part::Prompt, Takes::None),
+        }
+    }
+
+    fn named(&self, name: &str) -> Option<(Part, Takes)> {
+        let tables =
+            [(Part::Kept, self.kept), (Part::Prompt, self.prompts), (Part::Earlier, self.earlier)];
+        tables.into_iter().find_map(|(part, table)| {
+            let row = table.iter().find(|(_, names)| names.split(' ').any(|one| one == name));
+            row.map(|(takes, _)| (part, *takes))
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::terminal::Vendor;
 
     #[test]
     fn an_id_is_no_option() {
@@ -51,19 +141,104 @@ mod tests {
         }
     }
 
+    /// Checks the arguments of a program's next run; `|` stands between them, and `=>` between
+    /// those and what is left out.
+    fn check(vendor: Vendor, native: Option<&str>, cases: &[(&str, &str, &str)]) {
+        let resuming = vendor.table().launch.resuming.unwrap();
+        for (before, after, left_out) in cases {
+            let split = |words: &str| -> Vec<String> {
+                words.split('|').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+            };
+            let again = resuming.again(&split(before), native);
+            assert_eq!(again.args, split(after), "{vendor:?} {before}");
+            assert_eq!(again.left_out, split(left_out), "{vendor:?} {before}");
+            assert_eq!(again.resumes, native.is_some());
+        }
+    }
+
     #[test]
     fn an_earlier_conversation_gives_way() {
-        for (before, after) in [
-            ("--model opus", "--model opus --resume n"),
-            ("--resume m --model opus", "--model opus --resume n"),
-            ("--resume --model opus", "--model opus --resume n"),
-            ("--resume=m -x", "-x --resume n"),
-            ("--session-id m --continue a", "a --resume n"),
-        ] {
-            let args: Vec<String> = before.split(' ').map(str::to_owned).collect();
-            assert_eq!(resumed(&args, "--resume", "n").join(" "), after, "{before}");
-        }
-        let args = ["-c".to_owned(), "resume".to_owned(), "m".to_owned()];
-        assert_eq!(resumed(&args, "resume", "n"), ["-c", "resume", "n"]);
+        check(
+            Vendor::Claude,
+            Some("n"),
+            &[
+                ("--model|opus", "--model|opus|--resume|n", ""),
+                ("--resume|m|--model|opus", "--model|opus|--resume|n", ""),
+                ("--resume|--model|opus", "--model|opus|--resume|n", ""),
+                ("--resume=m|--verbose", "--verbose|--resume|n", ""),
+                ("-c|--fork-session", "--resume|n", ""),
+                ("--session-id|m|-r|m", "--resume|n", ""),
+            ],
+        );
+        check(
+            Vendor::Codex,
+            Some("n"),
+            &[
+                ("-c|a=b|resume|m|go on", "-c|a=b|resume|n", "go on"),
+                ("resume|--last", "resume|n", ""),
+            ],
+        );
+        check(Vendor::Gemini, Some("n"), &[("-r|latest|-y", "-y|--resume|n", "")]);
+    }
+
+    #[test]
+    fn a_program_that_begins_anew_is_given_the_conversation_that_it_was_given() {
+        check(Vendor::Claude, None, &[("--resume|m|do it", "--resume|m", "do it")]);
+        check(Vendor::Codex, None, &[("resume|m|do it", "resume|m", "do it")]);
+    }
+
+    #[test]
+    fn a_prompt_is_said_once() {
+        check(
+            Vendor::Claude,
+            None,
+            &[
+                ("do X", "", "do X"),
+                ("--model|opus|do X", "--model|opus", "do X"),
+                ("do X|--model|opus", "--model|opus", "do X"),
+                (
+                    "--allowedTools|Edit|Bash(git *)|--|do X",
+                    "--allowedTools|Edit|Bash(git *)",
+                    "do X",
+                ),
+                (
+                    "--debug|--append-system-prompt|-x|do X",
+                    "--debug|--append-system-prompt|-x",
+                    "do X",
+                ),
+                ("--permission-mode=plan|do X", "--permission-mode=plan", "do X"),
+            ],
+        );
+        check(
+            Vendor::Codex,
+            None,
+            &[
+                ("-m|o3|--search|do X", "-m|o3|--search", "do X"),
+                ("-mo3|do X", "-mo3", "do X"),
+                ("--image|a.png|b.png|--oss|do X", "--oss", "--image|a.png|b.png|do X"),
+            ],
+        );
+        check(
+            Vendor::Gemini,
+            None,
+            &[
+                ("-i|do X|--yolo", "--yolo", "-i|do X"),
+                ("--prompt-interactive=do X", "", "--prompt-interactive=do X"),
+                ("--include-directories|a|do X", "--include-directories|a", "do X"),
+            ],
+        );
+    }
+
+    #[test]
+    fn a_word_behind_an_unknown_option_may_be_a_prompt() {
+        check(
+            Vendor::Claude,
+            None,
+            &[
+                ("--new-one|word|--verbose", "--verbose", "--new-one|word"),
+                ("--new-one|--verbose", "--new-one|--verbose", ""),
+                ("--new-one=word", "--new-one=word", ""),
+            ],
+        );
     }
 }
