@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use moothall_engine::answers::HallError;
+use moothall_engine::crash;
 use moothall_engine::sessions::{
     Launch, LeftLink, Member, Origin, Resumed, Session, SessionError, SessionHost, SessionId,
     Starter, Status, session_of,
@@ -69,6 +70,7 @@ impl Sessions {
         };
         let status = match host.start(&launch).await {
             Ok(pane) => {
+                crash::point("program_in_terminal");
                 // Only now, so that a start that failed is tried again with the others.
                 let mut living = Session { lost: false, ..session.clone() };
                 self.register_session(&mut living, pane).await?
@@ -130,21 +132,23 @@ impl Sessions {
     async fn revive(&self, ended: Session, token: &str) -> Result<Session, SessionError> {
         let token_hash = hash_of(token);
         let (pane, native, until) = (None, None, None);
-        let session = Session { pane, native, until, token_hash, ended: None, ..ended };
+        let session = Session { pane, native, until, token_hash, ended: None, ..ended.clone() };
+        // Kept first: the home of a session that ended takes no words.
+        self.keep(&session).await?;
+        crash::point("session_revived");
         let by = Actor::human(ParticipantId::moothall());
         let open = ClientCommand::Archive { on: false, by };
-        match self.hall()?.submit(&session.id, open, None).await {
-            Ok(_) => {}
-            Err(HallError::NotFound(_) | HallError::Deleted(_)) => {
-                return Err(SessionError::Conflict(format!(
-                    "The home of {} was deleted; start another session.",
-                    session.name
-                )));
-            }
-            Err(error) => return Err(error.into()),
-        }
-        self.keep(&session).await?;
-        Ok(session)
+        let Err(error) = self.hall()?.submit(&session.id, open, None).await else {
+            return Ok(session);
+        };
+        self.keep(&ended).await?;
+        Err(match error {
+            HallError::NotFound(_) | HallError::Deleted(_) => SessionError::Conflict(format!(
+                "The home of {} was deleted; start another session.",
+                session.name
+            )),
+            error => error.into(),
+        })
     }
 
     /// Shows of a session what is kept of it.
@@ -228,11 +232,13 @@ impl Sessions {
         if is_archived {
             let open = ClientCommand::Archive { on: false, by: by.clone() };
             hall.submit(link, open, None).await?;
+            crash::point("link_reopened");
         }
         let invites = comers.iter().map(|(session, place)| self.invite_again(session, place));
         let goers = goers.iter().map(|session| Control::Uninvite(session.name.to_string()));
         let controls = invites.chain(goers).collect();
         hall.submit(link, ClientCommand::Control { by, controls }, None).await?;
+        crash::point("link_rejoined");
         self.notify_of_sessions();
         Ok(Some(members))
     }

@@ -40,3 +40,50 @@ async fn after_a_restart_of_the_computer_sessions_run_again_with_their_links() {
     .await;
     assert_eq!(server.ok(&["resume"]), "", "nothing is left to be resumed");
 }
+
+/// Wherever the server dies while a session is resumed: the session runs or can be resumed, its
+/// link is whole or closed, and no program is left over.
+#[cfg(feature = "crash-points")]
+#[tokio::test]
+async fn a_session_runs_or_can_be_resumed_wherever_the_server_dies() {
+    for (point, runs) in [
+        ("session_revived", false),
+        ("program_in_terminal", false),
+        ("session_started", true),
+        ("link_reopened", true),
+        ("link_rejoined", true),
+    ] {
+        let hall = Hall::new();
+        let server = hall.serve();
+        let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
+        let link = direct(&server, &ada, &bob, "hello").await["link_id"].clone();
+        until("bob heard it", async || was_told(&server, &bob, "hello").await).await;
+        hall.tmux(&["kill-server"]);
+        let server = server.crash_and_restart();
+        let address = server.address().to_string();
+        for agent in [&ada, &bob] {
+            until(point, async || state(&server, agent).await == "ended").await;
+        }
+        server.ok(&["resume", "ada"]);
+        until(point, async || state(&server, &ada).await == "idle").await;
+        assert!(server.stop().success());
+        let server = dying(&hall, &address, point);
+        let resume = format!("/sessions/{}/resume", bob.id);
+        assert!(server.try_post(&resume, &json!({})).await.is_err(), "{point}: it was answered");
+        assert!(!server.end().success(), "{point}: the server goes on");
+        let server = hall.home.serve_on(&address);
+        if !runs {
+            until(point, async || state(&server, &bob).await == "ended").await;
+            until(point, async || programs(&hall) == 1).await;
+            assert!(links(&server, &ada).await.is_empty(), "{point}: half a link");
+            server.ok(&["resume", "--all"]);
+        }
+        until(point, async || state(&server, &bob).await == "idle").await;
+        until(point, async || {
+            let links = links(&server, &ada).await;
+            links.len() == 1 && links[0]["id"] == link && members(&links[0]).len() == 2
+        })
+        .await;
+        assert_eq!(programs(&hall), 2, "{point}");
+    }
+}
