@@ -123,6 +123,16 @@ pub fn note(text: &str) {
     let _ = writeln!(std::io::stderr(), "{}", for_terminal(text));
 }
 
+/// Returns the server's warnings as sentences for people. A word for programs is left out if the
+/// sentence that says it follows.
+pub fn sentences(warnings: &[String]) -> impl Iterator<Item = &str> {
+    let is_word = |warning: &String| warning.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+    let is_said = move |at: usize| warnings.get(at + 1).is_some_and(|next| !is_word(next));
+    let left = warnings.iter().enumerate();
+    left.filter(move |(at, warning)| !is_word(warning) || !is_said(*at))
+        .map(|(_, warning)| warning.as_str())
+}
+
 /// A reader that has seen enough, like `head`, is no failure: there is nothing left to do and
 /// nobody to tell.
 pub fn output_fault(error: &std::io::Error) -> Fault {

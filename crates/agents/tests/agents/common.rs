@@ -124,6 +124,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         ended: None,
         thought: false,
         silence: None,
+        unknown: None,
     };
     Recorded {
         seq: Seq(seq),

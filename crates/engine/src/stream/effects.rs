@@ -313,6 +313,7 @@ mod tests {
             ended: None,
             thought: false,
             silence: None,
+            unknown: None,
         };
         at(seq, Event::Posted(posted))
     }

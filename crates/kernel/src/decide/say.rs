@@ -127,14 +127,20 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Keeps with words why they ask no agent: names are resolved now, not by a later roster.
-    /// (Ruling 19.)
+    /// Keeps with words why they ask no agent, and a name that no participant bears: names are
+    /// resolved now, not by a later roster. (Ruling 19.)
     pub(crate) fn with_silence(&self, posted: Posted, named: &Named) -> Posted {
         let (seq, unproven) = (self.state.head.next(), posted.lacks_person());
         let id = EventId::of(&self.state.stream, seq, self.now);
         let cause = Cause { seq, id, from: posted.from.clone(), depth: posted.depth, unproven };
         let silence = self.state.silence_of(&Spoken::of(&posted, cause), &posted.body, named);
-        Posted { silence: silence.map(Box::new), ..posted }
+        let posted = Posted { silence: silence.map(Box::new), ..posted };
+        // The answer to the speaker says it; words that the server brought are answered to none.
+        if posted.via || posted.unknown_name().is_some() {
+            return posted;
+        }
+        let unknown = self.state.unknown_name(named, &posted.from);
+        Posted { unknown: unknown.map(Box::new), ..posted }
     }
 
     pub(crate) fn words(&self, post: Post, kind: Kind, depth: u32, named: &Named) -> Posted {
@@ -171,6 +177,7 @@ impl Decider<'_> {
             ended: None,
             thought: false,
             silence: None,
+            unknown: None,
         }
     }
 

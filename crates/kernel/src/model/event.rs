@@ -13,7 +13,7 @@ use crate::model::own::OwnWords;
 use crate::model::participant::{Address, AgentFacts, Kind, Part, Profile, TerminalReach};
 use crate::model::permission::{PermissionOption, Withdrawn};
 use crate::model::settings::Policy;
-use crate::model::silence::Silence;
+use crate::model::silence::{Reason, Silence};
 use crate::model::start::{StartOutcome, StartRequest};
 use crate::model::talk::{TalkOutcome, TalkRequest};
 use crate::model::task_event::TaskEvent;
@@ -168,6 +168,9 @@ pub struct Posted {
     /// The reason for which they ask no agent, if they ask none by what they say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silence: Option<Box<Silence>>,
+    /// A name in them that no participant bears, if that is not their silence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<Box<Silence>>,
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -970,7 +973,14 @@ impl Posted {
             ended: None,
             thought: false,
             silence: None,
+            unknown: None,
         }
+    }
+
+    /// Returns the first name in them that no participant bears, with the nearest one.
+    pub fn unknown_name(&self) -> Option<&Silence> {
+        let silence = self.silence.iter().chain(&self.unknown);
+        silence.map(Box::as_ref).find(|silence| silence.reason == Reason::UnknownName)
     }
 
     /// Who need not be told of it: its speaker, or the one in whose terminal it was typed.

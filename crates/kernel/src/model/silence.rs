@@ -4,6 +4,8 @@
 //! The words, with their condition, their readers and their cure, are one table here.
 //! `docs/rules.md` shows it, and a test compares the two.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::model::ids::ParticipantId;
@@ -177,6 +179,12 @@ impl Silence {
     pub(crate) fn naming(self, body: &str, name: &str) -> Self {
         let place = body.find(&format!("@{name}")).map(|at| Span::of(at..at + 1 + name.len()));
         Self { name: place, ..self }
+    }
+
+    /// The same about the name at a place in the words.
+    #[must_use]
+    pub(crate) fn naming_at(self, place: Range<usize>) -> Self {
+        Self { name: Some(Span::of(place)), ..self }
     }
 
     /// Returns the name that it is about, as the message writes it; nothing once that is erased.

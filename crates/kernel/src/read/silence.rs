@@ -98,9 +98,8 @@ impl Conversation {
         if let To::One(person) = &spoken.to {
             return Silence::of(Reason::ToPerson).about(Some(person.clone()));
         }
-        if let Some(name) = &named.unknown {
-            let nearest = mentions::nearest(name, &self.participants, speaker);
-            return Silence::of(Reason::UnknownName).naming(body, name).about(nearest);
+        if let Some(unknown) = self.unknown_name(named, speaker) {
+            return unknown;
         }
         if let Some((name, _)) = named.ambiguous.first() {
             return Silence::of(Reason::SharedName).naming(body, name);
@@ -115,6 +114,14 @@ impl Conversation {
             Some(agent) => Silence::of(Reason::NameInCode).about(Some(agent)),
             None => Silence::of(Reason::NoAgentNamed),
         }
+    }
+
+    /// Returns the first name of some words that no participant bears, with the nearest one.
+    pub(crate) fn unknown_name(&self, named: &Named, speaker: &ParticipantId) -> Option<Silence> {
+        let unknown = named.unknown.as_ref()?;
+        let nearest = mentions::nearest(&unknown.name, &self.participants, speaker);
+        let place = unknown.place.clone();
+        Some(Silence::of(Reason::UnknownName).naming_at(place).about(nearest))
     }
 
     /// Returns what a message of a person waits for now, if it waits.

@@ -1,5 +1,7 @@
 //! Who is named by a message: `@id`, `@nickname`, `@role`, `@client`, `@model`.
 
+use std::ops::Range;
+
 use crate::model::ids::ParticipantId;
 use crate::model::participant::Participant;
 use crate::text::code::{self, Run};
@@ -22,7 +24,16 @@ pub struct Named {
     /// Names that several answer to, with their ids.
     pub ambiguous: Vec<(String, Vec<ParticipantId>)>,
     /// The first name that no participant bears.
-    pub unknown: Option<String>,
+    pub unknown: Option<Unknown>,
+}
+
+/// A name that no participant bears.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// Its place in the message with its sign, in bytes.
+    pub place: Range<usize>,
+    /// Its letters.
+    pub name: String,
 }
 
 /// Resolves the mentions of a message against the invited. Presence never names anyone.
@@ -146,7 +157,8 @@ fn resolve(
     let Some(borne) = borne else {
         let word = signs::word_of(sign);
         if found.unknown.is_none() && (1..=NAME_BYTES_MAX).contains(&word.len()) {
-            found.unknown = Some(word.to_owned());
+            let place = sign.at..sign.from + word.len();
+            found.unknown = Some(Unknown { place, name: word.to_owned() });
         }
         return None;
     };

@@ -162,8 +162,17 @@ fn said(posted: &Posted) -> String {
         None => String::new(),
     };
     let stopped = if posted.stopped { " until it was stopped" } else { "" };
+    let unknown = posted.unknown.as_ref().map_or_else(String::new, |unknown| {
+        let name = unknown.name_in(&posted.body);
+        let near = unknown.participant.as_ref().map(|id| id.as_str());
+        format!(" ({})", unknown.sentence(name.as_deref(), near))
+    });
     let late = if posted.late.is_some() { ", late" } else { "" };
-    format!("{}{unproven}{to} says{late}{stopped}{queued}: {}", posted.from, short(&posted.body))
+    format!(
+        "{}{unproven}{to} says{late}{stopped}{queued}{unknown}: {}",
+        posted.from,
+        short(&posted.body)
+    )
 }
 
 fn short(body: &str) -> String {

@@ -10,7 +10,7 @@ use super::Context;
 use super::answers::wait;
 use crate::cli::{Say, Stop};
 use crate::fault::{Exit, Fault};
-use crate::paint::note;
+use crate::paint::{note, sentences};
 use crate::threads;
 
 pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
@@ -34,7 +34,7 @@ pub async fn run(context: &Context, args: &Say) -> Result<(), Fault> {
     if context.printer.json {
         context.printer.object(&accepted)?;
     }
-    for warning in &accepted.warnings {
+    for warning in sentences(&accepted.warnings) {
         note(&format!("warning: {warning}"));
     }
     let Some(event) = &accepted.event else {

@@ -205,6 +205,7 @@ fn waiting_says_what_came_of_a_message_and_exits_with_a_code_for_it() {
     ]);
     let rows = [
         ("@good well?", 0, ""),
+        ("@good and @godo?", 0, "warning: One name reaches no participant: nobody here bears"),
         ("hello all", 3, "no_agent_named: nobody was named. Name an agent"),
         ("@godo well?", 3, "nobody here bears the name @godo; the nearest is @good"),
         ("@slwo well?", 3, "unknown_name: nobody here bears the name @slwo; the nearest is slow"),

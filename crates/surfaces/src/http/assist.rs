@@ -99,7 +99,11 @@ pub async fn run(
             body.rates().command(body.caller(), &permitted)?;
             let answer = door.submit(*permitted, idempotency).await;
             let said = held::said(answer, body.caller(), &stream)?;
-            let warnings = said.event.iter().flat_map(warnings_of).chain(said.warnings);
+            let own = match &said.event {
+                Some(recorded) => warnings_of(&door, &stream, recorded).await,
+                None => Vec::new(),
+            };
+            let warnings = own.into_iter().chain(said.warnings);
             let text = std::iter::once(text).chain(warnings).collect::<Vec<_>>().join(" ");
             CommandRan { text, event: said.event.map(|recorded| Envelope::of(&stream, &recorded)) }
         }

@@ -189,8 +189,8 @@ pub async fn post(
     let event = said.event.as_ref();
     let mut warnings = parsed.warnings;
     warnings.extend(said.warnings);
-    warnings.extend(event.into_iter().flat_map(warnings_of));
     if let Some(recorded) = event {
+        warnings.extend(warnings_of(&door, &stream, recorded).await);
         warnings.extend(unknown_speaker(&door, &stream, recorded).await);
     }
     Ok(Json(Accepted {
@@ -203,9 +203,13 @@ pub async fn post(
 
 /// Returns what the sender of a command should know although it was taken: words for programs
 /// first, then sentences.
-pub(crate) fn warnings_of(recorded: &Recorded) -> Vec<String> {
+pub(crate) async fn warnings_of(
+    door: &Door,
+    stream: &StreamId,
+    recorded: &Recorded,
+) -> Vec<String> {
     let mut warnings = strangers(recorded);
-    warnings.extend(unknown_name(recorded));
+    warnings.extend(unknown_name(door, stream, recorded).await);
     if matches!(&recorded.event, Event::Posted(posted) if posted.queue_full) {
         warnings.push("queue_full".into());
         warnings.push(
@@ -217,18 +221,26 @@ pub(crate) fn warnings_of(recorded: &Recorded) -> Vec<String> {
     warnings
 }
 
-/// Warns of a name that no participant bears, if the words ask no agent.
-pub(crate) fn unknown_name(recorded: &Recorded) -> Vec<String> {
-    let Event::Posted(Posted { silence: Some(silence), body, .. }) = &recorded.event else {
-        return Vec::new();
+/// Warns of a name that no participant bears. Returns the word, and a sentence with the nearest
+/// name if the caller may read who is here.
+pub(crate) async fn unknown_name(
+    door: &Door,
+    stream: &StreamId,
+    recorded: &Recorded,
+) -> Vec<String> {
+    let Event::Posted(posted) = &recorded.event else { return Vec::new() };
+    let Some(unknown) = posted.unknown_name() else { return Vec::new() };
+    let reads = door.find(Action::ReadThread, stream).await.is_ok();
+    let nearest = unknown.participant.as_ref().filter(|_| reads).map(|id| format!("@{id}"));
+    let said = unknown.sentence(unknown.name_in(&posted.body).as_deref(), nearest.as_deref());
+    let is_silence =
+        posted.silence.as_ref().is_some_and(|silence| silence.reason == Reason::UnknownName);
+    let help = if is_silence {
+        format!("No agent is asked: {said}. {}", unknown.reason.row().cure)
+    } else {
+        format!("One name reaches no participant: {said}.")
     };
-    if silence.reason != Reason::UnknownName {
-        return Vec::new();
-    }
-    let nearest = silence.participant.as_ref().map(|id| format!("@{id}"));
-    let said = silence.sentence(silence.name_in(body).as_deref(), nearest.as_deref());
-    let help = format!("No agent is asked: {said}. {}", silence.reason.row().cure);
-    vec![silence.reason.to_string(), help]
+    vec![unknown.reason.to_string(), help]
 }
 
 /// Invited agents whose client nobody here knows, with a warning for each. (Ruling 4.)

@@ -133,6 +133,7 @@ pub async fn say(
         others.map(|one| one.id.to_string()).collect()
     });
     let delivered_to = others.await.map_err(|error| ApiError::at_door(error, &stream))?;
+    let unknown = unknown_name(door, &stream, &recorded).await;
     Ok(MessageSent {
         link_id: None,
         link_state: "none".into(),
@@ -140,7 +141,7 @@ pub async fn say(
         event: Some(recorded.id(&stream).to_string()),
         seq: Some(recorded.seq.0),
         thread: stream.to_string(),
-        warnings: said.warnings.into_iter().chain(unknown_name(&recorded)).collect(),
+        warnings: said.warnings.into_iter().chain(unknown).collect(),
     })
 }
 

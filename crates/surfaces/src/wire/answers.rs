@@ -108,7 +108,8 @@ pub struct Accepted {
     pub received: bool,
     /// The event; `null` when nothing had to change.
     pub event: Option<Envelope>,
-    /// What you should know all the same.
+    /// What you should know all the same: words for programs (`held`, `stopped`, `queue_full`,
+    /// `unknown_name`), and sentences for people, which follow the word that they are about.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// For an invited agent that has to come by itself: what to tell it.

@@ -356,7 +356,8 @@ pub struct MessageSent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// `held` or `stopped`: a guard or a Stop holds the words back, and they reach no one until a
-    /// person speaks there.
+    /// person speaks there. `unknown_name`: the words name a name that no participant bears, and a
+    /// sentence follows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

@@ -20,6 +20,7 @@ mod guards;
 mod hostile;
 mod links;
 mod mcp;
+mod names;
 mod permissions;
 mod persons;
 mod reference;

@@ -46,6 +46,7 @@ pub fn said(body: &str) -> Event {
         ended: None,
         thought: false,
         silence: None,
+        unknown: None,
     })
 }
 

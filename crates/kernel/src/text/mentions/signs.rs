@@ -12,6 +12,8 @@ const BEFORE_MAX: usize = 64;
 /// A sign after which a name may stand.
 #[derive(Debug)]
 pub(super) struct Sign<'a> {
+    /// Its place in the message, in bytes.
+    pub(super) at: usize,
     /// The place of its name in the message, in bytes.
     pub(super) from: usize,
     /// Words from there to the end of the prose.
@@ -67,7 +69,7 @@ fn sign<'a>(body: &'a str, run: &'a Run, at: usize, c: char) -> Option<Sign<'a>>
     let words = &body[from..run.range.end];
     let shown = words.trim_start_matches(is_isolate);
     let from = from + words.len() - shown.len();
-    Some(Sign { from, words: shown, joins, run })
+    Some(Sign { at, from, words: shown, joins, run })
 }
 
 /// True if a character only tells the direction of what follows: some programs wrap names in them.

@@ -15,6 +15,7 @@ use super::complete::own_help;
 use crate::client::{Client, RETRY_MS};
 use crate::commands::permit;
 use crate::fault::Fault;
+use crate::paint::sentences;
 use crate::threads;
 
 /// Something on its way.
@@ -125,7 +126,8 @@ async fn send(
             };
             let accepted: Accepted =
                 client.post_keyed(&threads::path(thread, "events"), &event, &outgoing.key).await?;
-            Ok((accepted.event.map(|event| event.seq), accepted.warnings))
+            let warnings = sentences(&accepted.warnings).map(str::to_owned).collect();
+            Ok((accepted.event.map(|event| event.seq), warnings))
         }
         Matter::Help => {
             let command = NewCommand { from, text: "/help".into() };

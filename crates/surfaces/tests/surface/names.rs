@@ -1,0 +1,107 @@
+//! Names in words: what the speaker is told of one that no participant bears.
+
+use moothall_engine::access::Mode;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::access::token;
+use crate::mcp::call;
+use crate::server::Server;
+
+/// A conversation in which every agent may answer: `critic`, called Critic, and `小明`.
+async fn room(server: &Server) -> String {
+    let thread = server.thread("hybrid").await;
+    for (id, nickname) in [("critic", "Critic"), ("m", "小明")] {
+        let profile = json!({"client": "quiet", "model": "demo", "nickname": nickname});
+        server
+            .control(&thread, json!({"invite": {"participant_id": id, "profile": profile}}))
+            .await;
+    }
+    thread
+}
+
+fn warned(answer: &Value) -> Vec<&str> {
+    let warnings = answer["warnings"].as_array();
+    warnings.into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+#[tokio::test]
+async fn a_name_that_no_participant_bears_is_told_with_the_nearest_though_agents_are_asked() {
+    let server = Server::start().await;
+    let thread = room(&server).await;
+    let say =
+        async |words: &str| server.take(&thread, json!({"from": "user", "content": words})).await;
+    for (words, name, nearest) in [
+        ("@critc look", "@critc", Some("@critic")),
+        ("@critic and @critc", "@critc", Some("@critic")),
+        ("交给＠crític处理", "＠crític", Some("@critic")),
+        ("**@citric**", "@citric", Some("@critic")),
+        ("@xyzzy42 hello", "@xyzzy42", None),
+    ] {
+        let answer = say(words).await;
+        let told = warned(&answer);
+        assert_eq!((told.len(), told[0]), (2, "unknown_name"), "{words}: {answer}");
+        let near = nearest.is_none_or(|near| told[1].contains(&format!("is {near}")));
+        assert!(told[1].contains(&format!("the name {name}")) && near, "{words}: {told:?}");
+        assert_eq!(told[1].contains("nearest"), nearest.is_some(), "{told:?}");
+        assert!(!told[1].contains("No agent is asked"), "{words}: {told:?}");
+    }
+    for words in [
+        "@critic look",
+        "@openai/codex",
+        "mail ann@critc.org",
+        "@critc:matrix.org",
+        "`@critc`",
+        "> @critc",
+        "\\@critc",
+        "https://x.y/@critc",
+        "@小明 看",
+        "@all",
+    ] {
+        assert_eq!(warned(&say(words).await), Vec::<&str>::new(), "{words}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_and_a_repeated_request_are_told_the_unknown_name_too() {
+    let server = Server::start().await;
+    let thread = room(&server).await;
+    let own = server.take(&thread, json!({"from": "bot", "content": "@critc"})).await;
+    assert!(warned(&own).contains(&"unknown_name"), "{own}");
+    let path = format!("/threads/{thread}/events");
+    let words = json!({"from": "user", "content": "@critc again"});
+    let (_, first) = server.post_with_key(&path, "one", words.clone()).await;
+    server.control(&thread, json!({"uninvite": {"participant_id": "critic"}})).await;
+    let (_, again) = server.post_with_key(&path, "one", words).await;
+    assert_eq!(warned(&first), warned(&again));
+    let said = json!({"thread": thread, "message": "@quit hello", "from": "bot"});
+    let sent = call(&server, None, "send_message", said).await;
+    assert_eq!(sent["warnings"][0], "unknown_name", "{sent}");
+    assert!(sent["warnings"][1].as_str().unwrap().contains("@quit"), "{sent}");
+}
+
+#[tokio::test]
+async fn the_nearest_name_is_told_only_to_those_who_may_read_who_is_here() {
+    let server = Server::start_in(Mode::Token).await;
+    let (_, made) = server
+        .as_operator(Method::POST, "/threads", json!({"name": "t", "policy": "hybrid"}))
+        .await;
+    let path = format!("/threads/{}/events", made["id"].as_str().unwrap());
+    let profile = json!({"client": "quiet", "model": "demo"});
+    let invite = json!({"invite": {"participant_id": "critic", "profile": profile}});
+    server.as_operator(Method::POST, &path, json!({"type": "control", "content": invite})).await;
+    for (scopes, is_told) in
+        [(json!(["threads:write"]), false), (json!(["threads:write", "threads:read"]), true)]
+    {
+        let principal = format!("ann{is_told}");
+        let (_, key) =
+            token(&server, json!({"principal": principal, "kind": "human", "scopes": scopes}))
+                .await;
+        let (status, said) =
+            server.with(&key, Method::POST, &path, json!({"content": "@critc hello"})).await;
+        let told = warned(&said).join(" ");
+        assert_eq!(status, 200, "{said}");
+        assert!(told.contains("unknown_name") && told.contains("@critc"), "{said}");
+        assert_eq!(told.contains("@critic"), is_told, "{said}");
+    }
+}
