@@ -1,8 +1,8 @@
 //! The things that a program finds for a token: files of the folder that it works in, skills and
 //! agents. If that cannot be found out, they count as there.
 
-use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::OpenOptionsExt;
@@ -15,6 +15,15 @@ use crate::terminal::Vendor;
 
 /// Files that are looked through at most.
 const FILES_MAX: usize = 100_000;
+
+/// Paths that are compared with names in one prompt at most: other names count as found.
+const COMPARED_MAX: usize = 10_000_000;
+
+/// Longest name that is remembered for when it is repeated, in bytes.
+const REPEATED_BYTES_MAX: usize = 256;
+
+/// Longest part of a path on any system, in bytes.
+const NAME_BYTES_MAX: usize = 1024;
 
 /// Folders between one that is looked through and a file.
 const DEPTH_MAX: usize = 64;
@@ -46,7 +55,9 @@ pub(in crate::terminal) struct Places {
 /// Looks only when something is sought, and once.
 pub(in crate::terminal) struct Nearby {
     places: Places,
-    files: OnceCell<Option<Vec<String>>>,
+    files: OnceCell<Option<Files>>,
+    /// The names that were looked for, and whether they may be found.
+    looked_for: RefCell<BTreeMap<String, bool>>,
     skills: OnceCell<Option<BTreeSet<String>>>,
     agents: OnceCell<Option<BTreeSet<String>>>,
 }
@@ -54,7 +65,7 @@ pub(in crate::terminal) struct Nearby {
 impl Nearby {
     pub(in crate::terminal) fn of(places: Places) -> Self {
         let (files, skills, agents) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
-        Self { places, files, skills, agents }
+        Self { places, files, looked_for: RefCell::default(), skills, agents }
     }
 
     /// False only if the program finds nothing for the token.
@@ -66,7 +77,8 @@ impl Nearby {
                 holds(skills.as_ref(), names)
             }
             Sought::File(names) => {
-                self.is_agent(vendor, names) || names.iter().any(|name| self.may_find(vendor, name))
+                self.is_agent(vendor, names)
+                    || names.iter().any(|name| self.may_find_once(vendor, name))
             }
         }
     }
@@ -83,24 +95,36 @@ impl Nearby {
         holds(self.agents.get_or_init(known).as_ref(), names)
     }
 
+    /// Looks for each name once: a prompt may repeat it often.
+    fn may_find_once(&self, vendor: Vendor, name: &str) -> bool {
+        if let Some(found) = self.looked_for.borrow().get(name) {
+            return *found;
+        }
+        let found = self.may_find(vendor, name);
+        if name.len() <= REPEATED_BYTES_MAX {
+            self.looked_for.borrow_mut().insert(name.to_owned(), found);
+        }
+        found
+    }
+
     /// Gemini CLI finds a name anywhere in a path. Claude Code may have gone into a folder below,
     /// so there a path that ends so is found too.
     fn may_find(&self, vendor: Vendor, name: &str) -> bool {
         let Some(work) = &self.places.work else { return true };
+        if name.split('/').any(|part| part.len() > NAME_BYTES_MAX) {
+            return false;
+        }
         if may_be_there(&work.join(name)) {
             return true;
         }
-        let files = self.files.get_or_init(|| files_below(work).ok());
+        let files = self.files.get_or_init(|| files_below(work).ok().map(Files::of));
         let Some(files) = files else { return true };
         let sought = name.to_lowercase();
         let sought = sought.trim_start_matches("./").trim_end_matches('/');
-        let is_end = |before: &str| before.is_empty() || before.ends_with('/');
-        files.iter().any(|file| match vendor {
-            Vendor::Gemini => file.contains(sought),
-            Vendor::Claude | Vendor::Codex | Vendor::Other => {
-                file.strip_suffix(sought).is_some_and(is_end)
-            }
-        })
+        match vendor {
+            Vendor::Gemini => files.may_hold(sought),
+            Vendor::Claude | Vendor::Codex | Vendor::Other => files.end_with(sought),
+        }
     }
 
     /// The folders in which Codex looks for skills.
@@ -140,6 +164,43 @@ impl Nearby {
         }
         Ok(names)
     }
+}
+
+/// The paths of files and folders, as they are compared.
+struct Files {
+    paths: Vec<String>,
+    /// Their bytes from the end to the beginning, sorted.
+    backwards: Vec<Vec<u8>>,
+    /// Comparisons that are left.
+    left: Cell<usize>,
+}
+
+impl Files {
+    fn of(paths: Vec<String>) -> Self {
+        let mut backwards: Vec<Vec<u8>> = paths.iter().map(|path| reversed(path)).collect();
+        backwards.sort_unstable();
+        Self { paths, backwards, left: Cell::new(COMPARED_MAX) }
+    }
+
+    /// True if a path holds a name. It counts as held once too much was compared.
+    fn may_hold(&self, name: &str) -> bool {
+        let Some(left) = self.left.get().checked_sub(self.paths.len()) else { return true };
+        self.left.set(left);
+        self.paths.iter().any(|path| path.contains(name))
+    }
+
+    /// True if a path is a name, or ends with it behind a `/`.
+    fn end_with(&self, name: &str) -> bool {
+        let name = reversed(name);
+        let below = [name.as_slice(), b"/"].concat();
+        let from = self.backwards.partition_point(|path| path.as_slice() < below.as_slice());
+        self.backwards.get(from).is_some_and(|path| path.starts_with(&below))
+            || self.backwards.binary_search(&name).is_ok()
+    }
+}
+
+fn reversed(path: &str) -> Vec<u8> {
+    path.bytes().rev().collect()
 }
 
 fn holds(known: Option<&BTreeSet<String>>, names: &[String]) -> bool {
@@ -222,4 +283,36 @@ fn walk(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_found_by_its_end_behind_a_slash() {
+        let paths = ["src", "src/main.rs", "docs/a/readme.md", "x-readme.md"];
+        let files = Files::of(paths.map(str::to_owned).into());
+        for name in ["src", "main.rs", "src/main.rs", "a/readme.md", "readme.md", "x-readme.md"] {
+            assert!(files.end_with(name), "{name}");
+        }
+        for name in ["rc", "ain.rs", "main", "readme", "/src", "", "docs/readme.md", "src/"] {
+            assert!(!files.end_with(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_compared_is_counted_and_the_rest_counts_as_found() {
+        let files = Files::of((0..1000).map(|at| format!("file{at}")).collect());
+        let often = COMPARED_MAX / 1000;
+        assert!((0..often).all(|at| !files.may_hold(&format!("none{at}"))));
+        assert!(files.may_hold("none"));
+        let many = Nearby::of(Places { work: Some("/nowhere".into()), ..Places::default() });
+        many.files.get_or_init(|| Some(Files::of(vec!["file".into()])));
+        for _ in 0..3 {
+            assert!(!many.may_find_once(Vendor::Gemini, "none"));
+        }
+        let files = many.files.get().and_then(Option::as_ref);
+        assert_eq!(files.map(|files| files.left.get()), Some(COMPARED_MAX - 1), "looked for once");
+    }
 }

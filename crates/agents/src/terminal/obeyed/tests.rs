@@ -184,3 +184,32 @@ proptest! {
         }
     }
 }
+
+/// Many tokens may begin in the same long word: each is read so far alone.
+#[test]
+fn what_stands_far_behind_a_token_is_not_read_for_it() {
+    for read in [tokens::of_claude, tokens::of_gemini] {
+        for unit in ["@a。", "@../。", "@*,@", "@\"。", "@\\\"", "@x:y。", "@agent-", "@~", "@#"]
+        {
+            let long = unit.repeat(100_000);
+            let of = |rest: &str| read(Place { before: None, rest: &format!("@{rest}") });
+            let token = of(&long);
+            assert_eq!(token, of(cut(&long, tokens::PATH_BYTES_MAX)), "{unit}");
+            let length = token.map_or(0, |token| token.length);
+            assert!(length <= tokens::PATH_BYTES_MAX + 1, "{unit}: {length}");
+        }
+    }
+}
+
+#[test]
+fn what_is_told_of_altered_tokens_grows_with_their_number_alone() {
+    let home = home();
+    for vendor in [Vendor::Claude, Vendor::Gemini] {
+        let told = |tokens: usize| {
+            let altered = altered(vendor, &"@../a。".repeat(tokens), &nearby(&home));
+            assert_eq!(altered.len(), tokens, "{vendor:?}");
+            altered.iter().map(String::len).sum::<usize>()
+        };
+        assert!(told(400) < 5 * told(100), "{vendor:?}");
+    }
+}

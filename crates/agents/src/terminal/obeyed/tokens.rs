@@ -1,5 +1,7 @@
 //! Reads the tokens that a program looks for in a prompt, as the program itself reads them.
 
+use moothall_kernel::text::cut;
+
 /// Things of which the program must find one to obey the token.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Sought {
@@ -11,62 +13,75 @@ pub(super) enum Sought {
     Skill(Vec<String>),
 }
 
+/// A token at the beginning of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Token {
-    pub(super) at: usize,
-    /// The place from which the program looks for the next one.
-    pub(super) end: usize,
+    /// Its bytes: behind them the program looks for the next one.
+    pub(super) length: usize,
     pub(super) sought: Sought,
 }
 
+/// The part of a token that is read, in bytes: Linux takes no longer path. Many tokens may begin in
+/// the same long word.
+pub(super) const PATH_BYTES_MAX: usize = 4096;
+
 impl Token {
-    pub(super) fn always(at: usize, end: usize) -> Self {
-        Self { at, end, sought: Sought::Nothing }
+    pub(super) fn always(length: usize) -> Self {
+        Self { length, sought: Sought::Nothing }
     }
 }
 
+/// A text from a place on, with the character before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place<'a> {
+    pub(super) before: Option<char>,
+    pub(super) rest: &'a str,
+}
+
 /// A word that changes how the program works at any place.
-pub(super) fn keyword(text: &str, at: usize, keywords: &[&str]) -> Option<Token> {
+pub(super) fn keyword(Place { before, rest }: Place<'_>, keywords: &[&str]) -> Option<Token> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let begins = !text[..at].ends_with(is_word);
+    let begins = !before.is_some_and(is_word);
     let ends = |word: &&&str| {
-        let begun = text.as_bytes()[at..].get(..word.len());
+        let begun = rest.as_bytes().get(..word.len());
         begun.is_some_and(|begun| begun.eq_ignore_ascii_case(word.as_bytes()))
-            && !text[at + word.len()..].starts_with(is_word)
+            && !rest[word.len()..].starts_with(is_word)
     };
     let word = keywords.iter().find(ends).filter(|_| begins)?;
-    Some(Token::always(at, at + word.len()))
+    Some(Token::always(word.len()))
 }
 
 /// `@` after a blank, or after one of four signs of Chinese and Japanese: a file or a folder, of
 /// which lines may be named, or one with blanks in quotes; an agent; a resource of a server.
-pub(super) fn of_claude(text: &str, at: usize) -> Option<Token> {
+pub(super) fn of_claude(Place { before, rest }: Place<'_>) -> Option<Token> {
     let opens = |c: char| is_blank(c) || matches!(c, '。' | '、' | '？' | '！');
-    let rest = text[at..].strip_prefix('@').filter(|_| at == 0 || text[..at].ends_with(opens))?;
+    let rest = rest.strip_prefix('@').filter(|_| before.is_none_or(opens))?;
+    let rest = cut(rest, PATH_BYTES_MAX);
     if let Some((quoted, _)) = rest.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
-        let end = at + 1 + '"'.len_utf8();
+        let length = 1 + '"'.len_utf8();
         return Some(if quoted.ends_with(" (agent)") {
-            Token::always(at, end)
+            Token::always(length)
         } else {
-            file(at, end, [quoted.to_owned()])
+            file(length, [quoted.to_owned()])
         });
     }
     let run = &rest[..rest.find(is_blank).unwrap_or(rest.len())];
-    let end = at + 1 + run.len();
+    let length = 1 + run.len();
     // It goes to the end of the last word of ASCII.
     let last = run.rfind(|c: char| c.is_ascii_alphanumeric() || c == '_')?;
     let named = &run[..=last];
     if run.starts_with("agent-") || is_of_server(named) {
-        return Some(Token::always(at, end));
+        return Some(Token::always(length));
     }
     let without_lines = named.split('#').next().unwrap_or(named);
-    Some(file(at, end, [named.to_owned(), without_lines.to_owned(), run.to_owned()]))
+    Some(file(length, [named.to_owned(), without_lines.to_owned(), run.to_owned()]))
 }
 
 /// `@` that does not follow a `\`: a file or a folder, or one in whose path the name is found; an
 /// agent; a resource of a server.
-pub(super) fn of_gemini(text: &str, at: usize) -> Option<Token> {
-    let rest = text[at..].strip_prefix('@').filter(|_| !text[..at].ends_with('\\'))?;
+pub(super) fn of_gemini(Place { before, rest }: Place<'_>) -> Option<Token> {
+    let rest = rest.strip_prefix('@').filter(|_| before != Some('\\'))?;
+    let rest = cut(rest, PATH_BYTES_MAX);
     let (mut named, mut quoted) = (String::new(), String::new());
     let mut length = 0;
     while let Some((read, part)) = part_of_gemini(&rest[length..]) {
@@ -74,14 +89,13 @@ pub(super) fn of_gemini(text: &str, at: usize) -> Option<Token> {
         named.push_str(part);
         quoted.push_str(part.trim_matches('"'));
     }
-    let end = at + 1 + length;
     if length == 0 {
         return None;
     }
     Some(if is_of_server(&named) || named.contains('*') {
-        Token::always(at, end)
+        Token::always(1 + length)
     } else {
-        file(at, end, [named, quoted])
+        file(1 + length, [named, quoted])
     })
 }
 
@@ -107,20 +121,19 @@ fn part_of_gemini(rest: &str) -> Option<(usize, &str)> {
 }
 
 /// `$` and the name of a skill at any place; a link whose text is one.
-pub(super) fn of_codex(text: &str, at: usize) -> Option<Token> {
-    let rest = text[at..].strip_prefix('$')?;
+pub(super) fn of_codex(Place { before, rest }: Place<'_>) -> Option<Token> {
+    let rest = rest.strip_prefix('$')?;
     let length = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
-    let end = at + 1 + length;
     if length == 0 {
         return None;
     }
-    if text[..at].ends_with('[') && rest[length..].starts_with("](") {
-        return Some(Token::always(at, end));
+    if before == Some('[') && rest[length..].starts_with("](") {
+        return Some(Token::always(1 + length));
     }
     let named = &rest[..length];
     let without_end = named.trim_end_matches([':', '-', '_']);
     let names = [named, without_end, named.split(':').next().unwrap_or(named)];
-    Some(Token { at, end, sought: Sought::Skill(names.map(str::to_owned).into()) })
+    Some(Token { length: 1 + length, sought: Sought::Skill(names.map(str::to_owned).into()) })
 }
 
 fn is_of_name(c: char) -> bool {
@@ -128,14 +141,14 @@ fn is_of_name(c: char) -> bool {
 }
 
 /// A path that leads upwards, or to a home, is not looked for.
-fn file(at: usize, end: usize, named: impl IntoIterator<Item = String>) -> Token {
+fn file(length: usize, named: impl IntoIterator<Item = String>) -> Token {
     let named: Vec<String> = named.into_iter().filter(|name| !name.is_empty()).collect();
     let leads_up =
         |name: &String| name.starts_with('~') || name.split(['/', '\\']).any(|part| part == "..");
     if named.iter().any(leads_up) {
-        return Token::always(at, end);
+        return Token::always(length);
     }
-    Token { at, end, sought: Sought::File(named) }
+    Token { length, sought: Sought::File(named) }
 }
 
 /// True if it may name a resource of a server: which servers a program has cannot be known.

@@ -446,10 +446,12 @@ fn texts(blocks: &[Value]) -> Vec<&str> {
 /// of the conversation, but each names the one before it.
 fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
     let all: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let last_after: BTreeMap<&str, &Value> =
+        all.iter().map(|line| (word(line, "parentUuid"), line)).collect();
     let first: Value = serde_json::from_str(lines[at]).ok()?;
     let mut last = Ended::default();
     let (mut id, mut left) = (text(&first, "uuid")?, all.len());
-    while let Some(next) = all.iter().rfind(|line| word(line, "parentUuid") == id) {
+    while let Some(next) = last_after.get(id.as_str()) {
         if left == 0 || !last.take(next) {
             break;
         }
