@@ -11,8 +11,14 @@ pub fn is_pass(output: &str) -> bool {
     word.eq_ignore_ascii_case(PASS) && closes(end.trim_end_matches(is_blank), emphasis)
 }
 
+/// Longest beginning of an answer that is held back, in bytes: blanks may go on for ever.
+const HELD_BYTES_MAX: usize = 1024;
+
 /// True if streamed text could still turn out to be a pass, and so must be held back.
 pub fn may_become_pass(partial: &str) -> bool {
+    if partial.len() > HELD_BYTES_MAX {
+        return false;
+    }
     let (emphasis, rest) = opened(partial);
     let Some((word, end)) = rest.split_at_checked(PASS.len()) else {
         return PASS.get(..rest.len()).is_some_and(|begun| begun.eq_ignore_ascii_case(rest));
@@ -45,6 +51,14 @@ fn is_blank(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blanks_that_go_on_are_not_held_back() {
+        for blank in [" ", "*", "\n"] {
+            assert!(may_become_pass(&blank.repeat(HELD_BYTES_MAX)), "{blank:?}");
+            assert!(!may_become_pass(&blank.repeat(HELD_BYTES_MAX + 1)), "{blank:?}");
+        }
+    }
 
     #[test]
     fn only_the_whole_output_counts() {

@@ -61,8 +61,10 @@ pub struct Heard {
 pub struct Splitter {
     label: Option<String>,
     place: Place,
-    /// Text of which more is needed to tell what it is.
+    /// Text of which more is needed to tell what it is, behind what was told of it.
     held: String,
+    /// Bytes of it that were told.
+    told: usize,
     /// Something was cut before the words, and the space behind it goes too.
     cut: bool,
     /// A mark stood before the words, and another may stand behind them.
@@ -89,7 +91,8 @@ impl Splitter {
         let label =
             (!name.is_empty() && !name.eq_ignore_ascii_case("pass")).then(|| format!("[{name}]"));
         let place = if opened { Place::Opened } else { Place::Start };
-        Self { label, place, held: String::new(), cut: false, marked: false, searched: 0 }
+        let held = String::new();
+        Self { label, place, held, told: 0, cut: false, marked: false, searched: 0 }
     }
 
     /// Takes the next piece. Returns what can be told of it by now.
@@ -97,6 +100,8 @@ impl Splitter {
         let mut heard = Heard::default();
         self.held.push_str(piece);
         while self.step(&mut heard) {}
+        // Once for a piece: it may hold many tags.
+        self.held.drain(..std::mem::take(&mut self.told));
         heard
     }
 
@@ -132,29 +137,40 @@ impl Splitter {
                 self.leave(at, tag)
             }
             Place::Thoughts(closings) => {
-                if let Some((at, tag)) = earliest(&self.held, closings.iter()) {
-                    heard.thoughts += &self.held[..at];
+                if let Some((at, tag)) = earliest(self.rest(), closings.iter()) {
+                    heard.thoughts += &self.rest()[..at];
                     return self.leave(at, tag);
                 }
-                let known = self.held.len() - open_end(&self.held, closings);
-                heard.thoughts.extend(self.held.drain(..known));
+                heard.thoughts += self.tell_but(open_end(self.rest(), closings));
                 false
             }
             Place::Words => {
-                let tail = if self.marked { open_end(&self.held, TAILS) } else { 0 };
-                heard.words.extend(self.held.drain(..self.held.len() - tail));
+                let tail = if self.marked { open_end(self.rest(), TAILS) } else { 0 };
+                heard.words += self.tell_but(tail);
                 false
             }
         }
     }
 
+    /// Returns the text that was not told.
+    fn rest(&self) -> &str {
+        &self.held[self.told..]
+    }
+
+    /// Tells the text but for its last bytes.
+    fn tell_but(&mut self, tail: usize) -> &str {
+        let end = self.held.len() - tail;
+        let from = std::mem::replace(&mut self.told, end);
+        &self.held[from..end]
+    }
+
     /// Looks at the beginning of the words.
     fn start(&mut self) -> bool {
-        let text = self.held.trim_start_matches(is_blank);
+        let text = self.rest().trim_start_matches(is_blank);
+        let begins_at = self.held.len() - text.len();
         if let Some((open, closings)) = TAGS.iter().find(|(open, _)| begins(text, open)) {
-            let after = self.held.len() - text.len() + open.len();
             self.place = Place::Thoughts(closings);
-            self.held.drain(..after);
+            self.told = begins_at + open.len();
             self.cut = true;
             return true;
         }
@@ -167,28 +183,29 @@ impl Splitter {
         if let Some(mark) = mark.or(label) {
             let rest = &text[mark.len()..];
             let labelled = label == Some(mark);
-            if labelled && rest.trim_matches(is_blank).is_empty() {
+            let is_short = self.rest().len() <= START_BYTES_MAX;
+            if labelled && is_short && rest.trim_matches(is_blank).is_empty() {
                 return false;
             }
             let rest = if labelled { rest.strip_prefix(':').unwrap_or(rest) } else { rest };
+            self.told = self.held.len() - rest.len();
             self.marked |= !labelled;
-            self.held = rest.to_owned();
             self.cut = true;
             return true;
         }
         let tags = TAGS.iter().map(|(open, _)| *open).chain(MARKS.iter().copied());
         let open = tags.chain(self.label.as_deref()).any(|tag| begins(tag, text));
-        if open && self.held.len() <= START_BYTES_MAX {
+        if open && self.rest().len() <= START_BYTES_MAX {
             return false;
         }
-        self.held = if self.cut { text.to_owned() } else { std::mem::take(&mut self.held) };
+        self.told = if self.cut { begins_at } else { self.told };
         self.place = Place::Words;
         true
     }
 
     /// Leaves thoughts by a closing tag at this place.
     fn leave(&mut self, at: usize, tag: &str) -> bool {
-        self.held.drain(..at + tag.len());
+        self.told += at + tag.len();
         self.marked |= MARKS.contains(&tag);
         self.place = Place::Start;
         self.cut = true;
@@ -218,9 +235,15 @@ fn earliest<'t>(
     text: &str,
     tags: impl Iterator<Item = &'t &'static str>,
 ) -> Option<(usize, &'static str)> {
-    let lower = text.to_ascii_lowercase();
-    let found = tags.filter_map(|tag| Some((lower.find(&tag.to_ascii_lowercase())?, *tag)));
-    found.min_by_key(|(at, tag)| (*at, std::cmp::Reverse(tag.len())))
+    let tags: Vec<&str> = tags.copied().collect();
+    let firsts: Vec<char> =
+        tags.iter().filter_map(|tag| tag.chars().next()).map(|c| c.to_ascii_lowercase()).collect();
+    // The rest of the text is not read: it may hold many more.
+    let places = text.match_indices(|c: char| firsts.contains(&c.to_ascii_lowercase()));
+    places.map(|(at, _)| at).find_map(|at| {
+        let here = tags.iter().filter(|tag| begins(&text[at..], tag));
+        here.max_by_key(|tag| tag.len()).map(|tag| (at, *tag))
+    })
 }
 
 /// The place from which a text is searched again, after these bytes of it were.
@@ -252,6 +275,24 @@ mod tests {
         pieces.for_each(|piece| add(splitter.push(&piece)));
         add(splitter.end());
         (all.words, all.thoughts)
+    }
+
+    #[test]
+    fn many_thoughts_after_each_other_are_all_cut() {
+        let answer =
+            format!("{}so <think>x</think>", "<think>hm</think>\n[THINK]a[/THINK]".repeat(9));
+        for piece in [1, 7, answer.len()] {
+            let (words, thoughts) = heard(Splitter::new("bob", false), &answer, piece);
+            assert_eq!(
+                (words.as_str(), thoughts),
+                ("so <think>x</think>", "hma".repeat(9)),
+                "{piece}"
+            );
+        }
+        let label = format!("[bob]{}", " ".repeat(2 * START_BYTES_MAX));
+        let mut splitter = Splitter::new("bob", false);
+        splitter.push(&label);
+        assert!(splitter.held.len() <= START_BYTES_MAX, "blanks are not kept for ever");
     }
 
     #[test]
