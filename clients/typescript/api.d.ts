@@ -1176,7 +1176,10 @@ export interface components {
             join?: components["schemas"]["JoinPrompt"] | null;
             /** @description Always `true`: it is committed and synced. */
             received: boolean;
-            /** @description What you should know all the same. */
+            /**
+             * @description What you should know all the same: words for programs (`held`, `stopped`, `queue_full`,
+             *     `unknown_name`), and sentences for people, which follow the word that they are about.
+             */
             warnings?: string[];
         };
         /** @description Body of requests that only say who asks. It may be left out. */
@@ -2021,6 +2024,18 @@ export interface components {
             /** @description What the method takes, as an object. */
             params?: Record<string, never> | null;
         };
+        /** @description A place in the words that names participants. */
+        MentionPlace: {
+            /** @description The end of the name, in the same units. */
+            end: number;
+            /**
+             * @description The ids of the participants that it names: one, or all that bear a role, a client or a
+             *     model.
+             */
+            participants: string[];
+            /** @description The place of its sign (`@`), in UTF-16 code units from the beginning of the words. */
+            start: number;
+        };
         /** @description Words that were said to a session or in a thread, or held back. */
         MessageSent: {
             /** @description Whom it goes to: sessions, or the participants of a thread. */
@@ -2040,7 +2055,8 @@ export interface components {
             thread: string;
             /**
              * @description `held` or `stopped`: a guard or a Stop holds the words back, and they reach no one until a
-             *     person speaks there.
+             *     person speaks there. `unknown_name`: the words name a name that no participant bears, and a
+             *     sentence follows.
              */
             warnings?: string[];
         };
@@ -2058,6 +2074,11 @@ export interface components {
              */
             ended?: string | null;
             error?: components["schemas"]["WireFault"] | null;
+            /**
+             * @description The places at which the words name them, in order; the first 128. Messages from before they
+             *     were kept have none.
+             */
+            mention_places?: components["schemas"]["MentionPlace"][];
             /** @description Invited participants whom the words name, in order. */
             mentions?: string[];
             /**
@@ -2487,6 +2508,7 @@ export interface components {
         Preview: {
             /** @description Every invited agent: those who would be asked first, in the order in which they would be. */
             forecast: components["schemas"]["ForecastEntry"][];
+            stray?: components["schemas"]["NoAgentAsked"] | null;
             unasked?: components["schemas"]["NoAgentAsked"] | null;
         };
         /** @description Somebody whom the server knows. */

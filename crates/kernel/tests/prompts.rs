@@ -369,6 +369,8 @@ fn words_for_some_alone_name_nobody_else() {
     let said = &room.log.iter().find(|recorded| recorded.seq == seq).unwrap().event;
     let Event::Posted(posted) = said else { panic!("{said:?}") };
     assert_eq!(posted.mentions, ["ann".into()]);
+    let places: Vec<_> = posted.places.iter().map(|place| &place.participants).collect();
+    assert_eq!(places, [&["ann".into()]]);
     for (who, sees) in [("ann", true), ("cy", false), ("user", true)] {
         assert_eq!(visible(said, &Viewer::Participant(who.into())), sees, "{who}");
     }

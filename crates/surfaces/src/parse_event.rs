@@ -82,6 +82,7 @@ impl Open for NewEvent {
             "turn",
             "depth",
             "mentions",
+            "mention_places",
             "queued",
             "queue_full",
             "published",

@@ -1,15 +1,34 @@
 /** The `@name` that is being typed. */
 
 export interface Typing {
-  /** Where the `@` is. */
+  /** Where the sign is. */
   start: number;
   query: string;
 }
 
-/** What stands between an `@` at the start of a word and the cursor. */
-export function typingAt(text: string, cursor: number): Typing | null {
-  const found = /(?:^|[\s(])@([\p{L}\p{N}._:-]*)$/u.exec(text.slice(0, cursor));
-  return found ? { start: cursor - (found[1] ?? '').length - 1, query: found[1] ?? '' } : null;
+/** The signs that begin a name, as the server reads them: plain, wide and small. */
+const SIGN = /[@＠﹫]/;
+/** Behind these a sign belongs to an address, a path or an escape. */
+const JOINED = /[\p{Ll}\p{Lu}\p{Lt}0-9０-９_@＠﹫/\\+-]\p{M}*$/u;
+/** Characters that no name begins with, or ends before. */
+const OUTSIDE = /[\s,;!?()[\]{}"'`<>，。、；！？（）]/;
+const QUERY_CHARS_MAX = 64;
+
+/** Returns a name without what does not tell it from others: case, width and form of composition. */
+export function folded(name: string): string {
+  return name.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC');
+}
+
+/** Returns what stands between a sign that can begin a name and the cursor. Only a name that is known goes on behind a blank. */
+export function typingAt(text: string, cursor: number, names: readonly string[] = []): Typing | null {
+  const before = text.slice(Math.max(0, cursor - QUERY_CHARS_MAX), cursor);
+  const at = [...before.matchAll(new RegExp(SIGN, 'g'))].at(-1)?.index;
+  if (at === undefined) return null;
+  const start = cursor - before.length + at;
+  const query = before.slice(at + 1);
+  if (JOINED.test(text.slice(Math.max(0, start - 8), start)) || query.includes('\n')) return null;
+  const goesOn = () => names.some((name) => name.includes(' ') && folded(name).startsWith(folded(query)));
+  return !OUTSIDE.test(query) || goesOn() ? { start, query } : null;
 }
 
 /** The draft with the name put in, and where the cursor goes. */
@@ -18,11 +37,4 @@ export function insertAt(text: string, cursor: number, typing: Typing, name: str
   const space = after.startsWith(' ') ? '' : ' ';
   const before = `${text.slice(0, typing.start)}@${name}${space}`;
   return { text: before + after, cursor: before.length + (space ? 0 : 1) };
-}
-
-/** The names that a draft calls, but for the one that is still being typed. */
-export function namesIn(text: string): string[] {
-  const code = /```[^]*?(?:```|$)|`[^`\n]*`/g;
-  const found = text.replace(code, ' ').matchAll(/(?:^|[\s(])@([\p{L}\p{N}._:-]*[\p{L}\p{N}])(?=[^\p{L}\p{N}_-])/gu);
-  return [...new Set([...found].map((match) => match[1] ?? ''))];
 }

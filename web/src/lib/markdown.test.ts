@@ -24,11 +24,69 @@ describe('what people write', () => {
     expect(after[0]).toBe(before[0]);
     expect(after).toHaveLength(3);
   });
+});
 
-  it('marks names, but not in code or addresses', () => {
-    expect(dom('hi @Ann, (@bob) @c.d!').querySelectorAll('.at')).toHaveLength(3);
-    expect(dom('`@ann` a@b.example').querySelectorAll('.at')).toHaveLength(0);
-    expect(dom('@c.d!').querySelector('.at')?.textContent).toBe('@c.d');
+describe('names', () => {
+  /** A message with the names that stand in it, each once, as the server finds them. */
+  const named = (text: string, names: Record<string, string[]>): HTMLElement => {
+    const places = Object.entries(names).map(([name, participants]) => {
+      const start = text.indexOf(name);
+      return { start, end: start + name.length, participants };
+    });
+    const root = document.createElement('div');
+    root.innerHTML = renderBlocks(
+      text,
+      places.sort((a, b) => a.start - b.start),
+    ).join('');
+    return root;
+  };
+  const marked = (root: HTMLElement) =>
+    [...root.querySelectorAll<HTMLElement>('.at')].map((node) => [node.textContent, node.dataset['who']]);
+
+  it.each([
+    ['**@bob** do', '@bob', '@bob'],
+    ['交给@bob处理', '@bob', '@bob'],
+    ['_@my_bot_2 and_ x_y', '@my_bot_2', '@my_bot_2'],
+    ['[@bob](https://x.example)', '@bob', '@bob'],
+    ['| a |\n|---|\n| ＠ｂｏｂ |', '＠ｂｏｂ', '＠ｂｏｂ'],
+    ['👩‍👧 @Ann Lee, hi', '@Ann Lee', '@Ann Lee'],
+    ['@b\\-2 hi', '@b\\-2', '@b-2'],
+    ['~~@bob~~ `@x`', '@bob', '@bob'],
+    ['@\u2068bob\u2069 hi', '@\u2068bob', '@‹U+2068›bob'],
+    ['a\u202Eb @bob hi', '@bob', '@bob'],
+  ])('are marked where the server found them: %s', (text, name, shown) => {
+    const root = named(text, { [name]: ['b_o.b'] });
+    expect(marked(root)).toEqual([[shown, 'b_o.b']]);
+    expect(root.textContent).not.toMatch(/[\uFDD0\uFDD1=]/);
+    const bare = dom(text);
+    expect(root.textContent).toBe(bare.textContent);
+    root.querySelectorAll('.at').forEach((node) => node.replaceWith(node.textContent ?? ''));
+    root.normalize();
+    expect(root.innerHTML.replace(/<\/?em>/g, '')).toBe(bare.innerHTML.replace(/<\/?em>/g, ''));
+  });
+
+  it('are not marked elsewhere, and a role names several', () => {
+    expect(marked(dom('hi @bob, @openai/codex, `@bob`, \\@bob'))).toEqual([]);
+    expect(marked(named('@qa hi @bob', { '@qa': ['a', 'b'], '@bob': ['b'] }))).toEqual([
+      ['@qa', undefined],
+      ['@bob', 'b'],
+    ]);
+  });
+
+  it('leave no trace where Markdown reads something else, and nothing passes for one', () => {
+    const code = named('`@bob`', { '@bob': ['b'] });
+    expect([marked(code), code.querySelector('code')?.textContent]).toEqual([[], '@bob']);
+    const forged = named('@\uFDD03,x\uFDD1abc @bob', { '@bob': ['b'] });
+    expect([marked(forged), forged.textContent]).toEqual([[['@bob', 'b']], '@‹U+FDD0›3,x‹U+FDD1›abc @bob\n']);
+    expect(named('@bob', { '@bob': ['"><img src=x>'] }).querySelector('img')).toBeNull();
+    for (const [start, end] of [
+      [0, 99],
+      [3, 2],
+      [-5, 2],
+    ] as const) {
+      const html = renderBlocks('hi @bob', [{ start, end, participants: ['b'] }]).join('');
+      expect(html, `${start}`).toContain('hi @bob');
+    }
   });
 });
 
@@ -170,7 +228,13 @@ describe('a message of any shape', () => {
   });
 
   it('has its names marked in every line', () => {
-    const root = dom('see\n@ann and (@bob)\n\na@b.example @cy');
+    const text = `see\n${'*a* [b](http://x.example) '.repeat(100)}\n@ann and (@bob)\n\na@b.example @cy`;
+    const places = ['@ann', '@bob', '@cy'].map((name) => {
+      const start = text.indexOf(name);
+      return { start, end: start + name.length, participants: [name.slice(1)] };
+    });
+    const root = document.createElement('div');
+    root.innerHTML = renderBlocks(text, places).join('');
     expect([...root.querySelectorAll('.at')].map((name) => name.textContent)).toEqual(['@ann', '@bob', '@cy']);
   });
 });

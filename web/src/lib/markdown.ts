@@ -5,6 +5,7 @@
 
 import DOMPurify from 'dompurify';
 import { Marked, type Token, type Tokens } from 'marked';
+import type { MentionPlace } from './types';
 
 const SAFE_LINK = /^(?:https?:\/\/|mailto:)/i;
 const INLINE_IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[a-z0-9+/=]+$/i;
@@ -43,7 +44,8 @@ function saysItself(text: string, href: string): boolean {
   return bare(text) === bare(href);
 }
 
-function anchor(href: string, inner: string, text: string): string {
+function anchor(target: string, inner: string, text: string): string {
+  const href = target.replace(MARKER, '');
   if (!SAFE_LINK.test(href)) return inner;
   const host = saysItself(text, href) ? '' : ` <span class="host">(${escapeHtml(hostOf(href))})</span>`;
   return `<a href="${escapeHtml(href)}" target="_blank" rel="noopener noreferrer nofollow">${inner}</a>${host}`;
@@ -59,21 +61,39 @@ function codeBlock(text: string, info: string): string {
   );
 }
 
+/** Stands behind the sign of a name, and makes the name one piece for Markdown. */
+const MARKER = /\uFDD0[^\uFDD1]*\uFDD1/g;
+const MARKED = /^([@＠﹫])\uFDD0(\d+),([^\uFDD1]*)\uFDD1/;
+/** Stands for the underscores of an id: Markdown looks through a marker for the end of emphasis. */
+const UNDERSCORE = '=';
+const ESCAPED = /\\([!-/:-@[-`{-~])/g;
+
 interface At extends Tokens.Generic {
   type: 'at';
-  name: string;
+  words: string;
+  who: string;
 }
 
 const at = {
   name: 'at',
   level: 'inline' as const,
-  // Asked again at each piece of a line: a search through all that follows would make long messages stop the page.
-  start: (source: string) => /^[^\n]*?(?=(?:^|[\s(])@)/.exec(source)?.[0].length,
-  tokenizer(source: string): At | undefined {
-    const found = /^@([\p{L}\p{N}._:-]*[\p{L}\p{N}])/u.exec(source);
-    return found?.[1] ? { type: 'at', raw: found[0], name: found[1] } : undefined;
+  // Asked again at each piece of a line: a regular expression through all that follows would make long messages stop the page.
+  start: (source: string) => {
+    const found = source.indexOf('\uFDD0');
+    return found > 0 ? found - 1 : undefined;
   },
-  renderer: (token: Tokens.Generic) => `<span class="at">${escapeHtml(token.raw)}</span>`,
+  tokenizer(source: string): At | undefined {
+    const found = MARKED.exec(source);
+    if (!found) return undefined;
+    const [marker, sign = '', length = '', who = ''] = found;
+    const rest = source.slice(marker.length, marker.length + Number(length));
+    return { type: 'at', raw: marker + rest, words: sign + rest, who: who.replaceAll(UNDERSCORE, '_') };
+  },
+  renderer: (token: Tokens.Generic) => {
+    const { words, who } = token as At;
+    const named = who ? ` data-who="${escapeHtml(who)}"` : '';
+    return `<span class="at"${named}>${escapeHtml(words.replace(ESCAPED, '$1'))}</span>`;
+  },
 };
 
 const marked = new Marked({ gfm: true, breaks: true });
@@ -107,14 +127,15 @@ const ALLOWED = {
     'p br strong em del a code pre span blockquote ul ol li hr table thead tbody tr th td div figure button img'.split(
       ' ',
     ),
-  ALLOWED_ATTR: 'href target rel class data-lang tabindex role aria-label start src alt type'.split(' '),
+  ALLOWED_ATTR: 'href target rel class data-lang data-who tabindex role aria-label start src alt type'.split(' '),
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   ADD_ATTR: ['target'],
 };
 
+/** A marker is left over if Markdown takes for code what the server took for words. */
 function purify(html: string): string {
-  return DOMPurify.sanitize(html, ALLOWED);
+  return DOMPurify.sanitize(html.replace(MARKER, ''), ALLOWED);
 }
 
 const CACHE_MAX = 2_000;
@@ -139,23 +160,46 @@ function plain(text: string): string[] {
   return [purify(`<p class="plain">${escapeHtml(text)}</p>`)];
 }
 
-/** What embeds, overrides or isolates the direction of what follows. */
-const REORDERS = /[\u202A-\u202E\u2066-\u2069]/g;
+/** What embeds, overrides or isolates the direction of what follows; and the two characters of markers. */
+const REORDERS = /[\u202A-\u202E\u2066-\u2069\uFDD0\uFDD1]/g;
 
 /** Text whose characters stand in the order in which they are drawn: what would reorder them is spelled out. */
 export function inOrder(text: string): string {
   return text.replace(REORDERS, (char) => `‹U+${char.charCodeAt(0).toString(16).toUpperCase()}›`);
 }
 
+/** Returns the places of names in a text once it is in order. */
+function inOrderOf(raw: string, mentions: readonly MentionPlace[]): MentionPlace[] {
+  let [counted, at] = [0, 0];
+  const placeOf = (place: number) => {
+    at += inOrder(raw.slice(counted, place)).length;
+    counted = place;
+    return at;
+  };
+  return mentions.map(({ start, end, participants }) => ({ start: placeOf(start), end: placeOf(end), participants }));
+}
+
+/** Puts a marker behind the first character of each name. */
+function withMarkers(text: string, mentions: readonly MentionPlace[]): string {
+  let [marked, at] = ['', 0];
+  for (const { start, end, participants } of mentions) {
+    if (start < at || end <= start || end > text.length || text.slice(start, end).includes('\n')) continue;
+    const who = participants.length === 1 ? (participants[0] ?? '').replaceAll('_', UNDERSCORE) : '';
+    marked += `${text.slice(at, start + 1)}\uFDD0${end - start - 1},${who}\uFDD1${text.slice(start + 1, end)}`;
+    at = end;
+  }
+  return marked + text.slice(at);
+}
+
 /** The blocks of a message, each as safe HTML. A block stays the same while text is added after it. */
-export function renderBlocks(raw: string): string[] {
+export function renderBlocks(raw: string, mentions: readonly MentionPlace[] = []): string[] {
   const text = inOrder(raw);
   if (text.length > CHARS_MAX || TOO_DEEP.test(text) || RUNAWAY.test(text)) return plain(text);
   const end = readable(text);
   const rest = end < text.length ? plain(text.slice(end)) : [];
   if (end === 0) return rest;
   try {
-    const all = marked.lexer(text.slice(0, end));
+    const all = marked.lexer(withMarkers(text.slice(0, end), inOrderOf(raw, mentions)));
     // With definitions, the same words can mean another link elsewhere.
     const make = all.some((token) => token.type === 'def') ? (token: Token) => purify(marked.parser([token])) : made;
     return [...all.filter((token) => token.type !== 'space' && token.type !== 'def').map(make), ...rest];

@@ -63,6 +63,16 @@ describe('typing', () => {
     expect(typingAt('hi @an', 6)).toEqual({ start: 3, query: 'an' });
     expect(typingAt('mail@an', 7)).toBeNull();
     expect(typingAt('(@', 2)).toEqual({ start: 1, query: '' });
+    expect(typingAt('交给@小', 4)).toEqual({ start: 2, query: '小' });
+    expect(typingAt('hi ＠Ｂｏ', 6)).toEqual({ start: 3, query: 'Ｂｏ' });
+    expect(typingAt('**@an', 5)).toEqual({ start: 2, query: 'an' });
+    for (const joined of ['a@an', 'x/@an', '\\@an', '@@an', 'e\u0301@an', '3@an']) {
+      expect(typingAt(joined, joined.length), joined).toBeNull();
+    }
+    expect(typingAt('hi @ann l', 9, ['Ann Lee'])).toEqual({ start: 3, query: 'ann l' });
+    expect(typingAt('hi @ann, l', 10, ['Ann Lee'])).toBeNull();
+    expect(typingAt('hi @bob l', 9, ['Ann Lee', 'bob'])).toBeNull();
+    expect(typingAt('@an\n', 4)).toBeNull();
     expect(insertAt('hi @an there', 6, { start: 3, query: 'an' }, 'analyst')).toEqual({
       text: 'hi @analyst there',
       cursor: 12,

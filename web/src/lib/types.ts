@@ -7,6 +7,7 @@ type Schemas = components['schemas'];
 export type CauseRef = Schemas['CauseRef'];
 export type Fault = Schemas['WireFault'];
 export type Meta = Schemas['Meta'];
+export type MentionPlace = Schemas['MentionPlace'];
 export type Envelope = Schemas['Envelope'];
 export type Usage = Schemas['WireUsage'];
 export type Budget = Schemas['BudgetEntry'];

@@ -17,6 +17,8 @@ const PAUSE_MS = 150;
 export class Preview {
   forecast = $state.raw<Forecast[] | null>(null);
   unasked = $state.raw<Unasked | null>(null);
+  /** A name in the draft that reaches no participant. */
+  stray = $state.raw<Unasked | null>(null);
   #timer: ReturnType<typeof setTimeout> | undefined;
   #asked = 0;
   #missing = false;
@@ -37,15 +39,19 @@ export class Preview {
     const mine = ++this.#asked;
     try {
       const reply = replyTo ? { reply_to: replyTo } : {};
-      const answer = await post<{ forecast: Forecast[]; unasked?: Unasked }>(`/threads/${thread}/preview`, {
-        from: ME,
-        to,
-        content,
-        ...reply,
-      });
+      const answer = await post<{ forecast: Forecast[]; unasked?: Unasked; stray?: Unasked }>(
+        `/threads/${thread}/preview`,
+        {
+          from: ME,
+          to,
+          content,
+          ...reply,
+        },
+      );
       if (mine !== this.#asked) return;
       this.forecast = answer.forecast;
       this.unasked = answer.unasked ?? null;
+      this.stray = answer.stray ?? null;
     } catch (error) {
       if (mine === this.#asked) this.forecast = null;
       // Typing is asked about often; where that is too often for the server, the last word counts once it may be asked again.

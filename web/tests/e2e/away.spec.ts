@@ -217,10 +217,10 @@ test('a name that nobody here has gets a word before the message is sent', async
   const thread = await server.begin('Names', ['quiet']);
   await page.goto(`${server.url}/t/${thread}`);
   await box(page).fill('@quiet and @nobody, what now?');
-  await expect(page.getByText('Nobody here is called @nobody.')).toBeVisible();
+  await expect(page.getByText('nobody here bears the name @nobody.')).toBeVisible();
   await box(page).fill('@all what now?');
-  await expect(page.getByText('@all is nobody’s name')).toBeVisible();
+  await expect(page.getByText('@all addresses nobody.')).toBeVisible();
   await box(page).fill('@quiet what now? `@code`');
   await expect(page.getByText('Will answer: quiet.')).toBeVisible();
-  await expect(page.getByText('Nobody here is called')).toHaveCount(0);
+  await expect(page.getByText('nobody here bears')).toHaveCount(0);
 });

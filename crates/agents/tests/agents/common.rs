@@ -101,6 +101,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         to: To::All,
         body: body.into(),
         mentions: Vec::new(),
+        places: Vec::new(),
         depth: 0,
         typed_at: None,
         asks: Vec::new(),

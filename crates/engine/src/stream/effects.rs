@@ -290,6 +290,7 @@ mod tests {
             to: To::All,
             body: "hello".into(),
             mentions: Vec::new(),
+            places: Vec::new(),
             depth: 0,
             typed_at: None,
             asks: Vec::new(),

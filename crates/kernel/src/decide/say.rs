@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use crate::decide::Decider;
 use crate::model::command::{Actor, Post, Refusal, Rejection};
 use crate::model::event::{
-    Cause, Event, Fault, Outcome, Posted, SuppressedBecause, To, TurnKind, Usage,
+    Cause, Event, Fault, MentionPlace, Outcome, Posted, SuppressedBecause, To, TurnKind, Usage,
 };
 use crate::model::ids::{EventId, ParticipantId, TurnNo};
+use crate::model::message_part::Span;
 use crate::model::participant::{Kind, Participant};
 use crate::model::state::{Round, Spoken, Turn};
 use crate::policy::{EmptyReply, Unsolicited};
@@ -155,6 +156,7 @@ impl Decider<'_> {
             body: post.body,
             // Whoever may not see it is not named by it.
             mentions: named.participants.iter().filter(|id| may_see(id)).cloned().collect(),
+            places: places_of(named, may_see),
             depth,
             typed_at: post.typed_at,
             unproven: !post.by.proven,
@@ -516,6 +518,17 @@ impl Decider<'_> {
         self.pass_turn(turn, usage);
         Ok(())
     }
+}
+
+/// Returns the places of names, of those participants alone that may see the words.
+fn places_of(named: &Named, may_see: impl Fn(&ParticipantId) -> bool) -> Vec<MentionPlace> {
+    let place = |place: &mentions::Place| {
+        let seeing = place.participants.iter().filter(|id| may_see(id));
+        let participants: Vec<_> = seeing.cloned().collect();
+        let span = Span::of(place.range.clone());
+        (!participants.is_empty()).then_some(MentionPlace { span, participants })
+    };
+    named.places.iter().filter_map(place).collect()
 }
 
 /// The no to whoever would hand on what somebody else holds.

@@ -8,7 +8,7 @@ use crate::model::budget::{Raise, Spent};
 use crate::model::ending::Ending;
 use crate::model::gathering::GatheringEvent;
 use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use crate::model::message_part::PartPlace;
+use crate::model::message_part::{PartPlace, Span};
 use crate::model::own::OwnWords;
 use crate::model::participant::{Address, AgentFacts, Kind, Part, Profile, TerminalReach};
 use crate::model::permission::{PermissionOption, Withdrawn};
@@ -95,6 +95,9 @@ pub struct Posted {
     /// speaker.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<ParticipantId>,
+    /// The places in the words that name them. Logs from before they were kept have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub places: Vec<MentionPlace>,
     /// Steps away from a human message.
     pub depth: u32,
     /// The participant in whose own terminal a person typed it, and who has read it there.
@@ -171,6 +174,15 @@ pub struct Posted {
     /// A name in them that no participant bears, if that is not their silence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<Box<Silence>>,
+}
+
+/// A place in words that names participants.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MentionPlace {
+    /// The name with its sign.
+    pub span: Span,
+    /// Those that it names, without the speaker.
+    pub participants: Vec<ParticipantId>,
 }
 
 fn is_false(flag: &bool) -> bool {
@@ -950,6 +962,7 @@ impl Posted {
             to: To::All,
             body,
             mentions: Vec::new(),
+            places: Vec::new(),
             depth: 0,
             typed_at: None,
             asks: Vec::new(),

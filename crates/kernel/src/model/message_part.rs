@@ -42,8 +42,13 @@ impl Span {
         Self(place(range.start), place(range.end))
     }
 
+    /// Returns its bytes.
+    pub fn range(self) -> Range<usize> {
+        self.0 as usize..self.1 as usize
+    }
+
     pub(crate) fn words(self, body: &str) -> Option<String> {
-        body.get(self.0 as usize..self.1 as usize).map(str::to_owned)
+        body.get(self.range()).map(str::to_owned)
     }
 }
 

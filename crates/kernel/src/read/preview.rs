@@ -37,6 +37,8 @@ pub struct Preview {
     pub forecast: Vec<Forecast>,
     /// The reason for which the words themselves ask no agent.
     pub silence: Option<Silence>,
+    /// The first name in the words that reaches no participant, if it does not silence them.
+    pub stray: Option<Silence>,
 }
 
 impl Conversation {
@@ -60,6 +62,8 @@ impl Conversation {
         let spoken =
             Spoken { author, cause, to, mentions, replies_to, asks: Vec::new(), human, late: None };
         let silence = self.silence_of(&spoken, &draft.body, &named);
+        let stray = || self.stray_name(&draft.body, &named, speaker);
+        let stray = if silence.is_none() { stray() } else { None };
         let mut nomination = (self.rules().nominate)(self, &spoken);
         // Whoever has just spoken is asked after those who have not. What comes later finds nobody
         // cooling that it could tell now.
@@ -96,7 +100,7 @@ impl Conversation {
                 forecast.push(Forecast { participant: agent.id.clone(), verdict: Err(why_not) });
             }
         }
-        Preview { forecast, silence }
+        Preview { forecast, silence, stray }
     }
 
     /// True if these words would wake no agent: a guard holds, and they do not lift it, or

@@ -98,14 +98,8 @@ impl Conversation {
         if let To::One(person) = &spoken.to {
             return Silence::of(Reason::ToPerson).about(Some(person.clone()));
         }
-        if let Some(unknown) = self.unknown_name(named, speaker) {
-            return unknown;
-        }
-        if let Some((name, _)) = named.ambiguous.first() {
-            return Silence::of(Reason::SharedName).naming(body, name);
-        }
-        if let Some(name) = named.broadcast.first() {
-            return Silence::of(Reason::Broadcast).naming(body, name);
+        if let Some(stray) = self.stray_name(body, named, speaker) {
+            return stray;
         }
         if let Some(person) = spoken.mentions.first() {
             return Silence::of(Reason::ToPerson).about(Some(person.clone()));
@@ -114,6 +108,20 @@ impl Conversation {
             Some(agent) => Silence::of(Reason::NameInCode).about(Some(agent)),
             None => Silence::of(Reason::NoAgentNamed),
         }
+    }
+
+    /// Returns the first name of some words that reaches no participant.
+    pub(crate) fn stray_name(
+        &self,
+        body: &str,
+        named: &Named,
+        speaker: &ParticipantId,
+    ) -> Option<Silence> {
+        let shared = named.ambiguous.first().map(|(name, _)| (Reason::SharedName, name));
+        let broadcast = named.broadcast.first().map(|name| (Reason::Broadcast, name));
+        let known = || shared.or(broadcast);
+        self.unknown_name(named, speaker)
+            .or_else(|| known().map(|(reason, name)| Silence::of(reason).naming(body, name)))
     }
 
     /// Returns the first name of some words that no participant bears, with the nearest one.

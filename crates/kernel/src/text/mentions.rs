@@ -9,6 +9,8 @@ use crate::text::names::skeleton;
 
 mod bearers;
 mod signs;
+#[cfg(test)]
+mod tests;
 
 pub use bearers::Bearer;
 use bearers::{Bearers, Rank};
@@ -19,12 +21,23 @@ use signs::Sign;
 pub struct Named {
     /// Invited participants, in the order in which they are named, once each, without the speaker.
     pub participants: Vec<ParticipantId>,
-    /// `@all` and its like, as written.
+    /// The first places at which these are named, in order, at most [`PLACES_MAX`].
+    pub places: Vec<Place>,
+    /// `@all` and its like, each as it is written first.
     pub broadcast: Vec<String>,
     /// Names that several answer to, with their ids.
     pub ambiguous: Vec<(String, Vec<ParticipantId>)>,
     /// The first name that no participant bears.
     pub unknown: Option<Unknown>,
+}
+
+/// A name in a message that means participants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its bytes, the sign included.
+    pub range: Range<usize>,
+    /// Those that it means, without the speaker.
+    pub participants: Vec<ParticipantId>,
 }
 
 /// A name that no participant bears.
@@ -39,7 +52,7 @@ pub struct Unknown {
 /// Resolves the mentions of a message against the invited. Presence never names anyone.
 /// (Ruling 15.)
 pub fn named(body: &str, invited: &[Participant], speaker: &ParticipantId) -> Named {
-    if !body.contains(signs::SIGNS) {
+    if !signs::are_in(body) {
         return Named::default();
     }
     named_in(body, &code::prose(body), invited, speaker)
@@ -121,6 +134,36 @@ pub fn addressed<'a, 'w>(
     }
 }
 
+/// Returns the only participant whose id or whole nickname this is, with or without `@`, as
+/// mentions are read. Roles, clients and models are not such names.
+pub fn called<'a>(
+    word: &str,
+    among: impl IntoIterator<Item = impl Into<Bearer<'a>>>,
+) -> Option<ParticipantId> {
+    let word = word.trim();
+    let name = word.strip_prefix(signs::SIGNS).unwrap_or(word);
+    let borne = Bearers::of(among).longest(name, |_, rest| rest.is_empty())?;
+    let is_own = matches!(borne.rank, Rank::Id | Rank::Nickname) && !borne.is_shared();
+    borne.bearers.first().filter(|_| is_own).map(|bearer| bearer.id.clone())
+}
+
+/// True if two names are the same to mentions.
+pub fn are_same(one: &str, other: &str) -> bool {
+    bearers::fold(one) == bearers::fold(other)
+}
+
+/// Splits the words before a cursor at the sign of the name that is being typed there, if a
+/// mention can begin at it. The sign stands at the end of the first part.
+pub fn typed(before: &str) -> Option<(&str, &str)> {
+    let (at, sign) = before.char_indices().rfind(|(_, c)| signs::SIGNS.contains(c))?;
+    signs::may_begin(&before[..at]).then(|| before.split_at(at + sign.len_utf8()))
+}
+
+/// True if a name begins with some letters, as mentions are read.
+pub fn begins_with(name: &str, letters: &str) -> bool {
+    bearers::fold(name).starts_with(&bearers::fold(letters))
+}
+
 /// Returns the words behind a name, without the sign that ends it.
 fn behind(rest: &str) -> &str {
     rest.trim_start_matches([',', ':', '，', '：', '、']).trim_start()
@@ -156,7 +199,9 @@ fn resolve(
     }
     let Some(borne) = borne else {
         let word = signs::word_of(sign);
-        if found.unknown.is_none() && (1..=NAME_BYTES_MAX).contains(&word.len()) {
+        let is_name = (1..=NAME_BYTES_MAX).contains(&word.len());
+        // The person at this computer is in every conversation.
+        if found.unknown.is_none() && is_name && !are_same(word, ParticipantId::USER) {
             let place = sign.at..sign.from + word.len();
             found.unknown = Some(Unknown { place, name: word.to_owned() });
         }
@@ -164,7 +209,7 @@ fn resolve(
     };
     let word = &sign.words[..borne.length];
     if borne.rank == Rank::Broadcast {
-        if !found.broadcast.iter().any(|seen| seen == word) {
+        if !found.broadcast.iter().any(|seen| bearers::fold(seen) == bearers::fold(word)) {
             found.broadcast.push(word.to_owned());
         }
     } else if borne.is_shared() {
@@ -172,11 +217,19 @@ fn resolve(
             found.ambiguous.push((word.to_owned(), borne.ids()));
         }
     } else {
-        borne.bearers.iter().for_each(|bearer| push(bearer.id, speaker, found));
+        let ids = borne.bearers.iter().map(|bearer| bearer.id).filter(|id| *id != speaker);
+        let participants: Vec<_> = ids.cloned().collect();
+        participants.iter().for_each(|id| push(id, found));
+        if !participants.is_empty() && found.places.len() < PLACES_MAX {
+            let length = signs::shown(word).len();
+            found.places.push(Place { range: sign.at..sign.from + length, participants });
+        }
     }
     Some(borne.length)
 }
 
+/// Most places of names that are kept of a message.
+pub const PLACES_MAX: usize = 128;
 /// Longest word that is taken for a name, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 /// Most signs that are looked at for a name in code.
@@ -249,331 +302,8 @@ pub fn named_in_code(
     found.participants.into_iter().find(is_agent)
 }
 
-fn push(id: &ParticipantId, speaker: &ParticipantId, found: &mut Named) {
-    if id != speaker && !found.participants.contains(id) {
+fn push(id: &ParticipantId, found: &mut Named) {
+    if !found.participants.contains(id) {
         found.participants.push(id.clone());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use moothall_testkit::fuzz;
-
-    use super::*;
-    use crate::model::ids::Seq;
-    use crate::model::participant::{AgentFacts, Kind, Profile};
-    use crate::model::time::Timestamp;
-    use crate::text::names::BROADCAST;
-
-    fn who(id: &str, nickname: Option<&str>, role: &str) -> Participant {
-        Participant {
-            id: id.into(),
-            kind: Kind::Agent,
-            profile: Profile {
-                client: Some("codex".into()),
-                model: Some("gpt-5".into()),
-                roles: Some(vec![role.into()]),
-                nickname: nickname.map(Into::into),
-            },
-            facts: AgentFacts::external(),
-            address: None,
-            number: None,
-            part: None,
-            reach: None,
-            skeleton: String::new(),
-            invited_by: "user".into(),
-            invited_at: Timestamp::default(),
-            cursor: Seq(0),
-            shown: Seq(0),
-            spoke_at: None,
-            passes_in_a_row: 0,
-            polls_skipped: 0,
-            answered: false,
-        }
-    }
-
-    fn names(body: &str) -> Vec<String> {
-        let invited = [
-            who("a1", Some("Ann Lee"), "planner"),
-            who("b-2", Some("Bob"), "qa"),
-            who("bob-3", Some("Ann Bo"), "qa"),
-        ];
-        named(body, &invited, &"x".into()).participants.iter().map(|id| id.to_string()).collect()
-    }
-
-    #[test]
-    fn names_count_where_people_mean_them() {
-        for body in
-            ["@Bob, look", "hi (@bob)", "hi,@bob", "**@BOB**", "@b-2.", "@bob's idea", "@b-2: go"]
-        {
-            assert_eq!(names(body), ["b-2"], "{body:?}");
-        }
-        assert_eq!(names("@bob-3 and @Ann Lee"), ["bob-3", "a1"]);
-        assert_eq!(names("@qa"), ["b-2", "bob-3"]);
-        assert_eq!(names("@gpt-5 @planner"), ["a1", "b-2", "bob-3"]);
-    }
-
-    #[test]
-    fn names_do_not_count_in_code_quotes_addresses_and_links() {
-        for body in [
-            "`@bob`",
-            "```\n@bob\n```",
-            "> @bob",
-            "me@bob",
-            "me@bob.com",
-            "https://x.y/@bob",
-            "a ``x @bob`` b",
-            "see ```let a = @bob\n@bob``` there",
-            "`a\n@bob` b",
-            "``@bob ` \n@bob`` b",
-            "```` \n```\n@bob\n````",
-            "```\n@bob\n``` still code\n@bob\n```",
-            "~~~\n```\n@bob\n~~~",
-            "    @bob",
-            "Like so:\n\n\t@bob",
-            "@bobby",
-            "@@bob",
-        ] {
-            assert!(names(body).is_empty(), "{body:?}");
-        }
-    }
-
-    #[test]
-    fn what_only_looks_like_code_hides_nobody() {
-        for body in [
-            "```x``` @bob",
-            "```x```\n@bob",
-            "`\n\n@bob`",
-            "- `a\n- @bob` b",
-            "it is \\`@bob\\`",
-            "`a`` @bob",
-            "so\n    @bob",
-            "- so\n\n    @bob",
-            "> quote\n@bob",
-        ] {
-            assert_eq!(names(body), ["b-2"], "{body:?}");
-        }
-    }
-
-    #[test]
-    fn names_need_no_space_in_scripts_without_capitals() {
-        for body in [
-            "交给@bob处理",
-            "交给@bob：看",
-            "第2步@bob",
-            "@bobさん、お願い",
-            "これは@bobに",
-            "@bob님 부탁",
-            "그리고@bob에게",
-            "ให้@bobดู",
-            "ل@bob",
-            "ל@bob",
-            "@bobको बताओ",
-            "①@bob",
-            "@bob:看看",
-            "Done.@bob please",
-            "great--@bob look",
-            "@bob...look",
-            "👍@bob👍",
-        ] {
-            assert_eq!(names(body), ["b-2"], "{body:?}");
-        }
-        for body in ["josé@bob", "jose\u{301}@bob", "мир@bob", "3@bob", "@bobу", "ｍｅ＠ｂｏｂ"]
-        {
-            assert!(names(body).is_empty(), "{body:?}");
-        }
-    }
-
-    #[test]
-    fn names_in_any_script_end_where_their_word_ends() {
-        let words = ["小明", "민수", "דן", "राम", "สมชาย", "علي", "ボブ", "Zoë", "🦊", "ﾊﾅ"];
-        let invited: Vec<_> =
-            words.iter().enumerate().map(|(n, w)| who(&format!("n{n}"), Some(w), "x")).collect();
-        let of = |body: &str| {
-            let found = named(body, &invited, &"u".into()).participants;
-            found
-                .iter()
-                .map(|id| words[id.as_str()[1..].parse::<usize>().unwrap()])
-                .collect::<Vec<_>>()
-        };
-        for (body, expected) in [
-            ("请@小明处理一下", vec!["小明"]),
-            ("@小明2点开会", vec!["小明"]),
-            ("@민수님이 @민수에게", vec!["민수"]),
-            ("@민수", vec!["민수"]),
-            ("@민수정", vec![]),
-            ("ו@דן, בוא", vec!["דן"]),
-            ("@דנה", vec![]),
-            ("@राम को", vec!["राम"]),
-            ("@रामू", vec![]),
-            ("ให้@สมชายทำ", vec!["สมชาย"]),
-            ("@علي، تعال", vec!["علي"]),
-            ("@علياء", vec![]),
-            ("@ボブさん @ﾎﾞﾌﾞ", vec!["ボブ"]),
-            ("@Zoe\u{308}! ＠ＺＯＥ\u{308}", vec!["Zoë"]),
-            ("@zoe", vec![]),
-            ("@🦊\u{fe0f}hi", vec!["🦊"]),
-            ("@ハナです", vec!["ﾊﾅ"]),
-        ] {
-            assert_eq!(of(body), expected, "{body:?}");
-        }
-    }
-
-    #[test]
-    fn names_count_whatever_dresses_them() {
-        for body in [
-            "＠ｂｏｂ",
-            "﹫bob",
-            "_@bob_",
-            "*@bob*, __@bob__",
-            "~~@bob~~",
-            "_@bob's idea_",
-            "[@bob](https://x.y)",
-            "[@bob][1]\n\n[1]: https://x.y",
-            "| a |\n|---|\n| @bob |",
-            "# @bob",
-            "<b>@bob</b>",
-            "<@bob>",
-            "\u{2068}@bob\u{2069}",
-            "@\u{2068}bob\u{2069}",
-            "@b\\-2",
-        ] {
-            assert_eq!(names(body), ["b-2"], "{body:?}");
-        }
-        for body in ["@bob/@planner", "@bob@planner", "@bob+@planner", "**@bob**/_@planner_"] {
-            assert_eq!(names(body), ["b-2", "a1"], "{body:?}");
-        }
-    }
-
-    #[test]
-    fn packages_addresses_and_hidden_words_name_nobody() {
-        for body in [
-            "npm i -g @bob/codex",
-            "import x from '@bob/genai'",
-            "jsr:@bob/path",
-            "@bob/*",
-            "@bob/codex@latest",
-            "node_modules/@bob",
-            "bob@bob",
-            "pkg@b-2",
-            "@bob@mastodon.social",
-            "@bob:matrix.org",
-            "@bob:matrix.org:8448",
-            "@bob.bsky.social",
-            "t.me/@bob",
-            "<bob@bob.org> <https://x.y/@bob>",
-            "[x](https://x.y/@bob)",
-            "[x]: /@bob",
-            "![@bob](x.png)",
-            "\\@bob",
-            "<!-- @bob -->",
-            "a <!-- @bob --> b",
-            "<a title=\"@bob\">x</a>",
-            "<pre>\n@bob\n</pre>",
-            "- a\n\n      @bob",
-            "> ```\n> @bob\n> ```",
-            "- ```\n  @bob\n  ```",
-            "````\n```\n@bob\n```\n````",
-            "~~~~\n@bob\n~~~",
-        ] {
-            assert!(names(body).is_empty(), "{body:?}");
-            assert_eq!(named(body, &[], &"x".into()).participants, [], "{body:?}");
-        }
-    }
-
-    #[test]
-    fn broadcast_and_shared_names_are_told_apart() {
-        let invited = [who("a1", Some("Ann Lee"), "x"), who("a2", Some("Ann Bo"), "x")];
-        let found = named("@Ann and @all and @here", &invited, &"u".into());
-        assert!(found.participants.is_empty());
-        assert_eq!(found.broadcast, ["all", "here"]);
-        assert_eq!(found.ambiguous, [("Ann".into(), vec!["a1".into(), "a2".into()])]);
-    }
-
-    #[test]
-    fn a_command_means_whom_a_mention_would() {
-        let invited = [
-            who("a1", Some("Ann Lee"), "planner"),
-            who("b-2", Some("Bob"), "qa"),
-            who("bob-3", Some("Ann Bo"), "qa"),
-        ];
-        let read = |words: &str| {
-            meant(words, &invited).map(|meant| {
-                (meant.participants.iter().map(|id| id.to_string()).collect(), meant.rest)
-            })
-        };
-        let found = |ids: &[&str], rest: &str| {
-            Ok((ids.iter().map(|id| (*id).to_owned()).collect::<Vec<_>>(), rest.to_owned()))
-        };
-        assert_eq!(read("@Bob, ann lee"), found(&["b-2", "a1"], ""));
-        assert_eq!(
-            read("bob what do you think, Ann Lee?"),
-            found(&["b-2"], "what do you think, Ann Lee?")
-        );
-        assert_eq!(read("bob: go on"), found(&["b-2"], "go on"));
-        assert_eq!(read("qa b-2"), found(&["b-2", "bob-3"], ""));
-        assert_eq!(read("bob's idea"), Err(Unclear::Nobody("bob's".into())));
-        assert_eq!(read("nosuch bob"), Err(Unclear::Nobody("nosuch".into())));
-        assert_eq!(read("bob @nosuch hi"), Err(Unclear::Nobody("nosuch".into())));
-        assert_eq!(
-            read("Ann hi"),
-            Err(Unclear::Several("Ann".into(), vec!["a1".into(), "bob-3".into()]))
-        );
-    }
-
-    #[test]
-    fn nobody_names_oneself() {
-        let invited = [who("a1", None, "x")];
-        assert!(named("@a1 @a1", &invited, &"a1".into()).participants.is_empty());
-        assert_eq!(named(&"@a1 ".repeat(500), &invited, &"u".into()).participants.len(), 1);
-    }
-
-    #[test]
-    fn fuzzed_words_name_only_the_invited_once_each() {
-        let invited = [
-            who("a1", Some("Ann Lee"), "planner"),
-            who("b-2", Some("Bob"), "qa"),
-            who("bob.3", Some("Ann Bo"), "Σίσυφος"),
-        ];
-        let speaker = "b-2".into();
-        let words = [
-            "@", "@ann", "@Ann Lee", "@bob", "@all", "`", "```\n", "~~~\n", "> ", "://", "www.",
-            "\n", "@İ", "@ß",
-        ];
-        fuzz::texts("mentions", &fuzz::corpus(&corpus("mentions")), &words, |body| {
-            let found = named(body, &invited, &speaker);
-            for (at, id) in found.participants.iter().enumerate() {
-                assert!(
-                    *id != speaker && !found.participants[..at].contains(id),
-                    "{id} of {:?}",
-                    found.participants
-                );
-                assert!(invited.iter().any(|participant| participant.id == *id), "{id} is nobody");
-            }
-            assert!(
-                found
-                    .broadcast
-                    .iter()
-                    .all(|word| BROADCAST.contains(&word.to_lowercase().as_str())),
-                "{:?}",
-                found.broadcast
-            );
-            assert!(
-                found.ambiguous.iter().all(|(word, ids)| !word.is_empty() && ids.len() > 1),
-                "{:?}",
-                found.ambiguous
-            );
-            let quoted: String =
-                body.split(['\n', '\r']).map(|line| format!("> {line}\n")).collect();
-            assert_eq!(
-                named(&quoted, &invited, &speaker),
-                Named::default(),
-                "what is quoted names nobody"
-            );
-        });
-    }
-
-    fn corpus(target: &str) -> std::path::PathBuf {
-        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(target)
     }
 }

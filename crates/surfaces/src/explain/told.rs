@@ -121,9 +121,10 @@ pub fn of_draft(state: &Conversation, preview: &preview::Preview, body: &str) ->
         why_not: forecast.verdict.err().map(|why_not| why_not.to_string()),
         reason: forecast.verdict.err().map(|why| Reason::from(why).row().phrase.into()),
     };
-    let silence = preview.silence.as_ref();
+    let told = |silence: &Silence| told(state, silence, silence.name_in(body).as_deref());
     Preview {
         forecast: preview.forecast.iter().map(entry).collect(),
-        unasked: silence.map(|silence| told(state, silence, silence.name_in(body).as_deref())),
+        unasked: preview.silence.as_ref().map(told),
+        stray: preview.stray.as_ref().map(told),
     }
 }

@@ -34,6 +34,10 @@ pub struct Preview {
     /// The reason for which the words ask no agent, if what they say is the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unasked: Option<NoAgentAsked>,
+    /// A name in the words that reaches no participant, with the reason, if they ask agents all the
+    /// same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stray: Option<NoAgentAsked>,
 }
 
 /// What would become of one agent.

@@ -1,7 +1,7 @@
 //! The envelope in which every event travels.
 
 use moothall_kernel::budget::{Measure, Spent};
-use moothall_kernel::event::{Cause, Event, Guard, Posted, Recorded, To};
+use moothall_kernel::event::{self, Cause, Event, Guard, Posted, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::start::StartOutcome;
 use moothall_kernel::talk::TalkOutcome;
@@ -65,6 +65,10 @@ pub struct Meta {
     /// Invited participants whom the words name, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<String>,
+    /// The places at which the words name them, in order; the first 128. Messages from before they
+    /// were kept have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mention_places: Vec<MentionPlace>,
     /// That `from` said it was the client's word, or that of a terminal: no credential stood behind
     /// it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -99,6 +103,36 @@ pub struct Meta {
     /// What went wrong, when it says that an agent failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<WireFault>,
+}
+
+/// A place in the words that names participants.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MentionPlace {
+    /// The place of its sign (`@`), in UTF-16 code units from the beginning of the words.
+    pub start: usize,
+    /// The end of the name, in the same units.
+    pub end: usize,
+    /// The ids of the participants that it names: one, or all that bear a role, a client or a
+    /// model.
+    pub participants: Vec<String>,
+}
+
+impl MentionPlace {
+    /// Returns the places in a message, in order; none once its words are erased.
+    fn all(posted: &Posted) -> Vec<Self> {
+        let (mut units, mut counted) = (0, 0);
+        let mut unit_at = |at: usize| {
+            units += posted.body.get(counted..at)?.encode_utf16().count();
+            counted = at;
+            Some(units)
+        };
+        let place = |place: &event::MentionPlace| {
+            let range = place.span.range();
+            let (start, end) = (unit_at(range.start)?, unit_at(range.end)?);
+            Some(Self { start, end, participants: texts(&place.participants) })
+        };
+        posted.places.iter().map_while(place).collect()
+    }
 }
 
 impl Meta {
@@ -327,6 +361,7 @@ fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
         tags: posted.tags.clone(),
         depth: (posted.depth > 0).then_some(posted.depth),
         mentions: texts(&posted.mentions),
+        mention_places: MentionPlace::all(posted),
         unproven: posted.unproven,
         typed_at: posted.typed_at.as_ref().map(ToString::to_string),
         queued: posted.queued,

@@ -43,7 +43,7 @@ pub use control::{
     NewControl, NewDiscussion, NewInvite, NewRaise, NewUninvite, Resume, Switch, Targets,
     WireProfile, changes_as_content,
 };
-pub use envelope::{CauseRef, Envelope, Meta};
+pub use envelope::{CauseRef, Envelope, MentionPlace, Meta};
 pub use error::{ErrorBody, ErrorDetail};
 pub use gathering::{
     GatheringAnswer, GatheringList, GatheringMember, Harvest, NewGathering, NewGatheringMember,

@@ -1,4 +1,5 @@
-//! Names in words: what the speaker is told of one that no participant bears.
+//! Names in words: the places where they stand, and what the speaker is told of one that no
+//! participant bears.
 
 use moothall_engine::access::Mode;
 use reqwest::Method;
@@ -103,5 +104,53 @@ async fn the_nearest_name_is_told_only_to_those_who_may_read_who_is_here() {
         assert_eq!(status, 200, "{said}");
         assert!(told.contains("unknown_name") && told.contains("@critc"), "{said}");
         assert_eq!(told.contains("@critic"), is_told, "{said}");
+    }
+}
+
+#[tokio::test]
+async fn the_places_of_names_are_counted_in_utf_16_and_go_with_the_words() {
+    let server = Server::start().await;
+    let thread = room(&server).await;
+    let words =
+        "👩\u{200d}👧 **@critic**, 交给@小明处理; not `@critic`, @openai/codex, @nosuch. @quiet";
+    let said =
+        server.take(&thread, json!({"from": "user", "content": words})).await["event"].clone();
+    assert_eq!(said["meta"]["mentions"], json!(["critic", "m"]));
+    let units: Vec<u16> = words.encode_utf16().collect();
+    let places = said["meta"]["mention_places"].as_array().unwrap();
+    let named = places.iter().map(|place| {
+        let at = |key: &str| usize::try_from(place[key].as_u64().unwrap()).unwrap();
+        let name = String::from_utf16(&units[at("start")..at("end")]).unwrap();
+        (name, place["participants"].clone())
+    });
+    let expected = [
+        ("@critic", json!(["critic"])),
+        ("@小明", json!(["m"])),
+        ("@quiet", json!(["critic", "m"])),
+    ];
+    let expected = expected.map(|(name, ids)| (name.to_owned(), ids));
+    assert_eq!(named.collect::<Vec<_>>(), expected);
+    let path = format!("/threads/{thread}/events/{}/redact", said["id"].as_str().unwrap());
+    let (status, erased) = server.as_operator(Method::POST, &path, json!({})).await;
+    assert_eq!(status, 200, "{erased}");
+    let events = server.events(&thread, "").await;
+    let kept = events.iter().find(|event| event["id"] == said["id"]).unwrap();
+    assert_eq!(kept["meta"]["redacted"], true, "{kept}");
+    assert_eq!(kept["meta"].get("mention_places"), None, "{kept}");
+}
+
+#[tokio::test]
+async fn a_draft_is_told_of_a_name_that_reaches_no_participant_though_agents_answer() {
+    let server = Server::start().await;
+    let thread = room(&server).await;
+    let path = format!("/threads/{thread}/preview");
+    for (words, reason) in [
+        ("@critic and @critc", Some("unknown_name")),
+        ("@all", Some("broadcast")),
+        ("@critic `@critc` @openai/codex", None),
+    ] {
+        let (_, preview) = server.post(&path, json!({"content": words})).await;
+        assert_eq!(preview["stray"]["reason"].as_str(), reason, "{words}: {preview}");
+        assert_eq!(preview.get("unasked"), None, "{preview}");
     }
 }

@@ -23,6 +23,7 @@ pub fn said(body: &str) -> Event {
         to: To::All,
         body: body.to_owned(),
         mentions: Vec::new(),
+        places: Vec::new(),
         depth: 0,
         typed_at: None,
         asks: Vec::new(),

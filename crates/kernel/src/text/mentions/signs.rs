@@ -1,11 +1,15 @@
 //! Finds the signs in words at which a mention may stand.
 
 use crate::text::code::Run;
+use crate::text::cut;
 use crate::text::mentions::bearers::{is_over, is_plain, is_word};
 use unicode_normalization::char::is_combining_mark;
 
 /// The signs that begin a mention: the plain one, the wide one and the small one.
 pub(super) const SIGNS: [char; 3] = ['@', '\u{ff20}', '\u{fe6b}'];
+/// Most bytes of a package or an address that are looked at behind a sign. Names of hosts have at
+/// most 253.
+const FOREIGN_BYTES_MAX: usize = 512;
 /// Most characters that are looked at before a sign.
 const BEFORE_MAX: usize = 64;
 
@@ -31,10 +35,23 @@ impl Sign<'_> {
     }
 }
 
+/// First byte of a wide or a small sign in UTF-8.
+const WIDE_BYTE: u8 = 0xef;
+
+/// True if a text holds a sign. Most texts hold none: all their bytes are looked at, so that
+/// several are at a time.
+pub(super) fn are_in(text: &str) -> bool {
+    let may_begin = |byte| matches!(byte, b'@' | WIDE_BYTE);
+    text.bytes().fold(false, |found, byte| found | may_begin(byte)) && text.contains(SIGNS)
+}
+
 /// Returns the signs of a run of prose in their order.
 pub(super) fn signs<'a>(body: &'a str, run: &'a Run) -> Vec<Sign<'a>> {
     let (mut found, mut address) = (Vec::new(), false);
     let words = &body[run.range.clone()];
+    if !are_in(words) {
+        return found;
+    }
     let mut begins = true;
     for (offset, c) in words.char_indices() {
         let at = run.range.start + offset;
@@ -72,6 +89,11 @@ fn sign<'a>(body: &'a str, run: &'a Run, at: usize, c: char) -> Option<Sign<'a>>
     Some(Sign { at, from, words: shown, joins, run })
 }
 
+/// Returns a name without the characters at its end that only tell a direction.
+pub(super) fn shown(name: &str) -> &str {
+    name.trim_end_matches(is_isolate)
+}
+
 /// True if a character only tells the direction of what follows: some programs wrap names in them.
 fn is_isolate(c: char) -> bool {
     matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
@@ -100,6 +122,11 @@ fn joins(body: &str, run: &Run, at: usize) -> Option<Option<usize>> {
     }
 }
 
+/// True if a mention can begin behind some words, whatever ends there.
+pub(super) fn may_begin(before: &str) -> bool {
+    joins(before, &Run::whole(before), before.len()) == Some(None) && !before.ends_with('\\')
+}
+
 fn is_mark((_, c): &(usize, char)) -> bool {
     is_combining_mark(*c)
 }
@@ -107,7 +134,10 @@ fn is_mark((_, c): &(usize, char)) -> bool {
 /// True if a package, a path or an address of another system follows a sign:
 /// `openai/codex`, `bob@mastodon.social`, `bob:matrix.org`.
 pub(super) fn is_foreign(words: &str) -> bool {
-    let end = words.find(|c: char| !(is_plain(c) || ".:-/@".contains(c))).unwrap_or(words.len());
+    // Many signs may stand before the same long word.
+    let words = cut(words, FOREIGN_BYTES_MAX);
+    let is_part = |c: char| matches!(c, '.' | ':' | '-' | '/' | '@') || is_plain(c);
+    let end = words.find(|c| !is_part(c)).unwrap_or(words.len());
     let token = words[..end].trim_end_matches(['.', ':', '-', '@']);
     let star = words[end..].starts_with(['*', '~']) && words[..end].ends_with('/');
     let path = token.split_once('/').is_some_and(|(name, rest)| {
