@@ -1,6 +1,6 @@
 //! What the body of an event post asks for.
 
-use moothall_engine::door::Door;
+use moothall_engine::door::{Action, Door};
 use moothall_kernel::command::{
     Actor, ClientCommand, KindFault, OwnKind, Post, PostCustom, is_word,
 };
@@ -37,7 +37,8 @@ pub async fn read(door: &Door, stream: &StreamId, body: &Body) -> ApiResult<Pars
     let by = body.speaker(from.as_deref())?;
     let by = door.speaker_in(stream, by).await.map_err(|error| ApiError::at_door(error, stream))?;
     let NewMeta { reply_to, tags } = meta.unwrap_or_default();
-    let (to, tags) = (addressee(to.as_deref())?, checked(tags.unwrap_or_default())?);
+    let to = addressee(door, Action::Post, stream, to.as_deref()).await?;
+    let tags = checked(tags.unwrap_or_default())?;
     let command = match kind.as_deref().unwrap_or("message") {
         "message" => {
             let words = message_words(&content)?;

@@ -9,14 +9,15 @@ use axum::http::{HeaderMap, Uri, header};
 use futures_util::StreamExt;
 use moothall_engine::access::{Caller, Mode};
 use moothall_engine::crash;
-use moothall_engine::door::{Door, Entrance};
+use moothall_engine::door::{Action, Door, Entrance};
 use moothall_engine::hall::Idempotency;
+use moothall_kernel::Conversation;
 use moothall_kernel::command::Actor;
 use moothall_kernel::event::To;
 use moothall_kernel::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
-use moothall_kernel::names;
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::view::Viewer;
+use moothall_kernel::{mentions, names};
 use serde_json::{Map, Value};
 
 use crate::error::{ApiError, ApiResult, Code};
@@ -289,11 +290,21 @@ pub fn participant(id: &str, field: &str) -> ApiResult<ParticipantId> {
     }
 }
 
-/// Whom words are for.
-pub fn addressee(to: Option<&str>) -> ApiResult<To> {
-    match to {
-        None | Some("" | "all") => Ok(To::All),
-        Some(id) => participant(id, "to").map(To::One),
+/// Reads whom words are for: a participant's id or nickname. An id that is not invited stays one,
+/// and the kernel says more of it.
+pub async fn addressee(
+    door: &Door,
+    action: Action,
+    stream: &StreamId,
+    to: Option<&str>,
+) -> ApiResult<To> {
+    let Some(word) = to.filter(|to| !matches!(*to, "" | "all")) else { return Ok(To::All) };
+    let name = word.to_owned();
+    let called = move |state: &Conversation| mentions::called(&name, state.participants());
+    let found = door.view(action, stream, called).await;
+    match found.map_err(|error| ApiError::at_door(error, stream))? {
+        Some(id) => Ok(To::One(id)),
+        None => participant(word, "to").map(To::One),
     }
 }
 

@@ -113,7 +113,7 @@ impl Hall {
     ) -> Result<Step, HallError> {
         let Meant { participants: asks, rest } = self.names_in(stream, &names).await?;
         if !rest.is_empty() && text.is_some() {
-            return Err(nobody(&rest));
+            return Err(nobody(&rest, None));
         }
         let mentions: Vec<_> = asks.iter().map(|id| format!("@{id}")).collect();
         let words = format!("{} {}", mentions.join(" "), text.unwrap_or(rest));
@@ -125,9 +125,17 @@ impl Hall {
     /// Whom the names at the beginning mean, and what follows them.
     async fn names_in(&self, stream: &StreamId, names: &str) -> Result<Meant, HallError> {
         let names = names.to_owned();
-        self.view(stream, move |state| mentions::meant(&names, state.participants()))
-            .await?
-            .map_err(unclear)
+        let meant = move |state: &Conversation| {
+            let invited = state.participants();
+            mentions::meant(&names, invited).map_err(|fault| match fault {
+                Unclear::Nobody(name) => {
+                    let nearest = mentions::nearest(&name, invited, &ParticipantId::moothall());
+                    nobody(&name, nearest.as_ref())
+                }
+                several => unclear(several),
+            })
+        };
+        self.view(stream, meant).await?
     }
 
     /// The same where nothing but names may stand.
@@ -136,7 +144,7 @@ impl Hall {
         if rest.is_empty() {
             Ok(participants.iter().map(ToString::to_string).collect())
         } else {
-            Err(nobody(&rest))
+            Err(nobody(&rest, None))
         }
     }
 
@@ -157,7 +165,7 @@ impl Hall {
         let Meant { participants, rest } = self.names_in(stream, name).await?;
         match participants.as_slice() {
             [one] if rest.is_empty() => Ok(one.clone()),
-            [_] => Err(nobody(&rest)),
+            [_] => Err(nobody(&rest, None)),
             several => Err(unclear(Unclear::Several(name.to_owned(), several.to_vec()))),
         }
     }
@@ -299,7 +307,7 @@ fn policy_named(name: &str) -> Result<PolicyName, HallError> {
 /// Asks back, or says that there is nobody of this name.
 fn unclear(unclear: Unclear) -> HallError {
     match unclear {
-        Unclear::Nobody(name) => nobody(&name),
+        Unclear::Nobody(name) => nobody(&name, None),
         Unclear::Several(name, ids) => {
             let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
             let message = format!(
@@ -315,9 +323,10 @@ fn unclear(unclear: Unclear) -> HallError {
     }
 }
 
-fn nobody(name: &str) -> HallError {
+fn nobody(name: &str, nearest: Option<&ParticipantId>) -> HallError {
     let shown: String = name.chars().take(64).collect();
-    let message = format!("{shown} is not invited here. /group list shows who is.");
+    let nearest = nearest.map_or_else(String::new, |id| format!(" The nearest name is @{id}."));
+    let message = format!("{shown} is not invited here.{nearest} /group list shows who is.");
     HallError::Rejected(Box::new(Rejection::new(Refusal::NotFound, "not_invited", message)))
 }
 

@@ -12,6 +12,7 @@ use crate::policy::{Policy, PolicyFault, PolicyName};
 use crate::text;
 use crate::text::names::{self, NameFault};
 
+mod meant;
 mod reach;
 
 /// Most participants of one conversation.
@@ -207,43 +208,6 @@ impl Decider<'_> {
             _ => None,
         });
         set.unwrap_or(&self.state.policy)
-    }
-
-    fn invited(&self, id: &str, before: &[Change]) -> Result<ParticipantId, Rejection> {
-        let id = ParticipantId::new(id.trim());
-        let just_now = before.iter().any(
-            |change| matches!(change, Change::Invited { participant, .. } if *participant == id),
-        );
-        if just_now || self.state.participant(&id).is_some() {
-            return Ok(id);
-        }
-        Err(Rejection::new(Refusal::NotFound, "not_invited", format!("{id} is not invited here."))
-            .about(&id))
-    }
-
-    fn targets(&self, ids: Vec<String>, silencing: bool) -> Result<Vec<ParticipantId>, Rejection> {
-        let mut targets = Vec::with_capacity(ids.len());
-        for id in ids {
-            let id = ParticipantId::new(id.trim());
-            if silencing && self.state.is_human(&id) {
-                return Err(Rejection::new(
-                    Refusal::Invalid,
-                    "cannot_mute_human",
-                    "People cannot be muted.",
-                )
-                .about(&id));
-            }
-            self.check_named(&id, true)?;
-            targets.push(id);
-        }
-        if targets.is_empty() {
-            return Err(Rejection::new(
-                Refusal::Invalid,
-                "no_targets",
-                "`targets` has to name at least one participant.",
-            ));
-        }
-        Ok(targets)
     }
 
     pub(crate) fn invite(

@@ -34,8 +34,8 @@ pub async fn preview(
 ) -> ApiResult<Json<Preview>> {
     let Draft { from, to, content, reply_to } = body.read()?;
     let by = body.asker_named(from.as_deref())?;
-    let to = addressee(to.as_deref())?;
     let door = body.door(&app.entrance);
+    let to = addressee(&door, Action::Preview, &stream, to.as_deref()).await?;
     let reply_to = parse_event::cause(&door, &stream, reply_to.as_deref()).await?;
     let unproven = !by.proven;
     let draft = moothall_kernel::preview::Draft { to, body: content, reply_to, unproven };

@@ -15,9 +15,8 @@ pub struct Draft {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
-    /// `all` (also where it is missing), or a participant's id.
+    /// `all` (also if it is missing), or a participant's id or nickname.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub to: Option<String>,
     /// What the message would say, as text.
     pub content: String,

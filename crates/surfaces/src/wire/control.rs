@@ -65,7 +65,7 @@ pub struct NewInvite {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct NewUninvite {
-    /// Its id in the thread.
+    /// Its id in the thread, or its nickname.
     pub participant_id: Option<String>,
 }
 
@@ -73,7 +73,7 @@ pub struct NewUninvite {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub struct Targets {
-    /// Their ids, at least one.
+    /// Their ids or nicknames, at least one.
     pub targets: Vec<String>,
     /// How they are muted: `hard`, also where it is missing.
     pub mode: Option<String>,

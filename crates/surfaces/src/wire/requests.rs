@@ -35,9 +35,8 @@ pub struct NewEvent {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub from: Option<String>,
-    /// `all` (also where it is missing), or a participant's id.
+    /// `all` (also if it is missing), or a participant's id or nickname.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(pattern = "^[A-Za-z0-9._:-]{0,64}$")]
     pub to: Option<String>,
     /// The words of a message, the name of a renamed thread, the object of a control,
     /// `{"pass": true}` of a turn.

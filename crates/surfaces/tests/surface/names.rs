@@ -154,3 +154,72 @@ async fn a_draft_is_told_of_a_name_that_reaches_no_participant_though_agents_ans
         assert_eq!(preview.get("unasked"), None, "{preview}");
     }
 }
+
+/// Ways to write the nickname of `z1`, and its id.
+const ZOE: [&str; 6] = ["Zoë Lee", "zoe\u{308} lee", "ＺＯË ＬＥＥ", "@Zoë Lee", "＠zoë Lee", "z1"];
+
+#[tokio::test]
+async fn a_nickname_stands_wherever_a_participant_is_meant() {
+    let server = Server::start().await;
+    let thread = room(&server).await;
+    let profile = json!({"client": "quiet", "model": "demo", "nickname": "Zoë Lee"});
+    let invite = json!({"invite": {"participant_id": "z1", "profile": profile}});
+    server.control(&thread, invite.clone()).await;
+    let run = async |text: String| {
+        let path = format!("/threads/{thread}/commands");
+        let (status, ran) = server.post(&path, json!({"text": text})).await;
+        assert_eq!(status, 200, "{text}: {ran}");
+        ran
+    };
+    let muted = async || server.state(&thread).await["muted"].clone();
+    for word in ZOE {
+        for kind in ["message", "note.made"] {
+            let event = json!({"type": kind, "from": "user", "to": word, "content": "look"});
+            assert_eq!(server.take(&thread, event).await["event"]["to"], "z1", "{word}");
+        }
+        let draft = json!({"content": "look", "to": word});
+        let (_, preview) = server.post(&format!("/threads/{thread}/preview"), draft).await;
+        assert_eq!(preview["forecast"][0]["participant"], "z1", "{word}: {preview}");
+        server.control(&thread, json!({"mute": {"targets": [word]}})).await;
+        assert_eq!(muted().await, json!(["z1"]), "{word}");
+        server.control(&thread, json!({"unmute": [word]})).await;
+        run(format!("/mute {word}")).await;
+        assert_eq!(muted().await, json!(["z1"]), "{word}");
+        run(format!("/unmute {word}")).await;
+        assert_eq!(muted().await, json!([]), "{word}");
+        let prod = server.control(&thread, json!({"prod": [word]})).await;
+        assert_eq!(prod["event"]["content"]["prod"], json!(["z1"]), "{prod}");
+        let asked = run(format!("/ask {word} -- well?")).await;
+        assert_eq!(asked["text"], "Asked: z1.");
+        server.control(&thread, json!({"uninvite": {"participant_id": word}})).await;
+        server.control(&thread, invite.clone()).await;
+        run(format!("/uninvite {word}")).await;
+        server.control(&thread, invite.clone()).await;
+        run(format!("/group remove {word}")).await;
+        server.control(&thread, invite.clone()).await;
+    }
+}
+
+#[tokio::test]
+async fn a_role_or_a_client_is_no_name_for_a_request_and_a_wrong_name_gets_the_nearest() {
+    let server = Server::start().await;
+    let thread = room(&server).await;
+    server.control(&thread, json!({"uninvite": {"participant_id": "m"}})).await;
+    for (content, code) in [
+        (json!({"uninvite": {"participant_id": "quiet"}}), "not_invited"),
+        (json!({"prod": ["quiet"]}), "not_invited"),
+        (json!({"mute": {"targets": ["Zoë Lee"]}}), "invalid_participant"),
+    ] {
+        let event = json!({"type": "control", "from": "user", "content": content});
+        let (_, refused) = server.refuse(&thread, event).await;
+        assert_eq!(refused["code"], code, "{content}: {refused}");
+    }
+    let event = json!({"from": "user", "to": "quiet", "content": "look"});
+    assert_eq!(server.refuse(&thread, event).await.1["code"], "unknown_recipient");
+    let path = format!("/threads/{thread}/commands");
+    for text in ["/mute critc", "/ask @critc -- well?", "/uninvite Critick"] {
+        let (status, refused) = server.post(&path, json!({"text": text})).await;
+        let told = refused["error"]["message"].as_str().unwrap();
+        assert!(status == 404 && told.contains("@critic"), "{text}: {refused}");
+    }
+}

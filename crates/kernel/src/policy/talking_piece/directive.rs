@@ -4,6 +4,7 @@ use unicode_normalization::char::is_combining_mark;
 
 use crate::model::participant::Participant;
 use crate::text::code;
+use crate::text::mentions::are_same;
 
 /// Words with which a directive hands the piece on to the next in order.
 const ON: [&str; 5] = [
@@ -287,8 +288,8 @@ fn is_symbol(c: char) -> bool {
 
 /// Returns the participant that a name, an id, a number, or a name with its number means.
 pub(super) fn find<'a>(circle: &'a [Participant], name: &str) -> Option<&'a Participant> {
-    let wanted = name.trim().to_lowercase();
-    let same = |given: &str| given.to_lowercase() == wanted;
+    let wanted = name.trim();
+    let same = |given: &str| are_same(given, wanted);
     let numbered = |participant: &Participant| {
         let number = participant.number.filter(|_| participant.part.is_some());
         number.is_some_and(|number| {

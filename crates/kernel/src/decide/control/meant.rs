@@ -1,0 +1,59 @@
+//! Reads the words by which controls mean participants: ids and nicknames. (Ruling 15.)
+
+use crate::decide::Decider;
+use crate::model::command::{Refusal, Rejection};
+use crate::model::event::Change;
+use crate::model::ids::ParticipantId;
+use crate::text::mentions;
+
+impl Decider<'_> {
+    /// Returns the id that a word of a control means: an id as it is, or that of the participant
+    /// with this nickname.
+    fn id_of(&self, word: &str) -> ParticipantId {
+        let id = ParticipantId::new(word.trim());
+        let known = self.state.participant(&id).is_some() || self.state.muted.contains(&id);
+        let called = || mentions::called(word, &self.state.participants);
+        if known { id } else { called().unwrap_or(id) }
+    }
+
+    pub(super) fn invited(&self, id: &str, before: &[Change]) -> Result<ParticipantId, Rejection> {
+        let id = self.id_of(id);
+        let just_now = before.iter().any(
+            |change| matches!(change, Change::Invited { participant, .. } if *participant == id),
+        );
+        if just_now || self.state.participant(&id).is_some() {
+            return Ok(id);
+        }
+        Err(Rejection::new(Refusal::NotFound, "not_invited", format!("{id} is not invited here."))
+            .about(&id))
+    }
+
+    pub(super) fn targets(
+        &self,
+        ids: Vec<String>,
+        silencing: bool,
+    ) -> Result<Vec<ParticipantId>, Rejection> {
+        let mut targets = Vec::with_capacity(ids.len());
+        for id in ids {
+            let id = self.id_of(&id);
+            if silencing && self.state.is_human(&id) {
+                return Err(Rejection::new(
+                    Refusal::Invalid,
+                    "cannot_mute_human",
+                    "People cannot be muted.",
+                )
+                .about(&id));
+            }
+            self.check_named(&id, true)?;
+            targets.push(id);
+        }
+        if targets.is_empty() {
+            return Err(Rejection::new(
+                Refusal::Invalid,
+                "no_targets",
+                "`targets` has to name at least one participant.",
+            ));
+        }
+        Ok(targets)
+    }
+}
