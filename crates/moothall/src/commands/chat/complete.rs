@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use moothall_kernel::mentions;
 use moothall_kernel::policy::PolicyName;
 use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{CommandUsage, ThreadStateAnswer};
@@ -69,7 +70,7 @@ impl Book {
         for entry in invited {
             names.insert(entry.id.clone());
             let traits = entry.profile.nickname.iter().chain(entry.profile.roles.iter().flatten());
-            names.extend(traits.filter(|name| is_one_word(name)).cloned());
+            names.extend(traits.cloned());
         }
         self.names = names.into_iter().collect();
     }
@@ -88,15 +89,12 @@ impl Book {
         if before.starts_with('/') && !before.contains('\n') {
             return self.command(before).or_else(|| self.argument(before, from));
         }
-        let (mark, word) = before[from..].split_at(before[from..].rfind('@')?);
-        // In front of a mention may be a bracket, not a letter: that is a mail address.
-        (!mark.ends_with(char::is_alphanumeric))
-            .then(|| self.mention(from + mark.len(), &word[1..]))
-    }
-
-    fn mention(&self, from: usize, begun: &str) -> Offer {
-        let words = starting(&self.names, begun);
-        Offer { from, words: words.into_iter().map(|name| format!("@{name}")).collect() }
+        let (signed, begun) = mentions::typed(before)?;
+        let sign = signed.chars().next_back().map_or(0, char::len_utf8);
+        // A name with a blank may be typed so far that it has one.
+        let words = starting(&self.names, begun).into_iter().map(|name| format!("@{name}"));
+        let offer = Offer { from: signed.len() - sign, words: words.collect() };
+        (!offer.words.is_empty()).then_some(offer)
     }
 
     /// Commands that begin so; a command can be two words.
@@ -165,19 +163,13 @@ impl Book {
 
 /// The words that begin so, whatever their case, without what cannot be typed.
 fn starting(words: &[String], begun: &str) -> Vec<String> {
-    let begun = begun.to_lowercase();
     let mut found: Vec<String> = words
         .iter()
-        .filter(|word| word.to_lowercase().starts_with(&begun) && for_terminal(word) == **word)
+        .filter(|word| mentions::begins_with(word, begun) && for_terminal(word) == **word)
         .cloned()
         .collect();
     found.dedup();
     found
-}
-
-/// Whether a mention can say it.
-fn is_one_word(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "_.:-/".contains(c))
 }
 
 #[cfg(test)]
@@ -195,7 +187,8 @@ mod tests {
         let mut book =
             Book::new(COMMANDS.iter().map(usage).collect(), vec!["codex".into(), "critic".into()]);
         book.ids = vec!["analyst".into(), "critic".into()];
-        book.names = vec!["Ann".into(), "analyst".into(), "critic".into(), "reviewer".into()];
+        let names = ["Ann", "Zoë Lee", "analyst", "critic", "reviewer", "小明"];
+        book.names = names.map(str::to_owned).into();
         book
     }
 
@@ -210,6 +203,13 @@ mod tests {
         assert_eq!(book().offer("(@rev").map(|offer| offer.from), Some(1));
         assert_eq!(offered("ann@rev"), Vec::<String>::new());
         assert_eq!(offered("plain"), Vec::<String>::new());
+        assert_eq!(offered("交给@rev"), ["@reviewer"]);
+        assert_eq!(offered("请＠小"), ["@小明"]);
+        assert_eq!(book().offer("请＠小").map(|offer| offer.from), Some("请".len()));
+        assert_eq!(offered("so @zoe\u{308} l"), ["@Zoë Lee"]);
+        for none in ["so @ann l", "x/@rev", "\\@rev", "@@rev", "@ann, r"] {
+            assert_eq!(offered(none), Vec::<String>::new(), "{none}");
+        }
     }
 
     #[test]
