@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::Context;
 use super::events::{self, Follow, Heard, Wanted};
 use super::outcome;
-use super::permit;
+use super::permit::{self, Asked};
 use super::show::{View, is_conversation};
 use super::why::goes_back_to;
 use crate::client::{Client, segment};
@@ -70,7 +70,7 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
         }
         if std::mem::take(&mut asks) {
             let state = follow.when_there(state).await?;
-            let holds = |turn: &str| answers.asks(turn);
+            let holds = |asked: &Asked| answers.are_kept_by(asked);
             follow.when_there(async || permit::still_asked(context, &state, holds).await).await?;
         }
         let now = Instant::now();
@@ -172,6 +172,25 @@ impl Answers<'_> {
         self.list.turns.iter().find(is_it).is_some_and(|entry| self.is_own(entry))
     }
 
+    /// True if an answer that is waited for comes after what is asked. A question of no turn keeps
+    /// its agent from all turns.
+    fn are_kept_by(&self, asked: &Asked) -> bool {
+        match &asked.turn {
+            Some(turn) => self.asks(turn),
+            None => self.is_awaited(&asked.participant),
+        }
+    }
+
+    fn is_awaited(&self, agent: &str) -> bool {
+        let is_open = |turn: &TurnEntry| {
+            let is_open = turn.id.is_some() && turn.outcome.is_none();
+            turn.participant == agent && is_open && self.is_own(turn)
+        };
+        let mut pending = self.list.pending.iter();
+        self.list.turns.iter().any(is_open)
+            || pending.any(|list| list.must.iter().chain(&list.may).any(|id| id == agent))
+    }
+
     /// True if words answer the message.
     fn is_answer(&self, envelope: &Envelope) -> bool {
         let replies_to = envelope.meta.reply_to.as_ref();
@@ -244,6 +263,39 @@ mod tests {
         assert!(is_answer("user", json!({"reply_to": "m"})));
         assert!(!is_answer("ada", json!({"reply_to": "n"})));
         assert!(is_answer("ada", json!({})) && !is_answer("bob", json!({})));
+    }
+
+    #[test]
+    fn a_question_keeps_answers_if_its_agent_has_a_turn_of_this_message() {
+        let said = envelope("m", "user", json!({}));
+        let mut answers = answers(
+            &said,
+            vec![
+                turn(Some("t.1"), "a", json!({})),
+                turn(Some("t.2"), "b", json!({"message": "n"})),
+                turn(Some("t.3"), "c", json!({"outcome": "spoke"})),
+                turn(None, "e", json!({"why_not": "muted"})),
+            ],
+        );
+        let pending = PendingAnswers { waits: false, must: vec!["d".into()], may: vec![] };
+        answers.list.pending = Some(pending);
+        let asked = |turn: Option<&str>, participant: &str| {
+            answers.are_kept_by(&Asked {
+                thread: "t".into(),
+                permission: "p".into(),
+                number: 1,
+                turn: turn.map(str::to_owned),
+                participant: participant.into(),
+                action: String::new(),
+                complete: true,
+                options: Vec::new(),
+                folder: None,
+                look: None,
+            })
+        };
+        assert!(asked(Some("t.1"), "a") && !asked(Some("t.2"), "b"));
+        let in_no_turn = ["a", "b", "c", "d", "e"].map(|agent| asked(None, agent));
+        assert_eq!(in_no_turn, [true, false, false, true, false]);
     }
 
     #[test]

@@ -417,22 +417,22 @@ async fn open(client: &Client, state: &ThreadStateAnswer) -> Result<Open, Fault>
 }
 
 /// Shows what keeps a turn waiting for a person, as a fault: the caller would wait as long.
-/// `is_waited_for` tells by the id of a turn if the caller waits for it.
+/// `is_waited_for` tells of a permission if the caller waits for the agent that asks.
 ///
 /// # Errors
 /// Something is asked for; no server, or its refusal.
 pub async fn still_asked(
     context: &Context,
     state: &ThreadStateAnswer,
-    is_waited_for: impl Fn(&str) -> bool,
+    is_waited_for: impl Fn(&Asked) -> bool,
 ) -> Result<(), Fault> {
     let mut open = open(&context.client, state).await?;
     // Whoever asks to have a program started goes on meanwhile.
-    let stops = |asked: &Asked| {
-        asked.turn.as_deref().is_some_and(&is_waited_for)
+    let is_question = |asked: &Asked| {
+        asked.turn.is_some()
             || state.state.questions.iter().any(|one| one.permission == asked.permission)
     };
-    open.0.retain(stops);
+    open.0.retain(|asked| is_question(asked) && is_waited_for(asked));
     let Some(first) = open.all().first() else { return Ok(()) };
     list(context, &open)?;
     Err(Fault::new(Exit::Asked, format!("{} waits for an answer", first.participant))
