@@ -393,26 +393,7 @@ impl Decider<'_> {
 
     fn tick(&mut self) {
         let now = self.now;
-        let lapsed = |turn: &crate::model::state::Turn| {
-            let due = turn.permissions.iter().filter(|(_, waiting)| waiting.expires <= now);
-            due.map(|(permission, _)| permission.clone()).collect::<Vec<_>>()
-        };
-        let permissions: Vec<_> = self.state.open_turns().flat_map(lapsed).collect();
-        let late = |open: &crate::model::request::OpenRequest| {
-            open.waiting().is_some_and(|waiting| waiting.expires <= now)
-        };
-        let starts = self
-            .state
-            .floor
-            .requests
-            .iter()
-            .filter(|(_, open)| late(open))
-            .map(|(permission, _)| permission.clone());
-        let lapsed: Vec<_> = permissions.into_iter().chain(starts).collect();
-        for permission in lapsed {
-            self.emit(Event::PermissionExpired { permission: permission.clone() });
-            self.settle_expired(&permission);
-        }
+        self.end_overdue_cards();
         let expired: Vec<_> = self
             .state
             .open_turns()
@@ -428,13 +409,18 @@ impl Decider<'_> {
         self.beat();
     }
 
+    /// Ends every open turn but those that ask a person: a question goes on with its dialog.
+    pub(crate) fn end_all_but_asking(&mut self, code: &str, message: &str) {
+        self.end_turns(|turn| turn.frozen_since.is_none(), code, message);
+    }
+
     /// Ends every open turn.
     pub(crate) fn end_all(&mut self, code: &str, message: &str) {
         self.end_turns(|_| true, code, message);
     }
 
     /// Ends those open turns of which this holds.
-    fn end_turns(&mut self, of: impl Fn(&Turn) -> bool, code: &str, message: &str) {
+    pub(crate) fn end_turns(&mut self, of: impl Fn(&Turn) -> bool, code: &str, message: &str) {
         let open: Vec<_> =
             self.state.open_turns().filter(|turn| of(turn)).map(|turn| turn.no).collect();
         for turn in open {

@@ -501,12 +501,17 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
     (
         409,
         "too_many_questions",
-        "So many questions of programs wait in the thread that no more are taken; wait for a person.",
+        "Eight questions of this agent wait for a person; ask again when one of them is answered.",
     ),
     (
         409,
         "too_many_starts",
-        "So many requests to start something wait in the thread that no more are taken; wait for a person.",
+        "Eight requests of this agent to start something, or to talk, wait in the thread; wait for a person.",
+    ),
+    (
+        409,
+        "over_budget",
+        "No money is left for what this answer would let the agent do; the question stays open.",
     ),
     (409, "exists", "The thread, or the task, exists already."),
     (

@@ -11,6 +11,7 @@ use moothall_engine::door::{Action, Door};
 use moothall_kernel::event::{Cause, Event, Fault, Outcome, Posted, Recorded, TurnKind};
 use moothall_kernel::ids::{EventId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
+use moothall_kernel::permission::Withdrawn;
 use moothall_kernel::silence::{Reason, Silence};
 use moothall_kernel::silences::{Silences, SilentMessage};
 use moothall_kernel::time::Timestamp;
@@ -30,6 +31,8 @@ const EARLIER_SEQS: u64 = 256;
 const NEWEST_SEQS: u64 = 2000;
 /// Most entries with which a refusal is compared: those of a round of two polls for each agent.
 const REFUSALS_COMPARED: usize = 400;
+/// The words about a question that ended without an answer.
+const GAVE_UP: &str = "it gave up, as no person answered in time";
 /// The words in place of a fault that only operators read.
 const UNSEEN_FAULT: &str = "it did not answer; operators are told more";
 
@@ -159,7 +162,7 @@ pub struct Explained {
     missed: bool,
     silences: Silences,
     /// The turns that wait for a permission, by its id.
-    asking: HashMap<PermissionId, TurnNo>,
+    asking: HashMap<PermissionId, Vec<TurnNo>>,
     /// Positions of the events that the viewer sees.
     seen: BTreeSet<Seq>,
 }
@@ -266,19 +269,50 @@ impl Explained {
             }),
             Event::TurnEnded { .. } => self.observe_ended(recorded),
             Event::PermissionRequested { permission, turn, action, .. } => {
-                self.asking.insert(permission.clone(), *turn);
-                self.change(*turn, |listed| listed.entry.asks = Some(action.clone()));
+                self.asks(permission, vec![*turn], action);
+            }
+            // Its program takes no words before it is answered.
+            Event::QuestionAsked { permission, participant, action, .. } => {
+                let is_kept = |place: &usize| {
+                    let listed = self.entries.get(*place);
+                    listed.is_some_and(|Listed { entry, .. }| {
+                        entry.participant == participant.as_str() && entry.outcome.is_none()
+                    })
+                };
+                let open = self.open.iter().filter(|(_, place)| is_kept(place));
+                let turns = open.map(|(turn, _)| *turn).collect();
+                self.asks(permission, turns, action);
+            }
+            Event::PermissionWithdrawn { permission, because: Withdrawn::GaveUp } => {
+                for turn in self.asking.get(permission).cloned().unwrap_or_default() {
+                    self.change(turn, |Listed { entry, .. }| {
+                        let action = entry.asks.as_deref().unwrap_or_default();
+                        entry.detail = Some(format!("{GAVE_UP}: {action}"));
+                    });
+                }
+                self.closed(permission);
             }
             Event::PermissionAnswered { permission, .. }
             | Event::PermissionExpired { permission }
-            | Event::PermissionWithdrawn { permission, .. } => {
-                if let Some(turn) = self.asking.remove(permission)
-                    && !self.asking.values().any(|other| *other == turn)
-                {
-                    self.change(turn, |listed| listed.entry.asks = None);
-                }
-            }
+            | Event::PermissionWithdrawn { permission, .. } => self.closed(permission),
             _ => {}
+        }
+    }
+
+    /// Turns wait for a person's answer to this.
+    fn asks(&mut self, permission: &PermissionId, turns: Vec<TurnNo>, action: &str) {
+        for turn in &turns {
+            self.change(*turn, |listed| listed.entry.asks = Some(action.to_owned()));
+        }
+        self.asking.insert(permission.clone(), turns);
+    }
+
+    /// Turns wait no more for a person's answer to this.
+    fn closed(&mut self, permission: &PermissionId) {
+        for turn in self.asking.remove(permission).unwrap_or_default() {
+            if !self.asking.values().any(|others| others.contains(&turn)) {
+                self.change(turn, |listed| listed.entry.asks = None);
+            }
         }
     }
 

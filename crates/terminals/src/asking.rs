@@ -6,11 +6,16 @@ use moothall_engine::agent::Given;
 use moothall_engine::answers::HallError;
 use moothall_engine::sessions::{SessionId, is_session, session_of};
 use moothall_kernel::Conversation;
+use moothall_kernel::command::EngineCommand;
 use moothall_kernel::event::{Event, Recorded};
-use moothall_kernel::ids::{PermissionId, StreamId};
+use moothall_kernel::ids::{ParticipantId, PermissionId, Seq, StreamId};
+use moothall_kernel::permission::Withdrawn;
 
 use crate::directory::Sessions;
 use crate::mail::Mail;
+
+/// Reads cards of one kind that wait for people: the permission, the event that asks, the asker.
+type Cards = for<'a> fn(&'a Conversation) -> Vec<(&'a PermissionId, Seq, &'a ParticipantId)>;
 
 /// How long an answer may wait for a look at the terminal.
 const LOOK_WITHIN: Duration = Duration::from_secs(5);
@@ -57,6 +62,22 @@ impl Sessions {
         &self,
         session: &SessionId,
     ) -> Vec<(StreamId, PermissionId)> {
+        self.cards_of(session, |state| state.questions_asked().collect()).await
+    }
+
+    /// Withdraws the requests of a session that is over: nothing is left that they would help.
+    pub(crate) async fn withdraw_requests(&self, session: &SessionId) {
+        let requests = self.cards_of(session, |state| state.requests_asked().collect()).await;
+        for (stream, permission) in requests {
+            let because = Withdrawn::Left;
+            let withdraw = EngineCommand::WithdrawPermission { permission, because };
+            self.tell_until_kept(&stream, withdraw).await;
+        }
+    }
+
+    /// Returns the cards of one kind that wait for people and are a session's, with their
+    /// conversations.
+    async fn cards_of(&self, session: &SessionId, of: Cards) -> Vec<(StreamId, PermissionId)> {
         let Ok(hall) = self.hall() else { return Vec::new() };
         let noted = hall.store().sessions.rooms(session).await;
         let mut rooms = noted
@@ -74,16 +95,16 @@ impl Sessions {
                 continue;
             }
             let own = session.clone();
-            let of = move |state: &Conversation| {
+            let of_it = move |state: &Conversation| {
                 let is_own =
                     |asker| state.participant(asker).is_some_and(|one| is_session(one, &own));
-                state
-                    .questions_asked()
+                of(state)
+                    .into_iter()
                     .filter(|(_, _, asker)| is_own(asker))
                     .map(|(permission, _, _)| permission.clone())
                     .collect::<Vec<_>>()
             };
-            match hall.view(&stream, of).await {
+            match hall.view(&stream, of_it).await {
                 Ok(asked) => {
                     all.extend(asked.into_iter().map(|permission| (stream.clone(), permission)))
                 }

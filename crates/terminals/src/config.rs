@@ -71,8 +71,8 @@ pub struct SessionsConfig {
     pub run_as: Option<String>,
     /// Where programs report that run as another user than the server's.
     pub spool: Option<PathBuf>,
-    /// Seconds after which a question of a program counts as refused; unset, it is asked as long as
-    /// its dialog stands.
+    /// Seconds after which a question of a program is given up; unset, it is asked as long as its
+    /// dialog stands.
     pub question_seconds: Option<NonZeroU32>,
     /// How many live at once; 0 is as many as there may be. Given with the other limits of the
     /// server.

@@ -333,6 +333,7 @@ impl Sessions {
         self.hall()?
             .submit_owing(&session.id, ClientCommand::Archive { on: true, by }, None, owed)
             .await?;
+        self.withdraw_requests(&session.id).await;
         // Its end is kept last: a session that seems to live is ended again.
         self.keep(session).await?;
         self.forget_listeners(&session.id).await

@@ -133,6 +133,9 @@ describe('a permission', () => {
   });
 
   it('is gone when it is not asked any more', () => {
+    expect(rows(asked(event('permission', { event: 'gave_up', permission: 'p1' }))).map(({ end }) => end)).toEqual([
+      { kind: 'gave_up' },
+    ]);
     const withdrawn = { event: 'withdrawn', permission: 'p1', because: 'replaced' };
     const timeline = asked(event('permission', withdrawn));
     expect(timeline.waiting()).toEqual([]);

@@ -20,7 +20,8 @@ export interface Permission {
   end:
     | { kind: 'answered'; by: string; label: string }
     | { kind: 'expired' }
-    | { kind: 'withdrawn'; because: 'gone' | 'replaced' | 'not_given' }
+    | { kind: 'gave_up' }
+    | { kind: 'withdrawn'; because: 'gone' | 'replaced' | 'left' | 'not_given' }
     | null;
   /** The outcome, if it belongs to no turn. */
   came: Settled | null;
@@ -50,6 +51,8 @@ export class Permissions {
         return before ? { ...before, end: { kind: 'answered', by: content.by, label: saidIn(content) } } : null;
       case 'expired':
         return before ? { ...before, end: { kind: 'expired' } } : null;
+      case 'gave_up':
+        return before ? { ...before, end: { kind: 'gave_up' } } : null;
       case 'withdrawn':
         return before ? { ...before, end: { kind: 'withdrawn', because: content.because } } : null;
       case 'settled':
@@ -125,9 +128,12 @@ export function outcomeOf(end: Permission['end'], nameOf: (id: string) => string
       return `${nameOf(end.by)} answered “${end.label}”.`;
     case 'expired':
       return 'Nobody answered in time.';
+    case 'gave_up':
+      return 'Nobody answered in time: it gave up, and may ask again.';
     case 'withdrawn':
       return {
         gone: 'It is not asked any more: it was answered at its terminal, or given up.',
+        left: 'It is not asked any more: the agent has left.',
         replaced: 'Something else was asked in its place.',
         not_given: 'The answer came too late: something else was asked by then, and nothing was done.',
       }[end.because];

@@ -77,6 +77,8 @@ export type PermissionEvent =
       text?: string;
     }
   | { event: 'expired'; permission: string }
+  /** The agent stopped waiting for an answer. */
+  | { event: 'gave_up'; permission: string }
   | {
       /** The outcome of a request to start a program, or of one to talk to a session. */
       event: 'settled';
@@ -92,7 +94,7 @@ export type PermissionEvent =
       why?: string;
       by?: string;
     }
-  | { event: 'withdrawn'; permission: string; because: 'gone' | 'replaced' | 'not_given' };
+  | { event: 'withdrawn'; permission: string; because: 'gone' | 'replaced' | 'left' | 'not_given' };
 
 /** Those of a breath, and the close. */
 export type GatheringPhase = 'inhale' | 'hold' | 'exhale' | 'close';

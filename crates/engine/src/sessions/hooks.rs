@@ -74,6 +74,10 @@ pub enum Permit {
     Allow,
     /// A person did not allow the action.
     Deny,
+    /// No person answered in time: the action is not done, and the program may ask again.
+    GaveUp,
+    /// Too many questions of the program wait for people already: this one was not asked.
+    TooMany,
     /// Nobody decided: the program asks the person at its terminal.
     Undecided,
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use moothall_kernel::event::{Event, Outcome, Recorded};
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::participant::Participant;
+use moothall_kernel::permission::Withdrawn;
 use serde_json::{Map, Value};
 
 use super::host::Host;
@@ -34,7 +35,8 @@ impl Host {
                     let given = Given { option: option.clone(), text: text.clone() };
                     self.out.extend(self.runs.permit(&self.stream, permission, Some(&given)));
                 }
-                Event::PermissionExpired { permission } => {
+                Event::PermissionExpired { permission }
+                | Event::PermissionWithdrawn { permission, because: Withdrawn::GaveUp } => {
                     self.out.extend(self.runs.permit(&self.stream, permission, None))
                 }
                 _ => {}

@@ -1,10 +1,13 @@
 //! Whether one more turn can be paid, and how a budget is raised.
 
+use strum::VariantArray;
+
 use crate::decide::Decider;
-use crate::model::budget::{Account, Limit, Raise, Spent};
+use crate::model::budget::{Account, Limit, Measure, Raise, Spent};
 use crate::model::command::{Refusal, Rejection};
 use crate::model::event::{Cause, Change, Event, WhyNot};
 use crate::model::ids::ParticipantId;
+use crate::model::state::Turn;
 use crate::model::time::Millis;
 
 /// Longest time for which a budget is raised.
@@ -12,15 +15,28 @@ pub const RAISE_MAX: Millis = Millis::from_secs(31 * 24 * 3600);
 /// Most turns, and most millionths of the currency, that one raise adds.
 const RAISE_AMOUNT_MAX: u64 = 1_000_000_000_000;
 impl Decider<'_> {
-    fn used_up(&self, account: &Account) -> Option<Spent> {
-        self.state.used_up(&self.facts.budgets, &self.charges, account, self.now)
+    fn used_up(&self, measures: &[Measure], account: &Account) -> Option<Spent> {
+        self.state.used_up(&self.facts.budgets, &self.charges, measures, account, self.now)
+    }
+
+    /// Rejects an answer that lets a turn go on for which no money is left. The turn itself was
+    /// paid when it was granted.
+    pub(crate) fn check_money(&self, turn: &Turn) -> Result<(), Rejection> {
+        let Some(spent) = self.used_up(&[Measure::Money], turn.account()) else { return Ok(()) };
+        let message = format!(
+            "{} asks on, and this answer was not taken: {} until {}. Raise the budget, wait, or refuse what it asks.",
+            self.state.name_of(&turn.participant),
+            spent.sentence(&self.facts.budgets.currency),
+            spent.until,
+        );
+        Err(Rejection::new(Refusal::Conflict, "over_budget", message).about(&turn.participant))
     }
 
     /// Whether one more turn may be called for; if not, people are told once and the reason is
     /// recorded.
     pub(crate) fn can_afford(&mut self, participant: &ParticipantId, cause: &Cause) -> bool {
         let account = self.state.account_of(participant, cause);
-        let Some(spent) = self.used_up(&account) else { return true };
+        let Some(spent) = self.used_up(Measure::VARIANTS, &account) else { return true };
         self.tell_spent(&spent, participant, cause);
         let detail =
             format!("{} until {}", spent.sentence(&self.facts.budgets.currency), spent.until);
@@ -35,7 +51,7 @@ impl Decider<'_> {
         participant: &ParticipantId,
         cause: &Cause,
     ) -> Option<String> {
-        let spent = self.used_up(account)?;
+        let spent = self.used_up(Measure::VARIANTS, account)?;
         self.tell_spent(&spent, participant, cause);
         Some(format!(
             "a restart lost it, and it is not asked again: {} until {}",

@@ -5,12 +5,9 @@ use crate::decide::Decider;
 use crate::model::command::{Refusal, Rejection};
 use crate::model::event::Event;
 use crate::model::ids::{ParticipantId, PermissionId, Seq};
-use crate::model::permission::{OpenQuestion, Question, Withdrawn};
+use crate::model::permission::{CARDS_MAX, OpenQuestion, Question, Waiting, Withdrawn};
 use crate::model::request::OpenRequest;
-use crate::model::state::Conversation;
-
-/// Most questions of no turn that wait in one conversation at a time.
-const QUESTIONS_MAX: usize = 8;
+use crate::model::state::{Conversation, Turn};
 
 impl Conversation {
     /// The questions of no turn that wait for a person: the permission, the event that asks, and
@@ -20,6 +17,12 @@ impl Conversation {
             .questions
             .iter()
             .map(|(permission, open)| (permission, open.at, &open.participant))
+    }
+
+    /// True if a question of this participant's program, in a turn or in none, waits for a person.
+    pub(crate) fn is_asking(&self, id: &ParticipantId) -> bool {
+        self.open_turns().any(|turn| turn.participant == *id && turn.frozen_since.is_some())
+            || self.questions_asked().any(|(_, _, asker)| asker == id)
     }
 }
 
@@ -45,13 +48,7 @@ impl Decider<'_> {
         if self.state.floor.settled.iter().any(|settled| settled.permission == permission) {
             return Err(self.settled(&permission));
         }
-        if self.state.floor.questions.len() >= QUESTIONS_MAX {
-            let message = format!(
-                "{QUESTIONS_MAX} questions wait here already. Wait for a person to answer them."
-            );
-            return Err(Rejection::new(Refusal::Conflict, "too_many_questions", message)
-                .about(&participant));
-        }
+        self.check_questions(&participant)?;
         let Question { action, partial, options, folder, look, stands: _ } = question.shown();
         self.emit(Event::QuestionAsked {
             permission,
@@ -62,7 +59,59 @@ impl Decider<'_> {
             folder,
             look,
         });
+        self.release_asking();
         Ok(())
+    }
+
+    /// Rejects a question more of an agent whose questions wait already. (Ruling 12.)
+    pub(crate) fn check_questions(&self, asker: &ParticipantId) -> Result<(), Rejection> {
+        let turns = self.state.open_turns().filter(|turn| turn.participant == *asker);
+        let in_turns: usize = turns.map(|turn| turn.permissions.len()).sum();
+        let in_none = self.state.questions_asked().filter(|(_, _, own)| *own == asker).count();
+        if in_turns + in_none < CARDS_MAX {
+            return Ok(());
+        }
+        let name = self.state.name_of(asker);
+        let message = format!(
+            "{CARDS_MAX} questions of {name} wait for a person already. Ask again when one of them is answered."
+        );
+        Err(Rejection::new(Refusal::Conflict, "too_many_questions", message).about(asker))
+    }
+
+    /// Ends the questions of turns and the requests whose time to be answered is over.
+    pub(crate) fn end_overdue_cards(&mut self) {
+        let now = self.now;
+        let is_over = |waiting: &Waiting| waiting.expires <= now;
+        let asked = self.state.open_turns().flat_map(|turn| &turn.permissions);
+        let questions: Vec<_> = asked
+            .filter(|(_, waiting)| is_over(waiting))
+            .map(|(permission, _)| permission.clone())
+            .collect();
+        let requests: Vec<_> = self
+            .state
+            .floor
+            .requests
+            .iter()
+            .filter(|(_, open)| open.waiting().is_some_and(is_over))
+            .map(|(permission, _)| permission.clone())
+            .collect();
+        for permission in questions {
+            self.emit(Event::PermissionWithdrawn { permission, because: Withdrawn::GaveUp });
+        }
+        for permission in requests {
+            self.emit(Event::PermissionExpired { permission: permission.clone() });
+            self.settle_expired(&permission);
+        }
+    }
+
+    /// The floor goes on without a participant whose program waits for a person. (Ruling 12.)
+    pub(crate) fn release_asking(&mut self) {
+        let current = self.state.floor.round.as_ref().and_then(|round| round.current);
+        let asks = |turn: &&Turn| self.state.is_asking(&turn.participant);
+        if let Some(turn) = current.and_then(|no| self.state.turn(no)).filter(asks) {
+            let turn = turn.no;
+            self.emit(Event::TurnReleased { turn });
+        }
     }
 
     /// What a participant asked in no turn is not asked any more when it has left; of all of them
@@ -81,7 +130,7 @@ impl Decider<'_> {
             .map(|(permission, _)| permission);
         let gone: Vec<_> = requests.chain(questions).cloned().collect();
         for permission in gone {
-            self.emit(Event::PermissionWithdrawn { permission, because: Withdrawn::Gone });
+            self.emit(Event::PermissionWithdrawn { permission, because: Withdrawn::Left });
         }
     }
 }

@@ -5,15 +5,12 @@ use crate::decide::Decider;
 use crate::model::command::{Actor, Refusal, Rejection};
 use crate::model::event::{Cause, Event, TurnKind, Why, WhyNot};
 use crate::model::ids::{ParticipantId, PermissionId, Seq};
-use crate::model::permission::{OptionKind, Question, Waiting};
+use crate::model::permission::{CARDS_MAX, OptionKind, Question, Waiting};
 use crate::model::request::{OpenRequest, Request, Stage};
 use crate::model::start::{StartOutcome, StartRequest};
 use crate::model::state::Conversation;
 use crate::model::talk::{REFUSAL_LASTS, REFUSALS_MAX, TalkOutcome, TalkRefusal, TalkRequest};
 use crate::model::time::{Millis, Timestamp};
-
-/// Most requests of one conversation that wait at a time.
-const REQUESTS_MAX: usize = 8;
 
 /// The end of a request without a person's yes.
 #[derive(Clone)]
@@ -174,9 +171,10 @@ impl Decider<'_> {
             return Ok(());
         }
         self.check_refused(by, &request)?;
-        if self.state.floor.requests.len() >= REQUESTS_MAX {
+        let requests = self.state.floor.requests.values();
+        if requests.filter(|open| open.participant == by.id).count() >= CARDS_MAX {
             let message = format!(
-                "{REQUESTS_MAX} requests wait here already. Wait for a person to answer them."
+                "{CARDS_MAX} requests of yours wait here already. Wait for a person to answer them."
             );
             return Err(Rejection::new(Refusal::Conflict, "too_many_starts", message).about(&by.id));
         }

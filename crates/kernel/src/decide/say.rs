@@ -418,6 +418,11 @@ impl Decider<'_> {
             self.keep(&turn.participant, no, because, text);
             return self.end(no, Outcome::Cancelled, Some(Fault::new(code, message)), usage);
         }
+        if self.is_of_an_earlier_hold(&turn) {
+            self.keep(&turn.participant, no, SuppressedBecause::NoPiece, text);
+            let fault = Fault::new("not_your_piece", "the piece was passed on before it answered");
+            return self.end(no, Outcome::Cancelled, Some(fault), usage);
+        }
         if turn.kind == TurnKind::Listen {
             self.keep(&turn.participant, no, SuppressedBecause::Listening, text);
             return self.end(no, Outcome::Spoke, None, usage);

@@ -359,6 +359,7 @@ impl Decider<'_> {
             return Err(self.settled(&permission));
         }
         let participant = open.participant.clone();
+        self.check_questions(&participant)?;
         let Question { action, partial, options, folder, look, stands } = question.shown();
         let expires = self.now + within;
         self.emit(Event::PermissionRequested {
@@ -373,6 +374,7 @@ impl Decider<'_> {
             look,
             stands,
         });
+        self.release_asking();
         Ok(())
     }
 
@@ -385,12 +387,17 @@ impl Decider<'_> {
         by: &Actor,
     ) -> Result<(), Rejection> {
         self.check_human(by)?;
-        let of_turn = self.state.open_turns().find_map(|turn| turn.permissions.get(permission));
+        let asking = self.state.open_turns().find(|turn| turn.permissions.contains_key(permission));
+        let of_turn = asking.and_then(|turn| turn.permissions.get(permission));
         let of_request = self.state.floor.requests.get(permission).and_then(|open| open.waiting());
         let of_none = self.state.floor.questions.get(permission).map(|open| &open.options);
         let options = of_turn.or(of_request).map(|waiting| &waiting.options).or(of_none);
         let Some(options) = options else { return Err(self.settled(permission)) };
         let (chosen, text) = answered(options, given, text).map_err(|fault| no_answer(&fault))?;
+        // Refusing is free, and is the way out for an agent without a budget.
+        if let Some(turn) = asking.filter(|_| !chosen.kind.refuses()) {
+            self.check_money(turn)?;
+        }
         let label = Some(chosen.label.clone()).filter(|label| *label != chosen.id);
         let option = chosen.id.clone();
         self.emit(Event::PermissionAnswered {
@@ -424,6 +431,12 @@ impl Decider<'_> {
             }
             Settlement::Expired => closed(format!("Nobody answered in time: it ran out at {at}.")),
             Settlement::TurnOver => closed(format!("The turn that asked was over at {at}.")),
+            Settlement::Withdrawn(Withdrawn::GaveUp) => closed(format!(
+                "Nobody answered in time, and the agent gave up at {at}. It may ask again."
+            )),
+            Settlement::Withdrawn(Withdrawn::Left) => withdrawn(
+                "This is not asked any more: the agent that asked has left, or the conversation was archived.",
+            ),
             Settlement::Withdrawn(Withdrawn::Gone) => withdrawn(
                 "This is not asked any more: it was answered at the agent's own terminal, or given up. Nothing was done now.",
             ),
@@ -436,7 +449,10 @@ impl Decider<'_> {
     /// What stands open is withdrawn; an answer that was given to nobody is told to be that.
     pub(crate) fn withdraw_permission(&mut self, permission: &PermissionId, because: Withdrawn) {
         let of_turn = self.state.open_turns().any(|turn| turn.permissions.contains_key(permission));
-        let open = of_turn || self.state.floor.questions.contains_key(permission);
+        let request = self.state.floor.requests.get(permission);
+        let open = of_turn
+            || self.state.floor.questions.contains_key(permission)
+            || request.is_some_and(|open| open.waiting().is_some());
         let answered = |settled: &&Settled| settled.permission == *permission;
         let latest = self.state.floor.settled.iter().rev().find(answered);
         let given =

@@ -544,7 +544,8 @@ impl Conversation {
         }
         let tenure = self.gathering.as_mut().and_then(|gathering| gathering.tenure.as_mut());
         if let Some(tenure) = tenure.filter(|tenure| tenure.holder == turn.participant) {
-            tenure.next_at = tenure.next_at + stood;
+            // A question may be older than this hold.
+            tenure.next_at = tenure.next_at + ts.since(since.max(tenure.since));
         }
     }
 

@@ -241,14 +241,15 @@ impl Standing {
         limit.of(measure).map(|limit| limit.saturating_add(more))
     }
 
-    /// The first measure of which nothing is left for one more turn.
+    /// The first of these measures of which nothing is left.
     pub(crate) fn used_up(
         &self,
         limit: &Limit,
+        measures: &[Measure],
         attended: bool,
         now: Timestamp,
     ) -> Option<(Measure, u64, Timestamp)> {
-        let mut counted = Measure::VARIANTS
+        let mut counted = measures
             .iter()
             .copied()
             .filter(|measure| !(attended && *measure == Measure::Unattended));
@@ -293,9 +294,8 @@ impl Budgets {
             let (before, charge) = (&charges[..at], &charges[at]);
             let pays = |purse: &Purse| {
                 let standing = self.standing_after(purse, before);
-                standing
-                    .used_up(self.limits.of(purse), charge.account.attended, now.max(charge.hour))
-                    .is_none()
+                let (limit, attended) = (self.limits.of(purse), charge.account.attended);
+                standing.used_up(limit, Measure::VARIANTS, attended, now.max(charge.hour)).is_none()
             };
             charge.turns == 0 || charge.purses().iter().all(pays)
         })

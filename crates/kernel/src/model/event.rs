@@ -770,7 +770,8 @@ pub enum Event {
         )]
         text: Option<String>,
     },
-    /// Nobody answered in time.
+    /// The time to answer a request is over. A question ends as [`Withdrawn::GaveUp`]; in logs of
+    /// earlier versions it ends like this.
     PermissionExpired {
         /// The id of the permission, unique within the conversation.
         permission: PermissionId,

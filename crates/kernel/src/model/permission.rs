@@ -15,6 +15,8 @@ const ACTION_BYTES_MAX: usize = 16 * 1024;
 const WORDS_BYTES_MAX: usize = 1024;
 /// Most options that are offered.
 const OPTIONS_MAX: usize = 32;
+/// Most questions of one agent that wait for people at a time, and most of its requests.
+pub const CARDS_MAX: usize = 8;
 /// Longest words of one's own that answer a question, in bytes. They have to fit on the screen that
 /// takes them, to be read back there.
 pub const TEXT_BYTES_MAX: usize = 4 * 1024;
@@ -50,6 +52,13 @@ pub enum OptionKind {
     RejectAlways,
     /// Neither is known: it is answered by its own words alone.
     Other,
+}
+
+impl OptionKind {
+    /// True if what was asked is not done.
+    pub const fn refuses(self) -> bool {
+        matches!(self, OptionKind::RejectOnce | OptionKind::RejectAlways)
+    }
 }
 
 impl PermissionOption {
@@ -172,6 +181,10 @@ pub enum Withdrawn {
     /// It was answered, and something else stood there before the answer got to it: the answer was
     /// given to nobody.
     NotGiven,
+    /// Its asker has stopped waiting for an answer. It may ask again.
+    GaveUp,
+    /// Its asker has left, or its conversation was archived.
+    Left,
 }
 
 /// A permission that waits for a person.

@@ -1,7 +1,7 @@
 //! Whom a turn is charged to, and what a conversation remembers of its own budget.
 
 use crate::model::budget::{
-    Account, Budgets, Charge, HOUR, Limits, Purse, Spent, Standing, start_of,
+    Account, Budgets, Charge, HOUR, Limits, Measure, Purse, Spent, Standing, start_of,
 };
 use crate::model::event::{Cause, Event, Recorded, Usage};
 use crate::model::ids::ParticipantId;
@@ -84,12 +84,13 @@ impl Conversation {
         self.spending.told.push(spent.clone());
     }
 
-    /// The first budget that has nothing left for one more turn on this account, after what a
+    /// The first budget that has nothing left of these measures for this account, after what a
     /// decision spends already.
     pub(crate) fn used_up(
         &self,
         budgets: &Budgets,
         decided: &[Charge],
+        measures: &[Measure],
         account: &Account,
         now: Timestamp,
     ) -> Option<Spent> {
@@ -109,7 +110,7 @@ impl Conversation {
                 budgets.standing_after(&purse, decided)
             };
             let (measure, limit, until) =
-                standing.used_up(budgets.limits.of(&purse), account.attended, now)?;
+                standing.used_up(budgets.limits.of(&purse), measures, account.attended, now)?;
             Some(Spent { purse, measure, limit, until })
         })
     }

@@ -255,10 +255,12 @@ impl Decider<'_> {
         true
     }
 
-    /// It is asked, and the round waits for it, unless it is still busy with something else or
-    /// another message has waited for the round as long as it may. (Ruling 12.)
+    /// It is asked, and the round waits for it, unless it is still busy with something else, its
+    /// program waits for a person, or another message has waited for the round as long as it may.
+    /// (Ruling 12.)
     fn ask(&mut self, id: &ParticipantId, why: Why, may_pass: bool, cause: &Cause) {
-        let goes_on = self.state.front_turn(id).is_some() || self.is_round_over();
+        let is_busy = self.state.front_turn(id).is_some() || self.state.is_asking(id);
+        let goes_on = is_busy || self.is_round_over();
         self.grant(id, why, TurnKind::Reply, may_pass, cause);
         if goes_on {
             self.release_asked();

@@ -17,7 +17,7 @@ use crate::model::gathering::{
 use crate::model::ids::{EventId, ParticipantId};
 use crate::model::participant::{Kind, Memory, Part, Participant};
 use crate::model::state::{Conversation, Turn};
-use crate::model::time::Timestamp;
+use crate::model::time::{Millis, Timestamp};
 use crate::policy::{EmptyReply, Frames, Nomination, Rules, Unsolicited};
 use crate::text::{self, mentions};
 
@@ -62,20 +62,35 @@ impl Conversation {
         self.participants.iter().find(|p| p.part == Some(Part::Harvester))
     }
 
-    /// When the next beat, or the end of the last word, is due; not while the holder waits for a
-    /// permission, not before it begins its turn, and not while it is at its last word: its turn
-    /// has limits of its own for that. (Ruling 29.)
+    /// When the next beat, or the end of the last word, is due; not before the holder begins its
+    /// turn, and not while it is at its last word: its turn has limits of its own for that. While
+    /// the holder asks a person, it is the end of its hold. (Ruling 29.)
     pub(crate) fn next_beat(&self) -> Option<Timestamp> {
         let gathering = self.gathering()?;
         let Some(tenure) = &gathering.tenure else { return gathering.harvest_until };
+        if self.is_asking(&tenure.holder) {
+            return Some(self.asks_until(gathering, tenure));
+        }
         let stands = |turn: &Turn| {
             let speaks = turn.kind == TurnKind::Reply && turn.running.is_some();
             let waits =
                 turn.kind == TurnKind::Reply && turn.why == Why::Piece && turn.running.is_none();
-            turn.participant == tenure.holder
-                && (turn.frozen_since.is_some() || waits || (tenure.last_word && speaks))
+            turn.participant == tenure.holder && (waits || (tenure.last_word && speaks))
         };
         (!self.open_turns().any(stands)).then_some(tenure.next_at)
+    }
+
+    /// The end of the grace that a holder would have had without its question. At its last word it
+    /// has that grace from its question on.
+    fn asks_until(&self, gathering: &Gathering, tenure: &PieceTenure) -> Timestamp {
+        let GatheringPlan { beats_per_turn, beat_interval, last_word, .. } = gathering.plan;
+        if tenure.last_word {
+            let own = self.open_turns().filter(|turn| turn.participant == tenure.holder);
+            let since = own.filter_map(|turn| turn.frozen_since).max();
+            return since.map_or(tenure.next_at, |since| tenure.next_at.max(since + last_word));
+        }
+        let left = beats_per_turn.saturating_sub(tenure.beats + 1);
+        tenure.next_at + Millis(beat_interval.0.saturating_mul(u64::from(left))) + last_word
     }
 }
 
@@ -349,6 +364,29 @@ impl Decider<'_> {
         self.end_turns_of(&holder, false, "piece_passed", "the piece was passed on");
     }
 
+    /// The piece goes on without a holder that a person has not answered. Its question goes on too,
+    /// and what it says then answers nothing.
+    fn pass_over_asking(&mut self, holder: &ParticipantId) {
+        let note = format!(
+            "{} waits for a person's answer, so the piece goes on in order.",
+            self.state.name_of(holder)
+        );
+        self.emit(Event::Gathering(GatheringEvent::PieceReleased {
+            holder: holder.clone(),
+            because: LetGo::Grace,
+            next: None,
+            note: Some(note),
+        }));
+        let of = |turn: &Turn| turn.participant == *holder && turn.frozen_since.is_none();
+        self.end_turns(of, "piece_passed", "the piece was passed on");
+    }
+
+    /// True if a turn was for a hold that is over.
+    pub(crate) fn is_of_an_earlier_hold(&self, turn: &Turn) -> bool {
+        let of_a_hold = turn.kind == TurnKind::Reply && matches!(turn.why, Why::Piece | Why::Beat);
+        of_a_hold && self.has_no_piece(&turn.participant)
+    }
+
     /// Moves the gathering until it has to wait for somebody.
     fn step_piece(&mut self) -> bool {
         let Some(gathering) = self.state.gathering().cloned() else { return false };
@@ -468,6 +506,9 @@ impl Decider<'_> {
         let Some(tenure) = &gathering.tenure else {
             return self.end_gathering(gathering.harvesting.as_deref().unwrap_or_default());
         };
+        if self.state.is_asking(&tenure.holder) {
+            return self.pass_over_asking(&tenure.holder);
+        }
         if tenure.last_word {
             return self.release_piece(LetGo::Grace, None, None);
         }

@@ -1,5 +1,8 @@
 //! Who would answer a draft, and why: the nominations of the policy itself, nothing decided.
 
+use strum::VariantArray;
+
+use crate::model::budget::Measure;
 use crate::model::command::Facts;
 use crate::model::event::{Cause, To, Why, WhyNot};
 use crate::model::ids::{EventId, ParticipantId};
@@ -135,7 +138,9 @@ impl Conversation {
             return Err(why_not);
         }
         let asked = self.waiting_turn(id).is_some();
-        if !asked && self.used_up(&facts.budgets, &[], &self.account_of(id, cause), now).is_some() {
+        let account = self.account_of(id, cause);
+        let spent = self.used_up(&facts.budgets, &[], Measure::VARIANTS, &account, now);
+        if !asked && spent.is_some() {
             return Err(WhyNot::OverBudget);
         }
         Ok(why)

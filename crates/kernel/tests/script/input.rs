@@ -31,6 +31,7 @@
 //! publish · close-gathering
 //! gather rhythm=r breath=1,1,1 beats=3 interval=60 last=20 hearing=on_turn
 //! ask codex rm -rf · allow user yes           (permissions) · ask-in-no-turn codex trust?
+//! ask:p2 codex ls · allow:p2 user yes         the same about a second one
 //! ask-start codex claude --model x · start-done claude-2 · start-fails why
 //! writer sums 12: words  a summary of what took effect up to 12
 //!                        (`12@9`: made of what stood in the log at 9)

@@ -127,11 +127,16 @@ pub enum PermissionEvent {
         #[serde(flatten)]
         outcome: RequestOutcome,
     },
+    /// Its asker has stopped waiting for an answer.
+    GaveUp {
+        /// The id of the permission.
+        permission: String,
+    },
     /// It is not asked any more.
     Withdrawn {
         /// The id of the permission.
         permission: String,
-        /// `gone`, `replaced` or `not_given`.
+        /// `gone`, `replaced`, `left` or `not_given`.
         because: String,
     },
 }
@@ -143,6 +148,7 @@ impl PermissionEvent {
             PermissionEvent::Requested { permission, .. }
             | PermissionEvent::Answered { permission, .. }
             | PermissionEvent::Expired { permission }
+            | PermissionEvent::GaveUp { permission }
             | PermissionEvent::Settled { permission, .. }
             | PermissionEvent::Withdrawn { permission, .. } => *permission == asked.permission,
         }
@@ -176,9 +182,15 @@ pub fn told(envelope: &Envelope) -> Option<String> {
         PermissionEvent::Expired { .. } => {
             "nobody answered in time: it is not asked any more".to_owned()
         }
+        PermissionEvent::GaveUp { .. } => {
+            "nobody answered in time: the agent gave up, and may ask again".to_owned()
+        }
         PermissionEvent::Settled { participant, outcome, .. } => outcome.line(participant),
         PermissionEvent::Withdrawn { because, .. } if because == "not_given" => {
             "something else was asked before the answer got there".to_owned()
+        }
+        PermissionEvent::Withdrawn { because, .. } if because == "left" => {
+            "it is not asked any more: its asker has left".to_owned()
         }
         PermissionEvent::Withdrawn { .. } => {
             "it is not asked any more: it was answered at the terminal, or given up".to_owned()
@@ -270,6 +282,7 @@ impl Open {
             }),
             PermissionEvent::Answered { permission, .. }
             | PermissionEvent::Expired { permission }
+            | PermissionEvent::GaveUp { permission }
             | PermissionEvent::Settled { permission, .. }
             | PermissionEvent::Withdrawn { permission, .. } => {
                 self.0.retain(|asked| asked.permission != *permission);

@@ -203,7 +203,7 @@ const SESSIONS: &[Entry] = &[
     (
         "question_seconds",
         "86400",
-        "Seconds after which a question of a program counts as refused. Unset: it is asked as long as its dialog stands.",
+        "Seconds after which a question of a program is given up. Unset: it is asked as long as its dialog stands.",
     ),
 ];
 

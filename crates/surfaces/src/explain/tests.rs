@@ -157,6 +157,21 @@ fn the_same_refusal_stands_once_and_a_turn_says_what_it_asks() {
 }
 
 #[test]
+fn a_question_that_was_given_up_stands_with_its_turn() {
+    let asks = json!({"question_asked": {"permission": "p1", "participant": "b", "action": "Trust this folder?",
+        "options": []}});
+    let mut events = vec![said("hello", &[]), granted(1, "b", 1), granted(2, "c", 1), asks];
+    let (turns, _) = told(&log(events.clone()), &eve());
+    let asked: Vec<_> = turns.iter().map(|turn| turn.asks.as_deref()).collect();
+    assert_eq!(asked, [Some("Trust this folder?"), None], "it keeps the turn of its agent");
+    events.push(json!({"permission_withdrawn": {"permission": "p1", "because": "gave_up"}}));
+    let (turns, _) = told(&log(events), &eve());
+    assert_eq!(turns[0].asks, None);
+    let detail = turns[0].detail.as_deref().unwrap();
+    assert_eq!(detail, "it gave up, as no person answered in time: Trust this folder?");
+}
+
+#[test]
 fn a_turn_that_waits_is_about_each_message_that_it_was_widened_with() {
     let widened = |about: u64| json!({"turn_widened": {"turn": 1, "why": "forced", "may_pass": false, "cause": cause(about)}});
     let mut of_agent = said("and mine", &[]);

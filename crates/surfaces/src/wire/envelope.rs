@@ -3,6 +3,7 @@
 use moothall_kernel::budget::{Measure, Spent};
 use moothall_kernel::event::{self, Cause, Event, Guard, Posted, Recorded, To};
 use moothall_kernel::ids::{ParticipantId, StreamId};
+use moothall_kernel::permission::Withdrawn;
 use moothall_kernel::start::StartOutcome;
 use moothall_kernel::talk::TalkOutcome;
 use serde::{Deserialize, Serialize};
@@ -515,6 +516,9 @@ fn permission(stream: &StreamId, event: &Event) -> Value {
         }
         Event::PermissionExpired { permission } => {
             json!({"event": "expired", "permission": permission})
+        }
+        Event::PermissionWithdrawn { permission, because: Withdrawn::GaveUp } => {
+            json!({"event": "gave_up", "permission": permission})
         }
         Event::PermissionWithdrawn { permission, because } => {
             json!({"event": "withdrawn", "permission": permission, "because": because.to_string()})

@@ -26,8 +26,8 @@ pub(super) struct Questions {
     pub(super) earlier: Vec<(AskedIn, PermissionId)>,
     /// When patience with what the screen shows ends, on the steady clock.
     pub(super) due: Option<Millis>,
-    /// What was refused in the turn, and how.
-    pub(super) refused: Option<String>,
+    /// The fault of a turn in which something was refused, or given up, if it stops there.
+    pub(super) refused: Option<Fault>,
     /// How many were asked, so that no two are called the same.
     pub(super) count: u64,
 }
@@ -142,8 +142,7 @@ impl Questions {
 
     /// Why a turn stopped in which something was refused.
     pub(super) fn refusal(&self) -> Option<Fault> {
-        let why = self.refused.as_ref()?;
-        Some(Fault { prompt_delivered: true, ..Fault::new("refused", why.clone()) })
+        Some(Fault { prompt_delivered: true, ..self.refused.clone()? })
     }
 
     pub(super) fn wait(&mut self, around: &Around<'_>) {

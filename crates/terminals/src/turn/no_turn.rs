@@ -6,6 +6,7 @@
 
 use moothall_engine::sessions::Origin;
 use moothall_kernel::ids::{PermissionId, StreamId};
+use moothall_kernel::permission::CARDS_MAX;
 use moothall_kernel::time::Millis;
 
 use super::asks::{Ask, AskedIn};
@@ -26,7 +27,8 @@ impl Machine {
         if is_alone { STANDS_FOR } else { STANDS_FOR_TYPING }
     }
 
-    /// The conversations whose words wait for the session, or its home.
+    /// The conversations whose words wait for the session, or its home. A dialog that stands is
+    /// shown in at most 8 of them.
     pub(super) fn places_in_no_turn(&self) -> Vec<AskedIn> {
         let mut streams: Vec<StreamId> = Vec::new();
         let current = self.current.iter().map(|current| &current.key);
@@ -38,7 +40,7 @@ impl Machine {
         if streams.is_empty() {
             streams.push(self.session.id.clone());
         }
-        streams.into_iter().map(AskedIn::NoTurn).collect()
+        streams.into_iter().take(CARDS_MAX).map(AskedIn::NoTurn).collect()
     }
 
     /// Words came, or were taken away, while a dialog stands there: whoever is to be asked now and

@@ -7,8 +7,9 @@
 
 use moothall_engine::agent::{Given, Report, TurnKey};
 use moothall_engine::sessions::{Dialog, Hook, HookNews, HostFault, Key, Permit, Session};
+use moothall_kernel::event::Fault;
 use moothall_kernel::ids::PermissionId;
-use moothall_kernel::permission::{OptionKind, PermissionOption, Question, Withdrawn};
+use moothall_kernel::permission::{CARDS_MAX, OptionKind, PermissionOption, Question, Withdrawn};
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
@@ -66,6 +67,9 @@ impl Machine {
             .collect::<Vec<_>>()
         {
             undecided(&ask, &mut self.out);
+        }
+        if self.questions.asks.len() >= CARDS_MAX {
+            return self.reply(Some(id), Reply::Permit(Permit::TooMany));
         }
         self.ask_person(Ask {
             permission,
@@ -274,7 +278,7 @@ impl Machine {
         let gave_up = |ask: &mut Ask| matches!(ask.to, Asked::Hook(waiting) if waiting == id);
         for ask in self.questions.asks.extract_if(.., gave_up).collect::<Vec<_>>() {
             let Some(dialog) = ask.dialog.clone() else {
-                self.withdraw(ask, Withdrawn::Gone);
+                self.withdraw(ask, Withdrawn::GaveUp);
                 continue;
             };
             let Question { action, partial, .. } = ask.question.clone();
@@ -315,18 +319,17 @@ impl Machine {
         let is_refused =
             matches!(kind, None | Some(OptionKind::RejectOnce | OptionKind::RejectAlways));
         if is_refused && !ask.asked_in.is_in_no_turn() {
-            let how = if option.is_some() {
-                "You refused what it asked"
+            self.questions.refused = Some(if option.is_some() {
+                Fault::new("refused", "You refused what it asked, and it stopped.")
             } else {
-                "Nobody answered in time what it asked"
-            };
-            self.questions.refused = Some(format!("{how}, and it stopped."));
+                Fault::new("gave_up", "Nobody answered in time what it asked: it gave up.")
+            });
         }
         match ask.to {
             Asked::Hook(id) => {
                 self.questions.answered =
                     ask.dialog.map(|dialog| Answered { dialog, for_good: false });
-                self.reply(Some(id), Reply::Permit(option.map_or(Permit::Deny, decided)));
+                self.reply(Some(id), Reply::Permit(option.map_or(Permit::GaveUp, decided)));
                 self.look(true, None);
             }
             Asked::Dialog => self.choose(ask, given),

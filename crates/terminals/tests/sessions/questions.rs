@@ -278,7 +278,7 @@ async fn a_question_that_runs_out_is_refused_in_its_own_dialog() {
     let fault = room.fault(&a).await;
     assert_eq!(
         (fault.code.as_str(), fault.message.as_str()),
-        ("refused", "Nobody answered in time what it asked, and it stopped.")
+        ("gave_up", "Nobody answered in time what it asked: it gave up.")
     );
 }
 

@@ -36,6 +36,8 @@ pub(super) enum Call {
 pub(super) enum Answer {
     Allow,
     Deny,
+    GaveUp,
+    TooMany,
     Undecided,
 }
 
@@ -44,6 +46,8 @@ impl From<Permit> for Answer {
         match permit {
             Permit::Allow => Answer::Allow,
             Permit::Deny => Answer::Deny,
+            Permit::GaveUp => Answer::GaveUp,
+            Permit::TooMany => Answer::TooMany,
             Permit::Undecided => Answer::Undecided,
         }
     }
@@ -54,6 +58,8 @@ impl From<Answer> for Permit {
         match answer {
             Answer::Allow => Permit::Allow,
             Answer::Deny => Permit::Deny,
+            Answer::GaveUp => Permit::GaveUp,
+            Answer::TooMany => Permit::TooMany,
             Answer::Undecided => Permit::Undecided,
         }
     }

@@ -287,6 +287,12 @@ const EVENTS: [(&str, u64); 6] = [
 
 const QUICK_SECONDS: u64 = 30;
 
+/// The words for its model if no person answered in time: that is not a refusal.
+const GAVE_UP: &str = "No person answered in time, so this was not done. You may ask again.";
+
+/// The words for its model if people have more to answer than they are asked at a time.
+const TOO_MANY: &str = "Too many questions of yours wait for a person already, so this was not asked and not done. Ask again when one of them is answered.";
+
 /// A question of the program to its user. A hook cannot answer it: allowing it says nothing.
 const QUESTION: &str = "AskUserQuestion";
 
@@ -341,13 +347,14 @@ fn answerable(payload: &Value) -> bool {
 
 /// The words with which a hook decides a permission; none leave it to the person at the terminal.
 fn decision(permit: Permit) -> String {
-    let behavior = match permit {
-        Permit::Allow => "allow",
-        Permit::Deny => "deny",
+    let decision = match permit {
+        Permit::Allow => json!({"behavior": "allow"}),
+        Permit::Deny => json!({"behavior": "deny"}),
+        Permit::GaveUp => json!({"behavior": "deny", "message": GAVE_UP}),
+        Permit::TooMany => json!({"behavior": "deny", "message": TOO_MANY}),
         Permit::Undecided => return String::new(),
     };
-    json!({"hookSpecificOutput": {"hookEventName": PERMISSION, "decision": {"behavior": behavior}}})
-        .to_string()
+    json!({"hookSpecificOutput": {"hookEventName": PERMISSION, "decision": decision}}).to_string()
 }
 
 /// Looks the turn that Claude Code says is over up in its record.

@@ -100,7 +100,7 @@ impl Decider<'_> {
     /// Nothing more is spoken, and its members may take part in other gatherings.
     pub(crate) fn end_gathering(&mut self, because: &str) {
         self.emit(Event::Gathering(GatheringEvent::Closed { because: because.into() }));
-        self.end_all("gathering_closed", "the gathering was closed");
+        self.end_all_but_asking("gathering_closed", "the gathering was closed");
         self.let_go_of_members();
         let after = self.state.newest_gathering().and_then(|gathering| gathering.after.clone());
         if let Some(policy) = after {
@@ -133,7 +133,7 @@ impl Decider<'_> {
             self.end_gathering(because);
             return true;
         };
-        self.end_all("harvest", "the harvest began");
+        self.end_all_but_asking("harvest", "the harvest began");
         let asked = self.emit(Event::Gathering(GatheringEvent::HarvestAsked {
             harvester: harvester.clone(),
             because: because.into(),

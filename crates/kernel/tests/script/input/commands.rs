@@ -98,6 +98,7 @@ fn client_command(
     rest: &[&str],
 ) -> Result<ClientCommand, String> {
     let first = rest.first().copied().unwrap_or_default();
+    let (verb, permission) = about(verb);
     Ok(match (verb, first) {
         ("archive", _) => ClientCommand::Archive { on: true, by },
         ("delete", _) => ClientCommand::Delete { by },
@@ -138,7 +139,7 @@ fn client_command(
         ("allow", who) => {
             let (option, text) = given(&rest[1..]);
             ClientCommand::AnswerPermission {
-                permission: PermissionId::new("p1"),
+                permission: permission.clone(),
                 option,
                 text,
                 by: Actor::named(who),
@@ -154,26 +155,27 @@ fn engine_command(
     rest: &[&str],
 ) -> Result<Option<EngineCommand>, String> {
     let first = rest.first().copied().unwrap_or_default();
+    let (verb, permission) = about(verb);
     Ok(Some(match (verb, first) {
         ("ask", who) => EngineCommand::AskPermission {
-            permission: PermissionId::new("p1"),
+            permission: permission.clone(),
             turn: turn_of(player, who)?.0,
             question: Box::new(Question::new(rest[1..].join(" "), options())),
             within: Millis::from_secs(600),
         },
         ("ask-in-words", who) => EngineCommand::AskPermission {
-            permission: PermissionId::new("p1"),
+            permission: permission.clone(),
             turn: turn_of(player, who)?.0,
             question: Box::new(Question::new(rest[1..].join(" "), options_with_field())),
             within: Millis::from_secs(600),
         },
         ("ask-in-no-turn", who) => EngineCommand::AskQuestion {
-            permission: PermissionId::new("p1"),
+            permission: permission.clone(),
             participant: who.into(),
             question: Box::new(Question::new(rest[1..].join(" "), options())),
         },
         ("ask-start", who) => EngineCommand::Ask {
-            permission: PermissionId::new("p1"),
+            permission: permission.clone(),
             by: Actor::named(who),
             request: Box::new(Request::Start(StartRequest {
                 client: rest.get(1).copied().unwrap_or("claude").into(),
@@ -186,7 +188,7 @@ fn engine_command(
             within: Millis::from_secs(600),
         },
         ("ask-talk", who) => EngineCommand::Ask {
-            permission: PermissionId::new("p1"),
+            permission: permission.clone(),
             by: Actor::named(who),
             request: Box::new(Request::Talk(TalkRequest {
                 to: rest.get(1).copied().unwrap_or("builder").into(),
@@ -195,11 +197,11 @@ fn engine_command(
             within: Millis::from_secs(600),
         },
         ("talk-done", link) => EngineCommand::TalkDone {
-            permission: PermissionId::new("p1"),
+            permission: permission.clone(),
             outcome: TalkOutcome::Linked { link: link.into(), unsaid: None },
         },
         ("start-done", name) => EngineCommand::StartDone {
-            permission: PermissionId::new("p1"),
+            permission: permission.clone(),
             outcome: StartOutcome::Started {
                 session: "s1".into(),
                 name: name.into(),
@@ -207,12 +209,12 @@ fn engine_command(
             },
         },
         ("start-fails", _) => EngineCommand::StartDone {
-            permission: PermissionId::new("p1"),
+            permission: permission.clone(),
             outcome: StartOutcome::Failed { why: rest.join(" ") },
         },
         ("withdraw", _) => EngineCommand::WithdrawPermission {
-            permission: PermissionId::new("p1"),
-            because: Withdrawn::Gone,
+            permission: permission.clone(),
+            because: if first == "left" { Withdrawn::Left } else { Withdrawn::Gone },
         },
         (who, "fails") => {
             let (turn, attempt) = turn_of(player, who)?;
@@ -225,6 +227,12 @@ fn engine_command(
         }
         _ => return Ok(None),
     }))
+}
+
+/// A verb, and the permission that it is about: `ask:p2` is about p2.
+fn about(verb: &str) -> (&str, PermissionId) {
+    let (verb, permission) = verb.split_once(':').unwrap_or((verb, "p1"));
+    (verb, PermissionId::new(permission))
 }
 
 /// What somebody answers: an option, and after `=` words of their own.

@@ -292,6 +292,7 @@ impl Room {
                         "{asker} asked something else before the answer got there: it was given to nobody"
                     ),
                     "replaced" => format!("{asker} asks something else now"),
+                    "left" => format!("{asker} has left, and does not ask that any more"),
                     _ => format!(
                         "{asker} does not ask that any more: it was answered at its terminal, or given up"
                     ),
@@ -305,6 +306,12 @@ impl Room {
                 let asker =
                     asked.map_or_else(|| "somebody".to_owned(), |asked| who(&asked.participant));
                 Some(Item::Status(format!("nobody answered {asker} in time")))
+            }
+            PermissionEvent::GaveUp { .. } => {
+                let asker =
+                    asked.map_or_else(|| "somebody".to_owned(), |asked| who(&asked.participant));
+                let told = "gave up, as nobody answered in time, and may ask again";
+                Some(Item::Status(format!("{asker} {told}")))
             }
         }
     }

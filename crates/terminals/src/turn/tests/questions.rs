@@ -58,3 +58,37 @@ fn a_question_that_was_answered_at_the_terminal_is_not_asked_again() {
     bench.says(screen(PaneState::Busy, ""), &[]);
     assert_eq!(bench.machine.doing(), Doing::Busy);
 }
+
+/// The program asks by its hook what an earlier question does not say.
+fn asks_by_hook(bench: &mut Bench, action: &str, wanted: &[&str]) {
+    let news = HookNews::Asks { action: action.into(), partial: false };
+    let Input::Hook { id, hook } = bench.hook(news) else { unreachable!() };
+    bench.says(Input::Asked { id, hook }, &["recall"]);
+    bench.says(Input::Recalled(None), wanted);
+}
+
+#[test]
+fn the_ninth_question_is_refused_and_says_why() {
+    let mut bench = Bench::sent(1);
+    bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
+    for number in 1..=8 {
+        asks_by_hook(&mut bench, &format!("touch {number}"), &[&format!("1 asks touch {number}")]);
+    }
+    asks_by_hook(&mut bench, "touch 9", &["Permit(TooMany)"]);
+}
+
+#[test]
+fn a_hook_that_waits_no_longer_without_a_dialog_gave_up_and_asks_again() {
+    let mut bench = Bench::sent(1);
+    bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
+    asks_by_hook(&mut bench, "touch x", &["1 asks touch x"]);
+    bench.says(Input::GaveUp(RequestId(2)), &["Permit(Undecided)", "1 asks no more: GaveUp"]);
+    asks_by_hook(&mut bench, "touch x", &["1 asks touch x"]);
+}
+
+#[test]
+fn a_question_that_nobody_answered_in_time_gave_up() {
+    let mut bench = Bench::asked();
+    let permission = bench.machine.questions.asks[0].permission.clone();
+    bench.says(Input::Permitted { permission, given: None }, &["Permit(GaveUp)", "see"]);
+}

@@ -28,6 +28,8 @@ pub(super) struct Deadlines {
     round: RoundPatience,
     /// When the next beat, or the end of the grace, comes.
     beat: Option<Timestamp>,
+    /// When the hold that goes on began.
+    held_since: Timestamp,
     /// No beat came yet of the hold that goes on.
     first_beat: bool,
 }
@@ -67,7 +69,8 @@ impl Checker for Deadlines {
                 let busy = room.turns.get(turn).is_some_and(|open| {
                     room.open_of(&open.participant).count() > 1 || open.released
                 });
-                let goes_on = busy || self.round.is_over(room, ts);
+                let asks = self.is_asking(room, *turn);
+                let goes_on = busy || asks || self.round.is_over(room, ts);
                 match self.patience.take_if(|(awaited, _)| awaited == turn) {
                     Some((_, until)) if ts < until && !goes_on => {
                         Err(format!("turn {turn} was given up {} ms too soon", until.since(ts).0))
@@ -148,6 +151,10 @@ impl Checker for Deadlines {
 
     fn step(&mut self, room: &Room, state: &Conversation) -> Verdict {
         let wakes = state.duties().wake_at;
+        let asking = self.patience.filter(|(turn, _)| room.in_round && self.is_asking(room, *turn));
+        if let Some((turn, _)) = asking {
+            return Err(format!("the floor waits for turn {turn}, which waits for a person"));
+        }
         let end = self.round.end(room);
         let awaited =
             self.patience.map(|(turn, until)| (turn, end.map_or(until, |end| end.min(until))));
@@ -200,6 +207,14 @@ impl Deadlines {
         Ok(())
     }
 
+    /// True if the program of a turn's participant waits for a person.
+    fn is_asking(&self, room: &Room, turn: TurnNo) -> bool {
+        let Some(Clock { participant, .. }) = self.turns.get(&turn) else { return false };
+        let mut clocks = self.turns.values();
+        clocks.any(|clock| clock.participant == *participant && clock.frozen_since.is_some())
+            || room.questions.values().any(|asker| asker == participant)
+    }
+
     fn closed(&mut self, room: &Room, permission: &PermissionId, ts: Timestamp) {
         let mut clocks = self.turns.iter_mut();
         let last = clocks.find_map(|(no, clock)| {
@@ -217,6 +232,7 @@ impl Deadlines {
         let stood = ts.since(since);
         clock.deadline = clock.deadline + stood;
         if room.holder.as_ref() == Some(&clock.participant) {
+            let stood = ts.since(since.max(self.held_since));
             self.beat = self.beat.map(|at| at + stood);
         }
     }
@@ -238,6 +254,9 @@ impl Deadlines {
             GatheringEvent::Opened { plan, .. } => self.plan = Some(plan.clone()),
             GatheringEvent::PieceGiven { .. } | GatheringEvent::Beat { .. } => {
                 self.first_beat = matches!(step, GatheringEvent::PieceGiven { .. });
+                if self.first_beat {
+                    self.held_since = ts;
+                }
                 self.beat = self.plan.as_ref().map(|plan| ts + plan.beat_interval);
             }
             GatheringEvent::LastWordAsked => {
