@@ -2121,8 +2121,9 @@ export interface components {
             from?: string | null;
             /**
              * @description One of its options: its id, its words or their beginning, its number, or `allow` or `deny`,
-             *     which mean the one option that allows or refuses it this once. Required without `text`; with
-             *     it, it may be left out, and is the one option that takes any.
+             *     which mean the one option that allows or refuses it this once. Several with `with_others`
+             *     stand with commas between them. Required without `text`; with it, it may be left out, and is
+             *     the one option that takes any.
              */
             option?: string;
             /**
@@ -2410,6 +2411,8 @@ export interface components {
             label: string;
             /** @description It is answered with `text`: words of one's own. */
             takes_text?: boolean;
+            /** @description It may be chosen together with others of the kind: their ids or numbers with commas between. */
+            with_others?: boolean;
         };
         /** @description The participants of a thread. */
         ParticipantsState: {

@@ -264,10 +264,10 @@ impl SessionHost for Watched {
         pane: &Pane,
         client: &str,
         dialog: &Dialog,
-        option: usize,
+        chosen: &[usize],
         text: Option<&str>,
     ) -> Result<(), HostFault> {
-        self.host.choose(pane, client, dialog, option, text).await
+        self.host.choose(pane, client, dialog, chosen, text).await
     }
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {
         self.host.tail(pane, lines).await

@@ -33,11 +33,11 @@ impl Runner {
             }
             Output::Paste { text } => return Some(Input::Pasted(self.paste(&text).await)),
             Output::Press { key } => return Some(Input::Pressed(self.press(key).await)),
-            Output::Choose { dialog, option, text } => {
+            Output::Choose { dialog, chosen, text } => {
                 let pressed = match self.pane() {
                     Ok(pane) => {
                         self.host
-                            .choose(&pane, &self.session.client, &dialog, option, text.as_deref())
+                            .choose(&pane, &self.session.client, &dialog, &chosen, text.as_deref())
                             .await
                     }
                     Err(fault) => Err(fault),

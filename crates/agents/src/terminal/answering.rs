@@ -24,17 +24,74 @@ const TAKES_KEY: Duration = Duration::from_secs(5);
 const END_CHARS: usize = 40;
 
 impl Typing<'_> {
-    /// Chooses an option if this very dialog stands there: by its digit, or with the arrows and
-    /// Enter where the dialog takes no digits.
+    /// Chooses options if this very dialog stands there.
     pub(super) async fn choose(
+        &mut self,
+        dialog: &Dialog,
+        chosen: &[usize],
+        text: Option<&str>,
+    ) -> Result<(), HostFault> {
+        let is_checked = |at: &usize| dialog.options.get(*at).is_some_and(|one| one.with_others);
+        match chosen {
+            _ if dialog.checked.is_some() && chosen.iter().all(is_checked) => {
+                self.check(dialog, chosen).await
+            }
+            [position] => self.choose_one(dialog, *position, text).await,
+            _ => refused("The program takes one answer to that."),
+        }
+    }
+
+    /// Checks these options and no others, and goes on from there. What shows the answer to this
+    /// question alone once more is confirmed.
+    async fn check(&mut self, dialog: &Dialog, chosen: &[usize]) -> Result<(), HostFault> {
+        for (at, option) in dialog.options.iter().enumerate().filter(|(_, one)| one.with_others) {
+            let shown = self.look_at(dialog).await?;
+            self.leave(dialog, shown.field.clone()).await?;
+            if shown.field.is_some_and(|field| !field.words.is_empty()) {
+                return refused("Somebody is typing an answer there.");
+            }
+            let wanted = chosen.contains(&at);
+            if shown.checked.is_some_and(|checked| checked.contains(&at) == wanted) {
+                continue;
+            }
+            self.send(&option.id).await?;
+            let is_so = |view: &View| {
+                let shown = view.dialog.as_ref().filter(|shown| shown.is_same(dialog));
+                let checked = shown.and_then(|shown| shown.checked.as_ref());
+                checked.is_some_and(|checked| checked.contains(&at) == wanted)
+            };
+            if self.until(TAKES_KEY, is_so).await?.is_none() {
+                return Err(HostFault::Failed("The program does not check that.".to_owned()));
+            }
+        }
+        self.look_at(dialog).await?;
+        self.send(self.vendor.table().keys.next).await?;
+        let next = |view: &View| view.dialog.as_ref().is_none_or(|shown| !shown.is_same(dialog));
+        if self.until(TAKES_KEY, next).await?.is_none() {
+            return Err(HostFault::Failed("The program does not go on from there.".to_owned()));
+        }
+        self.settle().await;
+        match self.look().await?.dialog {
+            Some(shown) if shown.confirms => self.choose_one(&shown, 0, None).await,
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Chooses an option by its digit, or with the arrows and Enter if the dialog takes no digits.
+    async fn choose_one(
         &mut self,
         dialog: &Dialog,
         position: usize,
         text: Option<&str>,
     ) -> Result<(), HostFault> {
-        if position >= dialog.options.len().min(DIGITS) {
-            return refused("The program has no key for that.");
-        }
+        let key = match dialog.options.get(position) {
+            Some(option) if position < DIGITS => match &dialog.checked {
+                // The field has a digit too, and is not an option here.
+                Some(_) => option.id.clone(),
+                None => (position + 1).to_string(),
+            },
+            Some(_) | None => return refused("The program has no key for that."),
+        };
         let shown = self.look_at(dialog).await?;
         if shown.pointer.is_some() && text.is_none() {
             return self.point(dialog, position).await;
@@ -42,7 +99,6 @@ impl Typing<'_> {
         let field = shown.field;
         let (here, elsewhere): (Vec<_>, Vec<_>) =
             field.into_iter().partition(|field| field.option == position);
-        let key = (position + 1).to_string();
         match (text, here.into_iter().next(), elsewhere.into_iter().next()) {
             (Some(text), Some(field), _) => self.fill(dialog, field, &key, &for_field(text)).await,
             (Some(_), None, _) => refused("The program takes no words for that."),

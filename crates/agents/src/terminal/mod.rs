@@ -321,10 +321,10 @@ impl SessionHost for TmuxHost {
         pane: &Pane,
         client: &str,
         dialog: &Dialog,
-        option: usize,
+        chosen: &[usize],
         text: Option<&str>,
     ) -> Result<(), HostFault> {
-        self.choose_option(pane, client, dialog, option, text).await
+        self.choose_options(pane, client, dialog, chosen, text).await
     }
 
     async fn tail(&self, pane: &Pane, lines: usize) -> Result<String, HostFault> {

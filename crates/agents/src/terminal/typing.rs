@@ -187,16 +187,16 @@ impl TmuxHost {
         }
     }
 
-    pub(super) async fn choose_option(
+    pub(super) async fn choose_options(
         &self,
         pane: &Pane,
         client: &str,
         dialog: &Dialog,
-        position: usize,
+        chosen: &[usize],
         text: Option<&str>,
     ) -> Result<(), HostFault> {
         let control = self.same(pane).await?;
-        self.typing(&control, pane, Some(client)).choose(dialog, position, text).await
+        self.typing(&control, pane, Some(client)).choose(dialog, chosen, text).await
     }
 
     /// A file that only this user may read, for tmux to load.

@@ -22,7 +22,7 @@ async fn refusal(
     option: usize,
     text: Option<&str>,
 ) -> String {
-    match terminals.host.choose(&ann.pane, "fake", dialog, option, text).await {
+    match terminals.host.choose(&ann.pane, "fake", dialog, &[option], text).await {
         Err(HostFault::Refused(why)) => why,
         other => panic!("not refused: {other:?}"),
     }
@@ -47,7 +47,7 @@ async fn words_are_typed_into_the_field_of_their_dialog_and_nowhere_else() {
     assert!(refusal(&terminals, &ann, &other, 2, Some("x")).await.contains("Something else"));
     assert_eq!(ann.view().await.dialog, Some(dialog.clone()), "nothing was typed so far");
     let words = "/srv: MariaDB\u{1b}[201~\r1. it is there";
-    terminals.host.choose(&ann.pane, "fake", &dialog, 2, Some(words)).await.unwrap();
+    terminals.host.choose(&ann.pane, "fake", &dialog, &[2], Some(words)).await.unwrap();
     let idle = ann
         .until("its answer", |view| view.state == PaneState::Idle && view.text.contains("Chosen:"))
         .await;
@@ -60,7 +60,7 @@ async fn long_words_are_typed_whole() {
     let Some(terminals) = Terminals::with_stand_in(&[]) else { return };
     let (mut ann, dialog) = asked(&terminals).await;
     let words: Vec<String> = (0..120).map(|line| format!("{line}: the quick brown fox")).collect();
-    terminals.host.choose(&ann.pane, "fake", &dialog, 2, Some(&words.join("\n"))).await.unwrap();
+    terminals.host.choose(&ann.pane, "fake", &dialog, &[2], Some(&words.join("\n"))).await.unwrap();
     ann.until("its answer", |view| {
         view.state == PaneState::Idle && view.text.contains("119: the quick brown fox")
     })
@@ -75,7 +75,7 @@ async fn an_option_is_chosen_out_of_a_field_that_nobody_uses() {
     type_by_hand(&terminals, &ann, &["3"]);
     let focused = |dialog: &Dialog| dialog.field.as_ref().is_some_and(|field| field.is_focused);
     ann.until("a field", |view| view.dialog.as_ref().is_some_and(focused)).await;
-    terminals.host.choose(&ann.pane, "fake", &dialog, 0, None).await.unwrap();
+    terminals.host.choose(&ann.pane, "fake", &dialog, &[0], None).await.unwrap();
     ann.until("its answer", |view| {
         view.state == PaneState::Idle && view.text.contains("Chosen: SQLite")
     })
@@ -101,7 +101,7 @@ async fn what_stands_in_a_field_is_not_typed_over() {
                 |dialog: &Dialog| dialog.field.as_ref().is_some_and(|field| !field.is_focused);
             ann.until("the focus elsewhere", |view| view.dialog.as_ref().is_some_and(left)).await;
         }
-        terminals.host.choose(&ann.pane, "fake", &dialog, 2, Some("Maria DB")).await.unwrap();
+        terminals.host.choose(&ann.pane, "fake", &dialog, &[2], Some("Maria DB")).await.unwrap();
         let idle = ann
             .until("its answer", |view| {
                 view.state == PaneState::Idle && view.text.contains("Chosen:")

@@ -23,7 +23,7 @@ async fn left_alone(after: &str) -> Option<bool> {
         other => panic!("{other:?}"),
     }
     assert!(!asking.text.contains("Planted: yes"), "{}", asking.text);
-    terminals.host.choose(&ann.pane, "fake", &asking.dialog.unwrap(), 1, None).await.unwrap();
+    terminals.host.choose(&ann.pane, "fake", &asking.dialog.unwrap(), &[1], None).await.unwrap();
     ann.until("no", |view| view.text.contains("Planted: no")).await;
     if taken.is_empty() {
         ann.until("its words", |view| view.composer.as_deref() == Some("mine")).await;

@@ -329,6 +329,65 @@ fn the_field_of_a_question_of_claude_is_read() {
     }
 }
 
+/// A question of which several options can be chosen, or one of several questions in one call.
+/// What is checked, typed or answered meanwhile makes it no other question.
+#[test]
+fn questions_with_boxes_and_with_several_parts_are_read() {
+    let dialog = |name: &str| {
+        let (program, rest) = name.split_once('-').unwrap();
+        let (_, vendor) = PROGRAMS.into_iter().find(|(known, _)| *known == program).unwrap();
+        let view = view(program, vendor, rest);
+        view.dialog.unwrap_or_else(|| panic!("{name} {:?}\n{}", view.state, view.text))
+    };
+    let labels = |name: &str| {
+        let options = dialog(name).options;
+        let shown = options.into_iter().map(|option| {
+            let marks = [(option.takes_text, " words"), (option.with_others, " +")];
+            let marks = marks.iter().filter(|(is, _)| *is).map(|(_, mark)| *mark);
+            format!("{} {}{}", option.id, option.label, marks.collect::<String>())
+        });
+        shown.collect::<Vec<_>>()
+    };
+    let boxes = dialog("claude-boxes");
+    assert_eq!(boxes.action, "←  ☐ Checks  ✔ Submit  →\nWhich checks shall run?");
+    let options =
+        ["1 Unit Fast ones +", "2 Style Lints +", "3 Real Slow ones +", "5 Chat about this"];
+    assert_eq!(labels("claude-boxes"), options);
+    assert_eq!(boxes.checked, Some(vec![0, 1]));
+    let words = |name: &str| dialog(name).field.map(|field| (field.is_focused, field.words));
+    assert_eq!(words("claude-boxes"), Some((false, String::new())));
+    assert_eq!(labels("claude-several-boxes")[..2], ["1 Unit Fast ones +", "2 Style Lints +"]);
+    assert_eq!(dialog("claude-several-boxes").checked, Some(vec![]));
+    assert_eq!(labels("claude-several")[2..], ["3 Type something. words", "4 Chat about this"]);
+    for (name, confirms) in [("claude-boxes-review", true), ("claude-several-review", false)] {
+        let review = dialog(name);
+        assert!(review.action.contains("Review your answers"), "{}", review.action);
+        assert_eq!(labels(name), ["1 Submit answers", "2 Cancel"]);
+        assert_eq!((review.whole, review.confirms), (true, confirms), "{name}");
+    }
+    let asked = dialog("gemini-several");
+    assert!(asked.action.ends_with("Which database do we use?"), "{}", asked.action);
+    let options = ["1 SQLite One file", "2 Postgres A server", "3 Enter a custom value words"];
+    for (name, is_focused, typed) in [
+        ("gemini-several", false, ""),
+        ("gemini-several-field", true, ""),
+        ("gemini-several-typed", true, "Maria"),
+    ] {
+        assert_eq!(labels(name), options, "{name}");
+        assert_eq!(words(name), Some((is_focused, typed.to_owned())), "{name}");
+        assert!(dialog(name).is_same(&asked) && asked.whole, "{name}");
+    }
+    let review = dialog("gemini-several-review");
+    assert!(review.action.contains("DB → Maria") && review.whole, "{}", review.action);
+    assert_eq!(
+        (labels("gemini-several-review"), review.pointer),
+        (vec!["1 Submit".into()], Some(0))
+    );
+    for left in ["boxes", "words"] {
+        assert_eq!(view("gemini", Vendor::Gemini, left).state, PaneState::Starting, "{left}");
+    }
+}
+
 #[test]
 fn a_box_of_gemini_that_stands_further_right_is_read() {
     let mut screen = screen("gemini", "asking");

@@ -309,7 +309,7 @@ async fn nothing_is_typed_into_what_is_not_free() {
     );
     assert!(ann.refused().await.contains("question"));
     let choose = async |dialog: &Dialog, option| {
-        terminals.host.choose(&ann.pane, "fake", dialog, option, None).await
+        terminals.host.choose(&ann.pane, "fake", dialog, &[option], None).await
     };
     assert!(
         matches!(choose(&dialog, 2).await, Err(HostFault::Refused(_))),

@@ -113,6 +113,11 @@ pub struct Dialog {
     pub pointer: Option<usize>,
     /// The program draws all of it, so that no report is needed to say so.
     pub whole: bool,
+    /// The positions of the options that are checked, if several can be. The key of one of those
+    /// checks it and answers nothing.
+    pub checked: Option<Vec<usize>>,
+    /// It shows the answer to one question again, and its first option sends that off.
+    pub confirms: bool,
 }
 
 /// The part of a dialog that takes words. What stands there is no part of the question.
@@ -306,7 +311,8 @@ pub trait SessionHost: Send + Sync + 'static {
     /// Presses a key in a pane. An Enter goes only into the composer with what was pasted last:
     /// [`HostFault::Refused`] if a question covers it, and nothing was sent off then.
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;
-    /// Chooses the option at this position of a dialog, counted from 0. Looks right before the key
+    /// Chooses the options at these positions of a dialog, counted from 0; more than one if several
+    /// can be checked. Looks right before the key
     /// is pressed that this very dialog stands there; [`HostFault::Refused`] where it does not, and
     /// then no key was pressed. Words of one's own go into the option's field, are read back and
     /// sent off; after any other fault they may stand there, and the same words again are not typed
@@ -316,7 +322,7 @@ pub trait SessionHost: Send + Sync + 'static {
         pane: &Pane,
         client: &str,
         dialog: &Dialog,
-        option: usize,
+        chosen: &[usize],
         text: Option<&str>,
     ) -> Result<(), HostFault>;
     /// The newest lines, with the history above the screen.

@@ -5,7 +5,9 @@ use crate::model::command::{Actor, Refusal, Rejection};
 use crate::model::event::{Cause, Event, Fault, Outcome, Posted, To, TurnKind, Usage, Why, WhyNot};
 use crate::model::ids::{ParticipantId, PermissionId, Seq, TurnNo};
 use crate::model::participant::{Memory, Participant};
-use crate::model::permission::{ChoiceFault, Question, Settled, Settlement, Withdrawn, answered};
+use crate::model::permission::{
+    ChoiceFault, Chosen, Question, Settled, Settlement, Withdrawn, answered,
+};
 use crate::model::state::Turn;
 use crate::model::time::Millis;
 use crate::planted::{self, Bug};
@@ -395,11 +397,11 @@ impl Decider<'_> {
         let Some(options) = options else { return Err(self.settled(permission)) };
         let (chosen, text) = answered(options, given, text).map_err(|fault| no_answer(&fault))?;
         // Refusing is free, and is the way out for an agent without a budget.
-        if let Some(turn) = asking.filter(|_| !chosen.kind.refuses()) {
+        if let Some(turn) = asking.filter(|_| !chosen.refuses) {
             self.check_money(turn)?;
         }
-        let label = Some(chosen.label.clone()).filter(|label| *label != chosen.id);
-        let option = chosen.id.clone();
+        let Chosen { option, label, .. } = chosen;
+        let label = Some(label).filter(|label| *label != option);
         self.emit(Event::PermissionAnswered {
             permission: permission.clone(),
             by: by.id.clone(),
@@ -468,6 +470,7 @@ fn no_answer(fault: &ChoiceFault) -> Rejection {
         ChoiceFault::TextTooLong { .. } => Refusal::TooLarge,
         ChoiceFault::Unknown { .. }
         | ChoiceFault::Ambiguous { .. }
+        | ChoiceFault::NotTogether { .. }
         | ChoiceFault::TakesNoText { .. }
         | ChoiceFault::TextMissing { .. } => Refusal::Invalid,
     };

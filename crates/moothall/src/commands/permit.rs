@@ -56,8 +56,11 @@ impl Asked {
 
     /// The answers, numbered as they can be given.
     pub fn answers(&self) -> impl Iterator<Item = String> {
-        let own =
-            |option: &OptionEntry| if option.takes_text { " (in words of your own)" } else { "" };
+        let own = |option: &OptionEntry| match (option.takes_text, option.with_others) {
+            (true, _) => " (in words of your own)",
+            (false, true) => " (one of several)",
+            (false, false) => "",
+        };
         self.options
             .iter()
             .enumerate()
@@ -71,6 +74,8 @@ impl Asked {
         let is_permission = self.options.iter().any(|option| option.kind == "allow_once");
         let (answer, others) = if is_permission || self.options.is_empty() {
             ("allow", "or deny, or the number of an answer")
+        } else if self.options.iter().any(|option| option.with_others) {
+            ("1", "or numbers with commas between them, as in 1,2")
         } else {
             ("1", "or the number of another answer")
         };

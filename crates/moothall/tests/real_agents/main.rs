@@ -28,3 +28,4 @@ mod records;
 mod reasons;
 mod approved;
 mod resumed;
+mod chosen;

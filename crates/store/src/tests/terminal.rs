@@ -85,7 +85,7 @@ impl SessionHost for Terminal {
         _pane: &Pane,
         _client: &str,
         _dialog: &Dialog,
-        _option: usize,
+        _chosen: &[usize],
         _text: Option<&str>,
     ) -> Result<(), HostFault> {
         Err(HostFault::Refused("nothing is asked".into()))

@@ -229,6 +229,9 @@ pub struct OptionEntry {
     /// It is answered with `text`: words of one's own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub takes_text: bool,
+    /// It may be chosen together with others of the kind: their ids or numbers with commas between.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub with_others: bool,
 }
 
 impl OptionEntry {
@@ -239,6 +242,7 @@ impl OptionEntry {
             label: option.label.clone(),
             kind: option.kind.to_string(),
             takes_text: option.takes_text,
+            with_others: option.with_others,
         };
         options.iter().map(entry).collect()
     }
@@ -442,8 +446,9 @@ pub struct NewAnswer {
     /// The thread in which it was asked. Required.
     pub thread: String,
     /// One of its options: its id, its words or their beginning, its number, or `allow` or `deny`,
-    /// which mean the one option that allows or refuses it this once. Required without `text`; with
-    /// it, it may be left out, and is the one option that takes any.
+    /// which mean the one option that allows or refuses it this once. Several with `with_others`
+    /// stand with commas between them. Required without `text`; with it, it may be left out, and is
+    /// the one option that takes any.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub option: String,
     /// Words of one's own, for an option with `takes_text`, which needs them: some that can be

@@ -115,6 +115,8 @@ impl Stage {
             field: None,
             pointer: None,
             whole: false,
+            checked: None,
+            confirms: false,
         });
         self.show("May I?");
     }
@@ -181,7 +183,7 @@ impl SessionHost for Stage {
         pane: &Pane,
         _: &str,
         dialog: &Dialog,
-        _: usize,
+        _: &[usize],
         _: Option<&str>,
     ) -> Result<(), HostFault> {
         let refused = HostFault::Refused("something else stands there".into());

@@ -170,12 +170,12 @@ pub enum Output {
         /// The key to be pressed.
         key: Key,
     },
-    /// Choose an option of this very dialog. Asks for [`Input::Pressed`].
+    /// Choose options of this very dialog. Asks for [`Input::Pressed`].
     Choose {
         /// The dialog as it was read from the screen.
         dialog: Dialog,
-        /// The position of the option, from 0.
-        option: usize,
+        /// The positions of the options, from 0.
+        chosen: Vec<usize>,
         /// Words for its field, where it takes them.
         text: Option<String>,
     },

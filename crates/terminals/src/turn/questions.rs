@@ -9,7 +9,9 @@ use moothall_engine::agent::{Given, Report, TurnKey};
 use moothall_engine::sessions::{Dialog, Hook, HookNews, HostFault, Key, Permit, Session};
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::PermissionId;
-use moothall_kernel::permission::{CARDS_MAX, OptionKind, PermissionOption, Question, Withdrawn};
+use moothall_kernel::permission::{
+    CARDS_MAX, OptionKind, PermissionOption, Question, Withdrawn, positions,
+};
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
 
@@ -313,11 +315,11 @@ impl Machine {
         };
         let ask = self.questions.asks.remove(at);
         let option = given.map(|given| given.option.as_str());
-        let kind = option
-            .and_then(|id| ask.question.options.iter().find(|option| option.id == id))
-            .map(|option| option.kind);
-        let is_refused =
-            matches!(kind, None | Some(OptionKind::RejectOnce | OptionKind::RejectAlways));
+        let refuses = |id: &str| {
+            let mut options = ask.question.options.iter();
+            options.any(|option| option.id == id && option.kind.refuses())
+        };
+        let is_refused = option.is_none_or(refuses);
         if is_refused && !ask.asked_in.is_in_no_turn() {
             self.questions.refused = Some(if option.is_some() {
                 Fault::new("refused", "You refused what it asked, and it stopped.")
@@ -336,15 +338,15 @@ impl Machine {
         }
     }
 
-    /// Presses the key of an option, into the dialog that offers it and nothing else; its field
-    /// gets the words that go with it.
+    /// Presses the keys of options, into the dialog that offers them and nothing else; its field
+    /// gets the words that go with one.
     fn choose(&mut self, ask: Ask, given: Option<&Given>) {
         let Ask { permission, asked_in, question, dialog: Some(dialog), .. } = ask else { return };
         let chosen = match given {
-            Some(given) => question.options.iter().position(|offered| offered.id == given.option),
-            None => the_only(&question.options, OptionKind::RejectOnce),
+            Some(given) => positions(&question.options, &given.option),
+            None => the_only(&question.options, OptionKind::RejectOnce).map(|at| vec![at]),
         };
-        let Some(at) = chosen else {
+        let Some(chosen) = chosen else {
             self.questions.answered = Some(Answered { dialog, for_good: true });
             return self.look(true, None);
         };
@@ -359,7 +361,7 @@ impl Machine {
             by_person: given.is_some(),
             in_words: text.is_some(),
         };
-        self.ask(Output::Choose { dialog, option: at, text }, Wait::Choice(Box::new(choice)));
+        self.ask(Output::Choose { dialog, chosen, text }, Wait::Choice(Box::new(choice)));
     }
 
     pub(super) fn chosen(&mut self, choice: Choice, result: Result<(), HostFault>) {

@@ -111,6 +111,8 @@ fn dialog(action: &str) -> Dialog {
         field: None,
         pointer: None,
         whole: false,
+        checked: None,
+        confirms: false,
     }
 }
 
@@ -146,9 +148,11 @@ fn short(output: &Output) -> Option<String> {
         Output::Mark { delivery, to, lasting, .. } => format!("{delivery} {to:?} {lasting:?}"),
         Output::Paste { .. } => "paste".into(),
         Output::Press { key } => format!("{key:?}"),
-        Output::Choose { dialog, option, text } => {
+        Output::Choose { dialog, chosen, text } => {
             let words = text.as_ref().map(|text| format!(" {text}")).unwrap_or_default();
-            format!("{}: {}{words}", dialog.action, dialog.options[*option].label)
+            let labels = chosen.iter().map(|at| dialog.options[*at].label.as_str());
+            let labels = labels.collect::<Vec<_>>().join(" + ");
+            format!("{}: {labels}{words}", dialog.action)
         }
         Output::Keep { steps } => {
             steps.iter().map(|(_, step)| kept(step)).collect::<Vec<_>>().join(", ")

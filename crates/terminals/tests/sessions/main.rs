@@ -200,7 +200,7 @@ impl SessionHost for Bench {
         pane: &Pane,
         _client: &str,
         dialog: &Dialog,
-        option: usize,
+        chosen: &[usize],
         text: Option<&str>,
     ) -> Result<(), HostFault> {
         let hasty = self.hasty.load(Relaxed);
@@ -211,9 +211,10 @@ impl SessionHost for Bench {
             match screen.dialog.take_if(|shown| stands(screen.state, shown)) {
                 Some(shown) => {
                     let words = text.map(|text| format!(" {text}")).unwrap_or_default();
-                    screen
-                        .chosen
-                        .push(format!("{}: {}{words}", shown.action, shown.options[option].label));
+                    let labels: Vec<_> =
+                        chosen.iter().map(|at| shown.options[*at].label.as_str()).collect();
+                    let labels = labels.join(" + ");
+                    screen.chosen.push(format!("{}: {labels}{words}", shown.action));
                     screen.state = PaneState::Busy;
                     Ok(())
                 }

@@ -28,6 +28,8 @@ fn dialog(action: &str) -> Dialog {
         field: None,
         pointer: None,
         whole: false,
+        checked: None,
+        confirms: false,
     }
 }
 

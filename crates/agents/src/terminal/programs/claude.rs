@@ -6,12 +6,14 @@
 //!
 //! The final text stands in the payload of `Stop`; no `Stop` comes when a person interrupts a turn.
 
+mod choosing;
+
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Component, PathBuf};
 
-use moothall_engine::sessions::{Dialog, Field, HookNews, PaneState, Permit, RecordEnd, Reports};
+use moothall_engine::sessions::{Dialog, HookNews, PaneState, Permit, RecordEnd, Reports};
 use moothall_kernel::permission::PermissionOption;
 use serde_json::{Value, json};
 
@@ -148,8 +150,6 @@ fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
 const RULE: char = '─';
 const MARK: char = '❯';
 const WORKING: &str = "esc to interrupt";
-/// Check boxes before the tabs of a question with several parts: open, crossed, done.
-const TABS: [char; 3] = ['☐', '☒', '✔'];
 const TURNING: [char; 7] = ['·', '✢', '✳', '✶', '✻', '✽', '*'];
 /// What it says while it waits to ask its model once more.
 const RETRYING: &str = " · Retrying in ";
@@ -194,67 +194,21 @@ fn composer(rows: &[Row]) -> Option<(usize, usize, String)> {
 /// A question below the last line: a title, what it is about, a sentence, and the options.
 fn dialog(rows: &[Row]) -> Option<Dialog> {
     let rule = rows.iter().rposition(|row| row.is_rule(RULE))?;
-    let Some((about, options)) = asked_in(&rows[rule + 1..]) else { return question(rows, rule) };
+    let Some((about, options)) = asked_in(&rows[rule + 1..]) else {
+        return choosing::question(rows, rule);
+    };
+    let parts = about.first().and_then(|first| choosing::parts(first));
     Some(Dialog {
         action: about.join("\n"),
         partial: false,
         options,
         field: None,
         pointer: None,
-        whole: false,
+        // Its answers, shown again, stand there whole.
+        whole: parts.is_some(),
+        checked: None,
+        confirms: parts == Some(1),
     })
-}
-
-/// A question of its own to its user: it begins with its tabs, and the last options stand below
-/// another line. Right above that line is the field for other words: what stands there is typed, or
-/// says what it is for.
-fn question(rows: &[Row], lower: usize) -> Option<Dialog> {
-    let upper = rows[..lower].iter().rposition(|row| row.is_rule(RULE))?;
-    let tabs = rows[upper + 1..lower].iter().map(Row::text).find(|line| !line.trim().is_empty())?;
-    if !tabs.trim_start_matches(['←', ' ']).starts_with(TABS) {
-        return None;
-    }
-    let above = &rows[upper + 1..lower];
-    let (at, field) = field_in(above)?;
-    let whole: Vec<Row> = above[..=at].iter().chain(&rows[lower + 1..]).cloned().collect();
-    let (about, mut options) = asked_in(&whole)?;
-    // Where several can be chosen, a key chooses one of them and answers nothing.
-    if options.iter().any(|option| option.label.starts_with('[')) {
-        return None;
-    }
-    let taker = options.get_mut(field.option)?;
-    *taker = PermissionOption { label: FIELD.to_owned(), ..taker.clone() }.taking_text();
-    Some(Dialog {
-        action: about.join("\n"),
-        partial: false,
-        options,
-        field: Some(field),
-        pointer: None,
-        whole: true,
-    })
-}
-
-/// What its field says where nothing was typed.
-const FIELD: &str = "Type something.";
-
-/// The last numbered row, and what was typed there; it goes on in the rows below, as far as they
-/// are indented.
-fn field_in(above: &[Row]) -> Option<(usize, Field)> {
-    const MARKED: [&str; 2] = ["❯ ", "  "];
-    let number = |row: &Row| {
-        let text = row.text();
-        let (number, _) =
-            MARKED.iter().find_map(|mark| text.strip_prefix(mark))?.split_once('.')?;
-        number
-            .parse::<usize>()
-            .ok()
-            .map(|number| (number, text.starts_with(MARK), number.to_string().len()))
-    };
-    let at = above.iter().rposition(|row| number(row).is_some())?;
-    let (number, is_focused, digits) = number(&above[at])?;
-    let typed = composed(&above[at..], digits + 4);
-    let words = if typed == FIELD { String::new() } else { typed };
-    Some((at, Field { option: number.checked_sub(1)?, is_focused, words }))
 }
 
 /// What stands before options, and these.

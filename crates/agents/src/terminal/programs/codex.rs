@@ -200,6 +200,8 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
         field: None,
         pointer: None,
         whole: false,
+        checked: None,
+        confirms: false,
     })
 }
 
@@ -222,6 +224,8 @@ fn first_dialog(rows: &[Row]) -> Option<Dialog> {
         field: None,
         pointer: Some(pointer),
         whole: false,
+        checked: None,
+        confirms: false,
     })
 }
 
@@ -238,6 +242,8 @@ fn form(rows: &[Row]) -> Option<Dialog> {
         field: None,
         pointer: None,
         whole: false,
+        checked: None,
+        confirms: false,
     })
 }
 

@@ -10,6 +10,7 @@
 //! of them twice. The words as they are stand in the program's record of the session, which the
 //! report names.
 
+mod asking;
 mod home;
 
 use std::collections::BTreeMap;
@@ -170,13 +171,13 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
     if !rows[last].text().trim_start().starts_with('╰') {
         return None;
     }
-    let (first, options) = options(&rows[..last], &FRAME)?;
-    let top = rows[..first].iter().rposition(|row| row.text().trim_start().starts_with('╭'))?;
-    let about: Vec<String> = rows[top + 1..first]
-        .iter()
-        .map(|row| row.text().trim_matches(|c| c == ' ' || FRAME.contains(&c)).to_owned())
-        .filter(|line| !line.is_empty())
-        .collect();
+    let top = rows[..last].iter().rposition(|row| row.text().trim_start().starts_with('╭'))?;
+    if asking::is_question(&rows[top + 1..last]) {
+        return asking::question(&rows[top + 1..last]);
+    }
+    let (first, options) = options(&rows[top + 1..last], &FRAME)?;
+    let about: Vec<String> =
+        rows[top + 1..top + 1 + first].iter().map(inside).filter(|line| !line.is_empty()).collect();
     Some(Dialog {
         action: about.join("\n").trim_start_matches("? ").to_owned(),
         partial: false,
@@ -184,7 +185,14 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
         field: None,
         pointer: None,
         whole: false,
+        checked: None,
+        confirms: false,
     })
+}
+
+/// What stands in a row of a box.
+fn inside(row: &Row) -> String {
+    row.text().trim_matches(|c| c == ' ' || FRAME.contains(&c)).to_owned()
 }
 
 /// The events that its sessions report.

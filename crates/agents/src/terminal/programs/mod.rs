@@ -110,12 +110,20 @@ pub(crate) struct Keys {
     pub(crate) up: &'static str,
     /// Moves to the option below.
     pub(crate) down: &'static str,
+    /// Goes on from options of which several can be chosen.
+    pub(crate) next: &'static str,
 }
 
 impl Keys {
     /// Those of all programs that are known.
-    const USUAL: Keys =
-        Keys { submit: "Enter", interrupt: "Escape", clear: "C-c", up: "Up", down: "Down" };
+    const USUAL: Keys = Keys {
+        submit: "Enter",
+        interrupt: "Escape",
+        clear: "C-c",
+        up: "Up",
+        down: "Down",
+        next: "Right",
+    };
 }
 
 /// How a program's own hooks report, and what their reports mean.

@@ -262,6 +262,9 @@ impl Room {
                     "/permit allow {0}   /permit deny {0}   or a number in place of the word",
                     envelope.seq
                 );
+                if asked.options.iter().any(|option| option.with_others) {
+                    how.push_str(&format!("\n/permit 1,2 {}: several of them", envelope.seq));
+                }
                 if let Some(at) = asked.options.iter().position(|option| option.takes_text) {
                     how.push_str(&format!(
                         "\n/permit {} {}: words of your own",

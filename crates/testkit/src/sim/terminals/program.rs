@@ -186,17 +186,17 @@ impl Program {
         self.has_drawn = true;
     }
 
-    /// Chooses an option of this very dialog.
+    /// Chooses options of this very dialog.
     pub(super) fn choose(
         &mut self,
         now: i64,
         dialog: &Dialog,
-        option: usize,
+        chosen: &[usize],
     ) -> Result<(), HostFault> {
         if !self.dialog.as_ref().is_some_and(|shown| shown.is_same(dialog)) {
             return Err(HostFault::Refused("something else stands there".into()));
         }
-        let is_no = dialog.options[option].kind == OptionKind::RejectOnce;
+        let is_no = chosen.iter().any(|at| dialog.options[*at].kind == OptionKind::RejectOnce);
         self.dialog = None;
         self.has_drawn = true;
         if is_no {
@@ -247,6 +247,8 @@ impl Program {
             field: None,
             pointer: None,
             whole: false,
+            checked: None,
+            confirms: false,
         };
         if number % 3 == 0 {
             dialog

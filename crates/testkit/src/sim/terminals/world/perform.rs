@@ -54,8 +54,8 @@ impl World {
                 self.press(key)?;
                 Input::Pressed(Ok(()))
             }
-            Output::Choose { dialog, option, text } => {
-                let pressed = self.program.choose(self.time, &dialog, option);
+            Output::Choose { dialog, chosen, text } => {
+                let pressed = self.program.choose(self.time, &dialog, &chosen);
                 if pressed.is_ok() {
                     let answered = self.server.as_mut().and_then(|server| server.answered.take());
                     check::answer(&dialog, text.as_deref(), answered.as_ref())?;

@@ -1,0 +1,414 @@
+//! Which of the options that are offered an answer means.
+
+use std::fmt;
+
+use super::{ALLOW, DENY, OptionKind, PermissionOption, TEXT_BYTES_MAX};
+use crate::text;
+
+/// Why somebody's words are no answer. All say what there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChoiceFault {
+    /// They mean none.
+    Unknown {
+        /// The answer as it was given: an option's id, label or beginning.
+        given: String,
+        /// The labels of the options that there are, for the message of the error.
+        offered: String,
+    },
+    /// They mean more than one.
+    Ambiguous {
+        /// The answer as it was given: an option's id, label or beginning.
+        given: String,
+        /// The labels of the options that there are, for the message of the error.
+        offered: String,
+    },
+    /// They name several, of which not all can be chosen together.
+    NotTogether {
+        /// The answer as it was given.
+        given: String,
+        /// The options that can be.
+        offered: String,
+    },
+    /// There are words of one's own, and the option takes none.
+    TakesNoText {
+        /// The option's words.
+        label: String,
+        /// The options that do.
+        offered: String,
+    },
+    /// The option takes words, and there are none.
+    TextMissing {
+        /// The option's words.
+        label: String,
+    },
+    /// There are too many words.
+    TextTooLong {
+        /// Bytes of UTF-8.
+        bytes: usize,
+    },
+}
+
+impl ChoiceFault {
+    /// What a refusal for it is called.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            ChoiceFault::Unknown { .. }
+            | ChoiceFault::Ambiguous { .. }
+            | ChoiceFault::NotTogether { .. } => "unknown_option",
+            ChoiceFault::TakesNoText { .. } => "takes_no_text",
+            ChoiceFault::TextMissing { .. } => "text_missing",
+            ChoiceFault::TextTooLong { .. } => "message_too_large",
+        }
+    }
+}
+
+impl fmt::Display for ChoiceFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ChoiceFault::Unknown { given, offered } => {
+                write!(f, "{given:?} is none of the answers here. They are: {offered}")
+            }
+            ChoiceFault::Ambiguous { given, offered } => {
+                write!(
+                    f,
+                    "{given:?} may be several of the answers here. Say one by its number or its words: {offered}"
+                )
+            }
+            ChoiceFault::NotTogether { given, offered } => {
+                write!(f, "{given:?} cannot be chosen together. These can: {offered}")
+            }
+            ChoiceFault::TakesNoText { label, offered } if offered.is_empty() => {
+                write!(
+                    f,
+                    "{label:?} takes no words, and no other answer here does. Answer without `text`"
+                )
+            }
+            ChoiceFault::TakesNoText { label, offered } => {
+                write!(
+                    f,
+                    "{label:?} takes no words. Answer without `text`, or choose what takes them: {offered}"
+                )
+            }
+            ChoiceFault::TextMissing { label } => {
+                write!(
+                    f,
+                    "{label:?} is answered in words of your own, and there are none that can be seen. Give them as `text`"
+                )
+            }
+            ChoiceFault::TextTooLong { bytes } => {
+                write!(
+                    f,
+                    "This answer has {bytes} bytes; at most {TEXT_BYTES_MAX} are taken. Say the rest in a message"
+                )
+            }
+        }
+    }
+}
+
+/// The option that somebody's words mean: its id; `allow` or `deny`, which mean the one option that
+/// allows or refuses it this once; its whole words; its number, counted from 1; or the beginning of
+/// its words, if no other begins like that.
+///
+/// # Errors
+/// [`ChoiceFault`], when it is none or not one.
+pub fn choose<'a>(
+    options: &'a [PermissionOption],
+    given: &str,
+) -> Result<&'a PermissionOption, ChoiceFault> {
+    let said = given.trim().to_lowercase();
+    let kind = match said.as_str() {
+        ALLOW => Some(OptionKind::AllowOnce),
+        DENY => Some(OptionKind::RejectOnce),
+        _ => None,
+    };
+    let number = said.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let is_id = |_: usize, option: &PermissionOption| option.id == given;
+    let is_kind = |_: usize, option: &PermissionOption| kind == Some(option.kind);
+    let is_label = |_: usize, option: &PermissionOption| option.label.to_lowercase() == said;
+    let is_number = |at: usize, _: &PermissionOption| number == Some(at);
+    let begins = |_: usize, option: &PermissionOption| {
+        !said.is_empty() && option.label.to_lowercase().starts_with(&said)
+    };
+    type Fits<'a> = &'a dyn Fn(usize, &PermissionOption) -> bool;
+    let tests: [Fits<'_>; 5] = [&is_id, &is_kind, &is_label, &is_number, &begins];
+    let offered = || listed(options, |_| true);
+    for test in tests {
+        let mut fitting = options
+            .iter()
+            .enumerate()
+            .filter(|(at, option)| test(*at, option))
+            .map(|(_, option)| option);
+        match (fitting.next(), fitting.next()) {
+            (Some(one), None) => return Ok(one),
+            (Some(_), Some(_)) => {
+                return Err(ChoiceFault::Ambiguous { given: given.to_owned(), offered: offered() });
+            }
+            (None, _) => {}
+        }
+    }
+    Err(ChoiceFault::Unknown { given: given.to_owned(), offered: offered() })
+}
+
+/// The options of which this holds, with their numbers.
+fn listed(options: &[PermissionOption], of: impl Fn(&PermissionOption) -> bool) -> String {
+    let lines = options.iter().enumerate().filter(|(_, option)| of(option));
+    lines
+        .map(|(at, option)| format!("{}. {}", at + 1, option.label))
+        .collect::<Vec<_>>()
+        .join(" · ")
+}
+
+/// The answer to a question: one option, or several that can be chosen together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// The ids of the options, in the order of the question, with commas between them.
+    pub option: String,
+    /// Their words.
+    pub label: String,
+    /// True if what was asked is not done.
+    pub refuses: bool,
+}
+
+impl Chosen {
+    fn of(options: &[&PermissionOption]) -> Self {
+        let joined = |word: fn(&PermissionOption) -> &str, between: &str| {
+            options.iter().map(|option| word(option)).collect::<Vec<_>>().join(between)
+        };
+        Self {
+            option: joined(|option| &option.id, SEPARATOR),
+            label: joined(|option| &option.label, ", "),
+            refuses: options.iter().all(|option| option.kind.refuses()),
+        }
+    }
+}
+
+/// Stands between the ids of several options.
+const SEPARATOR: &str = ",";
+
+/// Returns the positions of the options that an answer names by their ids, if each is there.
+pub fn positions(options: &[PermissionOption], answer: &str) -> Option<Vec<usize>> {
+    let position = |id: &str| options.iter().position(|option| option.id == id);
+    match position(answer) {
+        Some(at) => Some(vec![at]),
+        None => answer.split(SEPARATOR).map(position).collect(),
+    }
+}
+
+/// The options that an answer means, and the words of one's own that go with it, as they are kept.
+/// Words without an option mean the one option that takes any; words never decide which option is
+/// meant. Several options stand with commas between them.
+///
+/// # Errors
+/// [`ChoiceFault`], when it means none or not one, or when its words and the option do not fit.
+pub fn answered(
+    options: &[PermissionOption],
+    given: &str,
+    text: Option<&str>,
+) -> Result<(Chosen, Option<String>), ChoiceFault> {
+    if text.is_none()
+        && let Some(several) = several(options, given)?
+    {
+        return Ok((Chosen::of(&several), None));
+    }
+    let (option, text) = answered_by_one(options, given, text)?;
+    Ok((Chosen::of(&[option]), text))
+}
+
+/// The options that words with commas mean, in the order of the question; nothing if they mean one.
+fn several<'a>(
+    options: &'a [PermissionOption],
+    given: &str,
+) -> Result<Option<Vec<&'a PermissionOption>>, ChoiceFault> {
+    let offers_several = options.iter().any(|option| option.with_others);
+    if !offers_several || !given.contains(SEPARATOR) || choose(options, given).is_ok() {
+        return Ok(None);
+    }
+    let named = given.split(SEPARATOR).map(|one| choose(options, one));
+    let named = named.collect::<Result<Vec<_>, _>>()?;
+    if named.iter().any(|option| !option.with_others) {
+        let offered = listed(options, |option| option.with_others);
+        return Err(ChoiceFault::NotTogether { given: given.to_owned(), offered });
+    }
+    Ok(Some(options.iter().filter(|option| named.contains(option)).collect()))
+}
+
+fn answered_by_one<'a>(
+    options: &'a [PermissionOption],
+    given: &str,
+    text: Option<&str>,
+) -> Result<(&'a PermissionOption, Option<String>), ChoiceFault> {
+    let text = text.map(text::clean);
+    let option = if given.trim().is_empty() && text.is_some() {
+        taker(options)?
+    } else {
+        choose(options, given)?
+    };
+    let label = || option.label.clone();
+    match (option.takes_text, &text) {
+        (false, Some(_)) => Err(ChoiceFault::TakesNoText {
+            label: label(),
+            offered: listed(options, |option| option.takes_text),
+        }),
+        (true, text) if text.as_ref().is_none_or(|text| text::is_empty_looking(text)) => {
+            Err(ChoiceFault::TextMissing { label: label() })
+        }
+        (true, Some(text)) if text.len() > TEXT_BYTES_MAX => {
+            Err(ChoiceFault::TextTooLong { bytes: text.len() })
+        }
+        (true, _) | (false, None) => Ok((option, text)),
+    }
+}
+
+/// The one option that takes words.
+fn taker(options: &[PermissionOption]) -> Result<&PermissionOption, ChoiceFault> {
+    let mut takers = options.iter().filter(|option| option.takes_text);
+    let (given, offered) = (String::new(), || listed(options, |_| true));
+    match (takers.next(), takers.next()) {
+        (Some(one), None) => Ok(one),
+        (Some(_), Some(_)) => Err(ChoiceFault::Ambiguous {
+            given,
+            offered: listed(options, |option| option.takes_text),
+        }),
+        (None, _) => Err(ChoiceFault::Unknown { given, offered: offered() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn codex() -> Vec<PermissionOption> {
+        vec![
+            PermissionOption::new("1", "Yes, proceed (y)", OptionKind::AllowOnce),
+            PermissionOption::new(
+                "2",
+                "Yes, and don't ask again for commands that start with `touch` (p)",
+                OptionKind::AllowAlways,
+            ),
+            PermissionOption::new(
+                "3",
+                "No, and tell Codex what to do differently (esc)",
+                OptionKind::RejectOnce,
+            ),
+        ]
+    }
+
+    #[test]
+    fn words_mean_an_option_by_id_kind_words_number_or_beginning() {
+        let options = codex();
+        let id = |given: &str| {
+            choose(&options, given)
+                .map(|option| option.id.clone())
+                .map_err(|fault| fault.to_string())
+        };
+        for (given, meant) in [
+            ("allow", "1"),
+            (" Allow ", "1"),
+            ("deny", "3"),
+            ("2", "2"),
+            ("no", "3"),
+            ("yes, and", "2"),
+            ("yes, proceed (Y)", "1"),
+        ] {
+            assert_eq!(id(given), Ok(meant.to_owned()), "{given}");
+        }
+        assert!(
+            id("yes")
+                .is_err_and(|why| why.contains("several") && why.contains("3. No, and tell Codex")),
+            "{:?}",
+            id("yes")
+        );
+        for given in ["", "4", "0", "nope", "allow_once"] {
+            assert!(id(given).is_err_and(|why| why.contains("none of the answers")), "{given}");
+        }
+    }
+
+    #[test]
+    fn words_of_ones_own_go_with_an_option_that_takes_them() {
+        let text = |id: &str| {
+            PermissionOption::new(id, "Type something.", OptionKind::Other).taking_text()
+        };
+        let options = [PermissionOption::new("1", "SQLite", OptionKind::Other), text("2")];
+        let said = |given: &str, text: Option<&str>| {
+            let answer = answered(&options, given, text);
+            answer
+                .map(|(chosen, text)| (chosen.option, text))
+                .map_err(|fault| (fault.code(), fault.to_string()))
+        };
+        let kept = |id: &str, text: Option<&str>| Ok((id.to_owned(), text.map(str::to_owned)));
+        assert_eq!(said("sqlite", None), kept("1", None));
+        assert_eq!(said("2", Some("Maria\r\nDB\u{1b}")), kept("2", Some("Maria\r\nDB")));
+        assert_eq!(said("", Some("1")), kept("2", Some("1")), "words decide nothing");
+        for (given, text, code, way) in [
+            ("1", Some("x"), "takes_no_text", "2. Type something."),
+            ("1", Some(""), "takes_no_text", "2. Type something."),
+            ("2", None, "text_missing", "`text`"),
+            ("2", Some(" \u{200b}\n"), "text_missing", "`text`"),
+            ("", None, "unknown_option", "1. SQLite"),
+            ("MariaDB", Some("x"), "unknown_option", "1. SQLite"),
+            ("2", Some(&*"x".repeat(TEXT_BYTES_MAX + 1)), "message_too_large", "4096"),
+        ] {
+            let fault = said(given, text).unwrap_err();
+            assert!(fault.0 == code && fault.1.contains(way), "{given:?} {fault:?}");
+        }
+        assert!(
+            answered(&[text("a"), text("b")], "", Some("x"))
+                .is_err_and(|fault| matches!(fault, ChoiceFault::Ambiguous { .. }))
+        );
+        assert!(
+            answered(&codex(), "", Some("x"))
+                .is_err_and(|fault| matches!(fault, ChoiceFault::Unknown { .. }))
+        );
+        assert!(
+            answered(&codex(), "1", Some("x"))
+                .is_err_and(|fault| fault.to_string().contains("no other answer"))
+        );
+    }
+
+    #[test]
+    fn several_are_chosen_together_where_a_question_offers_that() {
+        let option = |id: &str, label: &str| PermissionOption::new(id, label, OptionKind::Other);
+        let options = [
+            option("1", "Unit").with_others(),
+            option("2", "Style, and more").with_others(),
+            option("5", "Chat about this"),
+        ];
+        let said = |given: &str| {
+            answered(&options, given, None)
+                .map(|(chosen, _)| (chosen.option, chosen.label))
+                .map_err(|fault| (fault.code(), fault.to_string()))
+        };
+        let both = Ok(("1,2".to_owned(), "Unit, Style, and more".to_owned()));
+        assert_eq!(said("2, 1"), both);
+        assert_eq!(said("unit,2,1"), both);
+        assert_eq!(said("style, and more").map(|(option, _)| option), Ok("2".to_owned()));
+        for (given, way) in [("1,5", "cannot be chosen together"), ("1,9", "none of the answers")] {
+            let (code, why) = said(given).unwrap_err();
+            assert!(code == "unknown_option" && why.contains(way), "{given} {why}");
+        }
+        assert!(answered(&codex(), "1,3", None).is_err(), "one answer is offered there");
+        assert_eq!(positions(&options, "1,5"), Some(vec![0, 2]));
+        assert_eq!(positions(&options, "1,4"), None);
+    }
+
+    #[test]
+    fn no_order_is_assumed_and_allow_is_never_guessed() {
+        let turned: Vec<_> = codex().into_iter().rev().collect();
+        assert_eq!(choose(&turned, "allow").map(|option| option.id.as_str()), Ok("1"));
+        assert_eq!(
+            choose(&turned, "1").map(|option| option.id.as_str()),
+            Ok("1"),
+            "an id is an id"
+        );
+        let always = [
+            PermissionOption::new("a", "Always", OptionKind::AllowAlways),
+            PermissionOption::new("b", "Skip", OptionKind::Other),
+        ];
+        assert!(matches!(choose(&always, "allow"), Err(ChoiceFault::Unknown { .. })));
+        let two = [
+            PermissionOption::new("a", "Yes", OptionKind::AllowOnce),
+            PermissionOption::new("b", "Here", OptionKind::AllowOnce),
+        ];
+        assert!(matches!(choose(&two, "allow"), Err(ChoiceFault::Ambiguous { .. })));
+    }
+}
