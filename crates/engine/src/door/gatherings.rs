@@ -11,7 +11,6 @@ use moothall_kernel::names;
 use moothall_kernel::participant::{AgentFacts, Kind, Part, Profile};
 use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::say::not_your_piece;
-use moothall_kernel::view::Viewer;
 use uuid::Uuid;
 
 use super::sessions::check_args;
@@ -126,7 +125,8 @@ impl Door {
         // Keys come in the order of time.
         brought.claims.push(format!("{GATHERING_KEY}:{}", Uuid::now_v7()));
         let id = self.convene(title, policy, by, brought, plan).await?;
-        self.gathering_entry(&id, None).await
+        let you = self.own_participant(&id).await?;
+        self.gathering_entry(&id, you).await
     }
 
     async fn convene(
@@ -325,23 +325,8 @@ impl Door {
         }
     }
 
-    /// The same as [`Door::gathering`], for whoever asks as the participant that they are.
-    ///
-    /// # Errors
-    /// [`AccessError`].
-    pub async fn own_view_of_gathering(
-        &self,
-        id: &StreamId,
-    ) -> Result<GatheringEntry, AccessError> {
-        self.enter(Action::ReadGathering, id)?;
-        let you = match self.own_sight(id).await? {
-            Viewer::Participant(you) => Some(you),
-            Viewer::Operator | Viewer::Guest => None,
-        };
-        self.gathering_entry(id, you).await
-    }
-
     /// One gathering, for a participant who is the caller, or whom the caller may look after.
+    /// Without a name it is the participant that the caller's credential names.
     ///
     /// # Errors
     /// [`AccessError`]; `no_gathering` where the conversation holds none.
@@ -351,10 +336,14 @@ impl Door {
         you: Option<ParticipantId>,
     ) -> Result<GatheringEntry, AccessError> {
         self.enter(Action::ReadGathering, id)?;
-        if let Some(you) = &you {
-            // What is private to a participant is read in its name.
-            self.named(Some(you.clone()))?;
-        }
+        let you = match you {
+            Some(you) => {
+                // What is private to a participant is read in its name.
+                self.named(Some(you.clone()))?;
+                Some(you)
+            }
+            None => self.own_participant(id).await?,
+        };
         self.gathering_entry(id, you).await
     }
 

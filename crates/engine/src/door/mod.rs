@@ -211,6 +211,21 @@ impl Door {
         }
     }
 
+    /// The participant that the caller's credential names: a session's as it was invited, a
+    /// principal by its id.
+    ///
+    /// # Errors
+    /// [`AccessError`], when the conversation does not exist or cannot be read.
+    async fn own_participant(
+        &self,
+        stream: &StreamId,
+    ) -> Result<Option<ParticipantId>, AccessError> {
+        match self.own_session()? {
+            Some(status) => Ok(Some(self.hall.participant_of(stream, &status).await?)),
+            None => Ok(self.caller.principal().map(|principal| principal.id.clone())),
+        }
+    }
+
     /// Through whose eyes a program looks at a conversation: its participant's, or where nothing is
     /// known of it a guest's.
     ///

@@ -31,12 +31,23 @@ struct Hold {
     next_at: Option<Timestamp>,
 }
 
-/// Asks for a gathering.
+/// Asks for a gathering, as the participant that the credential names.
 ///
 /// # Errors
 /// No server, or its refusal.
 pub async fn ask(client: &Client, id: &str) -> Result<GatheringAnswer, Fault> {
     client.get(&path(id, "")).await
+}
+
+/// Asks for a gathering as a participant, with the seed message and the pulse that are for it.
+///
+/// # Errors
+/// No server, or its refusal.
+pub async fn ask_as(client: &Client, id: &str, me: &str) -> Result<GatheringAnswer, Fault> {
+    if me == client.name() {
+        return ask(client, id).await;
+    }
+    client.get(&path(id, &format!("?participant={}", segment(me)))).await
 }
 
 /// The path of a gathering, or of what can be done with it.

@@ -190,6 +190,8 @@ fn details(answer: &GatheringAnswer, now: Timestamp) -> Vec<(&'static str, Strin
         let name = numbered(&member.name, member.number);
         (role, format!("{name}, {kind}, as {}", member.participant_id))
     }));
+    lines.push(("pulse", answer.pulse.clone().unwrap_or_default()));
+    lines.push(("your seed", answer.seed.clone().unwrap_or_default().trim_end().to_owned()));
     let harvest = answer.harvest.as_ref();
     lines.push((
         "harvest",
@@ -247,4 +249,4 @@ async fn end(context: &Context, args: &GatherEnd) -> Result<(), Fault> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

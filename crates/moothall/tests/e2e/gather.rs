@@ -187,7 +187,9 @@ fn a_chat_says_whose_turn_it_is_and_hands_the_piece_on() {
     assert!(heard.status.success(), "{}", stderr(&heard));
     let text = String::from_utf8(heard.stdout).unwrap();
     let call = "! You have the piece, beat 0 of 3, one every 3600 s: say what you see; /pass or /pass NAME hands it on.\n";
-    assert!(text.starts_with(call), "{text}");
+    assert!(text.starts_with("· You are Ann (1) in this gathering."), "{text}");
+    assert_eq!((text.matches("You are Ann (1)").count(), text.matches(call).count()), (1, 1));
+    assert!(text.find("Now: inhale") < text.find(call), "{text}");
     assert!(text.contains("] Ann: one word\n"), "{text}");
     assert!(text.contains("· The piece is now with Bob (2).\n"), "{text}");
 
@@ -199,9 +201,39 @@ fn a_chat_says_whose_turn_it_is_and_hands_the_piece_on() {
 
     let heard = chat(&server, &["--as", "bob"], "/pass\n");
     let text = String::from_utf8(heard.stdout).unwrap();
-    assert!(text.starts_with("! You have the piece"), "{text}");
+    assert!(text.starts_with("· You are Bob (2) in this gathering."), "{text}");
+    assert!(text.contains("\n! You have the piece"), "{text}");
     assert!(text.contains("· --- Phase: HOLD (round 1/1) ---\n    Let differences meet"), "{text}");
     assert!(text.contains("· The piece is now with Ann (1).\n"), "{text}");
+}
+
+/// A person is told what the page shows them, and what an agent is told in their place.
+#[tokio::test]
+async fn a_person_reads_their_own_seed_with_its_signals_and_the_pulse_of_each_beat() {
+    let home = Home::new();
+    let server = planned(&home);
+    let earlier = server.thread().await;
+    server.ok(&["say", &earlier, "The gate was in the way."]);
+    let plan = PLAN
+        .replace("from = \"ann\"\n", "")
+        .replace("interval_seconds = 3600", "interval_seconds = 1\nbeats_per_turn = 100")
+        .replace("What is in the way?", "Which gate stood before us?");
+    fs::write(home.path().join("daily.toml"), plan).unwrap();
+    let id = begun(&server);
+    assert_eq!(step(&server, &id, "beat").await["content"]["number"], 1);
+
+    let shown = server.ok(&["gather", "show", "-"]);
+    let heard = String::from_utf8(chat(&server, &[], "").stdout).unwrap();
+    let signal = "\"Test\", user: The gate was in the way.";
+    for words in ["You are Ann (1)", "History signals:", signal, "inhale round 1/1: "] {
+        for text in [&shown, &heard] {
+            assert!(text.contains(words), "{words:?} is not in\n{text}");
+        }
+    }
+    assert!(shown.contains("\npulse       inhale round 1/1: "), "{shown}");
+    assert!(shown.contains("\nyour seed   You are Ann (1)"), "{shown}");
+    let others = String::from_utf8(chat(&server, &["--as", "bob"], "").stdout).unwrap();
+    assert!(others.contains("You are Bob (2)") && !others.contains("round 1/1: "), "{others}");
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub async fn open(State(app): State<App>, body: Body) -> ApiResult<Json<Gatherin
 #[utoipa::path(get, path = "/gatherings/{id}", operation_id = "read_gathering", tag = "gatherings",
     params(
         ("id" = String, Path, description = "The gathering."),
-        ("participant" = Option<String>, Query, description = "Whose seed message and pulse are wanted: the caller's own, or for operators anybody's."),
+        ("participant" = Option<String>, Query, description = "Whose seed message and pulse are wanted: the caller's own, or for operators anybody's. Without it, those of the participant that the credential names."),
     ),
     responses((status = 200, body = GatheringAnswer), (status = "4XX", body = ErrorBody)))]
 pub async fn read(

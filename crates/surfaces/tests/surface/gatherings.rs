@@ -420,7 +420,10 @@ async fn seed_and_pulse_are_private_to_their_participant_and_operators() {
         assert_eq!(code(&refused), (403, "forbidden"), "{other}");
     }
     assert_eq!(code(&get(&ann, "?participant=%00").await), (422, "invalid_participant"));
-    for (token, query) in [(&ann, ""), (&server.key, ""), (&server.key, "?participant=zoe")] {
+    let (_, plain) = get(&ann, "").await;
+    assert!(plain["seed"].as_str().unwrap().starts_with("You are Ann (1) in"), "{plain}");
+    assert!(plain["pulse"].as_str().unwrap().contains("inhale round 1/1"), "{plain}");
+    for (token, query) in [(&server.key, ""), (&server.key, "?participant=zoe")] {
         let (status, plain) = get(token, query).await;
         assert_eq!((status, &plain["seed"], &plain["pulse"]), (200, &Value::Null, &Value::Null));
     }

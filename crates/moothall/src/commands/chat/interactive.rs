@@ -88,7 +88,7 @@ pub async fn run(
     let before = earlier(context, state).await?;
     let commands: CommandList = context.client.get("/commands").await?;
     let agents: AgentList = context.client.get("/agents").await?;
-    let line = Line::open(context, state);
+    let line = Line::open(context, state, me);
     let history = History::at(usual_state_folder(&environment()));
     let mut book =
         Book::new(commands.commands, agents.agents.into_iter().map(|agent| agent.client).collect());
@@ -112,14 +112,14 @@ pub async fn run(
         settled: Vec::new(),
         size: screen::size(),
     };
-    let held = gathering(context, state).await?;
+    let held = gathering(context, state, me).await?;
     held.iter().for_each(|held| chat.room.gathers(held));
     for envelope in &before {
         chat.event(envelope);
     }
-    held.iter().for_each(|held| chat.room.stands(held));
+    let told: Vec<Item> = held.iter().flat_map(|held| chat.room.stands(held)).collect();
     let asked = chat.room.recall(&permit::heard(&context.client, state).await?);
-    for item in asked.into_iter().chain(chat.room.call()) {
+    for item in told.into_iter().chain(asked).chain(chat.room.call()) {
         let rows = chat.brush().item(&item);
         chat.settled.extend(rows);
     }
@@ -352,7 +352,12 @@ impl Chat<'_> {
                 self.room.update(&state);
                 self.book.update(&state);
             }
-            Heard::Gathering(held) => self.room.stands(&held),
+            Heard::Gathering(held) => {
+                for item in self.room.stands(&held) {
+                    let rows = self.brush().item(&item);
+                    self.settled.extend(rows);
+                }
+            }
             Heard::Away => self.away = true,
             Heard::Back => {
                 self.away = false;

@@ -56,15 +56,16 @@ fn wants_plain(variable: impl Fn(&str) -> Option<String>) -> bool {
         || variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb")
 }
 
-/// The gathering that is held in a conversation, where one is.
+/// The gathering that is held in a conversation, if one is, as the one who chats sees it.
 async fn gathering(
     context: &Context,
     state: &ThreadStateAnswer,
+    me: &str,
 ) -> Result<Option<GatheringAnswer>, Fault> {
     if !circle::is_one(state) {
         return Ok(None);
     }
-    circle::ask(&context.client, &state.thread).await.map(Some)
+    circle::ask_as(&context.client, &state.thread, me).await.map(Some)
 }
 
 /// The latest messages up to where a state is.
@@ -85,12 +86,13 @@ struct Line {
 }
 
 impl Line {
-    fn open(context: &Context, state: &ThreadStateAnswer) -> Self {
+    fn open(context: &Context, state: &ThreadStateAnswer, me: &str) -> Self {
         let (out, heard) = mpsc::channel(HEARD_MAX);
         let (outgoing, posted) = mpsc::unbounded_channel();
         let (answered, answers) = mpsc::unbounded_channel();
         let back = Arc::new(Notify::new());
-        tokio::spawn(stream::listen(context.client.clone(), state.clone(), out, back.clone()));
+        let client = context.client.clone();
+        tokio::spawn(stream::listen(client, me.to_owned(), state.clone(), out, back.clone()));
         tokio::spawn(outbox::carry(
             context.client.clone(),
             state.thread.clone(),

@@ -48,7 +48,7 @@ pub async fn run(
     me: &str,
     state: &ThreadStateAnswer,
 ) -> Result<(), Fault> {
-    let Line { mut heard, outgoing, mut answers } = Line::open(context, state);
+    let Line { mut heard, outgoing, mut answers } = Line::open(context, state, me);
     let person = std::io::stdin().is_terminal();
     if person {
         note("plain text, one block for each message; /help; Ctrl-D leaves");
@@ -67,7 +67,7 @@ pub async fn run(
         over: false,
         refused: None,
     };
-    let held = gathering(context, state).await?;
+    let held = gathering(context, state, me).await?;
     held.iter().for_each(|held| plain.room.gathers(held));
     for envelope in &earlier(context, state).await? {
         // A pipe gets what comes; but what was said before can be replied to.
@@ -77,12 +77,10 @@ pub async fn run(
             plain.room.hear(envelope);
         }
     }
-    held.iter().for_each(|held| plain.room.stands(held));
+    let told: Vec<Item> = held.iter().flat_map(|held| plain.room.stands(held)).collect();
     let asked = plain.room.recall(&permit::heard(&context.client, state).await?);
-    for item in asked.into_iter().chain(plain.room.call()) {
-        if let Some(block) = render::plain(&item, &plain.room).filter(|_| !context.printer.json) {
-            context.printer.line(&block)?;
-        }
+    for item in told.into_iter().chain(asked).chain(plain.room.call()) {
+        plain.tell(&item)?;
     }
     if !context.client.is_person(me)
         && let Some(word) = plain.room.stranger(me)
@@ -203,7 +201,11 @@ impl Plain<'_> {
         match heard {
             Heard::Event(envelope) => self.show(&envelope)?,
             Heard::State(state) => self.room.update(&state),
-            Heard::Gathering(held) => self.room.stands(&held),
+            Heard::Gathering(held) => {
+                for item in self.room.stands(&held) {
+                    self.tell(&item)?;
+                }
+            }
             Heard::Delta(_) | Heard::Presence(_) => {}
             Heard::Away => note("reconnecting…"),
             Heard::Back => note("connected again"),
@@ -228,7 +230,11 @@ impl Plain<'_> {
             self.typed.remove(place);
             return Ok(());
         }
-        match render::plain(&item, &self.room) {
+        self.tell(&item)
+    }
+
+    fn tell(&self, item: &Item) -> Result<(), Fault> {
+        match render::plain(item, &self.room).filter(|_| !self.context.printer.json) {
             Some(block) => self.context.printer.line(&block),
             None => Ok(()),
         }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use moothall_kernel::ids::ParticipantId;
 use moothall_surfaces::wire::{
-    DeltaSignal, Envelope, GatheringAnswer, PresenceUpdate, ThreadStateAnswer, TurnEvent,
+    DeltaSignal, Envelope, GatheringAnswer, GatheringStep, PresenceUpdate, ThreadStateAnswer,
+    TurnEvent,
 };
 use serde_json::Value;
 
@@ -77,6 +78,10 @@ pub struct Room {
     me: String,
     /// The gathering that is held here, where one is.
     circle: Circle,
+    /// The seed message of that gathering was shown.
+    seeded: bool,
+    /// The hold, by its beginning, and its beat whose pulse was shown last.
+    pulse_of: Option<(String, u32)>,
     /// How participants are shown.
     pub faces: Faces,
     agents: BTreeSet<String>,
@@ -206,6 +211,7 @@ impl Room {
 
     fn gathering(&mut self, envelope: &Envelope, is_news: bool) -> Option<Item> {
         let step = self.circle.hear(envelope)?;
+        self.seeded &= !(is_news && matches!(step, GatheringStep::Opened { .. }));
         let call = self.circle.call(&step, &self.me).filter(|_| is_news);
         if let Some(call) = call {
             return Some(Item::Alert(call));
@@ -220,9 +226,18 @@ impl Room {
         self.circle = Circle::earlier(answer);
     }
 
-    /// Takes how a gathering stands now.
-    pub fn stands(&mut self, answer: &GatheringAnswer) {
+    /// Takes how a gathering stands now; gives what is told to this person alone: the seed message
+    /// once, and the pulse of each beat.
+    pub fn stands(&mut self, answer: &GatheringAnswer) -> Vec<Item> {
         self.circle = Circle::of(answer);
+        let seed = answer.seed.as_ref().filter(|_| !std::mem::replace(&mut self.seeded, true));
+        let beat = answer.since.clone().map(|since| (since, answer.beat));
+        let pulse = answer.pulse.as_ref().filter(|_| self.pulse_of != beat);
+        if pulse.is_some() {
+            self.pulse_of = beat;
+        }
+        let told = [seed.map(|seed| seed.trim_end().to_owned()), pulse.cloned()];
+        told.into_iter().flatten().map(Item::Told).collect()
     }
 
     /// What a gathering asks of this person now.

@@ -47,6 +47,7 @@ struct Deaf;
 /// server that was away is there again.
 pub async fn listen(
     client: Client,
+    me: String,
     state: ThreadStateAnswer,
     out: Sender<Heard>,
     back: Arc<Notify>,
@@ -55,7 +56,7 @@ pub async fn listen(
     let (thread, position) = (state.thread, state.head);
     let path =
         format!("{}?types={}", threads::path(&thread, "events/stream"), EventTypes::EVERY.list());
-    let mut ear = Ear { path, client, thread, position, out, back, gathers };
+    let mut ear = Ear { path, client, me, thread, position, out, back, gathers };
     while let Ok(Some(frames)) = ear.connect().await {
         if ear.hear(frames).await.is_err() {
             return;
@@ -65,6 +66,8 @@ pub async fn listen(
 
 struct Ear {
     client: Client,
+    /// Whose chat it is.
+    me: String,
     thread: String,
     path: String,
     position: u64,
@@ -149,19 +152,22 @@ impl Ear {
         }
         self.position = envelope.seq;
         let changes = Room::changes_with(&envelope);
-        let opened = matches!(circle::step(&envelope), Some(GatheringStep::Opened { .. }));
+        let step = circle::step(&envelope);
+        let opened = matches!(step, Some(GatheringStep::Opened { .. }));
+        // The pulse of a beat is for its holder alone, and stands in no event that others read.
+        let beats = matches!(step, Some(GatheringStep::Beat { .. }));
         self.gathers |= opened;
         self.say(Heard::Event(Box::new(envelope))).await?;
         if changes && let Ok(state) = threads::state(&self.client, &self.thread).await {
             self.say(Heard::State(Box::new(state))).await?;
         }
-        if changes || opened { self.gathering().await } else { Ok(()) }
+        if changes || opened || beats { self.gathering().await } else { Ok(()) }
     }
 
     /// Says how the gathering stands, where one is held.
     async fn gathering(&self) -> Result<(), Deaf> {
         if self.gathers
-            && let Ok(answer) = circle::ask(&self.client, &self.thread).await
+            && let Ok(answer) = circle::ask_as(&self.client, &self.thread, &self.me).await
         {
             self.say(Heard::Gathering(Box::new(answer))).await?;
         }

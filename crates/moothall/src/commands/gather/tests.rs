@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn answer(change: Value) -> GatheringAnswer {
+pub(crate) fn answer(change: Value) -> GatheringAnswer {
     let member = |name: &str, number: u32, role: &str, kind: &str, id: &str| json!({"name": name, "number": number, "role": role, "kind": kind, "participant_id": id});
     let mut whole = json!({"id": "g", "thread": "g", "title": "Gathering: daily", "status": "active", "rhythm": "daily",
         "opening_question": "What now?", "breath": [1, 2, 1], "beats_per_turn": 3, "beat_interval_seconds": 60.0,
@@ -60,6 +60,10 @@ fn the_details_say_who_comes_when_and_what_came_of_it() {
             "harvester: Hal (3), an agent, as hal",
         ]
     );
+    let own = answer(json!({"seed": "You are Ann (1).\n", "pulse": "hold round 1/2"}));
+    let own = details(&own, now);
+    let told = [("pulse", "hold round 1/2".to_owned()), ("your seed", "You are Ann (1).".into())];
+    assert!(own.ends_with(&told), "{own:?}");
     let closed = json!({"status": "closed", "holder": null, "order": [], "rule": null,
         "harvest": {"text": "All of it.\n", "event": "e"}});
     let shown = details(&answer(closed), now);

@@ -252,6 +252,22 @@ fn the_piece_calls_whoever_gets_it_and_nobody_else() {
 }
 
 #[test]
+fn the_seed_is_told_once_and_the_pulse_with_each_beat() {
+    let mut room = Room { me: "user".into(), ..room() };
+    let held = |change: Value| crate::commands::gather::tests::answer(change);
+    let seeded = |beat: u32, pulse: Option<&str>| {
+        held(json!({"seed": "You are Ann (1).\n", "beat": beat, "pulse": pulse}))
+    };
+    let told = |text: &str| Item::Told(text.into());
+    assert_eq!(room.stands(&seeded(0, None)), [told("You are Ann (1).")]);
+    assert_eq!(room.stands(&seeded(1, Some("inhale"))), [told("inhale")]);
+    assert_eq!(room.stands(&seeded(1, Some("inhale"))), [], "it was told");
+    assert_eq!(room.stands(&seeded(2, Some("inhale"))), [told("inhale")]);
+    room.hear(&opened(1));
+    assert_eq!(room.stands(&seeded(0, None)), [told("You are Ann (1).")], "of the next one");
+}
+
+#[test]
 fn what_was_before_calls_nobody() {
     let mut room = Room { me: "user".into(), heard: 9, ..room() };
     room.hear(&opened(1));
