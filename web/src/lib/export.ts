@@ -6,6 +6,7 @@ import { describe } from './lines';
 import { doubt } from './standing-for';
 import { fullTime } from './time';
 import type { Envelope, Gathering } from './types';
+import { endingWords } from './words';
 
 export function asJsonl(events: readonly Envelope[]): string {
   return events.map((event) => `${JSON.stringify(event)}\n`).join('');
@@ -94,7 +95,9 @@ function message(event: Envelope, words: string, nameOf: (id: string) => string)
   const mark = doubt(event, nameOf)?.mark;
   const to = event.to === 'all' ? '' : ` to ${escapeName(nameOf(event.to))}`;
   const head = `## ${escapeName(nameOf(event.from))}${to}${mark ? ` (${escapeName(mark)})` : ''}`;
-  return `${head}\n\n*${fullTime(event.ts)}*\n\n${event.meta?.redacted ? '(erased)' : escapeBody(words)}\n`;
+  const ending = event.meta?.stopped ? 'Stopped here.' : endingWords(event.meta);
+  const after = ending ? `\n\n*${ending}*` : '';
+  return `${head}\n\n*${fullTime(event.ts)}*\n\n${event.meta?.redacted ? '(erased)' : escapeBody(words)}${after}\n`;
 }
 
 export function asMarkdown(title: string, events: readonly Envelope[], nameOf: (id: string) => string): string {

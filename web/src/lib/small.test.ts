@@ -136,6 +136,13 @@ describe('files', () => {
     expect(fileName('///', 'md')).toBe('conversation.md');
   });
 
+  it('say how words ended that may not be all', () => {
+    const file = (meta: object) => asMarkdown('T', [{ ...event, meta } as never], (id) => id);
+    expect(file({ ended: 'length' })).toContain('\n\n*Cut short: the model reached a limit of tokens.*\n');
+    expect(file({ ended: 'cut', stopped: true })).toContain('\n\n*Stopped here.*\n');
+    expect(file({ ended: 'stop' }).trimEnd().endsWith('!\\[y](z)')).toBe(true);
+  });
+
   const body = (content: string) =>
     asMarkdown('T', [{ ...event, content }], (id) => id)
       .split('*\n\n')[1]!

@@ -6,7 +6,7 @@ use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::Envelope;
 
 use super::circle::Circle;
-use super::show::{doubt, explain, words_of};
+use super::show::{doubt, explain, mark, words_of};
 use crate::clock::day_and_time;
 use crate::threads::Faces;
 
@@ -70,6 +70,8 @@ impl Transcript {
         {
             marks.push(format!("in reply to {seq}"));
         }
+        marks.extend(mark(envelope).map(|mark| inert(&mark)));
+        marks.extend(envelope.meta.error.as_ref().map(|fault| inert(&fault.message)));
         let marks =
             if marks.is_empty() { String::new() } else { format!("{}\n\n", marks.join(", ")) };
         let body = fenced(&words_of(envelope));
@@ -154,6 +156,17 @@ mod tests {
         assert_eq!(entry(&said), text);
         let begun = entry(&envelope("thread.created", "user", json!("Plan")));
         assert_eq!(begun, "# Plan\n\nConversation 0198-x, begun 2026-11-21 09:30:00Z by user.\n");
+    }
+
+    #[test]
+    fn a_message_says_how_its_words_ended() {
+        let mut said = envelope("message", "ann", json!("I th"));
+        said.meta.ended = Some("length".into());
+        assert!(entry(&said).contains("\n\ncut short by a limit of tokens\n\n~~~text\nI th"));
+        said.meta.ended = Some("stop".into());
+        assert!(entry(&said).contains("Z\n\n~~~text\nI th"), "all of it is there");
+        said.meta.error = serde_json::from_value(json!({"code": "x", "message": "it broke"})).ok();
+        assert!(entry(&said).contains("\n\nit broke\n\n~~~text"));
     }
 
     #[test]

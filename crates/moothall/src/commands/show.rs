@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use moothall_kernel::ending::Ending;
 use moothall_kernel::text::in_order;
 use moothall_surfaces::wire::{Envelope, TurnEvent, WireUsage};
 use serde_json::Value;
@@ -113,9 +114,21 @@ impl<'a> View<'a> {
 fn ending(envelope: &Envelope) -> String {
     match &envelope.meta.error {
         Some(fault) => format!("  {}", fault.message),
-        None if envelope.meta.stopped => "  (stopped here)".into(),
-        None => String::new(),
+        None => mark(envelope).map_or_else(String::new, |mark| format!("  ({mark})")),
     }
+}
+
+/// Returns how the words of a message ended, if they may not be all that was to be said.
+pub fn mark(envelope: &Envelope) -> Option<String> {
+    let meta = &envelope.meta;
+    let ended = meta.ended.as_deref().and_then(|ended| ended.parse::<Ending>().ok()?.phrase());
+    let marks = [
+        meta.thought.then_some("only thoughts"),
+        meta.stopped.then_some("stopped here"),
+        ended.filter(|_| !meta.stopped),
+    ];
+    let marks: Vec<_> = marks.into_iter().flatten().collect();
+    (!marks.is_empty()).then(|| marks.join("; "))
 }
 
 /// The words of a message in the order in which they were written, or that they are gone.

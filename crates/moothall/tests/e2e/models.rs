@@ -147,6 +147,15 @@ async fn a_cut_answer_says_so_and_its_thoughts_stay_in_the_trace() {
     assert_eq!((&turn["ended"], &turn["outcome"]), (&json!("length"), &json!("spoke")));
     let why = server.ok(&["why", &thread]);
     assert!(why.contains("cut short by a limit of tokens"), "{why}");
+    for shown in [&["tail", &thread, "--no-follow"][..], &["export", &thread]] {
+        let shown = server.ok(shown);
+        assert!(shown.contains("cut short by a limit of tokens"), "{shown}");
+    }
+    let read = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "read_thread", "arguments": {"thread": thread}}});
+    let read = server.accepted("/mcp", read).await;
+    let messages = &read["result"]["structuredContent"]["messages"];
+    assert_eq!(messages[1]["ended"], "length", "{read}");
     let events = server.events(&thread).await;
     let thought = events.iter().find(|event| event["content"]["because"] == "thought");
     assert_eq!(thought.unwrap()["content"]["text"], "a plan");

@@ -241,6 +241,14 @@ impl Page {
         if let Some(at) = &posted.typed_at {
             message["typed_at"] = json!(at);
         }
+        if let Some(ended) = posted.ended.filter(|ended| ended.phrase().is_some()) {
+            message["ended"] = json!(ended.to_string());
+        }
+        for (mark, is_set) in [("stopped", posted.stopped), ("thought", posted.thought)] {
+            if is_set {
+                message[mark] = json!(true);
+            }
+        }
         self.chars += chars.min(CHARS_MAX);
         self.messages.push(message);
     }

@@ -107,7 +107,8 @@ impl Tool {
                  read_thread reads it, send_message speaks in it. Sessions have a thread of their own too, their home, and a link is one."
             }
             Tool::ReadThread => {
-                "Messages of a thread, with their positions (`seq`): the newest, or those after a position."
+                "Messages of a thread, with their positions (`seq`): the newest, or those after a position. `ended`, `stopped` and `thought` mark words \
+                 that may not be all."
             }
             Tool::GetReasons => {
                 "Who was asked about a message of a thread, for what reason, what came of it, and why others were not asked. `turns` has a row \

@@ -67,9 +67,9 @@ impl Brush<'_> {
         };
         let mut rows: Vec<String> =
             self.body(said).iter().map(|row| self.printer.paint(style, row)).collect();
-        if let Some(fault) = &said.fault {
+        for below in said.mark.iter().chain(&said.fault) {
             rows.extend(
-                wrap(&for_terminal(fault), self.body_columns())
+                wrap(&for_terminal(below), self.body_columns())
                     .iter()
                     .map(|row| self.printer.paint(Style::Dim, row)),
             );
@@ -159,9 +159,9 @@ pub fn plain(item: &Item, room: &Room) -> Option<String> {
                 .to
                 .as_deref()
                 .map_or_else(String::new, |to| format!(" → {}", room.faces.name(to)));
-            let fault =
-                said.fault.as_deref().map_or_else(String::new, |fault| format!("\n{fault}"));
-            format!("[{number}] {}{reply}{to}: {}{fault}", room.faces.name(&said.from), said.text)
+            let below = said.mark.iter().chain(&said.fault);
+            let below: String = below.map(|below| format!("\n{below}")).collect();
+            format!("[{number}] {}{reply}{to}: {}{below}", room.faces.name(&said.from), said.text)
         }
         Item::Told(text) => format!("· {text}"),
         Item::Alert(text) => format!("! {text}"),

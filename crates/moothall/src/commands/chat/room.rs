@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::commands::circle::{self, Circle};
 use crate::commands::permit::{self, Open, PermissionEvent};
 use crate::commands::said;
-use crate::commands::show::{doubt, words_of};
+use crate::commands::show::{doubt, mark, words_of};
 use crate::fault::Fault;
 use crate::threads::Faces;
 
@@ -51,6 +51,8 @@ pub struct Said {
     pub doubt: Option<String>,
     /// What was said, as text.
     pub text: String,
+    /// How they ended, if they may not be all.
+    pub mark: Option<String>,
     /// What went wrong, when they say that an agent failed.
     pub fault: Option<String>,
 }
@@ -368,6 +370,7 @@ impl Room {
             }),
             doubt: doubt(envelope),
             text: words_of(envelope).into_owned(),
+            mark: mark(envelope).map(|mark| format!("({mark})")),
             fault: envelope.meta.error.as_ref().map(|fault| fault.message.clone()),
         }
     }
