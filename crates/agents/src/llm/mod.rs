@@ -153,14 +153,16 @@ impl LlmSpec {
         }
     }
 
-    /// The tokens that may be written for this money, after these bytes were read for it. At
-    /// least one, because no provider takes less.
+    /// Returns the tokens that may be written for this money, after these bytes were read for it.
+    /// It is any number if they cost nothing, and 0 if the money does not pay for one.
     fn tokens_for(&self, micros: u64, asked_bytes: usize) -> Option<u32> {
-        let price = self.price_output.filter(|price| *price > 0.0)?;
         let read = asked_bytes.div_ceil(history::BYTES_PER_TOKEN) as f64;
         let left = micros as f64 - read * self.price_input.unwrap_or_default();
-        let tokens = if left > 0.0 { left } else { micros as f64 } / price;
-        Some((tokens as u32).max(1))
+        match self.price_output.filter(|price| *price > 0.0) {
+            _ if left < 0.0 => Some(0),
+            Some(price) => Some((left / price) as u32),
+            None => None,
+        }
     }
 }
 
@@ -288,6 +290,13 @@ mod tests {
         let spec = spec(Some(2.0), Some(3.0), Some(100));
         let bytes = 10 * history::BYTES_PER_TOKEN;
         assert_eq!(spec.tokens_for(200, bytes), Some(60));
-        assert_eq!(spec.tokens_for(5, bytes), Some(1), "at least one");
+        assert_eq!(spec.tokens_for(23, bytes), Some(1));
+        for too_little in [0, 5, 20, 22] {
+            assert_eq!(spec.tokens_for(too_little, bytes), Some(0), "{too_little}");
+        }
+        let free = LlmSpec { price_output: Some(0.0), ..spec.clone() };
+        assert_eq!((free.tokens_for(20, bytes), free.tokens_for(19, bytes)), (None, Some(0)));
+        let free = LlmSpec { price_input: None, ..free };
+        assert_eq!(free.tokens_for(0, bytes), None);
     }
 }

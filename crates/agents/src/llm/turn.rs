@@ -244,7 +244,7 @@ impl<'a> Turn<'a> {
             .client()
             .map_err(|fault| ProviderError::useless(&fault.code, fault.message.clone()))?;
         let asked_bytes = request.bytes();
-        let settings = llm.settings(self.affordable(asked_bytes));
+        let settings = llm.settings(self.affordable(asked_bytes)?);
         self.calls.push(Call { asked_bytes, ..Call::default() });
         let silence = (Duration::from_millis(self.job.limit.0) / 2).min(SILENCE_MAX);
         let answer = Answer::to(client, &llm.target, request, &settings, silence).await;
@@ -260,11 +260,20 @@ impl<'a> Turn<'a> {
         finished
     }
 
-    /// The tokens that the rest of the turn's money pays for.
-    fn affordable(&self, asked_bytes: usize) -> Option<u32> {
-        let used = self.usage(Instant::now()).cost_micros;
-        let micros = self.out.allowance()?.saturating_sub(used);
-        self.llm.spec.tokens_for(micros, asked_bytes)
+    /// Returns the tokens that the rest of the turn's money pays for; any number without a limit.
+    ///
+    /// # Errors
+    /// `over_budget` if it pays for none: a model that is asked all the same writes half a word.
+    fn affordable(&self, asked_bytes: usize) -> Result<Option<u32>, ProviderError> {
+        let Some(most) = self.out.allowance() else { return Ok(None) };
+        let micros = most.saturating_sub(self.usage(Instant::now()).cost_micros);
+        match self.llm.spec.tokens_for(micros, asked_bytes) {
+            Some(0) => Err(ProviderError::useless(
+                "over_budget",
+                "What is left of the budget does not pay for an answer to so long a prompt.".into(),
+            )),
+            tokens => Ok(tokens),
+        }
     }
 
     async fn read(
@@ -380,12 +389,15 @@ impl<'a> Turn<'a> {
         }
         let Some(ended) = seen.ending() else { return Err(ProviderError::cut(who)) };
         self.remark(&seen);
-        // A model that wrote nothing but thoughts into its answer is heard all the same; a summary
-        // of thoughts is none.
+        // A model that wrote nothing but thoughts into its answer is heard all the same, unless it
+        // may be silent; a summary of thoughts is none.
         let only_thought = heard == Heard::ByAll
             && matches!(ended, Ending::Stop | Ending::Length)
             && is_empty_looking(&words.text)
             && !is_empty_looking(&words.thoughts);
+        if only_thought && self.job.may_pass {
+            return Ok(String::new());
+        }
         if only_thought {
             self.out.report(Report::OnlyThought);
             return Ok(words.thoughts);

@@ -308,6 +308,26 @@ async fn what_is_thought_is_not_what_is_said() {
     }
 }
 
+/// Ruling 11: who may pass and says nothing has passed, whatever it thought.
+#[tokio::test]
+async fn thoughts_alone_are_a_pass_of_a_model_that_may_pass() {
+    for thought in ["<think>I will say nothing</think>", "<think>and so on"] {
+        let server = ModelServer::start().await.unwrap();
+        server.always("m", Reply::pieces([thought]));
+        let notes = Arc::new(Notes::default());
+        let polled = job("ada", Why::Polled, &[post(1, "user", "hello")]);
+        let spec = model(&server, "openai", "");
+        spec.agent.ensure(polled, notes.clone());
+        until("the turn is over", || notes.finished().is_some()).await;
+        assert_eq!(notes.finished().unwrap().0.as_deref(), Ok(""), "{thought}");
+        assert!(!notes.only_thought() && notes.deltas().is_empty());
+        assert!(
+            thought.contains(&notes.thoughts()) && !notes.thoughts().is_empty(),
+            "for the trace"
+        );
+    }
+}
+
 #[tokio::test]
 async fn thoughts_without_a_beginning_are_known_of_models_that_are_marked_so() {
     let server = ModelServer::start().await.unwrap();

@@ -18,6 +18,8 @@ use crate::terminal::hooks::{private_folder, write_private};
 /// What it keeps in a home.
 const OWN: &str = ".gemini";
 const SETTINGS: &str = "settings.json";
+/// Where it keeps its records.
+const RECORDS: &str = "tmp";
 /// Settings have sections, and these have fields.
 const LEVELS: usize = 2;
 /// The folders of its records, without which it has nothing to go on with.
@@ -34,6 +36,11 @@ pub(super) fn furnish(folder: &Path, user: &Path, added: &Value) -> io::Result<P
     let own = home.join(OWN);
     private_folder(&home)?;
     private_folder(&own)?;
+    if user.is_absolute() {
+        // Its records outlive the session only in a folder that is linked. Where it cannot be made,
+        // the program could not have made it either.
+        let _ = fs::create_dir_all(user.join(OWN).join(RECORDS));
+    }
     link(&user.join(VARIABLES), &home.join(VARIABLES))?;
     for records in RECORDS {
         // Records that a first run makes in its own home would end with it. A user's home that takes
@@ -172,6 +179,15 @@ mod tests {
             kept,
             "and what the user had is as it was"
         );
+    }
+
+    #[test]
+    fn records_outlive_the_session_also_of_a_user_who_had_none() {
+        let (folder, user) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let home = furnish(folder.path(), user.path(), &json!({})).unwrap();
+        fs::write(home.join(OWN).join("tmp/record"), "said").unwrap();
+        drop(folder);
+        assert_eq!(fs::read_to_string(user.path().join(OWN).join("tmp/record")).unwrap(), "said");
     }
 
     #[test]
