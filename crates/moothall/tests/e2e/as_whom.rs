@@ -1,6 +1,7 @@
 //! Sessions whose programs run as another user: what such a program still can, and what it cannot
 //! reach. They need a server that is root.
 
+use std::cell::RefCell;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
@@ -170,21 +171,27 @@ async fn seen(world: &World, user: &str) -> String {
     fs::read_to_string(file).unwrap()
 }
 
-fn token(world: &World, user: &str, session: &Value) -> String {
+/// The token of a session, which its program may not have yet: the session is there once its
+/// terminal is, and the program comes up in it.
+async fn token(world: &World, user: &str, session: &Value) -> String {
     // What it was started with stands in its process, which root may look into.
     let folder = world.folder(user, session["id"].as_str().unwrap());
     let mark = format!("MOOTHALL_SPOOL={}", folder.display());
-    let of_all = fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| fs::read_to_string(entry.ok()?.path().join("environ")).ok());
-    let own = of_all
-        .into_iter()
-        .find(|environment| environment.split('\0').any(|pair| pair == mark))
-        .unwrap();
-    own.split('\0')
-        .find_map(|pair| pair.strip_prefix("MOOTHALL_SESSION_TOKEN="))
-        .unwrap()
-        .to_owned()
+    let own = |environment: String| {
+        let pairs: Vec<&str> = environment.split('\0').collect();
+        let token = pairs.iter().find_map(|pair| pair.strip_prefix("MOOTHALL_SESSION_TOKEN="));
+        token.filter(|_| pairs.contains(&mark.as_str())).map(str::to_owned)
+    };
+    let found = RefCell::new(None);
+    until("its program has a token", async || {
+        let processes = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+        let mut all =
+            processes.filter_map(|process| fs::read_to_string(process.path().join("environ")).ok());
+        found.replace(all.find_map(&own));
+        found.borrow().is_some()
+    })
+    .await;
+    found.into_inner().unwrap()
 }
 
 #[tokio::test]
@@ -261,7 +268,7 @@ async fn the_program_of_another_user_reaches_its_session_and_nothing_of_the_serv
         "its own token is good: {saw}"
     );
 
-    let (own, bobs) = (token(&world, ADA, &ada), token(&world, BOB, &bob));
+    let (own, bobs) = (token(&world, ADA, &ada).await, token(&world, BOB, &bob).await);
     assert!(seen(&world, BOB).await.starts_with("1\n"));
     // Neither the other's folder, nor the list of whose sessions there are.
     for path in [world.folder(BOB, bob["id"].as_str().unwrap()), world.folder(BOB, "")] {
