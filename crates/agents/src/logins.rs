@@ -6,8 +6,10 @@
 //! them, to each its own, and to nobody else.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use strum::VariantArray;
 
 use crate::terminal::Vendor;
@@ -29,6 +31,8 @@ pub struct Login {
     pub(crate) home: (&'static str, &'static str),
     /// Files in that folder of which any is a login.
     pub(crate) files: &'static [&'static str],
+    /// The file of that folder in which its user may switch its hooks off, and the key for it.
+    pub(crate) hooks: Option<(&'static str, &'static str)>,
     /// How a person logs in.
     pub by_hand: &'static str,
 }
@@ -114,23 +118,39 @@ impl Login {
     /// By what it is logged in, as far as variables and files tell: the first key that is set, or
     /// the first file that is there.
     pub fn found(&self, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
-        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
         let key = self
             .keys
             .iter()
             .chain(self.clouds.iter().map(|(told, _)| told))
-            .find(|name| set(name).is_some());
+            .find(|name| variable(name).is_some_and(|value| !value.is_empty()));
         if let Some(key) = key {
             return Some((*key).to_owned());
         }
-        let (told, usual) = self.home;
-        let folder =
-            set(told).map(PathBuf::from).or_else(|| Some(Path::new(&set("HOME")?).join(usual)))?;
+        let folder = self.folder(variable)?;
         self.files
             .iter()
             .map(|file| folder.join(file))
             .find(|file| file.is_file())
             .map(|file| file.display().to_string())
+    }
+
+    /// Returns the folder of its own configuration.
+    fn folder(&self, variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let (told, usual) = self.home;
+        set(told).map(PathBuf::from).or_else(|| Some(Path::new(&set("HOME")?).join(usual)))
+    }
+
+    /// Returns the file in which its user has switched its hooks off, and the key that does it:
+    /// its sessions report nothing then.
+    pub fn hooks_off(
+        &self,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Option<(String, &'static str)> {
+        let (name, key) = self.hooks?;
+        let file = self.folder(variable)?.join(name);
+        let settings: Value = serde_json::from_str(&fs::read_to_string(&file).ok()?).ok()?;
+        (settings[key] == true).then(|| (file.display().to_string(), key))
     }
 
     /// What to do when what it said sounds as if it had no login.

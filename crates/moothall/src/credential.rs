@@ -16,7 +16,7 @@ use moothall_agents::terminal::hooks::SpoolFolder;
 use moothall_surfaces::here;
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Variables, usual_state_folder};
+use crate::config::{Variables, usual_data_folder, usual_state_folder};
 use crate::fault::{Exit, Fault};
 use crate::in_session::is_inside;
 use crate::place::{USUAL_SERVER, usual_bind};
@@ -72,8 +72,8 @@ pub struct Meant {
 
 impl Meant {
     /// The server that was named, or whose data folder or credential was; inside a session the
-    /// session's own; that of the profile; the one that the configuration describes; and otherwise
-    /// the usual one.
+    /// session's own; that of the profile; the one that the configuration describes; the one that
+    /// runs on the usual data folder; and otherwise the usual one.
     ///
     /// # Errors
     /// A file that was named cannot be read.
@@ -105,6 +105,7 @@ impl Meant {
             .or(handed)
             .or_else(|| profile.as_ref().map(|profile| profile.server.clone()))
             .or_else(|| usual_bind(variables).map(here))
+            .or_else(|| usual_server(variables))
             .unwrap_or_else(|| USUAL_SERVER.to_owned());
         let profile = profile.filter(|profile| {
             named.is_none_or(|named| {
@@ -124,6 +125,11 @@ impl Meant {
             others.filter(|others| !others.is_empty()).unwrap_or_else(|| credential.others());
         Ok(Self { server, credential, spool, cacert, others })
     }
+}
+
+/// Returns where the server of the usual data folder listens, while it runs.
+fn usual_server(variables: &Variables) -> Option<String> {
+    Handed::posted(&usual_data_folder(variables)?).ok()?.server
 }
 
 /// Inside a session nothing acts as a person, also where somebody asks for it.

@@ -96,6 +96,9 @@ pub struct GatherPass {
     /// To whom: a name, an id or a number [default: the next in order]
     #[arg(value_name = "TO")]
     pub to: Option<String>,
+    /// The same as TO
+    #[arg(long = "to", value_name = "TO", conflicts_with = "to")]
+    pub named: Option<String>,
     /// Who has it, and hands it on [default: user, or whose token it is]
     #[arg(long, value_name = "ID")]
     pub from: Option<String>,

@@ -226,7 +226,10 @@ fn piece(answer: &GatheringAnswer, now: Timestamp) -> Option<String> {
 
 async fn pass(context: &Context, args: &GatherPass) -> Result<(), Fault> {
     let id = threads::resolve(&context.client, &args.thread.thread).await?;
-    let pass = NewPiecePass { from: args.from.clone(), to: args.to.clone() };
+    let pass = NewPiecePass {
+        from: args.from.clone(),
+        to: args.to.clone().or_else(|| args.named.clone()),
+    };
     let answer: GatheringAnswer = context.client.post(&path(&id, "/pass"), &pass).await?;
     if context.printer.json {
         return context.printer.object(&answer);

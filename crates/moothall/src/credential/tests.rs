@@ -54,6 +54,24 @@ fn a_key_is_shown_to_its_own_server_alone() {
 }
 
 #[test]
+fn a_server_on_any_port_is_found_by_the_usual_data_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut variables = home(folder.path());
+    for name in ["XDG_DATA_HOME", "XDG_CONFIG_HOME"] {
+        variables.insert(name.into(), folder.path().display().to_string());
+    }
+    let found = || Meant::find(&Said::default(), &variables).unwrap();
+    assert_eq!(found().server, USUAL_SERVER);
+    let data = folder.path().join("moothall");
+    fs::create_dir(&data).unwrap();
+    let posted = post(&data, "127.0.0.1:4711".parse().unwrap(), "boot_1", &variables);
+    assert_eq!(found().server, "http://127.0.0.1:4711");
+    assert_eq!(found().credential.read().as_deref(), Some("boot_1"));
+    drop(posted);
+    assert_eq!(found().server, USUAL_SERVER, "it is gone");
+}
+
+#[test]
 fn a_sessions_token_goes_to_its_own_server_only() {
     let folder = tempfile::tempdir().unwrap();
     let _posted =

@@ -52,6 +52,12 @@ fn it_names_programs_logins_models_and_as_whom_they_run() {
             .contains("(2.1.0 (Claude Code)), in a terminal")
     );
     assert_eq!(about(&report, "login", "claude")["found"], "claude: by ANTHROPIC_API_KEY");
+    assert!(!report.to_string().contains("disableAllHooks"), "{report:#}");
+    let settings = home.path().join(".claude/settings.json");
+    std::fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    std::fs::write(&settings, r#"{"disableAllHooks": true}"#).unwrap();
+    let (code, report) = doctor(&home, &path, &[]);
+    assert_eq!((code, &about(&report, "hooks", "claude: ")["verdict"]), (Some(0), &"warn".into()));
     assert_eq!(
         about(&report, "model", "ada")["found"],
         "ada: m of openai, with a key, at 127.0.0.1:1"

@@ -108,7 +108,7 @@ async fn a_gathering_is_begun_by_a_file_passed_on_ended_and_harvested() {
     assert!(refused.contains("Somebody else holds the talking piece."), "{refused}");
     let refused = fails(&server, 1, &["gather", "pass", "-", "--from", "bob"]);
     assert!(refused.contains("not_your_piece"), "{refused}");
-    let passed = server.ok(&["gather", "pass", "-", "Bob", "--from", "ann"]);
+    let passed = server.ok(&["gather", "pass", "-", "--to", "Bob", "--from", "ann"]);
     assert!(passed.contains("; Bob (2) has the piece"), "{passed}");
     server.ok(&["say", &id, "two words", "--as", "bob"]);
     let passed = server.ok(&["gather", "pass", "-", "--from", "bob"]);

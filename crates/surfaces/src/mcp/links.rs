@@ -25,6 +25,12 @@ pub async fn make(door: &Door, asked: LinkSessions) -> ApiResult<LinkAnswer> {
             members.push(id);
         }
     }
+    if members.len() < 2 {
+        return Err(ApiError::new(
+            Code::InvalidField,
+            "'sessions' lists whom to link: two sessions or more, or one beside your own.",
+        ));
+    }
     let member = |(at, session): (usize, String)| NewLinkMember {
         session,
         number: u32::try_from(at + 1).ok(),

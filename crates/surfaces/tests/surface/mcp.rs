@@ -416,10 +416,12 @@ async fn sessions_link_themselves_and_leave() {
     );
     let thread = server.thread("open").await;
     assert!(!refused(&server, Some(&ann), "leave_link", json!({"link": thread})).await.is_empty());
-    assert_eq!(
-        refused(&server, Some(&ann), "link_sessions", json!({"sessions": []})).await,
-        "invalid_field"
-    );
+    let alone = json!({"name": "link_sessions", "arguments": {"sessions": []}});
+    let said = rpc(&server, Some(&ann), "tools/call", alone).await;
+    let error = &said["result"]["structuredContent"]["error"];
+    assert_eq!(error["code"], "invalid_field");
+    // The refusal names the argument of the tool, not the field of the route.
+    assert!(error["message"].as_str().unwrap().starts_with("'sessions' lists"), "{said}");
 }
 
 #[tokio::test]

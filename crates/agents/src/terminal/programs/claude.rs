@@ -129,6 +129,7 @@ static LOGIN: Login = Login {
     home: ("CLAUDE_CONFIG_DIR", ".claude"),
     // Its settings may name a key, or a program that gives one.
     files: &[".credentials.json", "settings.json"],
+    hooks: Some(("settings.json", "disableAllHooks")),
     by_hand: "run `claude` once by hand and log in",
 };
 

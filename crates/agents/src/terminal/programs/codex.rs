@@ -111,6 +111,7 @@ static LOGIN: Login = Login {
     home: ("CODEX_HOME", ".codex"),
     // Its configuration may name a provider with a key of its own.
     files: &["auth.json", "config.toml"],
+    hooks: None,
     by_hand: "run `codex login` once by hand",
 };
 

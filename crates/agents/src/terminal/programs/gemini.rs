@@ -101,6 +101,7 @@ static LOGIN: Login = Login {
     clouds: &[("GOOGLE_GENAI_USE_VERTEXAI", GOOGLE_CLOUD), ("GOOGLE_GENAI_USE_GCA", GOOGLE_CLOUD)],
     home: (HOME, ""),
     files: &[".gemini/oauth_creds.json", ".gemini/.env"],
+    hooks: None,
     by_hand: "run `gemini` once by hand and log in",
 };
 

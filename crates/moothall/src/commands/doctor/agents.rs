@@ -110,11 +110,10 @@ fn configured(config: &Config, client: &str, agent: &AgentConfig) -> Option<Runs
 impl Runs {
     async fn examine(&self) -> Vec<Finding> {
         let account = self.account();
-        let mut findings =
-            vec![self.found(account.as_ref().and_then(|account| account.as_ref().ok())).await];
-        findings.extend(self.login.map(|login| {
-            self.logged_in(login, account.as_ref().and_then(|account| account.as_ref().ok()))
-        }));
+        let allowed = account.as_ref().and_then(|account| account.as_ref().ok());
+        let mut findings = vec![self.found(allowed).await];
+        findings.extend(self.login.map(|login| self.logged_in(login, allowed)));
+        findings.extend(self.login.and_then(|login| self.hooks_off(login, allowed)));
         findings.extend(
             self.run_as
                 .as_ref()
@@ -164,18 +163,32 @@ impl Runs {
         }
     }
 
-    fn logged_in(&self, login: &Login, account: Option<&Account>) -> Finding {
-        let other = account.filter(|account| !account.is_own());
-        let lookup = |name: &str| match (self.env.get(name), other) {
+    /// Returns a variable as the program has it.
+    fn variable(&self, account: Option<&Account>, name: &str) -> Option<String> {
+        match (self.env.get(name), account.filter(|account| !account.is_own())) {
             (Some(value), _) => Some(value.clone()),
             (None, Some(account)) if name == "HOME" => {
                 Some(account.home().to_string_lossy().into_owned())
             }
             (None, Some(account)) if account.hides(name) => None,
             (None, _) => std::env::var(name).ok(),
-        };
+        }
+    }
+
+    /// Warns of hooks that its user switched off: without them a session's answers are read off
+    /// its record, and come late.
+    fn hooks_off(&self, login: &Login, account: Option<&Account>) -> Option<Finding> {
+        let off = login.hooks_off(|name| self.variable(account, name));
+        let (file, key) = off.filter(|_| self.in_terminal)?;
+        let found = format!("{}: {key} in {file} switches its hooks off", self.client);
+        let fix = format!("take {key} out: without hooks each answer comes 15 s late");
+        Some(Finding::new("hooks", Verdict::Warn, found).fix(fix))
+    }
+
+    fn logged_in(&self, login: &Login, account: Option<&Account>) -> Finding {
+        let other = account.filter(|account| !account.is_own());
         let client = &self.client;
-        if let Some(by) = login.found(lookup) {
+        if let Some(by) = login.found(|name| self.variable(account, name)) {
             return Finding::new("login", Verdict::Ok, format!("{client}: by {by}"));
         }
         let (verdict, key) =
