@@ -18,8 +18,6 @@ use crate::terminal::hooks::{private_folder, write_private};
 /// What it keeps in a home.
 const OWN: &str = ".gemini";
 const SETTINGS: &str = "settings.json";
-/// Where it keeps its records.
-const RECORDS: &str = "tmp";
 /// Settings have sections, and these have fields.
 const LEVELS: usize = 2;
 /// The folders of its records, without which it has nothing to go on with.
@@ -36,13 +34,8 @@ pub(super) fn furnish(folder: &Path, user: &Path, added: &Value) -> io::Result<P
     let own = home.join(OWN);
     private_folder(&home)?;
     private_folder(&own)?;
-    if user.is_absolute() {
-        // Its records outlive the session only in a folder that is linked. Where it cannot be made,
-        // the program could not have made it either.
-        let _ = fs::create_dir_all(user.join(OWN).join(RECORDS));
-    }
     link(&user.join(VARIABLES), &home.join(VARIABLES))?;
-    for records in RECORDS {
+    for records in RECORDS.iter().filter(|_| user.is_absolute()) {
         // Records that a first run makes in its own home would end with it. A user's home that takes
         // none keeps no program from running.
         let _ = fs::create_dir_all(user.join(OWN).join(records));
