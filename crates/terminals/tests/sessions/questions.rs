@@ -285,22 +285,6 @@ async fn a_question_that_runs_out_is_refused_in_its_own_dialog() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_restart_neither_loses_nor_doubles_the_time_of_a_question() {
-    let (mut room, a) = Room::at_work(LATE).await;
-    room.sessions().replace(limited(), BTreeMap::new());
-    room.shows(&a, "touch harmless");
-    room.question(&a, 1).await;
-    tokio::time::sleep(Duration::from_secs(400)).await;
-    room.restart().await;
-    room.sessions().replace(limited(), BTreeMap::new());
-    tokio::time::sleep(Duration::from_secs(190)).await;
-    assert_eq!((room.keys(&a), room.asked(&a).await.len()), ((vec![], 0), 1));
-    tokio::time::sleep(Duration::from_secs(20)).await;
-    assert_eq!(room.keys(&a), (vec!["touch harmless: No (esc)".to_owned()], 0));
-    assert_eq!(room.asked(&a).await.len(), 1, "one card");
-}
-
-#[tokio::test(start_paused = true)]
 async fn a_dialog_without_a_no_is_left_alone_when_time_runs_out() {
     let (room, a) = Room::at_work(LATE).await;
     room.sessions().replace(limited(), BTreeMap::new());
