@@ -243,8 +243,8 @@ impl Sessions {
         Ok(Some(members))
     }
 
-    /// Returns who comes back to a link, with their places, and who leaves it because somebody
-    /// ended them. Nothing if the link waits for others.
+    /// Returns the sessions that come back to a link, with their places, and the members that were
+    /// ended and leave it. Nothing if the link waits for others.
     fn who_moves(
         &self,
         link: &StreamId,
@@ -259,7 +259,7 @@ impl Sessions {
             match (place_in(&session, link), lives) {
                 (Some(_), true) if is_closed || is_here => self.use_place(&session.id, link),
                 (Some(place), true) => comers.push((session, place)),
-                // What went with the computer comes back as it was.
+                // A link that ended with the computer waits for all its members.
                 (Some(_), false) => waits |= is_here || session.lost,
                 (None, false) if is_here => goers.push(session),
                 (None, _) => {}
