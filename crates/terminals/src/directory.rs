@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, watch};
 use crate::config::{SessionParts, Standing};
 use crate::faults::{host_error, log_error};
 use crate::mail::Mail;
-use crate::naming::ReservedName;
+use crate::reserved::{ReservedName, ReservedNames};
 use crate::sagas::Sagas;
 use crate::secrets::{fresh_token, hash_of};
 
@@ -52,7 +52,7 @@ pub(super) struct Shared {
     /// Participants for whom a session is being started.
     pub(super) housing: Mutex<BTreeSet<(StreamId, ParticipantId)>>,
     /// Names of sessions whose programs are being started.
-    pub(super) reserved: Mutex<BTreeSet<ParticipantId>>,
+    pub(super) reserved: ReservedNames,
     /// Permissions whose program is being started.
     pub(super) errands: Mutex<BTreeSet<PermissionId>>,
     pub(super) sagas: Sagas,
@@ -157,7 +157,7 @@ impl Sessions {
                 making,
                 housing,
                 errands,
-                reserved: Mutex::default(),
+                reserved: ReservedNames::default(),
                 archived: Mutex::default(),
                 sagas: Sagas::default(),
             }),
@@ -485,7 +485,7 @@ impl Sessions {
         self.check_room()?;
         let stem = seat.as_ref().map_or(client, |seat| &seat.name);
         let name = self.free_name(stem, name).await?;
-        let reserved = self.reserve(&name);
+        let reserved = self.shared.reserved.reserve(&name);
         let policy = Policy {
             name: PolicyName::LINK,
             max_exchanges_without_human: HOME_EXCHANGES_MAX,

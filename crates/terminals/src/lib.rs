@@ -41,6 +41,7 @@ mod secrets;
 mod tags;
 mod sagas;
 mod directory;
+mod reserved;
 mod naming;
 mod rights;
 mod rooms;

@@ -2,7 +2,6 @@
 //! that live share one, and none has that of somebody else.
 
 use std::collections::BTreeSet;
-use std::sync::{MutexGuard, PoisonError};
 
 use moothall_engine::sessions::{SessionError, SessionId};
 use moothall_kernel::ids::ParticipantId;
@@ -11,34 +10,11 @@ use moothall_kernel::names::{self, Look};
 use crate::directory::Sessions;
 use crate::faults::log_error;
 
-/// A name of a session whose program is being started: nothing else gets it meanwhile.
-pub(super) struct ReservedName {
-    sessions: Sessions,
-    name: ParticipantId,
-}
-
-impl Drop for ReservedName {
-    fn drop(&mut self) {
-        self.sessions.reserved().remove(&self.name);
-    }
-}
-
 impl Sessions {
-    fn reserved(&self) -> MutexGuard<'_, BTreeSet<ParticipantId>> {
-        self.shared.reserved.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Reserves a name. The caller has seen that it is free and holds the lock of those that are
-    /// made since.
-    pub(super) fn reserve(&self, name: &ParticipantId) -> ReservedName {
-        self.reserved().insert(name.clone());
-        ReservedName { sessions: self.clone(), name: name.clone() }
-    }
-
     /// Returns the names of the sessions that live, or are being started.
     pub(super) fn names_in_use(&self) -> BTreeSet<ParticipantId> {
         let living = self.list(false).into_iter().map(|status| status.session.name);
-        living.chain(self.reserved().iter().cloned()).collect()
+        living.chain(self.shared.reserved.all()).collect()
     }
 
     /// True if a session lives, or is being started, whose name looks like this one.

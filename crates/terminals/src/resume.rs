@@ -20,7 +20,7 @@ use crate::directory::Sessions;
 use crate::faults::log_error;
 use crate::links::{MEMBERS_MIN, invite_as};
 use crate::mail::Mail;
-use crate::naming::ReservedName;
+use crate::reserved::ReservedName;
 use crate::secrets::{fresh_token, hash_of};
 
 /// How long a link is waited for that a session just left.
@@ -97,7 +97,7 @@ impl Sessions {
     ) -> Result<ReservedName, SessionError> {
         let _making = self.shared.making.lock().await;
         self.check_resume(host, session)?;
-        Ok(self.reserve(&session.name))
+        Ok(self.shared.reserved.reserve(&session.name))
     }
 
     fn check_resume(&self, host: &dyn SessionHost, session: &Session) -> Result<(), SessionError> {

@@ -172,7 +172,7 @@ impl Runner {
         self.tell(input).await;
     }
 
-    /// Takes a report in. The conversation in which a prompt was taken is what is resumed.
+    /// Takes a report in, and keeps the conversation in which a prompt was taken.
     async fn hear(&mut self, hook: Hook, reply: oneshot::Sender<Result<Heard, SessionError>>) {
         crash::point("hook_heard");
         let took = matches!(hook.news, HookNews::Prompt { .. });

@@ -364,7 +364,7 @@ impl SessionHost for TmuxHost {
 
     fn has_forgotten(&self, client: &str, words: &str) -> bool {
         let resuming = self.vendor(client).table().launch.resuming;
-        resuming.is_some_and(|resuming| words.contains(resuming.forgets))
+        resuming.is_some_and(|one| one.forgets.iter().any(|beginning| words.contains(beginning)))
     }
 
     async fn is_lost(&self, pane: &Pane) -> bool {

@@ -63,7 +63,7 @@ pub(super) static TABLE: Table = Table {
 /// Its arguments, by its own help (2.1).
 static RESUMING: Resuming = Resuming {
     word: "--resume",
-    forgets: "No conversation found with session ID",
+    forgets: &["No conversation found with session ID"],
     kept: &[
         (
             Takes::One,

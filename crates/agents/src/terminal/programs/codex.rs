@@ -75,7 +75,7 @@ const DAYS_MAX: usize = 60;
 /// Its arguments, by its own help (0.169). Images belong to the prompt.
 static RESUMING: Resuming = Resuming {
     word: "resume",
-    forgets: "No saved session found with ID",
+    forgets: &["No saved session found with ID", "Failed to resume session from"],
     kept: &[
         (
             Takes::One,

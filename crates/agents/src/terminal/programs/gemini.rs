@@ -69,7 +69,7 @@ const STOP: &str = "AfterAgent";
 /// Its arguments, by its own help (0.61).
 static RESUMING: Resuming = Resuming {
     word: "--resume",
-    forgets: "Error resuming session",
+    forgets: &["Error resuming session"],
     kept: &[
         (
             Takes::One,

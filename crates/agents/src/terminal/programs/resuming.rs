@@ -10,11 +10,11 @@ const NATIVE_BYTES_MAX: usize = 128;
 pub(crate) struct Resuming {
     /// The word before its own id of a conversation with which it resumes that one.
     pub(crate) word: &'static str,
-    /// The beginning of its last words if it does not know the id.
-    pub(crate) forgets: &'static str,
+    /// The beginnings of its last words if it does not know the id.
+    pub(crate) forgets: &'static [&'static str],
     /// Its options that are kept, by the number of their values; blanks stand between names.
     pub(crate) kept: &'static [(Takes, &'static str)],
-    /// Its options that hold a prompt or belong to one. Other words that are no values of options
+    /// Its options that hold a prompt or belong to one. Other words that are not values of options
     /// are a prompt too.
     pub(crate) prompts: &'static [(Takes, &'static str)],
     /// The words by which it is told which conversation is its own.
@@ -24,7 +24,7 @@ pub(crate) struct Resuming {
 /// The number of values of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// No value.
+    /// A flag without a value.
     None,
     /// One, whatever it begins with.
     One,

@@ -36,8 +36,8 @@ pub(super) fn furnish(folder: &Path, user: &Path, added: &Value) -> io::Result<P
     private_folder(&own)?;
     link(&user.join(VARIABLES), &home.join(VARIABLES))?;
     for records in RECORDS.iter().filter(|_| user.is_absolute()) {
-        // A first run would make them in its own home, and they would end with it. A user's home
-        // that cannot be written is no reason to start no program.
+        // A first run would make them in its own home, and they would end with it. The program
+        // starts even if its user's home cannot be written.
         let _ = fs::create_dir_all(user.join(OWN).join(records));
     }
     for entry in fs::read_dir(user.join(OWN)).into_iter().flatten() {
