@@ -153,9 +153,7 @@ async fn a_link_of_two_programs_carries_words_after_a_restart_of_the_computer() 
     server.say(link, "the-question").await;
     until(&server, &codex, "codex hears claude", async || {
         let requests = house.model("codex").requests();
-        requests.iter().any(|request| {
-            request.newest.contains("claude (") && request.newest.contains("claude-has-answered")
-        })
+        requests.iter().any(|request| request.newest.contains("claude:\n\nclaude-has-answered"))
     })
     .await;
     assert!(remembers(&house, "codex", "claude-has-answered", "the-lion-answered"));
