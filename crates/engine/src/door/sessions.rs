@@ -16,7 +16,7 @@ use crate::access::{
 };
 use crate::answers::Idempotency;
 use crate::sessions::{
-    Adopt, Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
+    Adopt, Asker, Doing, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
     NewSession, PaneNews, Resumed, Sent, SessionData, SessionDirectory, SessionError, SessionId,
     Status, View,
 };
@@ -166,6 +166,12 @@ impl Door {
     /// [`AccessError`].
     pub fn meant(&self, word: &str) -> Result<Status, AccessError> {
         self.hall.find_seen(&self.caller, word)
+    }
+
+    /// Returns the name of a session if a person's draft in its composer keeps words from it.
+    pub fn behind_draft(&self, id: &SessionId) -> Option<ParticipantId> {
+        let found = self.terminals().ok()?.find(id.as_str()).ok()?;
+        (found.doing == Doing::Drafting).then_some(found.session.name)
     }
 
     /// What a session is called; its id where it is not known.

@@ -4,6 +4,7 @@
 //! the named agents have answered, those that may answer have a moment left. Answers to other
 //! messages, and reactions to answers, are left out and not waited for.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use moothall_surfaces::wire::{Envelope, PendingAnswers, TurnEntry, TurnList};
@@ -64,6 +65,7 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
     let mut answers = Answers { said, list, heard: Vec::new() };
     let (until, mut voluntary_until) = (Instant::now() + READER_WAIT, None);
     let (mut shown, mut changed, mut asks) = (said.seq, false, true);
+    let mut in_the_way = BTreeSet::new();
     loop {
         if std::mem::take(&mut changed) {
             answers.list = follow.when_there(look).await?;
@@ -73,6 +75,7 @@ pub(super) async fn wait(context: &Context, said: &Envelope) -> Result<(), Fault
             let holds = |asked: &Asked| answers.are_kept_by(asked);
             follow.when_there(async || permit::still_asked(context, &state, holds).await).await?;
         }
+        answers.note_waits(&mut in_the_way);
         let now = Instant::now();
         let is_over = match answers.rest() {
             Rest::Awaited => false,
@@ -135,6 +138,17 @@ impl Answers<'_> {
         let spoke = |turn: &TurnEntry| turn.outcome.as_deref() == Some("spoke");
         let is_answer = |turn: &TurnEntry| self.is_own(turn) && !turn.may_pass && spoke(turn);
         self.list.turns.iter().any(is_answer)
+    }
+
+    /// Tells once of each thing that an open turn about the message waits for.
+    fn note_waits(&self, told: &mut BTreeSet<String>) {
+        let is_open = |turn: &&TurnEntry| turn.outcome.is_none() && turn.id.is_some();
+        let waiting = self.list.turns.iter().filter(is_open).filter(|turn| self.is_own(turn));
+        for what in waiting.filter_map(|turn| turn.detail.as_ref()) {
+            if told.insert(what.clone()) {
+                note(&format!("it waits: {what}"));
+            }
+        }
     }
 
     /// Tells of agents that may answer yet, so that their silence is not taken for an answer.

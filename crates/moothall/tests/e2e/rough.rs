@@ -25,7 +25,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::harness::Server;
+use crate::harness::{Running, Server};
 use crate::links::{
     Agent, Hall, call, direct, environment, links, said, start, state, told, types, until, was_told,
 };
@@ -246,12 +246,28 @@ async fn nothing_is_typed_into_what_a_person_types() {
         told(&server, &ada).await.iter().any(|line| line.ends_with("hm"))
     })
     .await;
-    server.say(&ada.id, "[say:the answer]").await;
+    let mut sends = server.command(&["send", "ada", "[say:the answer]", "--wait"]);
+    sends.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut sends = Running::of(sends.spawn().unwrap());
+    let errors = sends.errors();
     until("it waits", async || server.get(&format!("/sessions/{}", ada.id)).await["waiting"] == 1)
         .await;
     assert_eq!(hall.taken(), Vec::<String>::new());
+    // Who asks why, or waits, is told what is in the way.
+    let way = "a draft is in the composer of ada: send it off or delete it there, with `moothall attach ada`";
+    let why = server.ok(&["why", &ada.id]);
+    assert!(why.contains(way), "{why}");
+    let reasons = json!({"thread": ada.id});
+    let reasons = call(&server, &ada, "get_reasons", reasons).await;
+    assert_eq!(reasons["turns"][0]["detail"], way, "{reasons}");
+    let commands = format!("/threads/{}/commands", ada.id);
+    let told = server.accepted(&commands, json!({"text": "/why"})).await.to_string();
+    assert!(told.contains("a draft is in the composer of ada"), "{told}");
+    let progress = errors.iter().find(|line| line.contains("it waits: "));
+    assert!(progress.is_some_and(|line| line.contains(way)));
     hall.press(&ada, "Enter");
     until("it is typed afterwards", async || answers(&server, &ada).await == ["the answer"]).await;
+    assert!(sends.end().success());
     let taken = hall.taken();
     assert_eq!((taken.len(), taken[0].as_str()), (2, "hm"), "{taken:?}");
     assert!(!taken[1].contains("hm"), "{taken:?}");

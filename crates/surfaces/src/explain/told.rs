@@ -2,18 +2,20 @@
 //! of the conversation.
 
 use moothall_engine::door::{Action, Door};
+use moothall_engine::sessions::session_of;
 use moothall_kernel::Conversation;
 use moothall_kernel::event::Cause;
-use moothall_kernel::ids::{EventId, ParticipantId, Seq};
+use moothall_kernel::ids::{EventId, ParticipantId, Seq, StreamId};
 use moothall_kernel::preview;
 use moothall_kernel::silence::{Reason, Silence};
 use moothall_kernel::silences::SilentMessage;
+use moothall_kernel::state::Turn;
 use moothall_kernel::view::Viewer;
 
 use super::Explained;
 use crate::error::ApiResult;
 use crate::wire::{
-    ForecastEntry, NoAgentAsked, PendingAnswers, Preview, TurnEntry, UnaskedMessage,
+    ForecastEntry, NoAgentAsked, PendingAnswers, Preview, TurnEntry, UnaskedMessage, turn_id,
 };
 
 /// The turns of a thread, and the messages that asked no agent, as one reader is told them.
@@ -52,12 +54,39 @@ pub(super) async fn by_state(
     let is_wanted =
         |entry: &TurnEntry| message.is_none_or(|id| entry.message == Some(id.to_string()));
     turns.extend(cooling.filter(is_wanted));
+    tell_drafts(door, action, &stream, &mut turns).await?;
     let words = move |state: &Conversation| {
         let unasked = silent.into_iter().map(|message| unasked(state, message, &hidden)).collect();
         (unasked, message.map(|id| state.pending(id.seq()).into()))
     };
     let (unasked, pending) = door.view(action, &stream, words).await?;
     Ok(Explanation { turns, unasked, head, pending })
+}
+
+/// Says of turns that wait behind a draft in a composer what is in their way.
+async fn tell_drafts(
+    door: &Door,
+    action: Action,
+    stream: &StreamId,
+    turns: &mut [TurnEntry],
+) -> ApiResult<()> {
+    let waiting = |state: &Conversation| -> Vec<_> {
+        let waits = state.open_turns().filter(|turn| turn.running.is_none());
+        let of = |turn: &Turn| {
+            let session = session_of(state.participant(&turn.participant)?)?;
+            Some((turn_id(state.stream(), turn.no), session))
+        };
+        waits.filter_map(of).collect()
+    };
+    for (id, session) in door.view(action, stream, waiting).await? {
+        let entry = turns.iter_mut().find(|entry| entry.id.as_ref() == Some(&id));
+        if let (Some(entry), Some(name)) = (entry, door.behind_draft(&session)) {
+            entry.detail = Some(format!(
+                "a draft is in the composer of {name}: send it off or delete it there, with `moothall attach {name}`"
+            ));
+        }
+    }
+    Ok(())
 }
 
 impl Explained {

@@ -123,11 +123,12 @@ async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<Strin
 
 fn line(entry: &TurnEntry) -> String {
     let mut line = entry.participant.clone();
-    let outcome = match (&entry.outcome, &entry.asks) {
-        (Some(outcome), _) if entry.listens && outcome == "spoke" => "heard it".into(),
-        (Some(outcome), _) => outcome.clone(),
-        (None, Some(action)) => format!("asks a permission: {action}"),
-        (None, None) => "waits or runs".into(),
+    let outcome = match (&entry.outcome, &entry.asks, &entry.detail) {
+        (Some(outcome), ..) if entry.listens && outcome == "spoke" => "heard it".into(),
+        (Some(outcome), ..) => outcome.clone(),
+        (None, Some(action), _) => format!("asks a permission: {action}"),
+        (None, None, Some(detail)) => format!("waits: {detail}"),
+        (None, None, None) => "waits or runs".into(),
     };
     let _ = match (&entry.why, &entry.why_not) {
         (Some(why), _) => write!(line, ": asked ({why}), {outcome}"),
