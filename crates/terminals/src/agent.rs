@@ -170,7 +170,11 @@ fn hand_over(sessions: &Sessions, place: &Place, job: Job) -> Result<(), String>
         return Ok(());
     }
     let session = place.session.as_ref().ok_or("its address names no session")?;
-    let seat = sessions.living(session).map_err(|error| error.to_string())?;
+    let seat = sessions.living(session).map_err(|error| match error {
+        // Its reason may hold lines of the screen, and everyone in the conversation reads this.
+        SessionError::Ended { name, .. } => format!("session {name} has ended"),
+        error => error.to_string(),
+    })?;
     if seat.send(Mail::Ensure(Box::new(job))) {
         Ok(())
     } else {

@@ -307,23 +307,29 @@ impl Runner {
             self.host.end(&pane).await.map_err(host_error)?;
         }
         self.session.left.clear();
-        self.leave(why).await;
+        self.leave(why, why).await;
         Ok(())
     }
 
     /// Ends the session of a program that ended by itself. Its places in links are kept.
     pub(super) async fn ended(&mut self, why: &str) {
+        self.ended_showing(why, why).await;
+    }
+
+    /// The same. What its screen showed is kept for those who may read it: its turns, which all
+    /// members of a conversation read, end with the reason alone.
+    pub(super) async fn ended_showing(&mut self, why: &str, shown: &str) {
         let here = self.sessions.places_in_links(&self.session.id).await;
         self.session.left.retain(|left| here.iter().all(|place| place.link != left.link));
         self.session.left.extend(here);
-        self.leave(why).await;
+        self.leave(why, shown).await;
     }
 
     /// The session is over: its turns end, it leaves its links, and its home takes no more words.
-    async fn leave(&mut self, why: &str) {
+    async fn leave(&mut self, why: &str, shown: &str) {
         self.over = true;
         let Some(hall) = self.hall() else { return };
-        self.session.ended = Some((hall.now(), why.to_owned()));
+        self.session.ended = Some((hall.now(), shown.to_owned()));
         crash::point("session_ending");
         self.tell(Input::Ended(why.to_owned())).await;
         let pane = self.session.pane.clone().filter(|_| self.session.origin == Origin::Started);

@@ -11,6 +11,8 @@ use crate::runner::Runner;
 use crate::turn::Input;
 use crate::watching::{Doubt, LAST_WORDS, LOOKS_MAX, SHELL_FOR, backoff};
 
+/// The reason of an end that came by itself.
+const PROGRAM_ENDED: &str = "its program ended";
 /// The reason of an end that came with that of the terminals.
 const LOST: &str = "the computer, or tmux, was restarted";
 /// Longest reason for the end of a session, in bytes.
@@ -46,10 +48,10 @@ impl Runner {
         }
     }
 
-    /// How its program ended. What is left of its terminal goes with it, and nothing shows it any
-    /// more.
-    async fn why_gone(&mut self) -> String {
-        let Some(pane) = self.session.pane.clone() else { return "its program ended".to_owned() };
+    /// Ends the session of a program that is gone. What is left of its terminal goes with it, and
+    /// nothing shows it any more.
+    async fn gone(&mut self) {
+        let Some(pane) = self.session.pane.clone() else { return self.ended(PROGRAM_ENDED).await };
         let words = self.host.last_words(&pane).await;
         if self.session.origin == Origin::Started
             && let Err(fault) = self.host.end(&pane).await
@@ -58,17 +60,16 @@ impl Runner {
         }
         if words.is_none() && self.host.is_lost(&pane).await {
             self.session.lost = true;
-            return LOST.to_owned();
+            return self.ended(LOST).await;
         }
+        let Some(words) = words else { return self.ended(PROGRAM_ENDED).await };
+        let whole = words.whole();
         // It has not said an id of its own since it was resumed.
-        let is_forgotten = |words: &String| self.host.has_forgotten(&self.session.client, words);
-        if self.session.native.is_none() && words.as_ref().is_some_and(is_forgotten) {
+        if self.session.native.is_none() && self.host.has_forgotten(&self.session.client, &whole) {
             self.session.memory = None;
         }
-        words.map_or_else(
-            || "its program ended".to_owned(),
-            |words| format!("its program ended {}", cut(&words, WHY_BYTES_MAX)),
-        )
+        let say = |words: &str| format!("{PROGRAM_ENDED} {}", cut(words, WHY_BYTES_MAX));
+        self.ended_showing(&say(&words.how), &say(&whole)).await;
     }
 
     /// Its terminal is said to be gone.
@@ -91,11 +92,8 @@ impl Runner {
         let Some(doubt) = self.watching.doubt.take() else { return };
         let looks = doubt.looks + 1;
         match self.view().await {
-            Some(View { state: PaneState::Gone, .. }) => {
-                let why = self.why_gone().await;
-                self.ended(&why).await;
-            }
-            Some(View { state: PaneState::Shell, .. }) => self.ended("its program ended").await,
+            Some(View { state: PaneState::Gone, .. }) => self.gone().await,
+            Some(View { state: PaneState::Shell, .. }) => self.ended(PROGRAM_ENDED).await,
             Some(_) => self.tell(Input::Drawn).await,
             None if doubt.died && looks >= LOOKS_MAX => self.ended("its terminal is gone").await,
             None => {

@@ -35,8 +35,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Pasted, Record, RecordQuery,
-    Reports, ResumeArgs, SessionHost, SessionId, UnixUser, View,
+    Adopt, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Pasted, Record,
+    RecordQuery, Reports, ResumeArgs, SessionHost, SessionId, UnixUser, View,
 };
 use tokio::sync::broadcast;
 
@@ -372,7 +372,7 @@ impl SessionHost for TmuxHost {
         !pane.server.is_empty() && server.is_ok_and(|now| now != pane.server)
     }
 
-    async fn last_words(&self, pane: &Pane) -> Option<String> {
+    async fn last_words(&self, pane: &Pane) -> Option<LastWords> {
         self.words_of_the_dead(pane).await.ok()?
     }
 

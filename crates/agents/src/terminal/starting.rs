@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use moothall_engine::sessions::{HostFault, Launch, Pane, SessionId};
+use moothall_engine::sessions::{HostFault, LastWords, Launch, Pane, SessionId};
 use moothall_kernel::text::clean;
 
 use super::control::link;
@@ -134,7 +134,10 @@ impl TmuxHost {
     }
 
     /// How the program of a dead pane ended, and the last lines that it showed.
-    pub(super) async fn words_of_the_dead(&self, pane: &Pane) -> Result<Option<String>, HostFault> {
+    pub(super) async fn words_of_the_dead(
+        &self,
+        pane: &Pane,
+    ) -> Result<Option<LastWords>, HostFault> {
         let control = self.same(pane).await?;
         let facts = TmuxCommand::of("display-message -p -t")
             .words([pane.id.as_str(), "#{pane_dead}/#{pane_dead_status}/#{pane_dead_signal}"]);
@@ -166,29 +169,42 @@ impl TmuxHost {
             }
             looks += 1;
         };
-        let last = last_words(&lines, how.starts_with("by signal"));
-        Ok(Some(if last.is_empty() { how } else { format!("{how}: {last}") }))
+        Ok(Some(last_words(how, &lines)))
     }
 }
 
-/// Returns what a program that died said at last: its error, or else its last lines. What stands on
-/// the screen of one that was killed is what it had drawn, and not why it went.
-fn last_words(lines: &[String], was_killed: bool) -> String {
+/// Returns what a program that died said at last: its error, and the lines behind it, or else its
+/// last lines. What stands on the screen of one that was killed is what it had drawn, and not why
+/// it went.
+fn last_words(how: String, lines: &[String]) -> LastWords {
     let shown: Vec<String> =
         lines.iter().map(|line| clean(line.trim())).filter(|line| is_shown(line)).collect();
     let is_error = |line: &String| ERRORS.iter().any(|word| line.starts_with(word));
-    let error = shown.iter().rposition(is_error);
-    let first = match error {
-        Some(at) => at,
-        None if was_killed => shown.len(),
-        None => shown.len().saturating_sub(LAST_LINES),
+    let was_killed = how.starts_with("by signal");
+    let joined = |lines: &[String]| {
+        lines.iter().take(LAST_LINES).map(String::as_str).collect::<Vec<_>>().join(" / ")
     };
-    shown[first..].iter().take(LAST_LINES).map(String::as_str).collect::<Vec<_>>().join(" / ")
+    match shown.iter().rposition(is_error) {
+        Some(at) => {
+            LastWords { how: format!("{how}: {}", shown[at]), shown: joined(&shown[at + 1..]) }
+        }
+        None if was_killed => LastWords { how, shown: String::new() },
+        None => LastWords { how, shown: joined(&shown[shown.len().saturating_sub(LAST_LINES)..]) },
+    }
 }
 
 /// Beginnings of the line in which a program says why it goes.
-const ERRORS: [&str; 8] =
-    ["error:", "Error:", "ERROR:", "error ", "fatal:", "Fatal", "panic", "Unknown argument"];
+const ERRORS: [&str; 9] = [
+    "error:",
+    "Error:",
+    "ERROR:",
+    "error ",
+    "Error ",
+    "fatal:",
+    "Fatal",
+    "panic",
+    "Unknown argument",
+];
 
 /// The user that a program runs as, who is still the one that was said before.
 fn as_promised(program: &Program, launch: &Launch) -> Result<Option<Account>, HostFault> {
@@ -319,9 +335,10 @@ fn plain(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn said(lines: &[&str], was_killed: bool) -> String {
+    fn said(how: &str, lines: &[&str]) -> (String, String) {
         let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
-        last_words(&lines, was_killed)
+        let LastWords { how, shown } = last_words(how.to_owned(), &lines);
+        (how, shown)
     }
 
     #[test]
@@ -335,10 +352,14 @@ mod tests {
             "For more information, try '--help'.",
             "Pane is dead (status 2, Wed Nov 25 15:00:47 2026)",
         ];
-        assert!(said(&codex, false).starts_with("error: unexpected argument '--no-such-flag'"));
+        let (how, shown) = said("with exit status 2", &codex);
+        assert_eq!(how, format!("with exit status 2: {}", codex[0]));
+        assert!(shown.contains("Usage: codex") && !shown.contains("Pane is dead"), "{shown}");
         let gemini = ["  -h, --help   Show help   [boolean]", "", "Unknown arguments: such-flag"];
-        assert_eq!(said(&gemini, false), "Unknown arguments: such-flag");
-        assert_eq!(said(&["one", "two"], false), "one / two", "without an error, the last lines");
+        let how = "with exit status 1: Unknown arguments: such-flag".to_owned();
+        assert_eq!(said("with exit status 1", &gemini), (how, String::new()));
+        let lines = ("with exit status 1".to_owned(), "one / two".to_owned());
+        assert_eq!(said("with exit status 1", &["one", "two"]), lines, "without an error");
     }
 
     #[test]
@@ -346,10 +367,9 @@ mod tests {
         let bar = "▄".repeat(200);
         let screen =
             [&bar, " >   Type your message or @path/to/file", &bar, " ~/work    no sandbox"];
-        assert_eq!(said(&screen, true), "");
-        assert_eq!(
-            said(&["panicked at main.rs:1:", "index out of bounds", &bar], true),
-            "panicked at main.rs:1: / index out of bounds"
-        );
+        assert_eq!(said("by signal 9", &screen), ("by signal 9".to_owned(), String::new()));
+        let panicked = ["panicked at main.rs:1:", "index out of bounds", &bar];
+        let how = "by signal 6: panicked at main.rs:1:".to_owned();
+        assert_eq!(said("by signal 6", &panicked), (how, "index out of bounds".to_owned()));
     }
 }

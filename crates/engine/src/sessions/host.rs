@@ -270,6 +270,26 @@ pub enum HostFault {
     Failed(String),
 }
 
+/// How a program ended, and what its terminal showed at last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastWords {
+    /// `with exit status 1`, or `by signal 9`, and the line of its error if it has one.
+    pub how: String,
+    /// The lines behind its error, or its last lines. For those who may read its screen.
+    pub shown: String,
+}
+
+impl LastWords {
+    /// Returns all of it, for those who may read its screen.
+    pub fn whole(&self) -> String {
+        match self.shown.as_str() {
+            "" => self.how.clone(),
+            shown if self.how.contains(": ") => format!("{} / {shown}", self.how),
+            shown => format!("{}: {shown}", self.how),
+        }
+    }
+}
+
 /// Terminals, and how to type into them. Every text goes in as data: nothing in it is a key, a
 /// command or the end of a paste.
 #[async_trait]
@@ -340,7 +360,7 @@ pub trait SessionHost: Send + Sync + 'static {
     /// ended already.
     async fn end(&self, pane: &Pane) -> Result<(), HostFault>;
     /// How a program ended that is gone, and what it showed at last, as far as its terminal says.
-    async fn last_words(&self, _pane: &Pane) -> Option<String> {
+    async fn last_words(&self, _pane: &Pane) -> Option<LastWords> {
         None
     }
     /// Finds the pane of a program whose start an earlier process did not see the end of.

@@ -91,7 +91,9 @@ async fn a_program_that_died_says_how_and_leaves_no_terminal() {
     let hall = Hall::new();
     let server = hall.serve();
     let ada = start(&server, &hall, "ada").await;
-    server.say(&ada.id, "[die:3]").await;
+    let thread = server.thread().await;
+    server.ok(&["invite", &thread, "ada", "--session", "ada"]);
+    server.say(&thread, "@ada the secret of the screen [die:3]").await;
     until("the session is over", async || state(&server, &ada).await == "ended").await;
     let listed = server.get("/sessions?ended=true").await;
     let why = listed["sessions"][0]["ended"]["why"].as_str().unwrap();
@@ -104,4 +106,9 @@ async fn a_program_that_died_says_how_and_leaves_no_terminal() {
     })
     .await;
     assert!(server.ok(&["sessions", "--ended"]).contains("with exit status 3"));
+    // All in the conversation read how it ended, and only who reads its screen what stood there.
+    let told = server.wait_for(&thread, 0, |seen| !seen["meta"]["error"].is_null()).await;
+    let told = told["meta"]["error"]["message"].as_str().unwrap();
+    assert_eq!(told, "its session has ended: its program ended with exit status 3");
+    assert!(why.contains("with exit status 3: ") && why.contains("secret of the screen"), "{why}");
 }
