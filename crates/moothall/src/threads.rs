@@ -171,6 +171,8 @@ pub async fn participant(client: &Client, thread: &str, word: &str) -> Result<St
 #[derive(Clone, Debug, Default)]
 pub struct Faces {
     known: BTreeMap<String, (String, usize)>,
+    /// The names of those who left.
+    left: BTreeMap<String, String>,
     profiles: Vec<(ParticipantId, Profile)>,
 }
 
@@ -185,13 +187,19 @@ impl Faces {
         let profiles = invited
             .map(|entry| (ParticipantId::new(&entry.id), Profile::from(entry.profile.clone())))
             .collect();
-        Self { known: known.collect(), profiles }
+        let left = answer.state.participants.left.iter();
+        let left = left.map(|gone| (gone.id.clone(), gone.name.clone())).collect();
+        Self { known: known.collect(), left, profiles }
     }
 
     /// Returns the names of these participants alone.
     #[cfg(test)]
     pub fn among(profiles: impl IntoIterator<Item = (ParticipantId, Profile)>) -> Self {
-        Self { known: BTreeMap::new(), profiles: profiles.into_iter().collect() }
+        Self {
+            known: BTreeMap::new(),
+            left: BTreeMap::new(),
+            profiles: profiles.into_iter().collect(),
+        }
     }
 
     /// Reads the participant that is named at the beginning of some words, by an id or a name, as
@@ -221,9 +229,10 @@ impl Faces {
         }
     }
 
-    /// The name people read; the id of somebody who is not there any more.
+    /// Returns the name that people read, also of a participant who left.
     pub fn name<'a>(&'a self, id: &'a str) -> &'a str {
-        self.known.get(id).map_or(id, |(name, _)| name)
+        let left = || self.left.get(id).map_or(id, String::as_str);
+        self.known.get(id).map_or_else(left, |(name, _)| name)
     }
 
     /// That name, painted and filled up to a width.
@@ -244,8 +253,12 @@ impl Faces {
 
     /// The width of the longest name, within reason.
     pub fn width(&self) -> usize {
-        let names = self.known.values().map(|(name, _)| cells(name));
-        names.max().unwrap_or_default().clamp(ParticipantId::MOOTHALL.len(), NAME_CHARS_MAX)
+        let names = self.known.values().map(|(name, _)| name).chain(self.left.values());
+        names
+            .map(|name| cells(name))
+            .max()
+            .unwrap_or_default()
+            .clamp(ParticipantId::MOOTHALL.len(), NAME_CHARS_MAX)
     }
 }
 

@@ -171,6 +171,7 @@ fn reply(head: u64) -> StreamBatch {
         kind: Kind::Agent,
         depth: 1,
         typed_at: None,
+        elsewhere: Vec::new(),
         asks: Vec::new(),
         reply_to: Some(cause.clone()),
         turn: Some(turn),

@@ -1,6 +1,8 @@
 //! Carries out what the machine of a session wants: in its terminal, in the log, and in
 //! conversations.
 
+use std::collections::BTreeSet;
+
 use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::answers::{Answer, HallError, Idempotency};
 use moothall_engine::crash;
@@ -10,9 +12,11 @@ use moothall_engine::sessions::{
     HostFault, Key, Pane, PaneState, Pasted, Record, RecordQuery, SessionError, View, address_of,
     is_session,
 };
+use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::event::{Event, Fault, Recorded, SuppressedBecause, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
+use moothall_kernel::participant::Address;
 use moothall_kernel::permission::{Question, Withdrawn};
 use moothall_kernel::time::Millis;
 
@@ -252,14 +256,7 @@ impl Runner {
         except: Option<&StreamId>,
         typed: bool,
     ) -> Result<(), SessionError> {
-        let say =
-            StreamCommand::Say { at: address_of(&self.session), text: text.to_owned(), typed };
-        let links = self
-            .sessions
-            .links_with(&self.session.id)
-            .into_iter()
-            .filter(|link| Some(link) != except);
-        let owed: Vec<Owed> = links.map(|link| Owed::to_stream(&link, &say)).collect();
+        let owed = self.owed_to_links(text, except, typed).await;
         let home = &self.session.id;
         let is_said = except != Some(home) && self.post_home(id, text, typed, owed.clone()).await?;
         if is_said || owed.is_empty() {
@@ -267,6 +264,38 @@ impl Runner {
         }
         // The home has no words of its own to send along.
         kept(self.sessions.hall()?.owe(home, owed, once(&format!("{id}/links"), home)).await)
+    }
+
+    /// Returns what is owed to each link. A peer that is in several of them is told the words in
+    /// one: in the conversation that has them already, else in a link that is not held.
+    /// (Ruling 24.)
+    async fn owed_to_links(&self, text: &str, except: Option<&StreamId>, typed: bool) -> Vec<Owed> {
+        let at = address_of(&self.session);
+        let mut rooms = Vec::new();
+        for link in self.sessions.links_with(&self.session.id) {
+            let known = self.sessions.hall().ok();
+            let members = |state: &Conversation| {
+                let stands = state.held().is_some() || state.is_paused();
+                let all = state.participants().iter().filter_map(|one| one.address.clone());
+                (stands, all.collect::<BTreeSet<Address>>())
+            };
+            // A link that cannot be read takes the words when it can, and for all its members.
+            let seen = match known {
+                Some(hall) => hall.view(&link, members).await.unwrap_or_default(),
+                None => Default::default(),
+            };
+            rooms.push((except != Some(&link), seen.0, link, seen.1));
+        }
+        rooms.sort();
+        let (mut told, mut owed) = (BTreeSet::from([at.clone()]), Vec::new());
+        for (is_owed, _, link, members) in rooms {
+            let (text, at) = (text.to_owned(), at.clone());
+            let elsewhere = members.intersection(&told).filter(|other| **other != at).cloned();
+            let say = StreamCommand::Say { elsewhere: elsewhere.collect(), at, text, typed };
+            owed.extend(is_owed.then(|| Owed::to_stream(&link, &say)));
+            told.extend(members);
+        }
+        owed
     }
 
     /// Returns the conversations to which the words of these steps go.

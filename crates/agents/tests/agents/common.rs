@@ -104,6 +104,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         places: Vec::new(),
         depth: 0,
         typed_at: None,
+        elsewhere: Vec::new(),
         asks: Vec::new(),
         unproven: false,
         unasked: false,

@@ -30,6 +30,9 @@ pub enum StreamCommand {
         text: String,
         /// A person typed them there.
         typed: bool,
+        /// The addresses of members that hear them in another conversation.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        elsewhere: Vec<Address>,
     },
     /// One participant tells another something.
     Tell {
@@ -119,8 +122,8 @@ pub(super) enum Errand {
 impl From<StreamCommand> for Errand {
     fn from(command: StreamCommand) -> Self {
         match command {
-            StreamCommand::Say { at, text, typed } => {
-                Errand::Conversation(InConversation::Say { at, text, typed })
+            StreamCommand::Say { at, text, typed, elsewhere } => {
+                Errand::Conversation(InConversation::Say { at, text, typed, elsewhere })
             }
             StreamCommand::Tell { from, to, text } => {
                 Errand::Conversation(InConversation::Tell { from, to, text })
@@ -144,7 +147,7 @@ impl From<StreamCommand> for Errand {
 /// What a session, or somebody in it, does in a conversation.
 pub(super) enum InConversation {
     /// Whoever is at this address said this, or had it typed there.
-    Say { at: Address, text: String, typed: bool },
+    Say { at: Address, text: String, typed: bool, elsewhere: Vec<Address> },
     /// One participant tells another something.
     Tell { from: ParticipantId, to: ParticipantId, text: String },
     /// Whoever is at this address goes.
@@ -162,12 +165,14 @@ impl InConversation {
                 .map(|one| one.id.clone())
         };
         Some(match self {
-            InConversation::Say { at, text, typed: false } => {
-                ClientCommand::Post(Post::new(Actor::named(id_at(&at)?), text))
-            }
-            InConversation::Say { at, text, typed: true } => {
-                let by = Actor::unproven(ParticipantId::USER);
-                ClientCommand::Post(Post { typed_at: Some(id_at(&at)?), ..Post::new(by, text) })
+            InConversation::Say { at, text, typed, elsewhere } => {
+                let own = id_at(&at)?;
+                let elsewhere = elsewhere.iter().filter_map(id_at).collect();
+                let (by, typed_at) = match typed {
+                    true => (Actor::unproven(ParticipantId::USER), Some(own)),
+                    false => (Actor::named(own), None),
+                };
+                ClientCommand::Post(Post { typed_at, elsewhere, ..Post::new(by, text) })
             }
             InConversation::Tell { from, to, text } => {
                 ClientCommand::Post(Post { to: To::One(to), ..Post::new(Actor::named(from), text) })

@@ -293,6 +293,7 @@ mod tests {
             places: Vec::new(),
             depth: 0,
             typed_at: None,
+            elsewhere: Vec::new(),
             asks: Vec::new(),
             unproven: false,
             unasked: false,

@@ -125,6 +125,9 @@ impl Decider<'_> {
         let near =
             self.state.restraint.newest_not_by(by).filter(|other| self.now.since(other.at) <= NEAR);
         let to = if let To::One(id) = &post.to { Some(id) } else { None };
+        // Words that one participant alone may see are to it.
+        let readers: Vec<_> = post.only_for.iter().flatten().filter(|id| *id != by).collect();
+        let to = to.or(if let [only] = readers[..] { Some(only) } else { None });
         let answered = post.reply_to.as_ref().map(|replied| &replied.from);
         let mut with: Vec<ParticipantId> = Vec::new();
         let others = to.into_iter().chain(&named.participants).chain(answered);
@@ -137,7 +140,7 @@ impl Decider<'_> {
         let repeats = self.state.task().is_none()
             && self.facts.voices.have_heard(&speaker, &post.body, self.now);
         let exchange = !planted::has(Bug::OwnWordsPassGuards)
-            && (!with.is_empty() || repeats || self.wakes_all(by));
+            && (!with.is_empty() || repeats || self.wakes_all(post));
         OwnWords { exchange, with, repeats, credential: post.credential.clone() }
     }
 
@@ -146,8 +149,9 @@ impl Decider<'_> {
     }
 
     /// True if whatever this agent says gives another one a turn.
-    fn wakes_all(&self, by: &ParticipantId) -> bool {
-        let hears = |id: &ParticipantId| id != by && self.unable(id).is_none();
+    fn wakes_all(&self, post: &Post) -> bool {
+        let is_told = |id: &ParticipantId| *id != post.by.id && !post.elsewhere.contains(id);
+        let hears = |id: &ParticipantId| is_told(id) && self.unable(id).is_none();
         self.state.rules().passes_on && self.state.agents().any(|agent| hears(&agent.id))
     }
 

@@ -159,6 +159,7 @@ impl Decider<'_> {
             places: places_of(named, may_see),
             depth,
             typed_at: post.typed_at,
+            elsewhere: post.elsewhere,
             unproven: !post.by.proven,
             unasked: kind == Kind::Agent,
             own: None,

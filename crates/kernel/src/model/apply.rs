@@ -349,7 +349,11 @@ impl Conversation {
         }
         let author = posted.author();
         // Under `open` the newest words give the others turns: those without a place give none.
-        if !posted.queue_full {
+        if !posted.queue_full && !posted.elsewhere.is_empty() {
+            let (cause, author) = (cause.clone(), author.clone());
+            let elsewhere = posted.elsewhere.clone();
+            self.latest_aside = Some((Contribution { cause, author }, elsewhere));
+        } else if !posted.queue_full {
             if self.latest.as_ref().is_some_and(|latest| latest.author != *author) {
                 self.latest_other = self.latest.take();
             }
@@ -446,7 +450,9 @@ impl Conversation {
                 round.left_out.push(participant.clone());
             }
             let is_passed_over = why_not == WhyNot::RoundOver && !round.reacting;
-            if (is_spared && !round.reacting) || is_passed_over {
+            // Enough others had volunteered or were asked: so it is when it could react.
+            let is_crowded_out = why_not == WhyNot::Capped && !used_up;
+            if ((is_spared || is_crowded_out) && !round.reacting) || is_passed_over {
                 round.spared.push(participant.clone());
             }
             if is_passed_over && !self.floor.passed_over.contains(participant) {

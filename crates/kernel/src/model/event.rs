@@ -103,6 +103,9 @@ pub struct Posted {
     /// The participant in whose own terminal a person typed it, and who has read it there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub typed_at: Option<ParticipantId>,
+    /// Participants who hear the same words in another conversation, and are told of them there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<ParticipantId>,
     /// That the speaker is who they say was the client's word, or that of a terminal.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unproven: bool,
@@ -966,6 +969,7 @@ impl Posted {
             places: Vec::new(),
             depth: 0,
             typed_at: None,
+            elsewhere: Vec::new(),
             asks: Vec::new(),
             unproven: false,
             unasked: false,
@@ -1000,6 +1004,11 @@ impl Posted {
     /// Who need not be told of it: its speaker, or the one in whose terminal it was typed.
     pub fn author(&self) -> &ParticipantId {
         self.typed_at.as_ref().unwrap_or(&self.from)
+    }
+
+    /// True if a participant is told of them by other ways than this conversation's.
+    pub(crate) fn is_heard_elsewhere(&self, by: &ParticipantId) -> bool {
+        self.elsewhere.contains(by)
     }
 
     /// Whom they address and name, in order, once each, without the speaker.

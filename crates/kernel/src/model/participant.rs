@@ -92,7 +92,7 @@ pub enum Part {
 }
 
 /// Where a participant can be reached.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Address {
     /// The computer's stable id; empty for this one.
     pub computer: String,

@@ -20,6 +20,8 @@ pub struct Post {
     pub tags: Vec<String>,
     /// The participant in whose own terminal a person typed it.
     pub typed_at: Option<ParticipantId>,
+    /// Participants who hear the same words in another conversation. (Ruling 24.)
+    pub elsewhere: Vec<ParticipantId>,
     /// Agents whom a person has answer it, one after the other, and nobody else. (Ruling 17.)
     pub asks: Vec<ParticipantId>,
     /// Where the parts of its body stand, where it has several.
@@ -46,6 +48,7 @@ impl Post {
             reply_to: None,
             tags: Vec::new(),
             typed_at: None,
+            elsewhere: Vec::new(),
             asks: Vec::new(),
             parts: Vec::new(),
             only_for: None,

@@ -106,6 +106,9 @@ reasons! {
     AnsweredPrivately = Readers, "its answer is for others",
         "An agent answered with words that the reader does not see.",
         "";
+    HeardElsewhere = Readers, "its agents hear the same words in another link",
+        "The agents here are also in another link that the words went to.",
+        "";
     NoneAsked = Readers, "nobody was asked",
         "The log keeps no other reason: an earlier version wrote it.",
         "";

@@ -96,6 +96,8 @@ pub struct Conversation {
     pub(crate) latest: Option<Contribution>,
     /// The newest contribution by somebody else than the author of `latest`.
     pub(crate) latest_other: Option<Contribution>,
+    /// The newest contribution that some participants hear in another conversation, and these.
+    pub(crate) latest_aside: Option<(Contribution, Vec<ParticipantId>)>,
 }
 
 /// Who set off a contribution that is not the beginning of anything. Whether a proven person stands
@@ -218,6 +220,8 @@ pub struct Spoken {
     pub(crate) author: ParticipantId,
     pub(crate) to: To,
     pub(crate) mentions: Vec<ParticipantId>,
+    /// Who is told of it in another conversation.
+    pub(crate) elsewhere: Vec<ParticipantId>,
     /// Whose message a person replies to with them.
     pub(crate) replies_to: Option<ParticipantId>,
     /// Whom a person has answer, one after the other, and nobody else.
@@ -242,6 +246,7 @@ impl Spoken {
             author,
             to,
             mentions,
+            elsewhere: posted.elsewhere.clone(),
             replies_to,
             asks: posted.asks.clone(),
             human,
@@ -302,6 +307,7 @@ impl Conversation {
             owner: None,
             latest: None,
             latest_other: None,
+            latest_aside: None,
         }
     }
 
@@ -512,6 +518,19 @@ impl Conversation {
         }
     }
 
+    /// Returns the number that a participant has in a link or gathering, or had when it left.
+    pub fn number_of(&self, id: &ParticipantId) -> Option<u32> {
+        match self.participant(id) {
+            Some(participant) => participant.number,
+            None => self.tombstones.get(id)?.number,
+        }
+    }
+
+    /// Returns those who left, with the names that they had.
+    pub fn left(&self) -> impl Iterator<Item = (&ParticipantId, &str)> {
+        self.tombstones.iter().map(|(id, gone)| (id, gone.name.as_str()))
+    }
+
     /// Whether an id stands for a person here, or did when it left. (Ruling 1.)
     pub fn is_human(&self, id: &ParticipantId) -> bool {
         let here = || {
@@ -546,14 +565,17 @@ impl Conversation {
         self.participants.iter_mut().find(|p| p.id == *id)
     }
 
-    /// The newest contribution by somebody else.
+    /// Returns the newest contribution by another participant that is to be told here.
     pub(crate) fn newest_not_by(&self, id: &ParticipantId) -> Option<&Cause> {
         let newest = self
             .latest
             .as_ref()
             .filter(|latest| latest.author != *id)
             .or(self.latest_other.as_ref());
-        newest.map(|contribution| &contribution.cause)
+        let aside = self.latest_aside.as_ref();
+        let aside = aside.filter(|(said, heard)| said.author != *id && !heard.contains(id));
+        let told = newest.into_iter().chain(aside.map(|(said, _)| said));
+        told.map(|contribution| &contribution.cause).max_by_key(|cause| cause.seq)
     }
 
     /// The oldest open turn of a participant: the one that runs, or the next to run. One that a

@@ -36,7 +36,9 @@ pub(crate) static RULES: Rules = Rules {
 };
 
 fn nominate(state: &Conversation, spoken: &Spoken) -> Nomination {
-    Nomination { polled: others(state, &spoken.author), cap: u32::MAX, ..Nomination::default() }
+    let polled = others(state, &spoken.author).into_iter();
+    let polled = polled.filter(|id| !spoken.elsewhere.contains(id)).collect();
+    Nomination { polled, cap: u32::MAX, ..Nomination::default() }
 }
 
 /// Returns who is in a link, and that silence is an answer: a model that is not told so thanks for

@@ -58,6 +58,20 @@ impl Conversation {
         self.participants.iter().filter(|p| p.part == Some(Part::Speaker))
     }
 
+    /// Returns those who will still hold the piece in this round, in order, without who left.
+    pub(crate) fn to_come<'a>(
+        &'a self,
+        gathering: &'a Gathering,
+    ) -> impl Iterator<Item = &'a ParticipantId> {
+        let is_here = |id: &&ParticipantId| self.speakers().any(|speaker| speaker.id == **id);
+        gathering.order.iter().filter(is_here)
+    }
+
+    /// True if all speakers are still to hold the piece in this round.
+    fn nobody_held(&self, gathering: &Gathering) -> bool {
+        self.to_come(gathering).count() == self.speakers().count()
+    }
+
     fn harvester(&self) -> Option<&Participant> {
         self.participants.iter().find(|p| p.part == Some(Part::Harvester))
     }
@@ -429,11 +443,8 @@ impl Decider<'_> {
     }
 
     fn give_piece(&mut self, gathering: &Gathering) -> bool {
-        let present = |id: &&ParticipantId| {
-            let able = !self.state.muted.contains(*id) && !self.is_away(id);
-            able && self.state.participant(id).is_some_and(|p| p.part == Some(Part::Speaker))
-        };
-        let Some(holder) = gathering.order.iter().find(present).cloned() else {
+        let present = |id: &&ParticipantId| !self.state.muted.contains(*id) && !self.is_away(id);
+        let Some(holder) = self.state.to_come(gathering).find(present).cloned() else {
             return self.next_round(gathering);
         };
         let given = self.emit(Event::Gathering(GatheringEvent::PieceGiven {
@@ -443,7 +454,7 @@ impl Decider<'_> {
         if self.state.participant(&holder).is_some_and(Participant::takes_turns) {
             self.grant(&holder, Why::Piece, TurnKind::Reply, true, &given);
         }
-        let nobody_held = gathering.order.len() == self.state.speakers().count();
+        let nobody_held = self.state.nobody_held(gathering);
         if gathering.phase == Phase::Inhale && gathering.round == 1 && nobody_held {
             // The others get their seed messages.
             self.let_others_hear(&given);
@@ -452,8 +463,7 @@ impl Decider<'_> {
     }
 
     fn next_round(&mut self, gathering: &Gathering) -> bool {
-        let nobody_spoke =
-            gathering.round > 0 && gathering.order.len() == self.state.speakers().count();
+        let nobody_spoke = gathering.round > 0 && self.state.nobody_held(gathering);
         let (phase, round) = if gathering.round < gathering.plan.rounds(gathering.phase) {
             (Some(gathering.phase), gathering.round + 1)
         } else {
@@ -529,12 +539,15 @@ impl Decider<'_> {
     /// What goes on, in one line for whoever holds the piece: who spoke in this round, what people
     /// are asked, who is here, and what is left of the budget of turns.
     fn pulse(&self, gathering: &Gathering, holder: &ParticipantId) -> String {
-        let speaks = |member: &&Member| member.part == Part::Speaker && member.id != *holder;
+        let to_come: Vec<_> = self.state.to_come(gathering).collect();
+        // Who left before its time never had it.
+        let never = |id| gathering.order.contains(id) && !to_come.contains(&id);
         let (later, spoken): (Vec<_>, Vec<_>) = gathering
             .members
             .iter()
-            .filter(speaks)
-            .partition(|member| gathering.order.contains(&member.id));
+            .filter(|member| member.part == Part::Speaker && member.id != *holder)
+            .filter(|member| !never(&member.id))
+            .partition(|member| to_come.contains(&&member.id));
         let names = |members: &[&Member]| match members {
             [] => "nobody".to_owned(),
             _ => members
@@ -553,7 +566,7 @@ impl Decider<'_> {
             .turns_left(holder)
             .map_or(String::new(), |left| format!("; {left} turns left in this hour"));
         format!(
-            "{} round {}/{}: {} had the piece, {} still to come; {open} open questions to people; {here} of {} are here{left}",
+            "{} round {}/{}: before you {}, after you {}; {open} open questions to people; {here} of {} are here{left}",
             gathering.phase,
             gathering.round,
             gathering.plan.rounds(gathering.phase),

@@ -138,8 +138,12 @@ fn since(
     request: &str,
 ) -> String {
     let state = teller.state;
-    let others: Vec<_> =
-        told.iter().copied().filter(|words| words.at > from && !teller.is_own(words)).collect();
+    let is_new = |words: &&Utterance<'_>| {
+        words.at > from
+            && !teller.is_own(words)
+            && !words.posted.is_heard_elsewhere(&turn.participant)
+    };
+    let others: Vec<_> = told.iter().copied().filter(is_new).collect();
     // Whoever had no turn yet is told everything, and all of it is counted. What comes after a turn
     // is counted by whoever read it.
     let unread = match from {

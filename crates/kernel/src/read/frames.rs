@@ -36,7 +36,7 @@ pub(crate) fn framed(state: &Conversation, posted: &Posted, reply: Option<&str>)
     format!("{name}{doubt}:\n\n{reply}{body}{end}")
 }
 
-/// `Name (2)`: in a gathering that of the speaker's seat, also after it left.
+/// `Name (2)`: in a gathering that of the speaker's seat. Who left keeps both.
 pub(crate) fn headed(state: &Conversation, from: &ParticipantId) -> String {
     let gathering = state.newest_gathering().filter(|_| state.rules().gathers);
     let members = gathering.map_or(&[][..], |gathering| &gathering.members);
@@ -44,8 +44,7 @@ pub(crate) fn headed(state: &Conversation, from: &ParticipantId) -> String {
         return format!("{} ({})", seat.name, seat.number);
     }
     let name = if from.as_str() == ParticipantId::USER { "User" } else { state.name_of(from) };
-    let number = state.participant(from).and_then(|participant| participant.number);
-    number.map_or_else(|| name.to_owned(), |number| format!("{name} ({number})"))
+    state.number_of(from).map_or_else(|| name.to_owned(), |number| format!("{name} ({number})"))
 }
 
 /// Returns what keeps a person's words from being surely theirs: they are unproven, or were typed

@@ -11,7 +11,8 @@ use crate::model::time::Timestamp;
 pub struct GatheringView {
     /// The title of its conversation.
     pub title: String,
-    /// How it stands; nothing while those who take part are still being brought.
+    /// How it stands, with those to come who are still here; nothing while those who take part are
+    /// still being brought.
     pub gathering: Option<Gathering>,
     /// When the next beat comes, or the time for the last word ends; nothing while that stands
     /// still.
@@ -44,7 +45,10 @@ impl Conversation {
         let stands = self.is_paused() || self.held().is_some();
         Some(GatheringView {
             title: self.name().to_owned(),
-            gathering: gathering.cloned(),
+            gathering: gathering.map(|gathering| {
+                let order = self.to_come(gathering).cloned().collect();
+                Gathering { order, ..gathering.clone() }
+            }),
             next_beat_at: self.next_beat().filter(|_| tenure.is_some() && !stands),
             stopped: self.held() == Some(Guard::Stopped),
             is_over: gathering.map_or(self.is_archived(), |gathering| gathering.closed.is_some()),

@@ -62,8 +62,9 @@ impl Conversation {
             draft.reply_to.as_ref().filter(|_| human).map(|replied| replied.from.clone());
         let (author, to) = (speaker.clone(), draft.to.clone());
         let mentions = named.participants.clone();
+        let (elsewhere, asks, late) = (Vec::new(), Vec::new(), None);
         let spoken =
-            Spoken { author, cause, to, mentions, replies_to, asks: Vec::new(), human, late: None };
+            Spoken { author, cause, to, mentions, elsewhere, replies_to, asks, human, late };
         let silence = self.silence_of(&spoken, &draft.body, &named);
         let stray = || self.stray_name(&draft.body, &named, speaker);
         let stray = if silence.is_none() { stray() } else { None };

@@ -95,6 +95,9 @@ impl Conversation {
         if !self.agents().any(|agent| agent.id != *speaker) {
             return Silence::of(Reason::NoAgents);
         }
+        if !spoken.elsewhere.is_empty() {
+            return Silence::of(Reason::HeardElsewhere);
+        }
         if let To::One(person) = &spoken.to {
             return Silence::of(Reason::ToPerson).about(Some(person.clone()));
         }

@@ -30,7 +30,8 @@ pub(crate) const CAME_OF_IT: Template = Template("What came of it: {}");
 pub(crate) const LATEST_MESSAGE: Template = Template("{}'s latest message{}: \"{}\"");
 pub(crate) const ERASED: Template = Template("{}'s latest message was erased.");
 pub(crate) const LISTEN: Template = Template(
-    "Listen: take this in. You do not hold the talking piece, and what you write now is not shown.",
+    "Listen: take this in, start no work, and end your turn with one short line. You do not hold the \
+     talking piece, and what you write now is not shown.",
 );
 pub(crate) const ADDRESSED: Template = Template("You were addressed: answer.");
 pub(crate) const ADDRESSED_BY_ANOTHER: Template =
@@ -71,7 +72,7 @@ pub(crate) const HARVEST: Template = Template(
 pub(crate) const SEATED: Template = Template("You are {} in this gathering.");
 pub(crate) const WRITTEN_WIDE: Template =
     Template("({} written wide above: your program would have obeyed what was said there.)");
-pub(crate) const NOW: Template = Template("Now: {}. {}");
+pub(crate) const NOW: Template = Template("Now: {}.");
 
 /// The templates by which a line is known as the server's. The rest of the seed message has none
 /// of its own: it tells of a circle and asks for nothing.
@@ -141,9 +142,9 @@ impl Literals {
 /// True if a line reads as one of the server's own.
 pub(crate) fn is_own_line(line: &Folded) -> bool {
     static LITERALS: LazyLock<Vec<Literals>> = LazyLock::new(|| {
-        let phases = Phase::VARIANTS.iter().flat_map(|phase| {
-            [phase.rule().to_owned(), NOW.fill(&[&phase.to_string(), phase.rule()])]
-        });
+        let phases = Phase::VARIANTS
+            .iter()
+            .flat_map(|phase| [phase.rule().to_owned(), NOW.fill(&[&phase.to_string()])]);
         let known = KNOWN.iter().map(|template| Literals::of(template.0));
         known.chain(phases.map(|line| Literals::of(&line))).collect()
     });

@@ -147,7 +147,7 @@ fn heartbeat_prompts_are_injected_into_the_speaking_agents_session_at_configured
     after(&mut table, 2);
     let beat = prompted(&mut table, "ann").unwrap();
     assert!(beat.starts_with("[Beat 1/3] Signals refresh: inhale round 1/1: "), "{beat}");
-    assert!(beat.contains("Bob (2), Mo (3) still to come"), "{beat}");
+    assert!(beat.contains("after you Bob (2), Mo (3);"), "{beat}");
     assert!(beat.contains("Is your thread still alive? Continue, pivot, or pass."), "{beat}");
     assert_eq!(prompted(&mut table, "bob"), None, "beats are the holder's alone");
     // A beat that comes while the holder is busy counts, and nothing is typed.

@@ -11,8 +11,10 @@
 //! user?: words           words of somebody who says that they are the user, and proves nothing;
 //!                        `by user?: …` too
 //! post codex: words      words of an agent that nobody asked for
+//! post codex -> a: words · post codex for a,b: words   to a; for a and b alone
 //! elsewhere codex: words  words of an agent in another conversation of the hall
 //! user at codex: words   words that a person typed in codex's own terminal
+//! typed codex but a,b: words   the same, which a and b hear in another conversation
 //! bind link:a,b          hold a key
 //! reads a b             (they are here and take no turns)
 //! gone a b              (they left, and nobody waits any more)
@@ -198,18 +200,19 @@ fn say(player: &mut Player, head: &str, words: &str, out: Out<'_>) -> Result<(),
         [speaker] => (*speaker, To::All, true),
         [speaker, "->", to] => (*speaker, To::One(ParticipantId::new(to)), true),
         ["post", speaker] => (*speaker, To::All, false),
+        ["post", speaker, "->", to] => (*speaker, To::One(ParticipantId::new(to)), false),
+        ["post", speaker, "for", readers] => {
+            let only_for = Some(readers.split(',').map(ParticipantId::new).collect());
+            let post = Post { only_for, ..Post::new(speaking(speaker), body) };
+            player.submit(ClientCommand::Post(post), out);
+            return Ok(());
+        }
         ["elsewhere", speaker] => {
             player.hears_elsewhere(speaker, body);
             return Ok(());
         }
-        ["user", "at", terminal] => {
-            let typed_at = Some(ParticipantId::new(terminal));
-            player.submit(
-                ClientCommand::Post(Post { typed_at, ..Post::new(Actor::unproven("user"), body) }),
-                out,
-            );
-            return Ok(());
-        }
+        ["user", "at", terminal] => return typed(player, terminal, "", &body, out),
+        ["typed", terminal, "but", others] => return typed(player, terminal, others, &body, out),
         [speaker, "sums", place] => return sum_up(player, speaker, place, body, out),
         [speaker, "spends", micros] => return spend(player, speaker, micros, body, out),
         [speaker, "late", attempt] => return late(player, speaker, attempt, body, out),
@@ -287,6 +290,21 @@ fn budget(player: &mut Player, rest: &[&str]) -> Result<(), String> {
         Some(&"principal") => budgets.limits.principal = limit,
         _ => return Err("whose budget?".into()),
     }
+    Ok(())
+}
+
+fn typed(
+    player: &mut Player,
+    terminal: &str,
+    others: &str,
+    body: &str,
+    out: &mut Vec<String>,
+) -> Result<(), String> {
+    let typed_at = Some(ParticipantId::new(terminal));
+    let others = others.split(',').filter(|id| !id.is_empty());
+    let elsewhere = others.map(ParticipantId::new).collect();
+    let post = Post { typed_at, elsewhere, ..Post::new(Actor::unproven("user"), body) };
+    player.submit(ClientCommand::Post(post), out);
     Ok(())
 }
 

@@ -157,7 +157,8 @@ fn said(posted: &Posted) -> String {
         (false, false) => "",
     };
     let unproven = match &posted.typed_at {
-        Some(at) => format!(" (at {at})"),
+        Some(at) if posted.elsewhere.is_empty() => format!(" (at {at})"),
+        Some(at) => format!(" (at {at}, elsewhere for {})", names(&posted.elsewhere)),
         None if posted.unproven => " (unproven)".into(),
         None => String::new(),
     };

@@ -1,6 +1,7 @@
 //! Links between agents in real terminals: what the criteria of their design ask for, one test for
 //! each, named after it.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::Stdio;
 
@@ -166,6 +167,61 @@ async fn sc_5_the_final_words_of_a_turn_cross_in_a_frame() {
         2,
         "the message and the final words, and nothing between: {crossed:?}"
     );
+}
+
+/// Ruling 24: a peer in two links of a session is told once what is typed at its terminal.
+#[tokio::test]
+async fn a_peer_in_two_links_hears_once_what_is_typed_and_what_is_answered() {
+    let hall = Hall::new();
+    let server = hall.serve();
+    let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
+    let cyd = start(&server, &hall, "cyd").await;
+    server.ok(&["link", "ada", "bob"]);
+    server.ok(&["link", "ada", "bob", "cyd"]);
+    let both = links(&server, &ada).await;
+    let both: Vec<&str> = both.iter().map(|link| link["id"].as_str().unwrap()).collect();
+    assert_eq!(both.len(), 2);
+    types(&hall, &ada, "a-typed-word [say:the answer]");
+    for link in &both {
+        until("both keep the words", async || {
+            let said = said(&server, link).await;
+            said.iter().any(|(_, words)| words.starts_with("a-typed-word"))
+                && said.contains(&("ada".into(), "the answer".into()))
+        })
+        .await;
+    }
+    until("both heard it", async || {
+        was_told(&server, &bob, "the answer").await && was_told(&server, &cyd, "the answer").await
+    })
+    .await;
+    until("all are idle", async || {
+        state(&server, &bob).await == "idle" && state(&server, &cyd).await == "idle"
+    })
+    .await;
+    let prompts = hall.taken();
+    let typed = prompts.iter().filter(|prompt| prompt.contains("a-typed-word")).count();
+    assert_eq!(typed, 3, "ada's own, and one each: {prompts:?}");
+    let mut asked = Vec::new();
+    for link in &both {
+        let path = format!("/threads/{link}/events?types=message,turn");
+        let events = server.get(&path).await["events"].as_array().unwrap().clone();
+        let is_adas = |seq: &Value| {
+            events.iter().any(|event| {
+                event["seq"] == *seq
+                    && event["meta"]["turn"].is_null()
+                    && (event["from"] == "ada" || event["meta"]["typed_at"] == "ada")
+            })
+        };
+        asked.extend(events.iter().filter_map(|event| {
+            let turn = &event["content"];
+            (turn["event"] == "granted" && is_adas(&turn["cause"]["seq"]))
+                .then(|| (*link, turn["participant"].as_str().unwrap().to_owned()))
+        }));
+    }
+    let rooms = |who: &str| -> BTreeSet<&str> {
+        asked.iter().filter(|(_, asked)| asked == who).map(|(link, _)| *link).collect()
+    };
+    assert_eq!((rooms("bob").len(), rooms("cyd").len()), (1, 1), "{asked:?}");
 }
 
 #[tokio::test]

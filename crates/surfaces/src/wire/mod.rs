@@ -62,8 +62,8 @@ pub use session::{
     StartAsked,
 };
 pub use state::{
-    DiscussionState, InvitedEntry, OpenTurn, ParticipantsState, SwitchState, ThreadState,
-    ThreadStateAnswer, UpcomingEntry,
+    DiscussionState, InvitedEntry, LeftEntry, OpenTurn, ParticipantsState, SwitchState,
+    ThreadState, ThreadStateAnswer, UpcomingEntry,
 };
 pub use turn::{
     NoAgentAsked, PendingAnswers, TurnContext, TurnEntry, TurnEvent, TurnList, UnaskedMessage,

@@ -104,6 +104,18 @@ pub struct DiscussionState {
 pub struct ParticipantsState {
     /// All participants, ordered by id.
     pub invited: Vec<InvitedEntry>,
+    /// Those who left, ordered by id: history keeps their names.
+    #[serde(default)]
+    pub left: Vec<LeftEntry>,
+}
+
+/// A participant who left a thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct LeftEntry {
+    /// The id that it had.
+    pub id: String,
+    /// The name that people read.
+    pub name: String,
 }
 
 /// A participant of a thread.
@@ -200,7 +212,10 @@ impl ThreadState {
             },
             invited_auto: SwitchState { on: conversation.invited_auto() },
             policy: conversation.policy().to_json(),
-            participants: ParticipantsState { invited: invited(conversation) },
+            participants: ParticipantsState {
+                invited: invited(conversation),
+                left: left(conversation),
+            },
             queue: conversation.queued().map(CauseRef::from).collect(),
             turns: conversation.open_turns().map(|turn| OpenTurn::of(conversation, turn)).collect(),
             starts: conversation.requests_asked().map(AskedRef::from).collect(),
@@ -218,6 +233,14 @@ fn invited(conversation: &Conversation) -> Vec<InvitedEntry> {
         numbered.map(|(order, participant)| InvitedEntry::of(participant, order)).collect();
     entries.sort_by(|a, b| a.id.cmp(&b.id));
     entries
+}
+
+fn left(conversation: &Conversation) -> Vec<LeftEntry> {
+    let entry = |(id, name): (&ParticipantId, &str)| LeftEntry {
+        id: id.to_string(),
+        name: name.to_owned(),
+    };
+    conversation.left().map(entry).collect()
 }
 
 impl InvitedEntry {

@@ -26,6 +26,7 @@ pub fn said(body: &str) -> Event {
         places: Vec::new(),
         depth: 0,
         typed_at: None,
+        elsewhere: Vec::new(),
         asks: Vec::new(),
         unproven: false,
         unasked: false,

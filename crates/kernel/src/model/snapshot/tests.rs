@@ -98,6 +98,7 @@ fn floor() -> Floor {
             author: "user".into(),
             to: To::One("a".into()),
             mentions: vec!["a".into()],
+            elsewhere: vec!["c".into()],
             replies_to: Some("b".into()),
             asks: vec!["a".into()],
             human: true,
@@ -155,7 +156,12 @@ fn turn() -> Turn {
 }
 
 fn tombstone() -> Tombstone {
-    Tombstone { name: "Gone".into(), client: Some("claude".into()), left_at: at(7) }
+    Tombstone {
+        name: "Gone".into(),
+        client: Some("claude".into()),
+        number: Some(4),
+        left_at: at(7),
+    }
 }
 
 fn participant() -> Participant {
@@ -326,6 +332,7 @@ fn full() -> Conversation {
         said: Said { messages: 5, erased: Seq(6) },
         latest: contribution(),
         latest_other: contribution(),
+        latest_aside: contribution().map(|said| (said, vec!["c".into()])),
         owner: Some(Owner { task: "task".into(), titled: true, by: "a".into() }),
     }
 }

@@ -36,7 +36,7 @@ impl Conversation {
     /// person at the computer, who is in no list.
     pub fn known(&self) -> impl Iterator<Item = (ParticipantId, &str)> {
         let here = self.participants.iter().map(|one| (one.id.clone(), one.name()));
-        let gone = self.tombstones.iter().map(|(id, gone)| (id.clone(), gone.name.as_str()));
+        let gone = self.left().map(|(id, name)| (id.clone(), name));
         here.chain(gone).chain([(ParticipantId::new(ParticipantId::USER), ParticipantId::USER)])
     }
 }

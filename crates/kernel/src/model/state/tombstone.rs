@@ -12,12 +12,19 @@ pub(crate) struct Tombstone {
     pub(crate) name: String,
     /// The client that it was.
     pub(crate) client: Option<String>,
+    /// The number that it had in a link or gathering.
+    pub(crate) number: Option<u32>,
     /// When it left.
     pub(crate) left_at: Timestamp,
 }
 
 impl Tombstone {
     pub(crate) fn of(gone: &Participant, left_at: Timestamp) -> Self {
-        Self { name: gone.name().to_owned(), client: gone.profile.client.clone(), left_at }
+        Self {
+            name: gone.name().to_owned(),
+            client: gone.profile.client.clone(),
+            number: gone.number,
+            left_at,
+        }
     }
 }

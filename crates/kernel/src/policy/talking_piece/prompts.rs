@@ -109,7 +109,7 @@ pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<
     let now = if gathering.harvesting.is_some() {
         "Now: close.".to_owned()
     } else {
-        NOW.fill(&[&gathering.phase.to_string(), gathering.phase.rule()])
+        NOW.fill(&[&gathering.phase.to_string()])
     };
     let _ = writeln!(out, "{now}");
     Some(out)
