@@ -514,7 +514,7 @@ async fn a_cancelled_turn_ends_its_program() {
     assert_eq!(*kept.0.lock().unwrap(), [Report::Started { through: shell.job.through }]);
 }
 
-/// What it has printed is told while it works, as a turn that is stopped has no later moment.
+/// A turn that is stopped has no later moment for it.
 #[tokio::test]
 async fn the_output_of_a_program_is_told_before_it_is_stopped() {
     let shell = Shell::new("echo $$ > \"$1\"; echo one; sleep 0.1; printf tw; sleep 1000");
@@ -523,7 +523,7 @@ async fn the_output_of_a_program_is_told_before_it_is_stopped() {
     let all = Report::Printed("one\ntw".into());
     until("it is told", || kept.0.lock().unwrap().contains(&all)).await;
     agent.cancel(&shell.job.key);
-    until("nobody is left", || !shell.is_anybody_left()).await;
+    until("its processes are gone", || !shell.is_anybody_left()).await;
     assert_eq!(kept.0.lock().unwrap().last(), Some(&all));
 }
 

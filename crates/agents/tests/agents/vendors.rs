@@ -140,6 +140,20 @@ fn codex_tells_all_its_inputs_and_keeps_its_titles_to_itself() {
     );
 }
 
+/// The report of a stream that broke off has its words, once for each time it was asked for.
+#[test]
+fn gemini_fails_if_its_record_has_an_error_and_no_words() {
+    let payload = json!({"session_id": "g", "prompt": "Hi", "prompt_response": "Begun  Begun "});
+    let end = |recorded: Option<&str>| {
+        let note = note("gemini", "AfterAgent", &payload.to_string());
+        let (recorded, trouble) = (recorded.map(str::to_owned), Some("terminated".to_owned()));
+        HookEvent::of(&Note { recorded, trouble, ..note })
+    };
+    let failed = HookNews::Failed { message: "terminated".into() };
+    assert_eq!(end(None), heard("g", failed));
+    assert_eq!(end(Some("Begun")), heard("g", stopped(Some("Begun"), None, false)));
+}
+
 #[test]
 fn gemini_ends_an_interrupted_turn_without_words() {
     assert_eq!(

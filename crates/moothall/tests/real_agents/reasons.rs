@@ -30,8 +30,8 @@ async fn ended(server: &Server<'_>, session: &str, said: &Value) -> (String, Str
     (word(&turn["outcome"]), turn["fault"].to_string(), shown.unwrap_or_default())
 }
 
-/// Checks that each of these answers of the model ends its turn with these words of the program, and
-/// that the next turn is answered.
+/// Checks that each of these answers of the model ends its turn with these words of the program,
+/// and that the next turn is answered.
 async fn says_why(client: &str, args: &[&str], rows: &[(&str, Reply, &str)]) {
     let house = House::new().await;
     let server = house.serve();
@@ -129,7 +129,10 @@ async fn gemini_says_why_it_could_not_go_on() {
         ("a key", Reply::refusal(400, "API key not valid"), "API key not valid"),
         ("no login", Reply::refusal(401, "Request had invalid credentials"), "invalid credentials"),
         ("context", Reply::refusal(400, overflow), "exceeds the maximum"),
+        ("inside", Reply::failing(["Begun "], "internal", "It failed inside."), "stream ended"),
+        ("broken", Reply::cut(["Begun "]), "terminated"),
+        ("unfinished", Reply::unfinished(["Begun "]), "stream"),
     ];
-    // A model that fails it asks again for minutes, and is busy meanwhile.
+    // It asks a model that fails (429, 500, 503) again for minutes, and is busy meanwhile.
     says_why("gemini", &[], &rows).await;
 }

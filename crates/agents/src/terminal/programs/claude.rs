@@ -152,7 +152,7 @@ const RULE: char = '─';
 const MARK: char = '❯';
 const WORKING: &str = "esc to interrupt";
 const TURNING: [char; 7] = ['·', '✢', '✳', '✶', '✻', '✽', '*'];
-/// What it says while it waits to ask its model once more.
+/// Stands in its row of work while it waits to ask its model once more.
 const RETRYING: &str = " · Retrying in ";
 /// The turning mark stands this close above the composer, with hints and what waits in between.
 const WORKING_ROWS_MAX: usize = 12;

@@ -211,10 +211,12 @@ fn news(event: &str, payload: &Value, recorded: &Recorded) -> Option<HookNews> {
             let text = text(payload, "prompt_response")
                 .filter(|text| text.trim() != NO_ANSWER)
                 .map(|text| ungarbled(text, recorded.words.as_deref()));
-            Some(match (text, &recorded.trouble) {
-                // The report of an error looks like that of a turn in which nothing was said.
-                (None, Some(message)) => HookNews::Failed { message: message.clone() },
-                (text, _) => HookNews::Stopped { text, inputs: None, interrupted: false },
+            // The report of an error has what came of the answer, once for each time that it was
+            // asked for. The record has the words of answers that are whole.
+            let is_whole = text.is_some() && recorded.words.is_some();
+            Some(match &recorded.trouble {
+                Some(message) if !is_whole => HookNews::Failed { message: message.clone() },
+                Some(_) | None => HookNews::Stopped { text, inputs: None, interrupted: false },
             })
         }
         "Notification" => asks(payload),
