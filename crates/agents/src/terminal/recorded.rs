@@ -47,8 +47,8 @@ fn of(pane: &Pane, program: &Program) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Returns the process that leads the foreground of a process's terminal. A program that somebody
-/// else started may have been typed at the prompt of the shell that the pane runs.
+/// Returns the process that leads the foreground of a process's terminal. A program that was
+/// taken over may have been typed at the prompt of the shell that the pane runs.
 fn in_front(pid: u32) -> Option<u32> {
     /// Fields of `stat` behind the name, up to the group in the foreground.
     const BEFORE: usize = 5;

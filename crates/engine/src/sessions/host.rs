@@ -206,18 +206,18 @@ impl Reports {
     pub const ALL: Self = Self { turns: true, prompts: true, questions: true };
 }
 
-/// A prompt that is looked up in a program's own record.
+/// A prompt, or the newest turn, that is looked up in a program's own record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[derive(serde::Serialize, serde::Deserialize)]
 pub struct RecordQuery {
     /// The program's own id for its conversation, if it has said one.
     pub native: Option<String>,
-    /// The line that stands in this prompt alone.
-    pub tag: String,
+    /// The line that stands in this prompt alone. `None` asks for the newest turn.
+    pub tag: Option<String>,
 }
 
 /// A prompt that the program took, by the program's own record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[derive(serde::Serialize, serde::Deserialize)]
 pub struct Record {
     /// The program's own id for the conversation in which it took the prompt, if the record says
@@ -225,6 +225,18 @@ pub struct Record {
     pub native: Option<String>,
     /// The end of the prompt's turn; `None` while the record does not tell one.
     pub end: Option<RecordEnd>,
+    /// The newest turn, if that was asked for.
+    pub newest: Option<NewestTurn>,
+}
+
+/// The newest turn of a program by its own record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(serde::Serialize, serde::Deserialize)]
+pub struct NewestTurn {
+    /// The program's own id for it.
+    pub turn: String,
+    /// Its prompts, in their order.
+    pub prompts: Vec<String>,
 }
 
 /// The end of a turn by the program's own record.

@@ -1,19 +1,27 @@
-//! Answers that no report carries, and ends that no report tells: the programs' own records have
-//! them.
+//! Prompts and answers that no report carries: the programs' own records have them.
 
 use std::process::Command;
 
 use moothall_testkit::model_server::Reply;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::Server;
-use crate::house::{House, until};
+use crate::house::{House, in_state, until};
+
+/// Words of a line: of a prompt without lines Gemini CLI is busy for minutes.
+const WORDS_IN_LINE: u32 = 12;
+
+/// Bytes of an answer that come at once.
+const PIECE_BYTES: usize = 1999;
 
 /// Returns a text of this length with these words at its end. Nothing is said twice in it, which
 /// Gemini CLI would take for a loop.
 fn long(chars: usize, end: &str) -> String {
     let words: String = (1..=chars as u32 / 4)
-        .map(|number| format!("{:x} ", number.wrapping_mul(0x9e37_79b1)))
+        .map(|number| {
+            let gap = if number % WORDS_IN_LINE == 0 { '\n' } else { ' ' };
+            format!("{:x}{gap}", number.wrapping_mul(0x9e37_79b1))
+        })
         .collect();
     format!("{} {end}", &words[..chars])
 }
@@ -25,7 +33,9 @@ async fn answers(client: &str, turns: &[(String, String)]) {
     let session = house.run(&server, client, &[]).await;
     for (prompt, answer) in turns {
         let key = prompt.rsplit(' ').next().unwrap();
-        let pieces: Vec<&str> = answer.split_inclusive('7').collect();
+        // Gemini CLI draws all of an answer anew with each piece.
+        let pieces =
+            answer.as_bytes().chunks(PIECE_BYTES).map(|piece| str::from_utf8(piece).unwrap());
         house.when(key, &Reply::pieces(pieces));
         let said = server.say(&session, prompt).await;
         let reply = server.reply(&session, &said, client).await;
@@ -47,6 +57,97 @@ async fn codex_answers_after_many_long_prompts() {
     let mut turns: Vec<(String, String)> = (1..=4).map(turn).collect();
     turns.push(("And a short-tag".into(), "Reply to the short one.".into()));
     answers("codex", &turns).await;
+}
+
+/// Links two programs; gives both sessions, and the link.
+async fn linked(house: &House, server: &Server<'_>, clients: [&str; 2]) -> ([String; 2], String) {
+    let sessions =
+        [house.run(server, clients[0], &[]).await, house.run(server, clients[1], &[]).await];
+    let members = sessions.each_ref().map(|session| json!({"session": session}));
+    let made = server.accepted("/links", json!({"members": members})).await;
+    (sessions, made["link"]["id"].as_str().unwrap().to_owned())
+}
+
+/// A prompt that is longer than one argument of a program may be: the answer of another one. It is
+/// answered in a word.
+async fn takes_a_long_answer(house: &House, server: &Server<'_>, link: &str, clients: [&str; 2]) {
+    let [sender, client] = clients;
+    let answer = long(140_000, "the end.");
+    let pieces = answer.as_bytes().chunks(PIECE_BYTES).map(|piece| str::from_utf8(piece).unwrap());
+    house.model(sender).when("say-much", Reply::pieces(pieces));
+    house.model(sender).when(&format!("{client}:\n\nok"), Reply::text("[PASS]"));
+    house.model(client).when("say-much", Reply::text("[PASS]"));
+    house.model(client).when("the end.", Reply::text("ok"));
+    let said = server.say(link, "Please say-much").await;
+    let is_ok = |event: &Value| event["from"] == client && event["content"] == "ok";
+    server.wait_for(link, said["seq"].as_u64().unwrap(), is_ok).await;
+    let requests = house.model(client).requests();
+    let longest = requests.iter().map(|request| request.newest.len()).max();
+    assert!(longest > Some(140_000), "in one prompt: {longest:?}");
+}
+
+async fn takes_a_long_prompt(client: &str) {
+    let house = House::new().await;
+    let server = house.serve();
+    let sender = if client == "claude" { "codex" } else { "claude" };
+    let ([_, session], link) = linked(&house, &server, [sender, client]).await;
+    takes_a_long_answer(&house, &server, &link, [sender, client]).await;
+    house.when("short-tag", &Reply::text("Reply to the short one."));
+    let said = server.say(&session, "And a short-tag").await;
+    let reply = server.reply(&session, &said, client).await;
+    assert_eq!(reply["content"], "Reply to the short one.");
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn claude_takes_a_long_prompt() {
+    takes_a_long_prompt("claude").await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn codex_takes_a_long_prompt() {
+    takes_a_long_prompt("codex").await;
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn gemini_takes_a_long_prompt() {
+    takes_a_long_prompt("gemini").await;
+}
+
+/// A person's words at the terminal and the answer to them cross, each once, if Codex cannot report
+/// them any more.
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn codex_is_spoken_to_at_its_terminal_after_a_long_prompt() {
+    let house = House::new().await;
+    let server = house.serve();
+    let ([_, session], link) = linked(&house, &server, ["claude", "codex"]).await;
+    takes_a_long_answer(&house, &server, &link, ["claude", "codex"]).await;
+    let mut expected = Vec::new();
+    for key in ["typed-one", "typed-two"] {
+        let (words, answer) = (format!("Please {key}"), format!("Reply to {key}."));
+        house.model("codex").when(key, Reply::text(&answer));
+        house.model("claude").when(key, Reply::text("[PASS]"));
+        commanded(&house, &server, &session, &words).await;
+        expected.extend([("user".to_owned(), words), ("codex".to_owned(), answer)]);
+        let told = async || said(&server, &link, 3).await == expected;
+        until(&server, &session, key, told).await;
+    }
+    house.when("last-tag", &Reply::text("Reply to the last."));
+    let last = server.say(&session, "And the last-tag").await;
+    assert_eq!(server.reply(&session, &last, "codex").await["content"], "Reply to the last.");
+    assert_eq!(said(&server, &link, 3).await, expected, "each once");
+    assert_eq!(said(&server, &session, 0).await[..4], expected);
+}
+
+/// Returns who said what in a conversation behind its first messages.
+async fn said(server: &Server<'_>, thread: &str, behind: usize) -> Vec<(String, String)> {
+    let words = |event: &Value, field: &str| event[field].as_str().unwrap_or_default().to_owned();
+    let events = server.events(thread).await;
+    let said = events.iter().filter(|event| event["type"] == "message");
+    said.skip(behind).map(|event| (words(event, "from"), words(event, "content"))).collect()
 }
 
 #[tokio::test]
@@ -86,15 +187,16 @@ async fn commanded(house: &House, server: &Server<'_>, session: &str, command: &
         String::from_utf8_lossy(&done.stdout).into_owned()
     };
     let panes = tmux(&["list-panes", "-a", "-F", "#{pane_id} #{session_name}"]);
-    let own = panes.lines().find(|line| line.contains(" moothall-")).expect("its pane");
+    let own = panes.lines().find(|line| line.ends_with(session)).expect("its pane");
     let pane = own.split(' ').next().unwrap();
     tmux(&["send-keys", "-t", pane, "-l", command]);
-    until(server, session, "it is typed", async || {
-        let screen = server.get(&format!("/sessions/{session}/screen")).await;
-        screen["text"].as_str().unwrap_or_default().contains(command)
-    })
-    .await;
-    tmux(&["send-keys", "-t", pane, "Enter"]);
+    in_state(server, session, "drafting").await;
+    // Gemini CLI takes an Enter that comes soon after what was typed for a part of that.
+    let is_taken = async || {
+        tmux(&["send-keys", "-t", pane, "Enter"]);
+        server.get(&format!("/sessions/{session}")).await["state"] != "drafting"
+    };
+    until(server, session, "it is taken", is_taken).await;
 }
 
 /// Answers arrive after a command that begins another conversation, or gives it a name.

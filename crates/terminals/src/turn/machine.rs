@@ -42,6 +42,15 @@ pub struct Machine {
     /// The tag of the newest turn whose end the record told, until the next prompt: a report that
     /// comes after all says the same once more.
     pub(super) settled: Option<String>,
+    /// The program worked in no turn of ours and has not reported why: its report may not come.
+    pub(super) is_unexplained: bool,
+    /// It was idle since the last end of a turn.
+    pub(super) was_idle: bool,
+    /// The newest prompt of a person that the record told: a report that comes after all says the
+    /// same once more.
+    pub(super) retold: Option<String>,
+    /// The last prompt that a report told, or the tag of the last turn that the record told.
+    pub(super) reported: Option<String>,
     /// Prompts the program has reported, for programs that report all of them each time.
     pub(super) inputs_seen: Option<usize>,
     pub(super) state: PaneState,
@@ -106,6 +115,8 @@ pub(super) enum Wait {
     Choice(Box<Choice>),
     /// The program's own record of the turn, beside the idle screen that was seen.
     LookUp { view: Box<View>, patience: Patience },
+    /// The same, of the newest turn, which nothing has explained.
+    LookUpNewest { view: Box<View> },
     /// The same, of a prompt of which the screen shows no trace after a restart.
     Untraced { looker: Option<RequestId> },
     /// What follows from a report.
@@ -135,6 +146,10 @@ impl Machine {
             over,
             typed: Typed::Nothing,
             settled: None,
+            is_unexplained: false,
+            was_idle: false,
+            retold: None,
+            reported: None,
             inputs_seen: None,
             state: PaneState::Starting,
             drawn,
@@ -493,7 +508,11 @@ impl Machine {
         match &seen {
             Some(seen) => {
                 self.state = seen.view.state;
-                self.has_draft = self.is_drafted(&seen.view);
+                let is_drafted = self.is_drafted(&seen.view);
+                if std::mem::replace(&mut self.has_draft, is_drafted) && !is_drafted {
+                    // It was sent off, or deleted; its turn may be too short to be seen.
+                    self.seen_own_work(around);
+                }
             }
             // It may have drawn what nobody saw.
             None => self.look_at = self.look_at.or(Some(around.after(LOOK_AGAIN))),

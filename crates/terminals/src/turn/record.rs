@@ -5,13 +5,14 @@
 //! So before an idle screen counts as the end of a turn, the record is asked for the prompt with
 //! the turn's tag. What stands there is taken like a report.
 
-use moothall_engine::sessions::{Record, RecordEnd, RecordQuery, View};
+use moothall_engine::sessions::{NewestTurn, Record, RecordEnd, RecordQuery, View};
 use moothall_kernel::event::Fault;
 use moothall_kernel::time::Millis;
 
 use super::io::{Around, Keep, Output};
 use super::machine::{Machine, Wait};
 use super::stage::{Patience, Stage, Typed};
+use crate::tags::tags_in;
 
 /// An idle screen without a report sends to the record after this time: reports are written before
 /// the screen is drawn.
@@ -24,7 +25,7 @@ impl Machine {
     /// Asks the record for the turn that is owed; false if no prompt of one was sent off.
     pub(super) fn look_up(&mut self, view: &View, patience: Patience) -> bool {
         let Some(tag) = self.owed_tag() else { return false };
-        let query = RecordQuery { native: self.session.native.clone(), tag };
+        let query = RecordQuery { native: self.session.native.clone(), tag: Some(tag) };
         let view = Box::new(view.clone());
         self.ask(Output::LookUp { query }, Wait::LookUp { view, patience });
         true
@@ -41,12 +42,13 @@ impl Machine {
         let (view, patience) = match self.answered() {
             Wait::LookUp { view, patience } => (view, patience),
             Wait::Untraced { looker } => return self.untraced(record.as_ref(), looker),
+            Wait::LookUpNewest { view } => return self.looked_up_newest(around, &view, record),
             other => return self.put_back(other),
         };
         // A report is nearer to its turn than a record, so it gets its time.
         let may_come = around.reports.turns && patience == Patience::Soon;
         match record {
-            Some(Record { native, end: Some(end) }) if !may_come => {
+            Some(Record { native, end: Some(end), .. }) if !may_come => {
                 self.told_by_record(native, end);
             }
             Some(_) if may_come || self.is_unaccepted() => {
@@ -98,6 +100,7 @@ impl Machine {
         draft.accepted = self.current.as_ref().is_some_and(|current| current.tag == tag);
         draft.accepted_late = !draft.accepted;
         draft.typed = Typed::Nothing;
+        self.reported = Some(tag.clone());
         let ended = match end {
             RecordEnd::Said(text) => Ok(text),
             RecordEnd::Failed(message) => {
@@ -110,6 +113,51 @@ impl Machine {
         self.stopped(&mut draft, &id, ended);
         self.settled = Some(tag);
         self.keep(draft);
+    }
+}
+
+impl Machine {
+    /// Asks the record for the newest turn if nothing has explained what the program worked on.
+    /// False if nothing is to be asked.
+    pub(super) fn look_up_newest(&mut self, view: &View) -> bool {
+        let asks = std::mem::take(&mut self.is_unexplained) && self.typed == Typed::Nothing;
+        if asks {
+            let query = RecordQuery { native: self.session.native.clone(), tag: None };
+            let view = Box::new(view.clone());
+            self.ask(Output::LookUp { query }, Wait::LookUpNewest { view });
+        }
+        asks
+    }
+
+    /// Takes the newest turn, which a person began at the terminal, like a report of it.
+    fn looked_up_newest(&mut self, around: &Around<'_>, view: &View, record: Option<Record>) {
+        self.grace = None;
+        let turn = record.and_then(|record| Some((record.newest?, record.end?)));
+        let Some((NewestTurn { turn, prompts }, end)) = turn.filter(|(turn, _)| self.is_news(turn))
+        else {
+            return self.advance_on(view);
+        };
+        let (id, mut draft) = (format!("record:{turn}"), self.draft(None));
+        (draft.inputs_seen, self.retold) = (None, None);
+        for (at, prompt) in prompts.iter().enumerate() {
+            self.prompted(around, &mut draft, &format!("{id}/{at}"), prompt);
+        }
+        let ended = match end {
+            RecordEnd::Said(text) => Ok(text),
+            RecordEnd::Failed(_) | RecordEnd::Interrupted => Ok(None),
+        };
+        self.stopped(&mut draft, &id, ended);
+        self.retold = prompts.last().cloned();
+        self.is_unexplained = false;
+        self.keep(draft);
+    }
+
+    /// True if a turn of the record is a person's and was not told before. Before anything was
+    /// told by this process, an earlier one may have told it.
+    fn is_news(&self, newest: &NewestTurn) -> bool {
+        let last = newest.prompts.last().filter(|last| tags_in(last).next().is_none());
+        let is_told = self.reported.as_ref().is_none_or(|reported| Some(reported) == last);
+        last.is_some() && !is_told
     }
 }
 

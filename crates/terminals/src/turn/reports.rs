@@ -38,6 +38,7 @@ impl Machine {
             draft.keep(&hook.id, Keep::Native(native.clone()));
             // What another conversation was asked before does not count.
             (draft.native, draft.inputs_seen) = (Some(native), None);
+            (self.retold, self.reported) = (None, None);
         }
         let id = hook.id;
         match hook.news {
@@ -102,7 +103,13 @@ impl Machine {
     }
 
     /// The program took a prompt: a turn's, or a person's.
-    fn prompted(&mut self, around: &Around<'_>, draft: &mut Draft, id: &str, text: &str) {
+    pub(super) fn prompted(
+        &mut self,
+        around: &Around<'_>,
+        draft: &mut Draft,
+        id: &str,
+        text: &str,
+    ) {
         match self.takes(text) {
             Taken { current: true, late: true } => draft.is_mixed = true,
             Taken { current: true, late: false } => draft.accepted = true,
@@ -110,6 +117,8 @@ impl Machine {
             Taken { current: false, late: false } if tags_in(text).next().is_some() => {
                 draft.heard = Heard::Nothing
             }
+            // The record told it.
+            Taken { current: false, late: false } if self.retold.as_deref() == Some(text) => {}
             Taken { current: false, late: false } if around.checkpoints.include(text) => {
                 draft.typed = Typed::Checkpoint
             }
@@ -154,11 +163,12 @@ impl Machine {
         for (at, input) in inputs.iter().enumerate().skip(seen) {
             self.prompted(around, draft, &format!("{id}/{at}"), input);
         }
-        if let Some(input) = inputs.last()
-            && self.takes(input) == Taken::default()
-        {
-            draft.is_over = tags_in(input).last().map(str::to_owned);
-        }
+        let last = inputs.last().filter(|input| self.takes(input) == Taken::default());
+        let is_retold = last.is_some() && last == self.retold.as_ref();
+        let over = last.and_then(|input| tags_in(input).last().map(str::to_owned));
+        draft.is_over = over.or_else(|| self.retold.clone().filter(|_| is_retold));
+        self.reported = inputs.last().cloned();
+        (self.is_unexplained, self.was_idle) = (false, false);
         (draft.inputs_seen, draft.heard) = (Some(inputs.len()), Heard::Yes);
     }
 
@@ -172,7 +182,8 @@ impl Machine {
         let text = ended.clone().ok().flatten();
         if let Some(over) = draft.is_over.take() {
             // It came late, and the record may have told it already. The current turn goes on.
-            let is_told = self.settled.take_if(|settled| *settled == over).is_some();
+            let told = [&mut self.settled, &mut self.retold];
+            let is_told = told.into_iter().any(|told| told.take_if(|told| *told == over).is_some());
             if let Some(text) = text.filter(|_| !is_told) {
                 draft.keep(id, Keep::Home(text));
             }
@@ -242,7 +253,10 @@ impl Machine {
         match self.answered() {
             Wait::Keep(draft) => match result {
                 Ok(()) => self.apply(*draft),
-                Err(error) => self.not_kept(around, draft.request, error),
+                Err(error) => {
+                    self.is_unexplained |= draft.request.is_none() && draft.typed == Typed::Person;
+                    self.not_kept(around, draft.request, error);
+                }
             },
             other => self.put_back(other),
         }

@@ -52,6 +52,7 @@ impl Machine {
             }
             PaneState::Busy => {
                 self.seen_at_work();
+                self.seen_own_work(around);
                 self.seen_no_dialog();
                 self.seen_working(around, PaneState::Busy);
             }
@@ -131,8 +132,18 @@ impl Machine {
         }
     }
 
+    /// A program that reports prompts only with the end of their turn works on what a person typed.
+    pub(super) fn seen_own_work(&mut self, around: &Around<'_>) {
+        let reports = around.reports;
+        let is_owed = self.sent_stage().is_some() || self.late.is_some();
+        // It draws a turn that it has reported for a moment more.
+        let is_new = self.was_idle && !is_owed && self.session.native.is_some();
+        self.is_unexplained |= reports.turns && !reports.prompts && is_new;
+    }
+
     fn seen_idle(&mut self, around: &Around<'_>, view: &View) {
         self.questions.forget_report();
+        self.was_idle = true;
         if self.send_again(view.composer.as_deref().unwrap_or_default()) {
             self.grace = None;
             return;
@@ -147,7 +158,11 @@ impl Machine {
     pub(super) fn idle_for_now(&mut self, around: &Around<'_>, view: &View) {
         let stage = self.sent_stage();
         if stage.is_none() && self.typed == Typed::Nothing && self.late.is_none() {
-            self.grace = None;
+            if self.is_unexplained {
+                self.wait_out(around);
+            } else {
+                self.grace = None;
+            }
             return;
         }
         let is_told_alone = around.reports.turns && around.reports.prompts;
@@ -174,7 +189,7 @@ impl Machine {
         let Some(Seen { view, .. }) = seen.filter(|seen| seen.view.state == PaneState::Idle) else {
             return;
         };
-        if !self.look_up(&view, Patience::Over) {
+        if !self.look_up(&view, Patience::Over) && !self.look_up_newest(&view) {
             self.nothing_came(around, &view);
         }
     }

@@ -398,7 +398,7 @@ fn after_a_restart_a_prompt_is_typed_where_it_is_proven_that_it_was_not() {
 
 #[test]
 fn a_prompt_is_typed_again_only_if_the_record_has_nothing_of_it_either() {
-    let in_record = Some(Record { native: None, end: None });
+    let in_record = Some(Record::default());
     for (record, wanted) in [(None, "1 Pending Written"), (in_record, "1 Sent Written")] {
         let mut bench = Bench::new(vec![earlier(1, DeliveryState::Sending, true)]);
         bench.told(Input::CaughtUp);

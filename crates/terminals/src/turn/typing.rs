@@ -101,6 +101,9 @@ impl Machine {
         if !self.has_next() || self.takes_up(view) || !self.is_free(view) {
             return;
         }
+        if self.look_up_newest(view) {
+            return;
+        }
         match self.current {
             None => self.offer(),
             Some(_) => self.deliver(),
@@ -358,7 +361,7 @@ impl Machine {
         let is_proven = around.reports.prompts && !current.is_doubtful;
         if is_proven && self.caught_up {
             let (native, tag) = (self.session.native.clone(), current.tag.clone());
-            let query = RecordQuery { native, tag };
+            let query = RecordQuery { native, tag: Some(tag) };
             self.ask(Output::LookUp { query }, Wait::Untraced { looker });
             return true;
         }

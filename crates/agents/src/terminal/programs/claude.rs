@@ -57,6 +57,7 @@ pub(super) static TABLE: Table = Table {
         prompt,
         end,
         steps,
+        newest: |_| None,
     }),
 };
 

@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use moothall_engine::sessions::{Dialog, HookNews, PaneState, RecordEnd, Reports};
+use moothall_engine::sessions::{Dialog, HookNews, NewestTurn, PaneState, RecordEnd, Reports};
 use moothall_kernel::permission::PermissionOption;
 use serde_json::{Value, json};
 
@@ -61,6 +61,7 @@ pub(super) static TABLE: Table = Table {
         prompt,
         end,
         steps,
+        newest: newest_turn,
     }),
 };
 
@@ -415,6 +416,30 @@ fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
     }
     None
 }
+
+/// Returns the newest turn that is over, and how it ended.
+fn newest_turn(lines: &[&str]) -> Option<(NewestTurn, RecordEnd)> {
+    let read = |line: &&str| serde_json::from_str::<Value>(line).ok();
+    let noted = |line: &&str| read(line).filter(|line| word(line, "type") == "event_msg");
+    let last = lines.iter().rposition(|line| {
+        noted(line).is_some_and(|line| OVER.contains(&word(&line["payload"], "type")))
+    })?;
+    let turn = text(&noted(&lines[last])?["payload"], "turn_id")?;
+    let about = |line: &&&str| line.contains(&turn);
+    let typed = |line: Value| {
+        let (noted, item) = (&line["payload"], &line["payload"]["item"]);
+        let is_its = word(noted, "turn_id") == turn && word(item, "type") == "UserMessage";
+        is_its.then(|| blocks(item, "text"))?
+    };
+    let is_typed = |line: &&str| about(&line) && noted(line).and_then(typed).is_some();
+    let first = lines.iter().position(is_typed)?;
+    let its = lines[first..last].iter().filter(about);
+    let prompts = its.filter_map(noted).filter_map(typed).collect();
+    Some((NewestTurn { turn: turn.clone(), prompts }, end(lines, first)?))
+}
+
+/// The events that end a turn.
+const OVER: [&str; 2] = ["task_complete", "turn_aborted"];
 
 fn aborted(reason: &str, error: Option<String>) -> RecordEnd {
     match (reason, error) {

@@ -13,7 +13,7 @@ mod other;
 use std::io;
 use std::path::PathBuf;
 
-use moothall_engine::sessions::{HookNews, Permit, RecordEnd, Reports};
+use moothall_engine::sessions::{HookNews, NewestTurn, Permit, RecordEnd, Reports};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use strum::VariantArray;
@@ -70,6 +70,8 @@ pub(crate) struct Recording {
     pub(crate) end: fn(&[&str], usize) -> Option<RecordEnd>,
     /// The steps of a turn that a line records, in their order.
     pub(crate) steps: fn(&Value) -> Vec<passes::Step>,
+    /// Reads the newest turn that is over, if the program does not report what a person types.
+    pub(crate) newest: fn(&[&str]) -> Option<(NewestTurn, RecordEnd)>,
 }
 
 /// Looks up a variable of a program.

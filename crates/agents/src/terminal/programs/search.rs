@@ -9,7 +9,7 @@ use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use moothall_engine::sessions::{Record, RecordEnd, RecordQuery};
+use moothall_engine::sessions::{NewestTurn, Record, RecordEnd, RecordQuery};
 use moothall_kernel::text::for_terminal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,9 +65,22 @@ impl Search {
     }
 
     fn read(&self, recording: &Recording, candidate: Candidate) -> Option<Record> {
+        let Some(tag) = &self.query.tag else { return self.newest(recording, candidate) };
         let text = last_bytes(&candidate.file, BYTES_MAX)?;
-        let end = end_in(&text, recording, &self.query.tag)?;
-        Some(Record { native: candidate.native, end: end.map(plain) })
+        let end = end_in(&text, recording, tag)?;
+        Some(Record { native: candidate.native, end: end.map(plain), newest: None })
+    }
+
+    /// Reads the newest turn of the conversation that the program is known to be in.
+    fn newest(&self, recording: &Recording, candidate: Candidate) -> Option<Record> {
+        let known = self.query.native.as_ref();
+        let native = candidate.native.filter(|native| known == Some(native))?;
+        let text = last_bytes(&candidate.file, BYTES_MAX)?;
+        let lines: Vec<&str> = text.lines().collect();
+        let (newest, end) = (recording.newest)(&lines)?;
+        let prompts = newest.prompts.iter().map(|prompt| for_terminal(prompt)).collect();
+        let newest = Some(NewestTurn { prompts, ..newest });
+        Some(Record { native: Some(native), end: Some(plain(end)), newest })
     }
 }
 
@@ -153,7 +166,7 @@ mod tests {
     fn look(vendor: Vendor, home: &Path, native: Option<&str>) -> Option<Record> {
         let home = home.to_string_lossy().into_owned();
         let variables = VARIABLES.map(|name| (name.to_owned(), home.clone())).into();
-        let query = RecordQuery { native: native.map(str::to_owned), tag: TAG.into() };
+        let query = RecordQuery { native: native.map(str::to_owned), tag: Some(TAG.into()) };
         Search { vendor, query, variables }.run()
     }
 
@@ -213,6 +226,42 @@ mod tests {
             assert_eq!(record.as_ref().unwrap().native.as_deref(), Some(SESSION));
             assert_eq!(ended(record), end, "{event}");
         }
+    }
+
+    #[test]
+    fn the_newest_turn_of_codex_is_that_which_was_over_last() {
+        let item = |turn: &str, kind: &str, words: &str| {
+            let item = json!({"type": kind, "content": [{"type": "text", "text": words}]});
+            let event = json!({"type": "item_completed", "turn_id": turn, "item": item});
+            json!({"type": "event_msg", "payload": event})
+        };
+        let over = |turn: &str, words: &str| {
+            let event =
+                json!({"type": "task_complete", "turn_id": turn, "last_agent_message": words});
+            json!({"type": "event_msg", "payload": event})
+        };
+        let lines = [
+            item("1", "UserMessage", "first"),
+            over("1", "one"),
+            item("2", "UserMessage", "hello"),
+            item("2", "AgentMessage", "let me look"),
+            item("2", "UserMessage", "and this"),
+            over("2", "two"),
+            item("3", "UserMessage", "not yet"),
+        ];
+        let home = tempfile::tempdir().unwrap();
+        keep(home.path(), &rollout(0), &lines);
+        let newest = |native: &str| {
+            let home = home.path().to_string_lossy().into_owned();
+            let variables = VARIABLES.map(|name| (name.to_owned(), home.clone())).into();
+            let query = RecordQuery { native: Some(native.into()), tag: None };
+            Search { vendor: Vendor::Codex, query, variables }.run()
+        };
+        let record = newest(SESSION).unwrap();
+        let prompts = vec!["hello".to_owned(), "and this".to_owned()];
+        assert_eq!(record.newest, Some(NewestTurn { turn: "2".into(), prompts }));
+        assert_eq!(record.end, said("two"));
+        assert_eq!(newest("7df0e220-0000-411d-9711-e7694ee89550"), None, "another's");
     }
 
     #[test]

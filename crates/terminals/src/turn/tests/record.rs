@@ -1,6 +1,6 @@
 //! Turns whose end no report told, and what the program's own record says of them.
 
-use moothall_engine::sessions::RecordEnd;
+use moothall_engine::sessions::{NewestTurn, RecordEnd};
 
 use super::*;
 
@@ -8,7 +8,7 @@ use super::*;
 const CODEX: Reports = Reports { turns: true, prompts: false, questions: false };
 
 fn record(end: Option<RecordEnd>) -> Input {
-    Input::LookedUp(Some(Record { native: None, end }))
+    Input::LookedUp(Some(Record { end, ..Record::default() }))
 }
 
 fn said(words: &str) -> Option<RecordEnd> {
@@ -129,6 +129,53 @@ fn the_record_of_a_program_without_reports_is_read_until_it_has_the_end() {
     bench.says(record(said("done")), &["1 says done, listeners"]);
 }
 
+fn newest(prompt: &str, end: Option<RecordEnd>) -> Input {
+    let newest = Some(NewestTurn { turn: "t".into(), prompts: vec![prompt.into()] });
+    Input::LookedUp(Some(Record { native: None, end, newest }))
+}
+
+/// Shows this, and works on something that was typed at the terminal.
+fn works_by_itself(shown: Input) -> Bench {
+    let mut bench = Bench::new(Vec::new());
+    bench.reports = CODEX;
+    let inputs = Some(vec!["before".to_owned()]);
+    let report = bench.hook(HookNews::Stopped { text: None, inputs, interrupted: true });
+    let Input::Hook { id, hook } = report else { unreachable!() };
+    let hook = Hook { native: Some("n".into()), ..hook };
+    bench.says(Input::Hook { id, hook }, &["native n, cross before true, listeners"]);
+    bench.says(Input::Kept(Ok(())), &["heard true"]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(idle(), &[]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(shown, &[]);
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(idle(), &[]);
+    bench
+}
+
+#[test]
+fn what_a_person_typed_and_no_report_tells_is_in_the_record() {
+    for shown in [screen(PaneState::Busy, ""), screen(PaneState::Idle, "hello")] {
+        let mut bench = works_by_itself(shown);
+        bench.is_idle_at(3, &["look up"]);
+        bench.says(newest("hello", said("hi")), &["cross hello true, cross hi false, listeners"]);
+        bench.says(Input::Kept(Ok(())), &[]);
+        // The report comes after all.
+        let inputs = Some(vec!["before".to_owned(), "hello".to_owned()]);
+        let late = HookNews::Stopped { text: Some("hi".into()), inputs, interrupted: true };
+        bench.reports(late, &["heard true"]);
+    }
+}
+
+#[test]
+fn what_was_reported_is_not_told_by_the_record_too() {
+    for prompt in ["before".to_owned(), tagged("job 1", &tag_of(&key(1)))] {
+        let mut bench = works_by_itself(screen(PaneState::Busy, ""));
+        bench.is_idle_at(3, &["look up"]);
+        bench.says(newest(&prompt, said("hi")), &[]);
+    }
+}
+
 #[test]
 fn words_that_came_too_late_are_in_the_record_too() {
     let mut bench = Bench::sent_to(CODEX, 1);
@@ -142,7 +189,8 @@ fn words_that_came_too_late_are_in_the_record_too() {
 fn a_new_conversation_of_the_program_is_its_own_if_the_record_has_the_prompt() {
     let mut bench = Bench::sent_to(Reports::default(), 1);
     bench.is_idle_at(3, &["look up"]);
-    let other = Record { native: Some("other".into()), end: said("done") };
+    let native = Some("other".into());
+    let other = Record { native, end: said("done"), ..Record::default() };
     bench.says(Input::LookedUp(Some(other)), &["native other, 1 says done, listeners"]);
     bench.says(Input::Kept(Ok(())), &["1 Done Written"]);
     assert_eq!(bench.machine.session().native.as_deref(), Some("other"));

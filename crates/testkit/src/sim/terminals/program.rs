@@ -1,7 +1,8 @@
 //! A program in a terminal: what it shows, what it takes, what it says.
 
 use moothall_engine::sessions::{
-    Dialog, Field, HookNews, HostFault, Key, PaneState, Record, RecordEnd, Reports, View,
+    Dialog, Field, HookNews, HostFault, Key, NewestTurn, PaneState, Record, RecordEnd, Reports,
+    View,
 };
 use moothall_kernel::permission::{OptionKind, PermissionOption};
 
@@ -78,10 +79,14 @@ impl Program {
         format!("{}\n› {}", self.history, self.composer)
     }
 
-    /// Returns what its own record says of the prompt with a tag.
-    pub(super) fn recorded(&self, tag: &str) -> Option<Record> {
-        let (_, end) = self.record.iter().rfind(|(prompt, _)| prompt.contains(tag))?;
-        Some(Record { native: None, end: end.clone() })
+    /// Returns what its own record says of the prompt with a tag, or of its newest turn.
+    pub(super) fn recorded(&self, tag: Option<&str>) -> Option<Record> {
+        let is_meant = |prompt: &str| tag.is_none_or(|tag| prompt.contains(tag));
+        let (at, (prompt, end)) =
+            self.record.iter().enumerate().rfind(|(_, (prompt, _))| is_meant(prompt))?;
+        let newest = NewestTurn { turn: at.to_string(), prompts: vec![prompt.clone()] };
+        let newest = tag.is_none().then_some(newest);
+        Some(Record { native: None, end: end.clone(), newest })
     }
 
     fn record_end(&mut self, end: RecordEnd) {

@@ -72,7 +72,9 @@ impl World {
             Output::Recall { key, permission } => {
                 Input::Recalled(self.recall(key.turn.0, &permission))
             }
-            Output::LookUp { query } => Input::LookedUp(self.program.recorded(&query.tag)),
+            Output::LookUp { query } => {
+                Input::LookedUp(self.program.recorded(query.tag.as_deref()))
+            }
             Output::Report { .. }
             | Output::Reply { .. }
             | Output::AskInNoTurn { .. }
