@@ -26,6 +26,7 @@ mod driven;
 mod adopted;
 mod records;
 mod reasons;
+mod timed;
 mod approved;
 mod resumed;
 mod chosen;
