@@ -1521,7 +1521,7 @@ export interface components {
             from?: string | null;
             /** @description The id of the earlier message that it replies to. */
             reply_to?: string | null;
-            /** @description `all` (also where it is missing), or a participant's id. */
+            /** @description `all` (also if it is missing), or a participant's id or nickname. */
             to?: string | null;
         };
         /** @description An event as clients see it. Order comes from `seq` alone. */
@@ -2154,7 +2154,7 @@ export interface components {
             /** @description Who says it. Required. */
             from?: string | null;
             meta?: components["schemas"]["NewMeta"] | null;
-            /** @description `all` (also where it is missing), or a participant's id. */
+            /** @description `all` (also if it is missing), or a participant's id or nickname. */
             to?: string | null;
             /**
              * @description `message` (also where it is missing), `control`, `thread.renamed`, `turn` for a pass, or a
