@@ -1,3 +1,5 @@
+//! Says which words name whom, in every script and in every place of a message.
+
 use moothall_testkit::fuzz;
 
 use super::*;
