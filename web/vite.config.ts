@@ -38,5 +38,6 @@ export default defineConfig({
   },
   server: { proxy: proxied() },
   resolve: process.env['VITEST'] ? { conditions: ['browser'] } : {},
-  test: { include: ['src/**/*.test.ts'], environment: 'jsdom' },
+  // Parsing is slow in jsdom: a busy computer needs more than the usual 5 s.
+  test: { include: ['src/**/*.test.ts'], environment: 'jsdom', testTimeout: 60_000 },
 });

@@ -4,12 +4,12 @@
 //! what goes back to anything else: turns, their numbers in ranges, faults in a program's words.
 //! (Ruling 19.)
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use moothall_engine::door::{Action, Door};
 use moothall_kernel::event::{Cause, Event, Fault, Outcome, Posted, Recorded, TurnKind};
-use moothall_kernel::ids::{EventId, PermissionId, Seq, StreamId, TurnNo};
+use moothall_kernel::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::permission::Withdrawn;
 use moothall_kernel::silence::{Reason, Silence};
@@ -163,6 +163,8 @@ pub struct Explained {
     silences: Silences,
     /// The turns that wait for a permission, by its id.
     asking: HashMap<PermissionId, Vec<TurnNo>>,
+    /// Open questions of no turn: a turn that begins meanwhile waits for their answers too.
+    asked_in_none: BTreeMap<PermissionId, (ParticipantId, String)>,
     /// Positions of the events that the viewer sees.
     seen: BTreeSet<Seq>,
 }
@@ -180,6 +182,7 @@ impl Explained {
             roots: HashMap::new(),
             missed: false,
             asking: HashMap::new(),
+            asked_in_none: BTreeMap::new(),
             seen: BTreeSet::new(),
         }
     }
@@ -229,6 +232,12 @@ impl Explained {
                 entry.may_pass = *may_pass;
                 entry.listens = *kind == TurnKind::Listen;
                 entry.attempt = 1;
+                for (permission, (asker, action)) in &self.asked_in_none {
+                    if asker == participant {
+                        entry.asks = Some(action.clone());
+                        self.asking.entry(permission.clone()).or_default().push(*turn);
+                    }
+                }
                 self.open.insert(*turn, self.entries.len());
                 self.list_entry(entry, cause);
             }
@@ -281,6 +290,8 @@ impl Explained {
                 };
                 let open = self.open.iter().filter(|(_, place)| is_kept(place));
                 let turns = open.map(|(turn, _)| *turn).collect();
+                self.asked_in_none
+                    .insert(permission.clone(), (participant.clone(), action.clone()));
                 self.asks(permission, turns, action);
             }
             Event::PermissionWithdrawn { permission, because: Withdrawn::GaveUp } => {
@@ -309,6 +320,7 @@ impl Explained {
 
     /// Turns wait no more for a person's answer to this.
     fn closed(&mut self, permission: &PermissionId) {
+        self.asked_in_none.remove(permission);
         for turn in self.asking.remove(permission).unwrap_or_default() {
             if !self.asking.values().any(|others| others.contains(&turn)) {
                 self.change(turn, |listed| listed.entry.asks = None);

@@ -300,7 +300,11 @@ pub async fn addressee(
 ) -> ApiResult<To> {
     let Some(word) = to.filter(|to| !matches!(*to, "" | "all")) else { return Ok(To::All) };
     let name = word.to_owned();
-    let called = move |state: &Conversation| mentions::called(&name, state.participants());
+    // The id of a member that left is not the nickname of another.
+    let called = move |state: &Conversation| {
+        let has_left = state.left().any(|(id, _)| id.as_str() == name);
+        mentions::called(&name, state.participants()).filter(|_| !has_left)
+    };
     let found = door.view(action, stream, called).await;
     match found.map_err(|error| ApiError::at_door(error, stream))? {
         Some(id) => Ok(To::One(id)),

@@ -16,7 +16,7 @@ use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
 use moothall_kernel::event::{Event, Fault, Recorded, SuppressedBecause, Usage};
 use moothall_kernel::ids::{ParticipantId, PermissionId, StreamId};
-use moothall_kernel::participant::Address;
+use moothall_kernel::participant::{Address, Participant};
 use moothall_kernel::permission::{Question, Withdrawn};
 use moothall_kernel::time::Millis;
 
@@ -274,26 +274,34 @@ impl Runner {
         let mut rooms = Vec::new();
         for link in self.sessions.links_with(&self.session.id) {
             let known = self.sessions.hall().ok();
-            let members = |state: &Conversation| {
-                let stands = state.held().is_some() || state.is_paused();
-                let all = state.participants().iter().filter_map(|one| one.address.clone());
-                (stands, all.collect::<BTreeSet<Address>>())
+            let own = at.clone();
+            let members = move |state: &Conversation| {
+                let of = |who: fn(&Conversation, &Participant) -> bool| {
+                    let all = state.participants().iter().filter(|one| who(state, one));
+                    all.filter_map(|one| one.address.clone()).collect::<BTreeSet<Address>>()
+                };
+                let (all, heard) =
+                    (of(|_, _| true), of(|state, one| state.muted().all(|muted| *muted != one.id)));
+                let stands = state.held().is_some() || state.is_paused() || state.is_archived();
+                // Words that are held back there reach no member, and a muted one hears none.
+                let reached = if stands || !heard.contains(&own) { BTreeSet::new() } else { heard };
+                (stands, all, reached)
             };
             // A link that cannot be read takes the words when it can, and for all its members.
             let seen = match known {
                 Some(hall) => hall.view(&link, members).await.unwrap_or_default(),
                 None => Default::default(),
             };
-            rooms.push((except != Some(&link), seen.0, link, seen.1));
+            rooms.push((except != Some(&link), seen.0, link, seen.1, seen.2));
         }
         rooms.sort();
         let (mut told, mut owed) = (BTreeSet::from([at.clone()]), Vec::new());
-        for (is_owed, _, link, members) in rooms {
+        for (is_owed, _, link, members, reached) in rooms {
             let (text, at) = (text.to_owned(), at.clone());
             let elsewhere = members.intersection(&told).filter(|other| **other != at).cloned();
             let say = StreamCommand::Say { elsewhere: elsewhere.collect(), at, text, typed };
             owed.extend(is_owed.then(|| Owed::to_stream(&link, &say)));
-            told.extend(members);
+            told.extend(reached);
         }
         owed
     }

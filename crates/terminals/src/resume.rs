@@ -23,7 +23,7 @@ use crate::mail::Mail;
 use crate::reserved::ReservedName;
 use crate::secrets::{fresh_token, hash_of};
 
-/// How long a link is waited for that a session just left.
+/// How long links are waited for that sessions just left.
 const LEAVING_MAX: Duration = Duration::from_secs(5);
 
 impl Sessions {
@@ -188,9 +188,21 @@ impl Sessions {
 
     /// Brings those links back whose members live again. Returns them with all their members.
     pub(crate) async fn rejoin(&self) -> BTreeMap<StreamId, BTreeSet<SessionId>> {
+        let wanted = || -> BTreeSet<StreamId> {
+            let places = self.list(false).into_iter().flat_map(|status| status.session.left);
+            places.map(|place| place.link).collect()
+        };
+        // A session that ended just now may not have left its links yet.
+        if let Ok(hall) = self.hall() {
+            let carried = async {
+                for link in wanted() {
+                    hall.carried(&link).await;
+                }
+            };
+            let _ = timeout(LEAVING_MAX, carried).await;
+        }
         let _making = self.shared.making.lock().await;
-        let places = self.list(false).into_iter().flat_map(|status| status.session.left);
-        let wanted: BTreeSet<StreamId> = places.map(|place| place.link).collect();
+        let wanted = wanted();
         let mut back = BTreeMap::new();
         for link in wanted {
             match self.reopen(&link).await {
@@ -208,8 +220,6 @@ impl Sessions {
     /// nothing if it stays as it is.
     async fn reopen(&self, link: &StreamId) -> Result<Option<BTreeSet<SessionId>>, SessionError> {
         let hall = self.hall()?;
-        // A session that ended just now may not have left it yet.
-        let _ = timeout(LEAVING_MAX, hall.carried(link)).await;
         let read = |state: &Conversation| {
             let here = state.participants().iter().filter_map(session_of).collect::<BTreeSet<_>>();
             (state.is_archived(), here)

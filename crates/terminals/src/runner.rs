@@ -322,6 +322,12 @@ impl Runner {
         let here = self.sessions.places_in_links(&self.session.id).await;
         self.session.left.retain(|left| here.iter().all(|place| place.link != left.link));
         self.session.left.extend(here);
+        // Before the links are left: after a crash in between they do not tell of it any more.
+        if !self.session.left.is_empty()
+            && let Err(error) = self.sessions.keep(&self.session).await
+        {
+            tracing::warn!(session = %self.session.id, %error, "its places in links were not kept");
+        }
         self.leave(why, shown).await;
     }
 

@@ -21,6 +21,8 @@ use super::summary::Plan;
 use super::wire::{Part, Request};
 use super::{ANSWER_BYTES_MAX, Llm, SILENCE_MAX, backoff, history, names};
 
+/// A model is asked if at least this many tokens are paid for: fewer are half a sentence.
+const TOKENS_MIN: u32 = 16;
 /// How long the rest of an answer is waited for once its end was said: the tokens come last.
 const TAIL: Duration = Duration::from_secs(2);
 /// A summary may take one such part of the time that its turn has.
@@ -267,8 +269,9 @@ impl<'a> Turn<'a> {
     fn affordable(&self, asked_bytes: usize) -> Result<Option<u32>, ProviderError> {
         let Some(most) = self.out.allowance() else { return Ok(None) };
         let micros = most.saturating_sub(self.usage(Instant::now()).cost_micros);
+        let least = self.llm.spec.max_tokens.unwrap_or(TOKENS_MIN).min(TOKENS_MIN);
         match self.llm.spec.tokens_for(micros, asked_bytes) {
-            Some(0) => Err(ProviderError::useless(
+            Some(tokens) if tokens < least => Err(ProviderError::useless(
                 "over_budget",
                 "What is left of the budget does not pay for an answer to so long a prompt.".into(),
             )),

@@ -44,7 +44,7 @@ impl Typing<'_> {
     /// Checks these options and no others, and goes on from there. What shows the answer to this
     /// question alone once more is confirmed.
     async fn check(&mut self, dialog: &Dialog, chosen: &[usize]) -> Result<(), HostFault> {
-        for (at, option) in dialog.options.iter().enumerate().filter(|(_, one)| one.with_others) {
+        for (at, _) in dialog.options.iter().enumerate().filter(|(_, one)| one.with_others) {
             let shown = self.look_at(dialog).await?;
             self.leave(dialog, shown.field.clone()).await?;
             if shown.field.is_some_and(|field| !field.words.is_empty()) {
@@ -54,7 +54,10 @@ impl Typing<'_> {
             if shown.checked.is_some_and(|checked| checked.contains(&at) == wanted) {
                 continue;
             }
-            self.send(&option.id).await?;
+            let Some(digit) = digit_of(dialog, at) else {
+                return refused("The program has no key for that.");
+            };
+            self.send(&digit).await?;
             let is_so = |view: &View| {
                 let shown = view.dialog.as_ref().filter(|shown| shown.is_same(dialog));
                 let checked = shown.and_then(|shown| shown.checked.as_ref());
@@ -84,13 +87,8 @@ impl Typing<'_> {
         position: usize,
         text: Option<&str>,
     ) -> Result<(), HostFault> {
-        let key = match dialog.options.get(position) {
-            Some(option) if position < DIGITS => match &dialog.checked {
-                // The field has a digit too, and is not an option here.
-                Some(_) => option.id.clone(),
-                None => (position + 1).to_string(),
-            },
-            Some(_) | None => return refused("The program has no key for that."),
+        let Some(key) = digit_of(dialog, position) else {
+            return refused("The program has no key for that.");
         };
         let shown = self.look_at(dialog).await?;
         if shown.pointer.is_some() && text.is_none() {
@@ -209,6 +207,15 @@ impl Typing<'_> {
             None => Err(HostFault::Failed("The program does not open its field.".to_owned())),
         }
     }
+}
+
+/// Returns the digit that chooses an option. A field between options that can be checked and the
+/// others has a digit too, and is not an option.
+fn digit_of(dialog: &Dialog, position: usize) -> Option<String> {
+    let option = dialog.options.get(position)?;
+    let is_behind_field = dialog.checked.is_some() && !option.with_others;
+    let digit = position + 1 + usize::from(is_behind_field);
+    (digit <= DIGITS).then(|| digit.to_string())
 }
 
 fn refused<T>(why: &str) -> Result<T, HostFault> {

@@ -285,8 +285,13 @@ fn a_question_of_claude_to_its_user_is_read() {
     assert_eq!(
         (many.state, many.dialog),
         (PaneState::Starting, None),
-        "one key does not answer it"
+        "no box stands before what is the program's own"
     );
+    let label = |line: String| line.replace("1. SQLite", "1. [ ] SQLite");
+    let named =
+        Screen { lines: lines("").into_iter().map(label).collect(), command: "node".into() };
+    let dialog = named.read(Vendor::Claude).dialog.expect("a label may look like a box");
+    assert_eq!((dialog.options[0].label.as_str(), dialog.checked), ("[ ] SQLite One file", None));
 }
 
 /// The field of such a question: with the focus, with words, and with words that were left there.
@@ -351,7 +356,7 @@ fn questions_with_boxes_and_with_several_parts_are_read() {
     let boxes = dialog("claude-boxes");
     assert_eq!(boxes.action, "←  ☐ Checks  ✔ Submit  →\nWhich checks shall run?");
     let options =
-        ["1 Unit Fast ones +", "2 Style Lints +", "3 Real Slow ones +", "5 Chat about this"];
+        ["1 Unit Fast ones +", "2 Style Lints +", "3 Real Slow ones +", "4 Chat about this"];
     assert_eq!(labels("claude-boxes"), options);
     assert_eq!(boxes.checked, Some(vec![0, 1]));
     let words = |name: &str| dialog(name).field.map(|field| (field.is_focused, field.words));

@@ -282,7 +282,7 @@ pub enum HostFault {
     Failed(String),
 }
 
-/// How a program ended, and what its terminal showed at last.
+/// The end of a program, and the last lines of its terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastWords {
     /// `with exit status 1`, or `by signal 9`, and the line of its error if it has one.

@@ -343,7 +343,7 @@ async fn a_permission_goes_to_a_person_and_the_choice_to_the_agent() {
     assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "Some(\"no\")");
     world.post(&stream, "@c and again").await.unwrap();
     let events = world.until(&stream, |events| events.iter().filter_map(words).count() == 4).await;
-    assert!(has(&events, |event| event.kind() == "permission_expired"));
+    assert!(has(&events, |event| event.kind() == "permission_withdrawn"));
     assert_eq!(events.iter().filter_map(words).next_back().unwrap().1, "None");
 }
 

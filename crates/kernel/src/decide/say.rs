@@ -543,12 +543,8 @@ pub fn not_your_piece() -> Rejection {
 }
 
 fn nothing_to_pass(id: &ParticipantId) -> Rejection {
-    Rejection::new(
-        Refusal::Conflict,
-        "no_open_turn",
-        "There is no turn to pass: nobody asked this participant.",
-    )
-    .about(id)
+    let message = "There is no turn to pass: nobody asked this participant.";
+    Rejection::new(Refusal::Conflict, "no_open_turn", message).about(id)
 }
 
 /// What an ASCII character counts as in a fingerprint: a letter in lower case, a digit as it is;

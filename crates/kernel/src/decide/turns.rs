@@ -396,8 +396,10 @@ impl Decider<'_> {
         let options = of_turn.or(of_request).map(|waiting| &waiting.options).or(of_none);
         let Some(options) = options else { return Err(self.settled(permission)) };
         let (chosen, text) = answered(options, given, text).map_err(|fault| no_answer(&fault))?;
-        // Refusing is free, and is the way out for an agent without a budget.
-        if let Some(turn) = asking.filter(|_| !chosen.refuses) {
+        // Refusing is free, and is the way out for an agent without a budget. A question that
+        // cannot be refused is answered.
+        let can_be_refused = options.iter().any(|option| option.kind.refuses());
+        if let Some(turn) = asking.filter(|_| can_be_refused && !chosen.refuses) {
             self.check_money(turn)?;
         }
         let Chosen { option, label, .. } = chosen;

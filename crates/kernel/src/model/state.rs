@@ -220,7 +220,7 @@ pub struct Spoken {
     pub(crate) author: ParticipantId,
     pub(crate) to: To,
     pub(crate) mentions: Vec<ParticipantId>,
-    /// Who is told of it in another conversation.
+    /// The members that are told of it in another conversation.
     pub(crate) elsewhere: Vec<ParticipantId>,
     /// Whose message a person replies to with them.
     pub(crate) replies_to: Option<ParticipantId>,
@@ -365,7 +365,7 @@ impl Conversation {
         self.deleted
     }
 
-    /// Whether agents stand still.
+    /// True if agents stand still.
     pub fn is_paused(&self) -> bool {
         self.paused
     }

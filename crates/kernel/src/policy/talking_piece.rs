@@ -381,14 +381,16 @@ impl Decider<'_> {
     /// The piece goes on without a holder that a person has not answered. Its question goes on too,
     /// and what it says then answers nothing.
     fn pass_over_asking(&mut self, holder: &ParticipantId) {
-        let note = format!(
-            "{} waits for a person's answer, so the piece goes on in order.",
-            self.state.name_of(holder)
-        );
+        let to = self.pass_asked(holder).and_then(|pass| pass.to);
+        let (next, fault) = to.map_or((None, None), |name| self.successor(holder, &name));
+        let way = if next.is_some() { "as it asked" } else { "in order" };
+        let name = self.state.name_of(holder);
+        let asks = format!("{name} waits for a person's answer, so the piece goes on {way}.");
+        let note = fault.map_or(asks.clone(), |fault| format!("{asks} {fault}"));
         self.emit(Event::Gathering(GatheringEvent::PieceReleased {
             holder: holder.clone(),
             because: LetGo::Grace,
-            next: None,
+            next,
             note: Some(note),
         }));
         let of = |turn: &Turn| turn.participant == *holder && turn.frozen_since.is_none();

@@ -62,6 +62,10 @@ fn named_in(body: &str, runs: &[Run], invited: &[Participant], speaker: &Partici
     let (mut found, bearers) = (Named::default(), Bearers::of(invited));
     let mut ended = None;
     for sign in runs.iter().flat_map(|run| signs::signs(body, run)) {
+        // A sign inside a name that was read is a part of it.
+        if ended.is_some_and(|ended| sign.at < ended) {
+            continue;
+        }
         if sign.joins.is_none() || sign.joins == ended {
             let length = resolve(&sign, &bearers, speaker, &mut found);
             ended = length.map(|length| sign.from + length);

@@ -146,7 +146,7 @@ impl Answers<'_> {
         let waiting = self.list.turns.iter().filter(is_open).filter(|turn| self.is_own(turn));
         for what in waiting.filter_map(|turn| turn.detail.as_ref()) {
             if told.insert(what.clone()) {
-                note(&format!("it waits: {what}"));
+                note(what);
             }
         }
     }

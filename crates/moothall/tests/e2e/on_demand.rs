@@ -110,5 +110,5 @@ async fn a_program_that_died_says_how_and_leaves_no_terminal() {
     let told = server.wait_for(&thread, 0, |seen| !seen["meta"]["error"].is_null()).await;
     let told = told["meta"]["error"]["message"].as_str().unwrap();
     assert_eq!(told, "its session has ended: its program ended with exit status 3");
-    assert!(why.contains("with exit status 3: ") && why.contains("secret of the screen"), "{why}");
+    assert!(why.contains("with exit status 3: ") && why.contains("a stand-in"), "{why}");
 }

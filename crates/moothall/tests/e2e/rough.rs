@@ -263,7 +263,7 @@ async fn nothing_is_typed_into_what_a_person_types() {
     let commands = format!("/threads/{}/commands", ada.id);
     let told = server.accepted(&commands, json!({"text": "/why"})).await.to_string();
     assert!(told.contains("a draft is in the composer of ada"), "{told}");
-    let progress = errors.iter().find(|line| line.contains("it waits: "));
+    let progress = errors.iter().find(|line| line.contains("a draft is in the composer"));
     assert!(progress.is_some_and(|line| line.contains(way)));
     hall.press(&ada, "Enter");
     until("it is typed afterwards", async || answers(&server, &ada).await == ["the answer"]).await;

@@ -1,5 +1,5 @@
-//! What a program asks its user with options: several chosen at once, several questions in one
-//! call, and words of one's own.
+//! Questions of a program to its user with options: several chosen at once, several questions in
+//! one call, and words of one's own.
 
 use moothall_testkit::model_server::Reply;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
-//! Why a program could not go on: its own words for what its provider did, wherever people look.
+//! The reasons for which a program could not go on: its own words for what its provider did,
+//! wherever people look.
 
 use moothall_testkit::model_server::Reply;
 use serde_json::Value;

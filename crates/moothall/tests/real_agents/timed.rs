@@ -1,4 +1,4 @@
-//! What a turn in a terminal costs beside its model. Printed, never asserted: with `--nocapture`.
+//! The cost of a turn in a terminal beside its model. Printed, never asserted: with `--nocapture`.
 
 use std::time::{Duration, Instant};
 

@@ -127,7 +127,7 @@ fn line(entry: &TurnEntry) -> String {
         (Some(outcome), ..) if entry.listens && outcome == "spoke" => "heard it".into(),
         (Some(outcome), ..) => outcome.clone(),
         (None, Some(action), _) => format!("asks a permission: {action}"),
-        (None, None, Some(detail)) => format!("waits: {detail}"),
+        (None, None, Some(detail)) => format!("is open: {detail}"),
         (None, None, None) => "waits or runs".into(),
     };
     let _ = match (&entry.why, &entry.why_not) {

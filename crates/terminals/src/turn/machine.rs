@@ -51,6 +51,8 @@ pub struct Machine {
     pub(super) retold: Option<String>,
     /// The last prompt that a report told, or the tag of the last turn that the record told.
     pub(super) reported: Option<String>,
+    /// The program's own id of the newest turn that the record showed since the last report.
+    pub(super) seen_turn: Option<String>,
     /// Prompts the program has reported, for programs that report all of them each time.
     pub(super) inputs_seen: Option<usize>,
     pub(super) state: PaneState,
@@ -150,6 +152,7 @@ impl Machine {
             was_idle: false,
             retold: None,
             reported: None,
+            seen_turn: None,
             inputs_seen: None,
             state: PaneState::Starting,
             drawn,

@@ -70,7 +70,7 @@ impl Machine {
         {
             undecided(&ask, &mut self.out);
         }
-        if self.questions.asks.len() >= CARDS_MAX {
+        if self.questions.asks.len() + self.questions.earlier.len() >= CARDS_MAX {
             return self.reply(Some(id), Reply::Permit(Permit::TooMany));
         }
         self.ask_person(Ask {

@@ -133,8 +133,11 @@ impl Machine {
     fn looked_up_newest(&mut self, around: &Around<'_>, view: &View, record: Option<Record>) {
         self.grace = None;
         let turn = record.and_then(|record| Some((record.newest?, record.end?)));
-        let Some((NewestTurn { turn, prompts }, end)) = turn.filter(|(turn, _)| self.is_news(turn))
-        else {
+        let is_news = turn.as_ref().is_some_and(|(turn, _)| self.is_news(turn));
+        if let Some((turn, _)) = &turn {
+            self.seen_turn = Some(turn.turn.clone());
+        }
+        let Some((NewestTurn { turn, prompts }, end)) = turn.filter(|_| is_news) else {
             return self.advance_on(view);
         };
         let (id, mut draft) = (format!("record:{turn}"), self.draft(None));
@@ -152,11 +155,15 @@ impl Machine {
         self.keep(draft);
     }
 
-    /// True if a turn of the record is a person's and was not told before. Before anything was
-    /// told by this process, an earlier one may have told it.
+    /// True if a turn of the record is a person's and was not told before. A report does not name
+    /// its turn, so the first that is seen after one is told by its words; a person may say the
+    /// same once more. Before anything was told by this process, an earlier one may have told it.
     fn is_news(&self, newest: &NewestTurn) -> bool {
         let last = newest.prompts.last().filter(|last| tags_in(last).next().is_none());
-        let is_told = self.reported.as_ref().is_none_or(|reported| Some(reported) == last);
+        let is_told = match &self.seen_turn {
+            Some(seen) => *seen == newest.turn,
+            None => self.reported.as_ref().is_none_or(|reported| Some(reported) == last),
+        };
         last.is_some() && !is_told
     }
 }

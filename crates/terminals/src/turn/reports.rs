@@ -38,7 +38,7 @@ impl Machine {
             draft.keep(&hook.id, Keep::Native(native.clone()));
             // What another conversation was asked before does not count.
             (draft.native, draft.inputs_seen) = (Some(native), None);
-            (self.retold, self.reported) = (None, None);
+            (self.retold, self.reported, self.seen_turn) = (None, None, None);
         }
         let id = hook.id;
         match hook.news {
@@ -167,7 +167,9 @@ impl Machine {
         let is_retold = last.is_some() && last == self.retold.as_ref();
         let over = last.and_then(|input| tags_in(input).last().map(str::to_owned));
         draft.is_over = over.or_else(|| self.retold.clone().filter(|_| is_retold));
-        self.reported = inputs.last().cloned();
+        // Reports come in their order, so that of a turn that was told does not come any more.
+        self.retold.take_if(|_| last.is_some() && !is_retold);
+        (self.reported, self.seen_turn) = (inputs.last().cloned(), None);
         (self.is_unexplained, self.was_idle) = (false, false);
         (draft.inputs_seen, draft.heard) = (Some(inputs.len()), Heard::Yes);
     }
@@ -254,7 +256,11 @@ impl Machine {
             Wait::Keep(draft) => match result {
                 Ok(()) => self.apply(*draft),
                 Err(error) => {
-                    self.is_unexplained |= draft.request.is_none() && draft.typed == Typed::Person;
+                    let is_of_record = draft.request.is_none() && draft.typed == Typed::Person;
+                    self.is_unexplained |= is_of_record;
+                    if is_of_record {
+                        (self.retold, self.seen_turn) = (None, None);
+                    }
                     self.not_kept(around, draft.request, error);
                 }
             },

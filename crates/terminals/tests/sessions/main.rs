@@ -12,9 +12,9 @@ use moothall_engine::hall::{Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{Clock, Deliveries, DeliveryState, Store};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
-    Adopt, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, Launch, LinkState, Member,
-    Message, NewLink, NewSession, Pane, PaneNews, PaneState, Pasted, Permit, Reports, ResumeArgs,
-    Sent, SessionError, SessionHost, SessionId, View,
+    Adopt, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, LastWords, Launch, LinkState,
+    Member, Message, NewLink, NewSession, Pane, PaneNews, PaneState, Pasted, Permit, Reports,
+    ResumeArgs, Sent, SessionError, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Outcome, Recorded};
@@ -230,8 +230,9 @@ impl SessionHost for Bench {
         self.show(&pane.id, PaneState::Gone);
         Ok(())
     }
-    async fn last_words(&self, _pane: &Pane) -> Option<String> {
-        self.last.lock().unwrap().clone()
+    async fn last_words(&self, _pane: &Pane) -> Option<LastWords> {
+        let how = self.last.lock().unwrap().clone()?;
+        Some(LastWords { how, shown: String::new() })
     }
     fn has_forgotten(&self, _client: &str, words: &str) -> bool {
         words.contains("who?")

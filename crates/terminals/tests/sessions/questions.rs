@@ -383,7 +383,7 @@ async fn a_hook_that_waits_no_longer_takes_its_question_along() {
     let asking = tokio::spawn(async move { sessions.ask(hook).await });
     let question = room.question(&a, 1).await;
     asking.abort();
-    assert_eq!(room.withdrawn(&a, &question).await, Withdrawn::Gone);
+    assert_eq!(room.withdrawn(&a, &question).await, Withdrawn::GaveUp);
 }
 
 /// A report that came late is of a dialog that is gone, and must not stand over the next one.

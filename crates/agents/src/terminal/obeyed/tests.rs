@@ -193,10 +193,28 @@ fn what_stands_far_behind_a_token_is_not_read_for_it() {
         {
             let long = unit.repeat(100_000);
             let of = |rest: &str| read(Place { before: None, rest: &format!("@{rest}") });
-            let token = of(&long);
-            assert_eq!(token, of(cut(&long, tokens::PATH_BYTES_MAX)), "{unit}");
-            let length = token.map_or(0, |token| token.length);
+            let longer = long.clone() + "b c";
+            assert_eq!(of(&long), of(&longer), "{unit}");
+            let length = of(&long).map_or(0, |token| token.length);
             assert!(length <= tokens::PATH_BYTES_MAX + 1, "{unit}: {length}");
+        }
+    }
+}
+
+/// A program takes `./` and `..` out of a path before it opens it.
+#[test]
+fn a_path_that_is_too_long_counts_as_there() {
+    let home = home();
+    for path in [
+        "./".repeat(2100) + "secret.txt",
+        "/".repeat(4200) + "etc/passwd",
+        format!("\"{}secret.txt\"", "./".repeat(2100)),
+        format!("x{}/../secret.txt", "/.".repeat(2100)),
+    ] {
+        for vendor in [Vendor::Claude, Vendor::Gemini] {
+            let text = format!("look at @{path} please");
+            let words = as_words(vendor, &text, &nearby(&home));
+            assert!(words.text.contains('＠'), "{vendor:?}: {}", &path[..8]);
         }
     }
 }

@@ -55,9 +55,15 @@ pub(super) fn keyword(Place { before, rest }: Place<'_>, keywords: &[&str]) -> O
 /// which lines may be named, or one with blanks in quotes; an agent; a resource of a server.
 pub(super) fn of_claude(Place { before, rest }: Place<'_>) -> Option<Token> {
     let opens = |c: char| is_blank(c) || matches!(c, '。' | '、' | '？' | '！');
-    let rest = rest.strip_prefix('@').filter(|_| before.is_none_or(opens))?;
-    let rest = cut(rest, PATH_BYTES_MAX);
-    if let Some((quoted, _)) = rest.strip_prefix('"').and_then(|rest| rest.split_once('"')) {
+    let all = rest.strip_prefix('@').filter(|_| before.is_none_or(opens))?;
+    let rest = cut(all, PATH_BYTES_MAX);
+    let is_cut = rest.len() < all.len();
+    let quoted = rest.strip_prefix('"').map(|rest| rest.split_once('"'));
+    if is_cut && (quoted == Some(None) || !rest.contains(is_blank)) {
+        // What is longer than a path may be one all the same, once `./` and `..` are taken out.
+        return Some(Token::always(1));
+    }
+    if let Some(Some((quoted, _))) = quoted {
         let length = 1 + '"'.len_utf8();
         return Some(if quoted.ends_with(" (agent)") {
             Token::always(length)
@@ -80,8 +86,8 @@ pub(super) fn of_claude(Place { before, rest }: Place<'_>) -> Option<Token> {
 /// `@` that does not follow a `\`: a file or a folder, or one in whose path the name is found; an
 /// agent; a resource of a server.
 pub(super) fn of_gemini(Place { before, rest }: Place<'_>) -> Option<Token> {
-    let rest = rest.strip_prefix('@').filter(|_| before != Some('\\'))?;
-    let rest = cut(rest, PATH_BYTES_MAX);
+    let all = rest.strip_prefix('@').filter(|_| before != Some('\\'))?;
+    let rest = cut(all, PATH_BYTES_MAX);
     let (mut named, mut quoted) = (String::new(), String::new());
     let mut length = 0;
     while let Some((read, part)) = part_of_gemini(&rest[length..]) {
@@ -92,7 +98,8 @@ pub(super) fn of_gemini(Place { before, rest }: Place<'_>) -> Option<Token> {
     if length == 0 {
         return None;
     }
-    Some(if is_of_server(&named) || named.contains('*') {
+    let is_cut = rest.len() < all.len() && length == rest.len();
+    Some(if is_cut || is_of_server(&named) || named.contains('*') {
         Token::always(1 + length)
     } else {
         file(1 + length, [named, quoted])

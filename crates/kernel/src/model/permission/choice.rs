@@ -49,7 +49,7 @@ pub enum ChoiceFault {
 }
 
 impl ChoiceFault {
-    /// What a refusal for it is called.
+    /// Returns the code of a refusal for it.
     pub const fn code(&self) -> &'static str {
         match self {
             ChoiceFault::Unknown { .. }

@@ -51,7 +51,7 @@ pub struct Said {
     pub doubt: Option<String>,
     /// What was said, as text.
     pub text: String,
-    /// How they ended, if they may not be all.
+    /// The marks of their ends, if they may not be all.
     pub mark: Option<String>,
     /// What went wrong, when they say that an agent failed.
     pub fault: Option<String>,

@@ -48,7 +48,8 @@ pub(super) fn question(rows: &[Row], lower: usize) -> Option<Dialog> {
         checked: None,
         confirms: false,
     };
-    if dialog.options.iter().any(|option| option.label.starts_with('[')) {
+    // The labels are the agent's, and may look like a box; the field is the program's.
+    if dialog.field.as_ref().is_some_and(|field| in_box(&field.words).is_some()) {
         return with_boxes(dialog);
     }
     let mut dialog = dialog;
@@ -73,14 +74,20 @@ fn with_boxes(dialog: Dialog) -> Option<Dialog> {
     let mut checked = Vec::new();
     let mut options = Vec::new();
     for (at, option) in own.iter().enumerate().filter(|(at, _)| *at != field.option) {
+        // The numbers that people see have no gap: the digit of the field is not among them.
+        let id = (options.len() + 1).to_string();
         match boxed[at] {
-            Some((is_checked, label)) => {
+            Some((is_checked, label)) if at < field.option => {
                 checked.extend(is_checked.then_some(options.len()));
                 let label = label.to_owned();
-                options.push(PermissionOption { label, ..option.clone() }.with_others());
+                options.push(PermissionOption { id, label, ..option.clone() }.with_others());
             }
-            None => options.push(option.clone()),
+            None if at > field.option => options.push(PermissionOption { id, ..option.clone() }),
+            Some(_) | None => return None,
         }
+    }
+    if options.len() < 2 {
+        return None;
     }
     // No option is answered in words here.
     field.option = options.len();
