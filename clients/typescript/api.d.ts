@@ -1972,6 +1972,13 @@ export interface components {
             /** @description Words to paste into it. */
             prompt: string;
         };
+        /** @description A participant who left a thread. */
+        LeftEntry: {
+            /** @description The id that it had. */
+            id: string;
+            /** @description The name that people read. */
+            name: string;
+        };
         /** @description Answer of `POST /links` and `POST /links/{id}/close`. */
         LinkAnswer: {
             /** @description The link as it is now. */
@@ -2418,6 +2425,8 @@ export interface components {
         ParticipantsState: {
             /** @description All participants, ordered by id. */
             invited: components["schemas"]["InvitedEntry"][];
+            /** @description Those who left, ordered by id: history keeps their names. */
+            left?: components["schemas"]["LeftEntry"][];
         };
         /** @description Answers to a message that are still to come. */
         PendingAnswers: {
@@ -2732,6 +2741,11 @@ export interface components {
         };
         /** @description Answer of `POST /sessions/{id}/resume`. */
         SessionResumed: {
+            /**
+             * @description Arguments that the program was started with and that were left out now: they were a prompt,
+             *     or may have been one.
+             */
+            left_out?: string[];
             /** @description The links that carry its words again. */
             links: string[];
             /** @description True if the program goes on with what it remembers; otherwise it began anew. */
@@ -3958,7 +3972,7 @@ export interface operations {
     read_gathering: {
         parameters: {
             query?: {
-                /** @description Whose seed message and pulse are wanted: the caller's own, or for operators anybody's. */
+                /** @description Whose seed message and pulse are wanted: the caller's own, or for operators anybody's. Without it, those of the participant that the credential names. */
                 participant?: string;
             };
             header?: never;

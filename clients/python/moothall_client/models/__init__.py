@@ -73,12 +73,14 @@ from .invitation_request import InvitationRequest
 from .invitation_request_scopes_type_0_item import InvitationRequestScopesType0Item
 from .invited_entry import InvitedEntry
 from .join_prompt import JoinPrompt
+from .left_entry import LeftEntry
 from .link_answer import LinkAnswer
 from .link_entry import LinkEntry
 from .link_list import LinkList
 from .link_member import LinkMember
 from .mcp_message import McpMessage
 from .mcp_message_params_type_0 import McpMessageParamsType0
+from .mention_place import MentionPlace
 from .message_sent import MessageSent
 from .meta import Meta
 from .new_answer import NewAnswer
@@ -270,12 +272,14 @@ __all__ = (
     "InvitationRequestScopesType0Item",
     "InvitedEntry",
     "JoinPrompt",
+    "LeftEntry",
     "LinkAnswer",
     "LinkEntry",
     "LinkList",
     "LinkMember",
     "McpMessage",
     "McpMessageParamsType0",
+    "MentionPlace",
     "MessageSent",
     "Meta",
     "NewAnswer",

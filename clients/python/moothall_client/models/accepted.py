@@ -24,7 +24,9 @@ class Accepted:
         received (bool): Always `true`: it is committed and synced.
         event (Envelope | None | Unset):
         join (JoinPrompt | None | Unset):
-        warnings (list[str] | Unset): What you should know all the same.
+        warnings (list[str] | Unset): What you should know all the same: words for programs (`held`, `stopped`,
+            `queue_full`,
+            `unknown_name`), and sentences for people, which follow the word that they are about.
     """
 
     received: bool

@@ -18,7 +18,7 @@ class Draft:
         content (str): What the message would say, as text.
         from_ (None | str | Unset): Who would say it; `user` where it is missing.
         reply_to (None | str | Unset): The id of the earlier message that it replies to.
-        to (None | str | Unset): `all` (also where it is missing), or a participant's id.
+        to (None | str | Unset): `all` (also if it is missing), or a participant's id or nickname.
     """
 
     content: str

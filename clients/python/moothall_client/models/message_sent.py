@@ -24,7 +24,8 @@ class MessageSent:
         seq (int | None | Unset): The position of the event in its thread; missing when nothing was said.
         warnings (list[str] | Unset): `held` or `stopped`: a guard or a Stop holds the words back, and they reach no one
             until a
-            person speaks there.
+            person speaks there. `unknown_name`: the words name a name that no participant bears, and a
+            sentence follows.
     """
 
     delivered_to: list[str]

@@ -9,6 +9,7 @@ from attrs import field as _attrs_field
 from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
+    from ..models.mention_place import MentionPlace
     from ..models.wire_fault import WireFault
 
 
@@ -25,6 +26,9 @@ class Meta:
             missing), `filter`, `refusal`, `tool`, `error` or `cut`; nothing if its provider does not
             say.
         error (None | Unset | WireFault):
+        mention_places (list[MentionPlace] | Unset): The places at which the words name them, in order; the first 128.
+            Messages from before they
+            were kept have none.
         mentions (list[str] | Unset): Invited participants whom the words name, in order.
         published (int | None | Unset): The position of the kept text that a person made visible with it.
         queue_full (bool | Unset): Too many messages waited already: it asks no agent, and does not wait either.
@@ -46,6 +50,7 @@ class Meta:
     depth: int | None | Unset = UNSET
     ended: None | str | Unset = UNSET
     error: None | Unset | WireFault = UNSET
+    mention_places: list[MentionPlace] | Unset = UNSET
     mentions: list[str] | Unset = UNSET
     published: int | None | Unset = UNSET
     queue_full: bool | Unset = UNSET
@@ -83,6 +88,13 @@ class Meta:
             error = self.error.to_dict()
         else:
             error = self.error
+
+        mention_places: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.mention_places, Unset):
+            mention_places = []
+            for mention_places_item_data in self.mention_places:
+                mention_places_item = mention_places_item_data.to_dict()
+                mention_places.append(mention_places_item)
 
         mentions: list[str] | Unset = UNSET
         if not isinstance(self.mentions, Unset):
@@ -143,6 +155,8 @@ class Meta:
             field_dict["ended"] = ended
         if error is not UNSET:
             field_dict["error"] = error
+        if mention_places is not UNSET:
+            field_dict["mention_places"] = mention_places
         if mentions is not UNSET:
             field_dict["mentions"] = mentions
         if published is not UNSET:
@@ -174,6 +188,7 @@ class Meta:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.mention_place import MentionPlace  # noqa: PLC0415
         from ..models.wire_fault import WireFault  # noqa: PLC0415
 
         d = dict(src_dict)
@@ -212,6 +227,15 @@ class Meta:
             return cast(None | Unset | WireFault, data)
 
         error = _parse_error(d.pop("error", UNSET))
+
+        _mention_places = d.pop("mention_places", UNSET)
+        mention_places: list[MentionPlace] | Unset = UNSET
+        if _mention_places is not UNSET:
+            mention_places = []
+            for mention_places_item_data in _mention_places:
+                mention_places_item = MentionPlace.from_dict(mention_places_item_data)
+
+                mention_places.append(mention_places_item)
 
         mentions = cast(list[str], d.pop("mentions", UNSET))
 
@@ -278,6 +302,7 @@ class Meta:
             depth=depth,
             ended=ended,
             error=error,
+            mention_places=mention_places,
             mentions=mentions,
             published=published,
             queue_full=queue_full,

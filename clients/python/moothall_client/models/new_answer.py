@@ -19,8 +19,9 @@ class NewAnswer:
         from_ (None | str | Unset): Who answers: a person; `user` where it is missing.
         option (str | Unset): One of its options: its id, its words or their beginning, its number, or `allow` or
             `deny`,
-            which mean the one option that allows or refuses it this once. Required without `text`; with
-            it, it may be left out, and is the one option that takes any.
+            which mean the one option that allows or refuses it this once. Several with `with_others`
+            stand with commas between them. Required without `text`; with it, it may be left out, and is
+            the one option that takes any.
         text (None | str | Unset): Words of one's own, for an option with `takes_text`, which needs them: some that can
             be
             seen, at most 4096 bytes.

@@ -25,7 +25,7 @@ class NewEvent:
                 `{"pass": true}` of a turn.
             from_ (None | str | Unset): Who says it. Required.
             meta (NewMeta | None | Unset):
-            to (None | str | Unset): `all` (also where it is missing), or a participant's id.
+            to (None | str | Unset): `all` (also if it is missing), or a participant's id or nickname.
             type_ (None | str | Unset): `message` (also where it is missing), `control`, `thread.renamed`, `turn` for a
                 pass, or a
                 word of your own.

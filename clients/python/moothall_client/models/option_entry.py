@@ -20,12 +20,15 @@ class OptionEntry:
         kind (str): What it comes to: `allow_once`, `allow_always`, `reject_once`, `reject_always` or `other`.
         label (str): Its words, as whoever asks has them.
         takes_text (bool | Unset): It is answered with `text`: words of one's own.
+        with_others (bool | Unset): It may be chosen together with others of the kind: their ids or numbers with commas
+            between.
     """
 
     id: str
     kind: str
     label: str
     takes_text: bool | Unset = UNSET
+    with_others: bool | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -36,6 +39,8 @@ class OptionEntry:
         label = self.label
 
         takes_text = self.takes_text
+
+        with_others = self.with_others
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -48,6 +53,8 @@ class OptionEntry:
         )
         if takes_text is not UNSET:
             field_dict["takes_text"] = takes_text
+        if with_others is not UNSET:
+            field_dict["with_others"] = with_others
 
         return field_dict
 
@@ -62,11 +69,14 @@ class OptionEntry:
 
         takes_text = d.pop("takes_text", UNSET)
 
+        with_others = d.pop("with_others", UNSET)
+
         option_entry = cls(
             id=id,
             kind=kind,
             label=label,
             takes_text=takes_text,
+            with_others=with_others,
         )
 
         option_entry.additional_properties = d

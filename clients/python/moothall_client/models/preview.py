@@ -23,10 +23,12 @@ class Preview:
     Attributes:
         forecast (list[ForecastEntry]): Every invited agent: those who would be asked first, in the order in which they
             would be.
+        stray (NoAgentAsked | None | Unset):
         unasked (NoAgentAsked | None | Unset):
     """
 
     forecast: list[ForecastEntry]
+    stray: NoAgentAsked | None | Unset = UNSET
     unasked: NoAgentAsked | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -37,6 +39,14 @@ class Preview:
         for forecast_item_data in self.forecast:
             forecast_item = forecast_item_data.to_dict()
             forecast.append(forecast_item)
+
+        stray: dict[str, Any] | None | Unset
+        if isinstance(self.stray, Unset):
+            stray = UNSET
+        elif isinstance(self.stray, NoAgentAsked):
+            stray = self.stray.to_dict()
+        else:
+            stray = self.stray
 
         unasked: dict[str, Any] | None | Unset
         if isinstance(self.unasked, Unset):
@@ -53,6 +63,8 @@ class Preview:
                 "forecast": forecast,
             }
         )
+        if stray is not UNSET:
+            field_dict["stray"] = stray
         if unasked is not UNSET:
             field_dict["unasked"] = unasked
 
@@ -70,6 +82,23 @@ class Preview:
             forecast_item = ForecastEntry.from_dict(forecast_item_data)
 
             forecast.append(forecast_item)
+
+        def _parse_stray(data: object) -> NoAgentAsked | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                stray_type_0 = NoAgentAsked.from_dict(data)
+
+                return stray_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(NoAgentAsked | None | Unset, data)
+
+        stray = _parse_stray(d.pop("stray", UNSET))
 
         def _parse_unasked(data: object) -> NoAgentAsked | None | Unset:
             if data is None:
@@ -90,6 +119,7 @@ class Preview:
 
         preview = cls(
             forecast=forecast,
+            stray=stray,
             unasked=unasked,
         )
 

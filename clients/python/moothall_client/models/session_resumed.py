@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.session_entry import SessionEntry
 
@@ -21,11 +23,15 @@ class SessionResumed:
         links (list[str]): The links that carry its words again.
         remembers (bool): True if the program goes on with what it remembers; otherwise it began anew.
         session (SessionEntry): A session: one run of a program in a terminal.
+        left_out (list[str] | Unset): Arguments that the program was started with and that were left out now: they were
+            a prompt,
+            or may have been one.
     """
 
     links: list[str]
     remembers: bool
     session: SessionEntry
+    left_out: list[str] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -34,6 +40,10 @@ class SessionResumed:
         remembers = self.remembers
 
         session = self.session.to_dict()
+
+        left_out: list[str] | Unset = UNSET
+        if not isinstance(self.left_out, Unset):
+            left_out = self.left_out
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -44,6 +54,8 @@ class SessionResumed:
                 "session": session,
             }
         )
+        if left_out is not UNSET:
+            field_dict["left_out"] = left_out
 
         return field_dict
 
@@ -58,10 +70,13 @@ class SessionResumed:
 
         session = SessionEntry.from_dict(d.pop("session"))
 
+        left_out = cast(list[str], d.pop("left_out", UNSET))
+
         session_resumed = cls(
             links=links,
             remembers=remembers,
             session=session,
+            left_out=left_out,
         )
 
         session_resumed.additional_properties = d
