@@ -26,6 +26,9 @@ use crate::secrets::{fresh_token, hash_of};
 /// How long links are waited for that sessions just left.
 const LEAVING_MAX: Duration = Duration::from_secs(5);
 
+/// A session that comes back to a link, and its place there.
+type Comer = (Session, LeftLink);
+
 impl Sessions {
     /// Runs the program of a session that ended again. The program goes on with what it remembers,
     /// if it can; the links come back whose other members live.
@@ -260,7 +263,7 @@ impl Sessions {
         link: &StreamId,
         here: &BTreeSet<SessionId>,
         is_closed: bool,
-    ) -> Option<(Vec<(Session, LeftLink)>, Vec<Session>)> {
+    ) -> Option<(Vec<Comer>, Vec<Session>)> {
         let (mut comers, mut goers, mut waits) = (Vec::new(), Vec::new(), false);
         for Status { session, .. } in self.list(true) {
             let is_here = here.contains(&session.id);

@@ -101,7 +101,7 @@ pub fn post(seq: u64, from: &str, body: &str) -> Recorded {
         to: To::All,
         body: body.into(),
         mentions: Vec::new(),
-        places: Vec::new(),
+        places: Box::default(),
         depth: 0,
         typed_at: None,
         elsewhere: Vec::new(),

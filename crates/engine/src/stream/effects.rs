@@ -290,7 +290,7 @@ mod tests {
             to: To::All,
             body: "hello".into(),
             mentions: Vec::new(),
-            places: Vec::new(),
+            places: Box::default(),
             depth: 0,
             typed_at: None,
             elsewhere: Vec::new(),

@@ -167,9 +167,9 @@ impl Host {
     pub fn handle(&mut self, around: &Around<'_>, input: Input) -> Vec<Output> {
         match input {
             Input::Request { id, wanted, idempotency, condition, owing } => {
-                self.inbox
-                    .items
-                    .push(Item::external(id, wanted, idempotency).on(condition).owing(owing));
+                let once = idempotency.map(|key| *key);
+                let item = Item::external(id, wanted, once).on(condition).owing(owing);
+                self.inbox.items.push(item);
             }
             Input::Answered { id, consent } => self.answered(id, consent, around.now.steady),
             Input::View { id } => self.inbox.views.push(id),

@@ -198,7 +198,7 @@ pub enum Input {
         /// A decision, an answer to be kept, or a note of what is owed.
         wanted: Wanted,
         /// The key under which it takes effect once.
-        idempotency: Option<Idempotency>,
+        idempotency: Option<Box<Idempotency>>,
         /// Who has to agree first, if anybody. Others are decided meanwhile.
         condition: Option<Condition>,
         /// What is to be inserted with the append that it leads to.

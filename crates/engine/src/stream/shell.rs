@@ -300,7 +300,7 @@ impl Shell {
                 Input::Request {
                     id,
                     wanted,
-                    idempotency,
+                    idempotency: idempotency.map(Box::new),
                     condition: self.asking.note(id, asked),
                     owing,
                 }

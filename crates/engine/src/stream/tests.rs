@@ -416,7 +416,7 @@ fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
         bench.tell(Input::Request {
             id,
             wanted: Wanted::Owing,
-            idempotency: Some(once),
+            idempotency: Some(Box::new(once)),
             condition: None,
             owing,
         });

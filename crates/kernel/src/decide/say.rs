@@ -527,7 +527,7 @@ impl Decider<'_> {
 }
 
 /// Returns the places of names, of those participants alone that may see the words.
-fn places_of(named: &Named, may_see: impl Fn(&ParticipantId) -> bool) -> Vec<MentionPlace> {
+fn places_of(named: &Named, may_see: impl Fn(&ParticipantId) -> bool) -> Box<[MentionPlace]> {
     let place = |place: &mentions::Place| {
         let seeing = place.participants.iter().filter(|id| may_see(id));
         let participants: Vec<_> = seeing.cloned().collect();

@@ -248,7 +248,7 @@ impl Decider<'_> {
             &turn.cause,
             vec!["coordinator".into(), "error".into()],
         );
-        self.emit(Event::Posted(Posted { turn: Some(no), error: Some(fault), ..words }));
+        self.emit(Event::Posted(Posted { turn: Some(no), error: Some(Box::new(fault)), ..words }));
     }
 
     /// Nobody waits for a client that has gone. (Ruling 5.)

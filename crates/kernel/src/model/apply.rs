@@ -337,7 +337,7 @@ impl Conversation {
             depth: posted.depth,
             unproven,
         };
-        let of_limits = posted.error.as_ref().is_some_and(Fault::is_of_limits);
+        let of_limits = posted.error.as_deref().is_some_and(Fault::is_of_limits);
         self.floor.limits_told =
             (self.floor.limits_told && posted.kind != Kind::Human) || of_limits;
         if posted.from.as_str() == ParticipantId::MOOTHALL || posted.published.is_some() {

@@ -96,8 +96,8 @@ pub struct Posted {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<ParticipantId>,
     /// The places in the words that name them. Logs from before they were kept have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub places: Vec<MentionPlace>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    pub places: Box<[MentionPlace]>,
     /// Steps away from a human message.
     pub depth: u32,
     /// The participant in whose own terminal a person typed it, and who has read it there.
@@ -161,7 +161,7 @@ pub struct Posted {
     pub published: Option<Seq>,
     /// What went wrong, when it is an error indicator.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<Fault>,
+    pub error: Option<Box<Fault>>,
     /// Hash of the folded words: the repeat detector's memory.
     #[serde(default)]
     pub fingerprint: u32,
@@ -966,7 +966,7 @@ impl Posted {
             to: To::All,
             body,
             mentions: Vec::new(),
-            places: Vec::new(),
+            places: Box::default(),
             depth: 0,
             typed_at: None,
             elsewhere: Vec::new(),

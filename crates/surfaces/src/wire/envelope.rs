@@ -372,7 +372,7 @@ fn message_meta(stream: &StreamId, posted: &Posted) -> Meta {
         thought: posted.thought,
         published: posted.published.map(|seq| seq.0),
         redacted: false,
-        error: posted.error.as_ref().map(WireFault::from),
+        error: posted.error.as_deref().map(WireFault::from),
     }
 }
 

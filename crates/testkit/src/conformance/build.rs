@@ -23,7 +23,7 @@ pub fn said(body: &str) -> Event {
         to: To::All,
         body: body.to_owned(),
         mentions: Vec::new(),
-        places: Vec::new(),
+        places: Box::default(),
         depth: 0,
         typed_at: None,
         elsewhere: Vec::new(),

@@ -25,6 +25,7 @@ impl Bench {
         let wanted =
             Wanted::Decision(ClientCommand::Post(Post::new(Actor::human("user"), words)).into());
         let condition = Some(Condition { principal: "boss".into(), within: WITHIN });
+        let idempotency = idempotency.map(Box::new);
         assert_eq!(
             self.tell(Input::Request { id, wanted, idempotency, condition, owing: <_>::default() }),
             []
