@@ -305,7 +305,8 @@ impl Decider<'_> {
             return self.hand_over(holder, to);
         };
         let posts = self.state.participant(holder).is_some_and(Participant::answers_by_posting);
-        if posts {
+        // One that has not begun ends with the hold.
+        if posts && self.state.turn(turn).is_some_and(|turn| turn.running.is_some()) {
             let usage = self.elapsed(turn);
             self.end(turn, Outcome::Passed, None, usage);
         }

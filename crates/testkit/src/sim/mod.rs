@@ -141,20 +141,17 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::TypedBeforeKept
         | Bug::AnswerPressedBlindly => 0,
         Bug::RetryLostWhenFull | Bug::CancelForgotten | Bug::AskForcesNobody => 1,
-        Bug::NoAttemptFencing
-        | Bug::DowntimeForgotten
-        | Bug::ChargeNotGivenBack
-        | Bug::ArchiveLeavesTurns
-        | Bug::LateAnswerChargedToNewest => 2,
+        Bug::DowntimeForgotten | Bug::ArchiveLeavesTurns | Bug::LateAnswerChargedToNewest => 2,
         Bug::RetryRunsTwice | Bug::SilenceIsConsent => 3,
-        Bug::OwnWordsPassGuards => 4,
+        Bug::OwnWordsPassGuards | Bug::ChargeNotGivenBack => 4,
+        Bug::NoAttemptFencing => 5,
         Bug::GuardNotRestored | Bug::AnyTagAccepted => 6,
         Bug::DuplicateClaim | Bug::CommandClaimLapses => 11,
-        Bug::FirstMessageNotReserved => 21,
         Bug::ReaderGetsTurns => 43,
         Bug::ReplyAddressesNobody => 98,
+        Bug::FirstMessageNotReserved => 100,
         Bug::ReactsTwice => 113,
-        Bug::CancelledIsAskedAgain => 117,
+        Bug::CancelledIsAskedAgain => 139,
         Bug::ScreenIsProof => 148,
         Bug::OlderCauseAskedAgain | Bug::TypedAgain => 163,
     }
