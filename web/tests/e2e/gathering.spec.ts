@@ -171,7 +171,7 @@ test('whoever sits at this computer says a last word, and the piece goes on to a
   await expect(seat(page, 'Mia')).toContainText('(you)');
   await expect(turn(page).getByRole('alert')).toHaveText('Your turn is up. What would you like to say last?');
   await expect(turn(page)).toContainText('beat 1 of 1, last word 9:');
-  await expect(turn(page)).toContainText('Ana (2) still to come');
+  await expect(turn(page)).toContainText('after you Ana (2)');
   await say(page, 'That is all.');
   await expect(shown(page, 'You said a last word. The piece is with Ana.')).toBeVisible();
   await expect(messagesOf(page, 'Ana').first()).toContainText('held the piece');
