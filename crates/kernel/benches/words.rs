@@ -1,4 +1,4 @@
-//! What it costs to read a message, and whether it grows faster than the message.
+//! The cost of reading a message, and its growth beside the message's.
 //!
 //! `cargo bench -p moothall-kernel --bench words` prints for plain text how many times as long each
 //! reading takes as a search for `@` in the same bytes and as a walk through its characters. For

@@ -517,7 +517,7 @@ async fn a_cancelled_turn_ends_its_program() {
 /// A turn that is stopped has no later moment for it.
 #[tokio::test]
 async fn the_output_of_a_program_is_told_before_it_is_stopped() {
-    let shell = Shell::new("echo $$ > \"$1\"; echo one; sleep 0.1; printf tw; sleep 1000");
+    let shell = Shell::new("echo $$ > \"$1\"; echo one; printf tw; sleep 1000");
     let (agent, kept) = (RunOnce::new(shell.spec.clone()), Arc::new(Kept::default()));
     agent.ensure(shell.job.clone(), kept.clone());
     let all = Report::Printed("one\ntw".into());

@@ -335,7 +335,7 @@ fn the_field_of_a_question_of_claude_is_read() {
 }
 
 /// A question of which several options can be chosen, or one of several questions in one call.
-/// What is checked, typed or answered meanwhile makes it no other question.
+/// Options that are checked and words that are typed meanwhile do not make it another question.
 #[test]
 fn questions_with_boxes_and_with_several_parts_are_read() {
     let dialog = |name: &str| {

@@ -192,7 +192,7 @@ fn dialog(rows: &[Row]) -> Option<Dialog> {
     })
 }
 
-/// What stands in a row of a box.
+/// The words of a row between the borders of a box.
 fn inside(row: &Row) -> String {
     row.text().trim_matches(|c| c == ' ' || FRAME.contains(&c)).to_owned()
 }

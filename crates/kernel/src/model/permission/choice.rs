@@ -1,11 +1,11 @@
-//! Which of the options that are offered an answer means.
+//! Finds the options that an answer means.
 
 use std::fmt;
 
 use super::{ALLOW, DENY, OptionKind, PermissionOption, TEXT_BYTES_MAX};
 use crate::text;
 
-/// Why somebody's words are no answer. All say what there is.
+/// The reasons for which words do not answer a question. All say what answers there are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChoiceFault {
     /// They mean none.
@@ -105,7 +105,7 @@ impl fmt::Display for ChoiceFault {
     }
 }
 
-/// The option that somebody's words mean: its id; `allow` or `deny`, which mean the one option that
+/// Returns the option that an answer means: its id; `allow` or `deny`, which mean the one option that
 /// allows or refuses it this once; its whole words; its number, counted from 1; or the beginning of
 /// its words, if no other begins like that.
 ///

@@ -66,7 +66,7 @@ pub async fn listen(
 
 struct Ear {
     client: Client,
-    /// Whose chat it is.
+    /// The participant whose chat it is.
     me: String,
     thread: String,
     path: String,
