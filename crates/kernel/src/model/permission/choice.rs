@@ -105,9 +105,9 @@ impl fmt::Display for ChoiceFault {
     }
 }
 
-/// Returns the option that an answer means: its id; `allow` or `deny`, which mean the one option that
-/// allows or refuses it this once; its whole words; its number, counted from 1; or the beginning of
-/// its words, if no other begins like that.
+/// Returns the option that an answer means: its id; `allow` or `deny`, which mean the one option
+/// that allows or refuses it this once; its whole words; its number, counted from 1; or the
+/// beginning of its words, if no other begins like that.
 ///
 /// # Errors
 /// [`ChoiceFault`], when it is none or not one.
