@@ -365,8 +365,7 @@ impl Typing<'_> {
         let end = self.control.panes.pasted(&run_of(self.pane));
         for tried in 0..=ENTERS_AGAIN {
             self.settle().await;
-            let drew = *self.drawn.borrow();
-            let view = self.look().await?;
+            let (drew, view) = self.whole(&end).await?;
             match before_enter(&view, &end) {
                 Before::Words => {}
                 Before::Work => return Ok(()),
@@ -386,6 +385,25 @@ impl Typing<'_> {
             }
         }
         Err(HostFault::Failed("The program does not take what stands in its composer.".to_owned()))
+    }
+
+    /// Returns the first screen that can be read, with the count of drawings it was taken at; the
+    /// last one after a while. A busy computer shows half of what a program draws for longer than
+    /// a program needs to settle, and that half is no dialog.
+    async fn whole(&mut self, end: &str) -> Result<(u64, View), HostFault> {
+        let until = Instant::now() + TAKES_PASTE;
+        loop {
+            let drew = *self.drawn.borrow();
+            let view = self.look().await?;
+            if view.state != PaneState::Starting || ends_with_paste(&view, end) {
+                return Ok((drew, view));
+            }
+            match timeout_at(until, self.drawn.changed()).await {
+                Ok(Ok(())) => self.settle().await,
+                Ok(Err(_)) => return Err(HostFault::Gone("The program ended.".to_owned())),
+                Err(_) => return Ok((drew, view)),
+            }
+        }
     }
 
     /// Whether an Enter is taken. It is lost when the program drew something since, and then

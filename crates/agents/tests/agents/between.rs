@@ -42,6 +42,17 @@ async fn no_key_goes_into_a_dialog_that_came_after_the_paste() {
     }
 }
 
+/// The half that a busy computer shows of a screen has no composer, as a dialog has none.
+#[tokio::test]
+async fn half_a_screen_is_no_dialog() {
+    let Some(terminals) = Terminals::with_stand_in(&["--half", "700"]) else { return };
+    let mut ann = terminals.start("fake").await;
+    ann.idle().await;
+    ann.paste("two lines\nof mine").await.unwrap();
+    ann.key(Key::Enter).await.unwrap();
+    ann.until("an answer", |view| view.text.contains("I was told: two lines")).await;
+}
+
 #[tokio::test]
 async fn no_second_enter_goes_into_a_dialog_that_came_after_the_first() {
     for (lost, after) in [("0", "0"), ("0", "20"), ("0", "50"), ("1", "0"), ("1", "50")] {

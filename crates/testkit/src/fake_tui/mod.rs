@@ -156,6 +156,7 @@ impl Tui {
             Key::Text(text) => self.screen.composer.typed(&text),
             Key::Paste(text) => {
                 self.screen.composer.pasted(&text);
+                self.draw_half();
                 let after = self.options.plant.take();
                 self.plant(after);
             }
@@ -176,6 +177,14 @@ impl Tui {
             "1" => self.decided(true),
             "2" => self.decided(false),
             _ => Next::On,
+        }
+    }
+
+    /// Draws half of its screen and stays behind with the rest, as programs on a busy computer do.
+    fn draw_half(&mut self) {
+        let Some(half) = self.options.half.take() else { return };
+        if self.screen.draw_half().is_ok() {
+            thread::sleep(half);
         }
     }
 

@@ -22,6 +22,7 @@ Usage: fake-tui [OPTIONS]
   --session-id ID     its own id for its session (default fake-PID)
   --start-delay MS    draws nothing for so long
   --lose-enters N     does not notice the first N Enters, but draws its screen anew with each
+  --half MS           draws the upper half of its screen alone for so long after the first paste
   --plant MS          asks something of its own so long after the first paste; what it was told is said on its screen
   --plant-enter MS    the same after the first Enter
   --help              prints this
@@ -52,6 +53,7 @@ pub struct Options {
     pub(super) start_delay: Duration,
     pub(super) lose_enters: usize,
     pub(super) quiet: bool,
+    pub(super) half: Option<Duration>,
     pub(super) plant: Option<Duration>,
     pub(super) plant_enter: Option<Duration>,
 }
@@ -80,6 +82,7 @@ impl Options {
                 "--settings" => options.settings = settings(&value()?)?,
                 "--session-id" => options.session_id = value()?,
                 "--start-delay" => options.start_delay = millis(&value()?)?,
+                "--half" => options.half = Some(millis(&value()?)?),
                 "--plant" => options.plant = Some(millis(&value()?)?),
                 "--plant-enter" => options.plant_enter = Some(millis(&value()?)?),
                 "--lose-enters" => {

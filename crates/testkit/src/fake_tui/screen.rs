@@ -81,13 +81,22 @@ impl Screen {
 
     /// Shows nothing until it is drawn again.
     pub(super) fn clear(&self) -> io::Result<()> {
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(b"\x1b[H\x1b[2J")?;
-        stdout.flush()
+        write("\x1b[H\x1b[2J")
+    }
+
+    /// Draws the screen anew as far as the first line of its composer.
+    pub(super) fn draw_half(&self) -> io::Result<()> {
+        let drawn = self.drawn();
+        let half = drawn.rsplit_once("\r\n─").map_or(drawn.as_str(), |(half, _)| half);
+        write(half)
     }
 
     /// Draws the whole screen anew.
     pub(super) fn draw(&self) -> io::Result<()> {
+        write(&self.drawn())
+    }
+
+    fn drawn(&self) -> String {
         let mut out = format!("\x1b[H\x1b[2J\x1b[1m{}\x1b[0m, a stand-in\r\n\r\n", self.name);
         for line in &self.said {
             out.push_str(line);
@@ -101,9 +110,7 @@ impl Screen {
             (None, Some(action)) => self.draw_question(&mut out, action),
             (None, None) => self.draw_composer(&mut out),
         }
-        let mut stdout = io::stdout().lock();
-        stdout.write_all(out.as_bytes())?;
-        stdout.flush()
+        out
     }
 
     fn draw_question(&self, out: &mut String, action: &str) {
@@ -125,4 +132,10 @@ impl Screen {
         let footer = if self.working { "esc to interrupt" } else { "? for shortcuts" };
         out.push_str(&format!("{rule}\r\n❯\u{a0}{shown}\x1b7{hint}\r\n{rule}\r\n  {footer}\x1b8"));
     }
+}
+
+fn write(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
 }
