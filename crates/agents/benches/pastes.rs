@@ -16,7 +16,7 @@ use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::sessions::{
     Adopt, Asker, Dialog, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane,
-    PaneNews, Pasted, SessionHost, SessionId, View,
+    PaneNews, Paste, Pasted, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand as Order, Post};
 use moothall_kernel::policy::Policy;
@@ -249,8 +249,8 @@ impl SessionHost for Watched {
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault> {
         self.host.view(pane, client).await
     }
-    async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<Pasted, HostFault> {
-        let pasted = self.host.paste(pane, client, text).await;
+    async fn paste(&self, pane: &Pane, client: &str, paste: &Paste) -> Result<Pasted, HostFault> {
+        let pasted = self.host.paste(pane, client, paste).await;
         if pasted.is_ok() {
             self.pasted().push((pane.clone(), Instant::now()));
         }

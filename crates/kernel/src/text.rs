@@ -11,6 +11,7 @@ pub mod sketch;
 pub(crate) mod joiners;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use joiners::{Placed, placed};
 
@@ -49,6 +50,34 @@ pub fn for_terminal(text: &str) -> String {
     let mut text = for_program(text);
     text.retain(|c| c != '\r');
     text
+}
+
+/// Changes a text part by part, what is between the parts too; gives it with the places of the parts
+/// in it. Parts that are none of the text are left out.
+pub fn change_parts(
+    text: &str,
+    parts: &[Range<usize>],
+    change: impl Fn(&str) -> String,
+) -> (String, Vec<Range<usize>>) {
+    let (mut changed, mut places, mut done) = (String::with_capacity(text.len()), Vec::new(), 0);
+    for part in parts {
+        let (Some(before), Some(inner)) = (text.get(done..part.start), text.get(part.clone()))
+        else {
+            continue;
+        };
+        changed.push_str(&change(before));
+        let start = changed.len();
+        changed.push_str(&change(inner));
+        places.push(start..changed.len());
+        done = part.end;
+    }
+    changed.push_str(&change(&text[done..]));
+    (changed, places)
+}
+
+/// True if no letter stands apart from its accent. (NFC)
+pub fn is_composed(text: &str) -> bool {
+    text.is_ascii() || unicode_normalization::is_nfc(text)
 }
 
 /// Returns what may be typed into a program: [`clean`], without what reorders or hides the text

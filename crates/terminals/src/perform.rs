@@ -9,8 +9,8 @@ use moothall_engine::crash;
 use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{
-    HostFault, Key, Pane, PaneState, Pasted, Record, RecordQuery, SessionError, View, address_of,
-    is_session,
+    HostFault, Key, Pane, PaneState, Paste, Pasted, Record, RecordQuery, SessionError, View,
+    address_of, is_session,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, EngineCommand, Post};
@@ -35,7 +35,10 @@ impl Runner {
                 let moved = self.mark(delivery, &from, to, &evidence, lasting).await;
                 return (lasting == Lasting::Synced).then_some(Input::Marked(moved));
             }
-            Output::Paste { text } => return Some(Input::Pasted(self.paste(&text).await)),
+            Output::Paste { text, bodies } => {
+                let paste = Paste { session: self.session.id.clone(), text, bodies };
+                return Some(Input::Pasted(self.paste(&paste).await));
+            }
             Output::Press { key } => return Some(Input::Pressed(self.press(key).await)),
             Output::Choose { dialog, chosen, text } => {
                 let pressed = match self.pane() {
@@ -109,9 +112,9 @@ impl Runner {
         }
     }
 
-    async fn paste(&self, text: &str) -> Result<Pasted, HostFault> {
+    async fn paste(&self, paste: &Paste) -> Result<Pasted, HostFault> {
         crash::point("delivery_sending");
-        let pasted = self.host.paste(&self.pane()?, &self.session.client, text).await?;
+        let pasted = self.host.paste(&self.pane()?, &self.session.client, paste).await?;
         crash::point("paste_done");
         Ok(pasted)
     }

@@ -2,9 +2,11 @@
 //! tag says whose it was.
 
 use std::fmt;
+use std::ops::Range;
 
 use moothall_engine::agent::TurnKey;
 use moothall_engine::sessions::Session;
+use moothall_kernel::text::change_parts;
 
 const OPENS: &str = "[moothall:";
 const DIGITS: usize = 8;
@@ -37,8 +39,12 @@ impl fmt::Debug for TagKey {
 }
 
 /// Returns the words with their tag on a line of its own. What has the form of a tag in them is
-/// broken by a blank.
-pub(super) fn tagged(words: &str, tag: &str) -> String {
+/// broken by a blank. Gives the places of these parts of the words, too.
+pub(super) fn tagged(
+    words: &str,
+    parts: &[Range<usize>],
+    tag: &str,
+) -> (String, Vec<Range<usize>>) {
     let gap = if words.ends_with("\n\n") {
         ""
     } else if words.ends_with('\n') {
@@ -46,7 +52,8 @@ pub(super) fn tagged(words: &str, tag: &str) -> String {
     } else {
         "\n\n"
     };
-    format!("{}{gap}{tag}", without_tags(words))
+    let (words, places) = change_parts(words, parts, without_tags);
+    (format!("{words}{gap}{tag}"), places)
 }
 
 fn without_tags(words: &str) -> String {
@@ -85,7 +92,7 @@ mod tests {
     fn a_line_of_its_own_says_whose_a_prompt_is() {
         let tag = "[moothall:0a1b2c3d]";
         let found = |prompt: &str| tags_in(prompt).map(str::to_owned).collect::<Vec<_>>();
-        let prompt = tagged("Ada:\n\nhello\n", tag);
+        let (prompt, _) = tagged("Ada:\n\nhello\n", &[], tag);
         for around in [prompt.clone(), format!("{prompt}\r\n \n"), format!("a\n{prompt}\nfile")] {
             assert_eq!(found(&around), [tag], "{around}");
         }
@@ -116,7 +123,13 @@ mod tests {
             ),
             ("a[1]:\n\tb  ", "a[1]:\n\tb  "),
         ] {
-            assert_eq!(tagged(words, tag), format!("{broken}\n\n{tag}"));
+            assert_eq!(tagged(words, &[], tag).0, format!("{broken}\n\n{tag}"));
         }
+        let (told, bodies) = tagged(
+            "A [moothall:0a1b2c3d]:\n\n[moothall:0a1b2c3d]x\n",
+            std::slice::from_ref(&(24..44)),
+            tag,
+        );
+        assert_eq!(told[bodies[0].clone()], *"[moothall: 0a1b2c3d]x");
     }
 }

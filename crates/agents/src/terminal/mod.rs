@@ -20,6 +20,7 @@ mod section;
 pub mod screen;
 mod hygiene;
 mod obeyed;
+mod wording;
 mod starting;
 mod recorded;
 mod strays;
@@ -35,8 +36,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    Adopt, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Pasted, Record,
-    RecordQuery, Reports, ResumeArgs, SessionHost, SessionId, UnixUser, View,
+    Adopt, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Paste, Pasted,
+    Record, RecordQuery, Reports, ResumeArgs, SessionHost, SessionId, UnixUser, View,
 };
 use tokio::sync::broadcast;
 
@@ -308,8 +309,8 @@ impl SessionHost for TmuxHost {
         }
     }
 
-    async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<Pasted, HostFault> {
-        self.paste_text(pane, client, text).await
+    async fn paste(&self, pane: &Pane, client: &str, paste: &Paste) -> Result<Pasted, HostFault> {
+        self.paste_text(pane, client, paste).await
     }
 
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {

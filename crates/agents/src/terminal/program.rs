@@ -131,6 +131,19 @@ pub trait Injector: Send + Sync + 'static {
             Some(_) => None,
         }
     }
+    /// Keeps texts as files that the program of a session can read, as the user that it runs as:
+    /// `None` is the server's own. Returns their paths.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    async fn keep_words(
+        &self,
+        _account: Option<&Account>,
+        _session: &SessionId,
+        _texts: Vec<String>,
+    ) -> std::io::Result<Vec<PathBuf>> {
+        Err(std::io::ErrorKind::Unsupported.into())
+    }
     /// What a program that is launched so reports.
     fn reports(&self, program: &Program) -> Reports;
     /// A session is over: what its program was launched with is not needed any more.

@@ -4,11 +4,11 @@
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use moothall_engine::sessions::{Dialog, HostFault, Key, Pane, PaneState, Pasted, View};
+use moothall_engine::sessions::{Dialog, HostFault, Key, Pane, PaneState, Paste, Pasted, View};
+use moothall_kernel::text::change_parts;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
@@ -16,7 +16,7 @@ use super::Vendor;
 use super::answering::squeezed;
 use super::control::Control;
 use super::hygiene::for_composer;
-use super::obeyed::{Nearby, Places, Words, as_words};
+use super::obeyed::Words;
 use super::tmux_command::TmuxCommand;
 use super::{TmuxHost, run_of};
 
@@ -104,9 +104,9 @@ impl TmuxHost {
         &self,
         pane: &Pane,
         client: &str,
-        text: &str,
+        paste: &Paste,
     ) -> Result<Pasted, HostFault> {
-        let text = for_composer(text);
+        let (text, bodies) = change_parts(&paste.text, &paste.bodies, for_composer);
         if text.trim().is_empty() {
             return Err(HostFault::Refused("There is nothing to paste.".to_owned()));
         }
@@ -117,65 +117,22 @@ impl TmuxHost {
             )));
         }
         let control = self.same(pane).await?;
-        let Words { text, altered } = self.as_words(&control, pane, client, text).await?;
         let mut typing = self.typing(&control, pane, Some(client));
+        // Nothing is kept for a program that takes nothing now.
+        refuse_unless_free(&typing.look().await?)?;
+        let clean = Paste { session: paste.session.clone(), text, bodies };
+        let Words { text, altered, filed } = self.worded(&control, pane, client, clean).await?;
         refuse_unless_free(&typing.look().await?)?;
         control.panes.pastes(&run_of(pane), end_of(&text));
         typing.put(&text).await?;
         let shown =
             |view: &View| view.composer.as_ref().is_none_or(|composer| !composer.is_empty());
         match typing.until(TAKES_PASTE, shown).await? {
-            Some(_) => Ok(Pasted { altered }),
+            Some(_) => Ok(Pasted { altered, filed }),
             None => {
                 Err(HostFault::Failed("The program shows nothing of what was pasted.".to_owned()))
             }
         }
-    }
-
-    /// The text without what this program would obey in it.
-    async fn as_words(
-        &self,
-        control: &Control,
-        pane: &Pane,
-        client: &str,
-        text: String,
-    ) -> Result<Words, HostFault> {
-        let (vendor, places) = (self.vendor(client), self.places(control, pane, client).await?);
-        let words = move || as_words(vendor, &text, &Nearby::of(places));
-        tokio::task::spawn_blocking(words)
-            .await
-            .map_err(|error| HostFault::Failed(error.to_string()))
-    }
-
-    /// Returns the places in which the program in a pane finds its files.
-    async fn places(
-        &self,
-        control: &Control,
-        pane: &Pane,
-        client: &str,
-    ) -> Result<Places, HostFault> {
-        let work = self.work_of(control, pane).await?;
-        let programs = self.known();
-        let program = programs.get(client);
-        let account = program.and_then(|program| program.account().ok().flatten());
-        let given = |name: &str| {
-            let own = program.and_then(|program| program.env.get(name)).map(PathBuf::from);
-            own.or_else(|| std::env::var_os(name).filter(|_| account.is_none()).map(PathBuf::from))
-        };
-        let home = account.as_ref().map(|account| account.home().to_owned());
-        Ok(Places { work, home: given("HOME").or(home), codex: given("CODEX_HOME") })
-    }
-
-    /// Returns the folder in which the program in a pane works, as far as that is known.
-    pub(super) async fn work_of(
-        &self,
-        control: &Control,
-        pane: &Pane,
-    ) -> Result<Option<PathBuf>, HostFault> {
-        let work = TmuxCommand::of("display-message -p -t")
-            .words([pane.id.as_str(), "#{pane_current_path}"]);
-        let work = control.run(&work).await?.into_iter().next();
-        Ok(work.filter(|path| !path.is_empty()).map(PathBuf::from))
     }
 
     pub(super) async fn press_key(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use moothall_agents::terminal::{NoHooks, Program, TmuxHost, Vendor};
 use moothall_engine::sessions::{
-    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, SessionHost, View,
+    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Paste, SessionHost,
+    SessionId, View,
 };
 use moothall_testkit::{fake_tui, needs};
 use tempfile::TempDir;
@@ -120,6 +121,11 @@ pub struct Started<'a> {
     news: Receiver<PaneNews>,
 }
 
+/// Words of which none are a member's.
+fn plain(text: &str) -> Paste {
+    Paste { session: SessionId::new("s"), text: text.to_owned(), bodies: Vec::new() }
+}
+
 impl Started<'_> {
     pub async fn view(&self) -> View {
         self.host.view(&self.pane, &self.client).await.unwrap()
@@ -145,7 +151,7 @@ impl Started<'_> {
     }
 
     pub async fn paste(&self, text: &str) -> Result<(), HostFault> {
-        self.host.paste(&self.pane, &self.client, text).await.map(|_| ())
+        self.host.paste(&self.pane, &self.client, &plain(text)).await.map(|_| ())
     }
 
     pub async fn press(&self, key: Key) {
@@ -505,7 +511,7 @@ async fn programs_outlive_their_server() {
     assert_eq!(again.view(&other, "fake").await.unwrap().state, PaneState::Gone);
     for fault in [
         again.watch(&other, "fake").await.err(),
-        again.paste(&other, "fake", "x").await.err(),
+        again.paste(&other, "fake", &plain("x")).await.err(),
         again.press(&other, Key::Enter).await.err(),
     ] {
         assert!(matches!(fault, Some(HostFault::Gone(_))), "{fault:?}");

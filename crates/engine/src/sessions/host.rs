@@ -1,6 +1,7 @@
 //! The port to the terminals in which command-line agents live.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use async_trait::async_trait;
@@ -55,12 +56,25 @@ pub struct Adopt {
     pub client: String,
 }
 
+/// Words for a composer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paste {
+    /// The session whose program they are for.
+    pub session: SessionId,
+    /// The words, as they are to stand there.
+    pub text: String,
+    /// The bytes of the text that are the words of one member each, in their order.
+    pub bodies: Vec<Range<usize>>,
+}
+
 /// Words that were put into a composer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pasted {
     /// The tokens that the program would have obeyed, as they were said; they were written
     /// otherwise.
     pub altered: Vec<String>,
+    /// The lines that the program would have changed, and that went as files.
+    pub filed: usize,
 }
 
 /// What a pane shows, judged by what is known of its program.
@@ -338,8 +352,9 @@ pub trait SessionHost: Send + Sync + 'static {
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault>;
     /// Puts text into the composer of an idle program and reads it back; sends nothing off. Looks
     /// first that the pane still runs the program and that its composer is empty.
-    /// Tokens that the program would obey inside it are written so that they arrive as words.
-    async fn paste(&self, pane: &Pane, client: &str, text: &str) -> Result<Pasted, HostFault>;
+    /// Tokens that the program would obey inside it are written so that they arrive as words. If
+    /// they stand in a patch or in a block of code, that goes as a file.
+    async fn paste(&self, pane: &Pane, client: &str, paste: &Paste) -> Result<Pasted, HostFault>;
     /// Presses a key in a pane. An Enter goes only into the composer with what was pasted last:
     /// [`HostFault::Refused`] if a question covers it, and nothing was sent off then.
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;

@@ -25,7 +25,7 @@ pub use facts::{
 pub use hooks::{Heard, Hook, HookNews, Permit};
 pub use host::{
     Adopt, Dialog, Field, HostFault, Key, LastWords, Launch, NewestTurn, PaneNews, PaneState,
-    Pasted, Record, RecordEnd, RecordQuery, Reports, ResumeArgs, SessionHost, View,
+    Paste, Pasted, Record, RecordEnd, RecordQuery, Reports, ResumeArgs, SessionHost, View,
 };
 pub use on_demand::{OnDemand, fail_turn};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};

@@ -2,6 +2,7 @@
 //! (Rulings 11, 22, 23 and 32.)
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,10 +11,10 @@ use crate::model::ids::{ParticipantId, Seq};
 use crate::model::participant::{Hears, Memory, Participant};
 use crate::model::state::{Conversation, Turn};
 use crate::policy::Frames;
-use crate::read::frames::{doubt, framed};
+use crate::read::frames::{Frame, doubt, framed};
 use crate::read::templates::{
-    ADDRESSED, ADDRESSED_BY_ANOTHER, CAME_OF_IT, CONTEXT, ERASED, INVITED_TO_SPEAK, LATEST_MESSAGE,
-    LISTEN, OUTCOME, SAID_SINCE, SAID_SO_FAR, TAKES_PART, WRITTEN_WIDE, YOUR_TURN,
+    ADDRESSED, ADDRESSED_BY_ANOTHER, CAME_OF_IT, CONTEXT, ERASED, IN_FILE, INVITED_TO_SPEAK,
+    LATEST_MESSAGE, LISTEN, OUTCOME, SAID_SINCE, SAID_SO_FAR, TAKES_PART, WRITTEN_WIDE, YOUR_TURN,
 };
 use crate::text::pass::PASS;
 use crate::text::{hang, shortened};
@@ -32,6 +33,16 @@ pub fn written_wide(count: usize) -> String {
     WRITTEN_WIDE.fill(&[&signs])
 }
 
+/// Returns the line that stands in place of lines that an agent finds in a file.
+pub fn kept_in_file(lines: usize, path: &str) -> String {
+    let (lines, them) = if lines == 1 {
+        ("One line is".to_owned(), "it")
+    } else {
+        (format!("{lines} lines are"), "them")
+    };
+    IN_FILE.fill(&[&lines, path, them])
+}
+
 /// A prompt, split the way runtimes need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
@@ -39,6 +50,10 @@ pub struct Prompt {
     pub system: String,
     /// What happened since its last turn, and what is asked: for runtimes that remember.
     pub text: String,
+    /// The bytes of `text` that are the words of one member each, in their order, if it consists of
+    /// frames.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bodies: Vec<Range<usize>>,
     /// The same with a transcript of what came before: for runtimes without a memory, if they have
     /// room for one.
     pub standalone: String,
@@ -88,7 +103,7 @@ pub fn compose(
     // How much was said up to there, whether it was read or not.
     let all = state.messages().saturating_sub(count(&later));
     let request = your_turn(&teller, turn);
-    let text = since(&teller, turn, from, all, &told, &request);
+    let (text, bodies) = since(&teller, turn, from, all, &told, &request);
     let memory = state
         .participant(&turn.participant)
         .map_or(Memory::None, |participant| participant.facts.abilities.memory);
@@ -111,7 +126,8 @@ pub fn compose(
     } else {
         Unread { messages: all.saturating_sub(count(&told)), more: false }
     };
-    Prompt { system: system(state, turn), text, standalone, history, unread, summary, request }
+    let system = system(state, turn);
+    Prompt { system, text, bodies, standalone, history, unread, summary, request }
 }
 
 /// What was said so far, as much of it as there is room for, and what is asked.
@@ -128,7 +144,7 @@ fn transcript(
     format!("{}\n{}\n\n{left_out}{transcript}\n{request}", CONTEXT.fill(&[]), SAID_SO_FAR.fill(&[]))
 }
 
-/// What others said since its last turn, and what is asked.
+/// What others said since its last turn, and what is asked; and where their words stand in it.
 fn since(
     teller: &Teller<'_>,
     turn: &Turn,
@@ -136,7 +152,7 @@ fn since(
     all: u64,
     told: &[&Utterance<'_>],
     request: &str,
-) -> String {
+) -> (String, Vec<Range<usize>>) {
     let state = teller.state;
     let is_new = |words: &&Utterance<'_>| {
         words.at > from
@@ -153,16 +169,24 @@ fn since(
     let framing = framing(state, turn);
     if framing != Frames::None {
         let (frames, missing) = frames(teller, &others);
-        let account = unread.and(missing).line() + &frames;
+        let left_out = unread.and(missing).line();
         let first = Some(&turn.participant).filter(|_| from == Seq(0));
         let seed = first.and_then(|you| (state.rules().introduction)(state, you));
         let seed = seed.map_or(String::new(), |seed| seed + "\n");
         let asked = if framing == Frames::Alone { String::new() } else { asked(state, turn) };
-        return format!("{seed}{account}{asked}");
+        let mut account = seed + &left_out;
+        let mut bodies = Vec::new();
+        for frame in frames {
+            let at = account.len();
+            bodies.push(at + frame.body.start..at + frame.body.end);
+            account.push_str(&frame.text);
+        }
+        return (account + &asked, bodies);
     }
     let (account, missing) = teller.newest(&others, SINCE_BYTES_MAX);
     let left_out = unread.and(missing).line();
-    format!("{}\n{}\n\n{left_out}{account}\n{request}", CONTEXT.fill(&[]), SAID_SINCE.fill(&[]))
+    let (context, since) = (CONTEXT.fill(&[]), SAID_SINCE.fill(&[]));
+    (format!("{context}\n{since}\n\n{left_out}{account}\n{request}"), Vec::new())
 }
 
 fn remembered(teller: &Teller<'_>, participant: &ParticipantId) -> Option<Remembered> {
@@ -179,20 +203,23 @@ fn framing(state: &Conversation, turn: &Turn) -> Frames {
 }
 
 /// What others said as frames, and how many messages among it did not fit.
-fn frames(teller: &Teller<'_>, since: &[&Utterance<'_>]) -> (String, u64) {
-    let Some((newest, earlier)) = since.split_last() else { return (String::new(), 0) };
+fn frames(teller: &Teller<'_>, since: &[&Utterance<'_>]) -> (Vec<Frame>, u64) {
+    let Some((newest, earlier)) = since.split_last() else { return (Vec::new(), 0) };
     // What somebody said last arrives whole, however long they may be: nothing brings the rest of
     // it later.
     let newest = frame(teller, newest);
-    let mut room = SINCE_BYTES_MAX.saturating_sub(newest.len()).max(SINCE_BYTES_MAX / 4);
+    let mut room = SINCE_BYTES_MAX.saturating_sub(newest.text.len()).max(SINCE_BYTES_MAX / 4);
     let mut kept = vec![newest];
     for words in earlier.iter().rev() {
         let frame = frame(teller, words);
-        let frame = match shortened(frame.trim_end(), SINCE_BYTES_MAX / 16) {
-            short if short.len() < frame.trim_end().len() => format!("{short}\n\n"),
+        let whole = frame.text.trim_end();
+        let frame = match shortened(whole, SINCE_BYTES_MAX / 16) {
+            short if short.len() < whole.len() => {
+                Frame { text: format!("{short}\n\n"), body: 0..0 }
+            }
             _ => frame,
         };
-        let Some(left) = room.checked_sub(frame.len()) else { break };
+        let Some(left) = room.checked_sub(frame.text.len()) else { break };
         room = left;
         kept.push(frame);
     }
@@ -202,9 +229,9 @@ fn frames(teller: &Teller<'_>, since: &[&Utterance<'_>]) -> (String, u64) {
 
 /// A frame. What an answer to a turn replies to is what was typed there; what somebody says unasked
 /// may reply to anything.
-fn frame(teller: &Teller<'_>, words: &Utterance<'_>) -> String {
+fn frame(teller: &Teller<'_>, words: &Utterance<'_>) -> Frame {
     if let Source::Announcement(posted) = &words.posted {
-        return format!("{}\n\n", posted.body);
+        return Frame { text: format!("{}\n\n", posted.body), body: 0..0 };
     }
     let reply = teller.answered(&words.posted).filter(|_| words.posted.turn.is_none());
     framed(teller.state, &words.posted, reply.as_deref())

@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::ops::Range;
 
 use crate::model::event::Posted;
 use crate::model::ids::ParticipantId;
@@ -22,18 +23,26 @@ const OPENING: [char; 6] = [' ', '\t', '[', '(', '*', '_'];
 /// Stands before a line that is another's words and not what it seems.
 const QUOTE: &str = "> ";
 
+/// The words of a member below the line that says whose they are.
+pub(crate) struct Frame {
+    pub(crate) text: String,
+    /// The bytes of it that are the words.
+    pub(crate) body: Range<usize>,
+}
+
 /// `Name (2):` or `Name:`, an empty line, and the words. A person's name says too where nothing
 /// proves that the words are theirs.
 ///
 /// What the words reply to, where that is to be said, stands on a line before them.
-pub(crate) fn framed(state: &Conversation, posted: &Posted, reply: Option<&str>) -> String {
+pub(crate) fn framed(state: &Conversation, posted: &Posted, reply: Option<&str>) -> Frame {
     let name = headed(state, &posted.from);
     let doubt = doubt(state, posted).map_or(String::new(), |doubt| format!(" ({doubt})"));
     let reply = reply.map_or(String::new(), |reply| IN_REPLY_LINE.fill(&[reply]) + "\n");
     let body = as_data(state, &posted.body);
     // The words end as they were said; an empty line follows.
     let end = if body.ends_with('\n') { "\n" } else { "\n\n" };
-    format!("{name}{doubt}:\n\n{reply}{body}{end}")
+    let head = format!("{name}{doubt}:\n\n{reply}");
+    Frame { body: head.len()..head.len() + body.len(), text: format!("{head}{body}{end}") }
 }
 
 /// `Name (2)`: in a gathering that of the speaker's seat. Who left keeps both.
@@ -139,6 +148,7 @@ mod tests {
             "[Beat 1/3] Signals refresh: x. Is your thread still alive? Continue, pivot, or pass.",
             "Let differences meet: question and contradict, but only while you hold the piece.",
             "(1 earlier messages are left out)",
+            "(9 lines are in the file /etc/x, byte for byte: your program would change them. Read that file.)",
             "Ann's latest message: \"do it\"",
         ] {
             let line = for_program(line);

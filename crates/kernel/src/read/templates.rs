@@ -72,11 +72,13 @@ pub(crate) const HARVEST: Template = Template(
 pub(crate) const SEATED: Template = Template("You are {} in this gathering.");
 pub(crate) const WRITTEN_WIDE: Template =
     Template("({} written wide above: your program would have obeyed what was said there.)");
+pub(crate) const IN_FILE: Template =
+    Template("({} in the file {}, byte for byte: your program would change {}. Read that file.)");
 pub(crate) const NOW: Template = Template("Now: {}.");
 
 /// The templates by which a line is known as the server's. The rest of the seed message has none
 /// of its own: it tells of a circle and asks for nothing.
-const KNOWN: [&Template; 29] = [
+const KNOWN: [&Template; 30] = [
     &IN_REPLY_LINE,
     &LEFT_OUT,
     &CONTEXT,
@@ -105,6 +107,7 @@ const KNOWN: [&Template; 29] = [
     &HARVEST,
     &SEATED,
     &WRITTEN_WIDE,
+    &IN_FILE,
     &TAG,
 ];
 

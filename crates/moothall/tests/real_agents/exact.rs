@@ -2,14 +2,17 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use moothall_testkit::model_server::Reply;
+use serde_json::json;
 use tokio::time::timeout;
 
+use crate::driven::outcomes;
 use crate::harness::{PATIENCE, Server};
 use crate::house::{House, in_state};
+use crate::obeyed::{SECRET, furnished, strings};
 
 const YAML: &str =
     "on:\n  push:\n    branches: [main]\njobs:\n\n- \"#x\"\n---\nkey: |\n  a  \n\n  b\n";
@@ -102,4 +105,63 @@ async fn what_is_piped_arrives_at_codex_as_it_was() {
 async fn what_is_piped_arrives_at_gemini_as_it_was() {
     let files = [("a.yaml", YAML), ("b.py", PYTHON), ("c.toml", TOML), ("Makefile", MAKEFILE)];
     arrives("gemini", &files).await;
+}
+
+/// Returns the file that a prompt names in place of lines.
+fn file_in(prompt: &str) -> PathBuf {
+    let named = prompt.split_once(" in the file ").and_then(|(_, rest)| rest.split_once(", byte"));
+    named.unwrap_or_else(|| panic!("no file: {prompt}")).0.into()
+}
+
+/// Pipes words in which this block stands: it goes as a file, which the program reads with a tool of
+/// its own, and no person is asked.
+async fn goes_as_a_file(
+    client: &str,
+    (before, block, after): (&str, &str, &str),
+    tool: impl Fn(&Path) -> Reply,
+) -> (House, PathBuf) {
+    let house = furnished().await;
+    let server = house.serve();
+    let session = house.run(&server, client, &[]).await;
+    house.when("", &Reply::text("It is read."));
+    in_state(&server, &session, "idle").await;
+    let prompt = piped(&house, &server, client, &format!("{before}{block}{after}")).await;
+    let file = file_in(&prompt);
+    assert!(prompt.starts_with(before) && prompt.ends_with(after), "{prompt}");
+    assert_eq!(prompt.lines().count(), format!("{before}-\n{after}").lines().count(), "{prompt}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), block);
+    in_state(&server, &session, "idle").await;
+    house.when("read-tag", &tool(&file));
+    let said = server.say(&session, "Please read-tag").await;
+    assert_eq!(server.reply(&session, &said, client).await["content"], "It is read.");
+    assert_eq!(outcomes(&server, &session).await, ["spoke", "spoke"]);
+    let requests = house.model(client).requests();
+    let newest = strings(&requests.last().unwrap().body).concat();
+    let last = block.lines().last().unwrap().trim_start_matches(['+', '\t']);
+    assert!(newest.contains(last), "it was not given {last:?}: {newest}");
+    assert!(!newest.contains(SECRET), "a file or a skill came along");
+    (house, file)
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn a_patch_of_a_makefile_reaches_claude_as_a_file() {
+    let made = tempfile::tempdir().unwrap();
+    let folder = made.path().join("changed");
+    let diff = changed(&folder, &[("Makefile", MAKEFILE)]);
+    let read = |file: &Path| Reply::tool("Read", json!({"file_path": file}));
+    let (_house, file) =
+        goes_as_a_file("claude", ("the patch\n", &diff, "and words\n"), read).await;
+    git(&folder, &["apply", "--whitespace=nowarn", file.to_str().unwrap()]);
+    assert_eq!(fs::read_to_string(folder.join("Makefile")).unwrap(), MAKEFILE);
+}
+
+#[tokio::test]
+#[ignore = "needs the real programs: ./scripts/test agents"]
+async fn code_with_the_name_of_a_skill_reaches_codex_as_a_file() {
+    let words = ("the code\n```sh\n", "echo $mine\necho \"$barks\"\n", "```\n");
+    let read = |file: &Path| {
+        Reply::tool("exec_command", json!({"cmd": format!("cat {}", file.display())}))
+    };
+    goes_as_a_file("codex", words, read).await;
 }

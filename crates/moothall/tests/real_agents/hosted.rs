@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use moothall_agents::terminal::{Program, TmuxHost};
 use moothall_engine::sessions::{
-    HookNews, Key, Launch, Pane, PaneState, Permit, SessionHost, SessionId,
+    HookNews, Key, Launch, Pane, PaneState, Paste, Permit, SessionHost, SessionId,
 };
 use moothall_testkit::model_server::{ModelServer, Reply};
 
@@ -81,7 +81,9 @@ async fn takes_a_turn(client: &str, args: &[&str]) {
     let pane = host.start(&launch).await.unwrap();
     idle(&host, &pane, client).await;
     models.when("tag-one", Reply::text("Reply to one."));
-    host.paste(&pane, client, "First line\nand tag-one").await.unwrap();
+    let text = "First line\nand tag-one".to_owned();
+    let paste = Paste { session: launch.session, text, bodies: Vec::new() };
+    host.paste(&pane, client, &paste).await.unwrap();
     host.press(&pane, Key::Enter).await.unwrap();
     let Ok(said) = tokio::time::timeout(PATIENCE, end_of_turn(&mut listening)).await else {
         panic!("no end of the turn:\n{}", host.view(&pane, client).await.unwrap().text);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::house::{House, in_state};
 
 /// Stands in every file that no message may bring along.
-const SECRET: &str = "CANARY-in-a-file";
+pub const SECRET: &str = "CANARY-in-a-file";
 
 /// Code and prose of which no program obeys anything.
 const PLAIN: &str = "diff --git a/x b/x\n@@ -1,2 +1,2 @@ fn x\n-a\n+b\n\
@@ -16,7 +16,7 @@ const PLAIN: &str = "diff --git a/x b/x\n@@ -1,2 +1,2 @@ fn x\n-a\n+b\n\
     echo $PATH $1 ${dogs}\n# a heading\n/usr/bin/env, !ls and /clear in a line";
 
 /// A home with files, skills, agents and commands of each program's making.
-async fn furnished() -> House {
+pub async fn furnished() -> House {
     let house = House::new().await;
     let markdown = |name: &str| format!("---\nname: {name}\ndescription: It.\n---\n{SECRET}\n");
     for (file, text) in [
@@ -36,7 +36,7 @@ async fn furnished() -> House {
     house
 }
 
-fn strings(value: &Value) -> Vec<&str> {
+pub fn strings(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],
         Value::Array(values) => values.iter().flat_map(strings).collect(),

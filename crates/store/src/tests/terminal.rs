@@ -9,7 +9,7 @@ use moothall_engine::ports::{Deliveries, DeliveryState, Store, SystemClock};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
     Adopt, Dialog, Hook, HookNews, HostFault, Key, Launch, NewSession, Pane, PaneNews, PaneState,
-    Pasted, Reports, SessionHost, SessionId, View,
+    Paste, Pasted, Reports, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::Event;
@@ -71,8 +71,8 @@ impl SessionHost for Terminal {
             text: String::new(),
         })
     }
-    async fn paste(&self, _pane: &Pane, _client: &str, text: &str) -> Result<Pasted, HostFault> {
-        self.composer.lock().unwrap().push_str(text);
+    async fn paste(&self, _: &Pane, _: &str, paste: &Paste) -> Result<Pasted, HostFault> {
+        self.composer.lock().unwrap().push_str(&paste.text);
         Ok(Pasted::default())
     }
     async fn press(&self, _pane: &Pane, _key: Key) -> Result<(), HostFault> {

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Pasted, Reports, SessionHost,
-    View,
+    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Paste, Pasted, Reports,
+    SessionHost, View,
 };
 use tokio::sync::{broadcast, watch};
 
@@ -191,8 +191,8 @@ impl SessionHost for Stage {
             .ok_or(refused)
     }
 
-    async fn paste(&self, pane: &Pane, _: &str, text: &str) -> Result<Pasted, HostFault> {
-        self.with(pane, |seen| seen.composer = text.into()).map(|()| Pasted::default())
+    async fn paste(&self, pane: &Pane, _: &str, paste: &Paste) -> Result<Pasted, HostFault> {
+        self.with(pane, |seen| seen.composer.clone_from(&paste.text)).map(|()| Pasted::default())
     }
 
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {

@@ -1,5 +1,7 @@
 //! All that the machine of a session is told, and all that it wants.
 
+use std::ops::Range;
+
 use moothall_engine::agent::{Given, Job, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{
@@ -164,6 +166,8 @@ pub enum Output {
     Paste {
         /// The words, as they are to stand there.
         text: String,
+        /// The bytes of the text that are the words of one member each, in their order.
+        bodies: Vec<Range<usize>>,
     },
     /// Press a key. Asks for [`Input::Pressed`].
     Press {

@@ -17,7 +17,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 
 use super::*;
 use crate::config::Checkpoints;
-use crate::tags::{TagKey, tagged};
+use crate::tags::TagKey;
 
 mod asking;
 mod covered;
@@ -122,6 +122,10 @@ fn begun(turn: u64) -> Input {
 
 fn taken_away(turn: u64, interrupt: bool) -> Input {
     Input::TakenAway { key: key(turn), interrupt, delivery: Some(turn) }
+}
+
+fn tagged(words: &str, tag: &str) -> String {
+    crate::tags::tagged(words, &[], tag).0
 }
 
 fn prompt(turn: u64) -> HookNews {

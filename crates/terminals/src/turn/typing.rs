@@ -29,6 +29,9 @@ const CUT_OFF: &str = "The server stopped while this was being typed; look at th
 pub(super) const ALTERED: &str =
     "{} written wide in what was just typed here, as ＠ for @: the program would have obeyed it.";
 
+/// Tells people of lines of which the program would have changed something.
+pub(super) const FILED: &str = "{} of what was just typed here went as a file, which the prompt names: the program would have changed what stands there.";
+
 /// What a screen says about a prompt that was being typed when the server died.
 enum PromptEvidence {
     /// It stands in the composer of an idle program.
@@ -184,12 +187,12 @@ impl Machine {
         if self.current.as_ref().is_some_and(|current| current.is_pasted) {
             return self.ask(Output::Press { key: Key::Enter }, Wait::Enter);
         }
-        let text = self
-            .current
-            .as_ref()
-            .and_then(|current| Some(tagged(&current.job.as_ref()?.prompt.text, &current.tag)));
-        if let Some(text) = text {
-            self.ask(Output::Paste { text }, Wait::Paste);
+        let words = self.current.as_ref().and_then(|current| {
+            let prompt = &current.job.as_ref()?.prompt;
+            Some(tagged(&prompt.text, &prompt.bodies, &current.tag))
+        });
+        if let Some((text, bodies)) = words {
+            self.ask(Output::Paste { text, bodies }, Wait::Paste);
         }
     }
 
@@ -214,12 +217,18 @@ impl Machine {
 
     /// People are told of what does not stand in the prompt as it was said.
     fn tell_of_altered(&mut self, pasted: &Pasted) {
-        let text = match pasted.altered.len() {
-            0 => return,
-            1 => ALTERED.replace("{}", "A token was"),
-            count => ALTERED.replace("{}", &format!("{count} tokens were")),
+        let altered = match pasted.altered.len() {
+            0 => None,
+            1 => Some(ALTERED.replace("{}", "A token was")),
+            count => Some(ALTERED.replace("{}", &format!("{count} tokens were"))),
         };
-        self.out.push(Output::Tell { text });
+        let filed = match pasted.filed {
+            0 => None,
+            1 => Some(FILED.replace("{}", "A line")),
+            count => Some(FILED.replace("{}", &format!("{count} lines"))),
+        };
+        let told = altered.into_iter().chain(filed);
+        self.out.extend(told.map(|text| Output::Tell { text }));
     }
 
     /// Nothing was typed: somebody else was quicker.

@@ -13,8 +13,8 @@ use moothall_engine::ports::{Clock, Deliveries, DeliveryState, Store};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
     Adopt, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, LastWords, Launch, LinkState,
-    Member, Message, NewLink, NewSession, Pane, PaneNews, PaneState, Pasted, Permit, Reports,
-    ResumeArgs, Sent, SessionError, SessionHost, SessionId, View,
+    Member, Message, NewLink, NewSession, Pane, PaneNews, PaneState, Paste, Pasted, Permit,
+    Reports, ResumeArgs, Sent, SessionError, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Outcome, Recorded};
@@ -173,11 +173,11 @@ impl SessionHost for Bench {
             text: format!("{}{}", screen.drawn, screen.composer),
         }))
     }
-    async fn paste(&self, pane: &Pane, _client: &str, text: &str) -> Result<Pasted, HostFault> {
+    async fn paste(&self, pane: &Pane, _: &str, paste: &Paste) -> Result<Pasted, HostFault> {
         if self.broken.load(Relaxed) {
             return Err(HostFault::Failed("it did not take the paste".into()));
         }
-        self.with(&pane.id, |screen| screen.composer.push_str(text));
+        self.with(&pane.id, |screen| screen.composer.push_str(&paste.text));
         Ok(Pasted::default())
     }
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {

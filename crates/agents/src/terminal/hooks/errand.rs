@@ -17,6 +17,7 @@ use tokio::time::timeout;
 
 use super::folder::SpoolFolder;
 use super::inject::{HookInjector, LaunchCommand};
+use super::words;
 use crate::command::Environment;
 use crate::run_as::Account;
 use crate::terminal::{Search, Vendor};
@@ -64,19 +65,25 @@ pub(super) enum Outcome {
 enum Order {
     Dress(Errand),
     Search(Search),
+    Keep {
+        /// The folder of the session.
+        folder: PathBuf,
+        texts: Vec<String>,
+    },
 }
 
 /// Runs the errand that stands on standard input, as whoever this is; gives what to write on
 /// standard output.
 ///
 /// # Errors
-/// When it cannot be read.
+/// When it cannot be read, or texts cannot be kept.
 pub fn run_errand(input: impl Read) -> io::Result<String> {
     Ok(match serde_json::from_reader(input.take(BYTES_MAX))? {
         Order::Dress(errand) => {
             serde_json::to_string(&errand.run().unwrap_or_else(Outcome::Refused))?
         }
         Order::Search(search) => serde_json::to_string(&search.run())?,
+        Order::Keep { folder, texts } => serde_json::to_string(&words::keep(&folder, &texts)?)?,
     })
 }
 
@@ -94,6 +101,25 @@ pub(super) async fn search_as(
         tracing::warn!(user = account.name(), "the records of its program cannot be read");
     }
     found.flatten().flatten()
+}
+
+/// Sends a user to keep texts in the folder of a session of theirs.
+///
+/// # Errors
+/// When they cannot be written.
+pub(super) async fn keep_as(
+    account: &Account,
+    moothall: &Path,
+    folder: PathBuf,
+    texts: Vec<String>,
+) -> io::Result<Vec<PathBuf>> {
+    let asked = serde_json::to_vec(&Order::Keep { folder, texts })?;
+    let before = account.before().map_err(io::Error::other)?;
+    let told = timeout(WITHIN, ask(&before, moothall, asked)).await??;
+    if told.status.success() {
+        return Ok(serde_json::from_slice(&told.stdout)?);
+    }
+    Err(io::Error::other(String::from_utf8_lossy(&told.stderr).trim().to_owned()))
 }
 
 impl Errand {

@@ -6,6 +6,7 @@
 //!   server               where the server that runs now, or ran last, can be reached
 //!   refused/             reports that could not be used, the newest few
 //!   <session>/           its programs' MOOTHALL_SPOOL
+//!     words/             what its program would change in its composer, as files
 //!     <id>.json          reports, in the order of their names; whatever has another name is
 //!                        the session's own business
 //! ```

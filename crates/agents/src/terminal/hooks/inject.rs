@@ -12,9 +12,10 @@ use async_trait::async_trait;
 use moothall_engine::sessions::{HostFault, Launch, Record, Reports, SessionId};
 use serde_json::{Value, json};
 
-use super::errand::{Errand, Outcome, search_as};
-use super::folder::{SpoolFolder, write_private};
+use super::errand::{Errand, Outcome, keep_as, search_as};
+use super::folder::{SpoolFolder, private_folder, write_private};
 use super::outside::Outside;
+use super::words;
 use crate::run_as::Account;
 use crate::terminal::{Injector, Parts, Program, Search, Vendor};
 
@@ -165,6 +166,13 @@ impl Fitting<'_> {
         json!({"command": self.program(), "args": ["mcp"], "env": self.own})
     }
 
+    /// Makes the folder of words that the program is to read, and gives its path.
+    pub(crate) fn words(&self) -> io::Result<String> {
+        let folder = words::folder_in(self.folder);
+        private_folder(&folder)?;
+        Ok(folder.to_string_lossy().into_owned())
+    }
+
     /// Writes a file into the session's folder, and gives its path.
     pub(crate) fn keep(&self, name: &str, value: &Value) -> io::Result<String> {
         let file = write_private(self.folder, name, value.to_string().as_bytes())?;
@@ -206,6 +214,25 @@ impl Injector for HookInjector {
         match account {
             None => tokio::task::spawn_blocking(move || search.run()).await.ok()?,
             Some(account) => search_as(account, &self.moothall, search).await,
+        }
+    }
+
+    async fn keep_words(
+        &self,
+        account: Option<&Account>,
+        session: &SessionId,
+        texts: Vec<String>,
+    ) -> io::Result<Vec<PathBuf>> {
+        match (account, &self.outside) {
+            (None, _) => {
+                let folder = self.spool.of(session)?;
+                tokio::task::spawn_blocking(move || words::keep(&folder, &texts)).await?
+            }
+            (Some(account), Some(outside)) => {
+                let (_, folder) = outside.of(account, session)?;
+                keep_as(account, &self.moothall, folder, texts).await
+            }
+            (Some(_), None) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 

@@ -13,6 +13,7 @@ mod note;
 mod lenient_json;
 mod vendor;
 mod folder;
+mod words;
 mod report;
 mod wait;
 mod bell;

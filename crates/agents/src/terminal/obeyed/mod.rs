@@ -6,9 +6,13 @@
 
 mod tokens;
 mod nearby;
+mod exact;
 
-use moothall_kernel::read::compose::written_wide;
-use moothall_kernel::text::{cut, is_empty_looking};
+use std::ops::Range;
+use std::path::PathBuf;
+
+use moothall_kernel::read::compose::{kept_in_file, written_wide};
+use moothall_kernel::text::{cut, is_composed, is_empty_looking};
 
 use super::Vendor;
 pub(super) use nearby::{Nearby, Places};
@@ -18,6 +22,8 @@ use tokens::{Place, Token};
 const WIDE: u32 = 0xfee0;
 /// Room for wide characters, and for the line that tells of them, in bytes.
 const WIDE_BYTES: usize = 256;
+/// Blocks of one prompt that go as files at most.
+const FILES_MAX: usize = 32;
 /// The part of a token that was written wide that is kept, in bytes.
 const ALTERED_BYTES_MAX: usize = 256;
 
@@ -29,20 +35,36 @@ struct Obeyed {
     token: fn(Place<'_>) -> Option<Token>,
     /// Words that change how it works.
     keywords: &'static [&'static str],
+    /// True if it makes something else of a text by itself. `None` if it may not read the files
+    /// that are kept for it.
+    changes: Option<fn(&str) -> bool>,
 }
 
 static CLAUDE: Obeyed = Obeyed {
     commands: &['!', '/'],
     token: tokens::of_claude,
     keywords: &["ultrathink", "ultracode"],
+    changes: Some(|text| text.contains(['\t', '\r']) || !is_composed(text)),
 };
 
-static CODEX: Obeyed = Obeyed { commands: &['!', '/'], token: tokens::of_codex, keywords: &[] };
+static CODEX: Obeyed = Obeyed {
+    commands: &['!', '/'],
+    token: tokens::of_codex,
+    keywords: &[],
+    changes: Some(|text| text.contains('\r')),
+};
 
-static GEMINI: Obeyed = Obeyed { commands: &['/'], token: tokens::of_gemini, keywords: &[] };
+static GEMINI: Obeyed = Obeyed {
+    commands: &['/'],
+    token: tokens::of_gemini,
+    keywords: &[],
+    // It reads no file outside of its folder before a person has trusted that place.
+    changes: None,
+};
 
-/// Of a program that nothing is known of.
-static OTHER: Obeyed = Obeyed { commands: &['!', '/', '#', '@'], token: |_| None, keywords: &[] };
+/// Of a program that nothing is known of. What it may read is not known either.
+static OTHER: Obeyed =
+    Obeyed { commands: &['!', '/', '#', '@'], token: |_| None, keywords: &[], changes: None };
 
 /// Words as they are put into a composer.
 #[derive(Debug, PartialEq, Eq)]
@@ -50,32 +72,74 @@ pub(super) struct Words {
     pub(super) text: String,
     /// The tokens that were written wide, as they were said, each as far as people look at it.
     pub(super) altered: Vec<String>,
+    /// The lines that went as files.
+    pub(super) filed: usize,
+}
+
+impl Obeyed {
+    fn of(vendor: Vendor) -> &'static Self {
+        match vendor {
+            Vendor::Claude => &CLAUDE,
+            Vendor::Codex => &CODEX,
+            Vendor::Gemini => &GEMINI,
+            Vendor::Other => &OTHER,
+        }
+    }
+}
+
+/// Returns the places of the blocks that must arrive byte for byte, and would not.
+pub(super) fn changed(
+    vendor: Vendor,
+    text: &str,
+    bodies: &[Range<usize>],
+    nearby: &Nearby,
+) -> Vec<Range<usize>> {
+    let Some(changes) = Obeyed::of(vendor).changes else { return Vec::new() };
+    let blocks = bodies.iter().flat_map(|body| {
+        let placed = |block: Range<usize>| body.start + block.start..body.start + block.end;
+        exact::blocks(&text[body.clone()]).into_iter().map(placed)
+    });
+    let is_changed = |block: &Range<usize>| {
+        let block = &text[block.clone()];
+        changes(block) || !Words::inside(vendor, block, nearby).is_as_said()
+    };
+    blocks.filter(is_changed).take(FILES_MAX).collect()
+}
+
+/// Puts a line in place of each block that is in a file, and writes the rest as words. `None` if
+/// there are no files, or the program would obey something in their paths.
+pub(super) fn with_files(
+    vendor: Vendor,
+    text: &str,
+    blocks: &[Range<usize>],
+    files: &[PathBuf],
+    nearby: &Nearby,
+) -> Option<Words> {
+    let (mut put, mut at, mut filed) = (String::new(), 0, 0);
+    for (block, file) in blocks.iter().zip(files) {
+        let lines = text[block.clone()].lines().count();
+        let line = kept_in_file(lines, file.to_str()?);
+        if !Words::inside(vendor, &line, nearby).is_as_said() {
+            return None;
+        }
+        put.push_str(&text[at..block.start]);
+        put.push_str(&line);
+        put.push_str(if text[block.clone()].ends_with('\n') { "\n" } else { "" });
+        (at, filed) = (block.end, filed + lines);
+    }
+    put.push_str(&text[at..]);
+    (filed > 0).then(|| Words { filed, ..as_words(vendor, &put, nearby) })
 }
 
 /// Writes wide each token that the program would obey, and says so below the words.
 pub(super) fn as_words(vendor: Vendor, text: &str, nearby: &Nearby) -> Words {
-    let obeyed = match vendor {
-        Vendor::Claude => &CLAUDE,
-        Vendor::Codex => &CODEX,
-        Vendor::Gemini => &GEMINI,
-        Vendor::Other => &OTHER,
-    };
-    let mut words =
-        Words { text: String::with_capacity(text.len() + WIDE_BYTES), altered: Vec::new() };
-    let (mut rest, command) = (text, command(text, obeyed.commands));
-    if let Some((at, token)) = command {
+    let mut words = Words::with_room_for(text);
+    let mut rest = text;
+    if let Some((at, token)) = command(text, Obeyed::of(vendor).commands) {
         words.text.push_str(&text[..at]);
         rest = words.widen(&text[at..], &token);
     }
-    while let Some(next) = rest.chars().next() {
-        let place = Place { before: words.text.chars().next_back(), rest };
-        let token = tokens::keyword(place, obeyed.keywords).or_else(|| (obeyed.token)(place));
-        rest = match token {
-            Some(token) if nearby.may_obey(vendor, &token) => words.widen(rest, &token),
-            Some(token) => words.take(rest, token.length),
-            None => words.take(rest, next.len_utf8()),
-        };
-    }
+    words.write(vendor, rest, nearby);
     words.say_so();
     words
 }
@@ -92,6 +156,36 @@ fn command(text: &str, signs: &[char]) -> Option<(usize, Token)> {
 }
 
 impl Words {
+    fn with_room_for(text: &str) -> Self {
+        let room = String::with_capacity(text.len() + WIDE_BYTES);
+        Self { text: room, altered: Vec::new(), filed: 0 }
+    }
+
+    /// Writes a text that does not begin the prompt.
+    fn inside(vendor: Vendor, text: &str, nearby: &Nearby) -> Self {
+        let mut words = Self::with_room_for(text);
+        words.write(vendor, text, nearby);
+        words
+    }
+
+    fn is_as_said(&self) -> bool {
+        self.altered.is_empty()
+    }
+
+    /// Writes a text behind what was written so far.
+    fn write(&mut self, vendor: Vendor, text: &str, nearby: &Nearby) {
+        let (obeyed, mut rest) = (Obeyed::of(vendor), text);
+        while let Some(next) = rest.chars().next() {
+            let place = Place { before: self.text.chars().next_back(), rest };
+            let token = tokens::keyword(place, obeyed.keywords).or_else(|| (obeyed.token)(place));
+            rest = match token {
+                Some(token) if nearby.may_obey(vendor, &token) => self.widen(rest, &token),
+                Some(token) => self.take(rest, token.length),
+                None => self.take(rest, next.len_utf8()),
+            };
+        }
+    }
+
     /// Takes the first bytes of a text as they are; returns the others.
     fn take<'a>(&mut self, text: &'a str, bytes: usize) -> &'a str {
         let (taken, rest) = text.split_at(bytes);

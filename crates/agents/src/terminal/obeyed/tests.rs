@@ -1,7 +1,7 @@
 //! Each row is a text, and the token in it that the real program obeys.
 #![allow(clippy::unwrap_used)]
 
-use std::fs;
+use std::{fs, slice};
 
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -171,6 +171,84 @@ fn an_agent_is_told_that_signs_are_written_wide() {
         "a ＠b\n\n(One sign is written wide above: your program would have obeyed what was said \
          there.)\n\n[moothall:0a1b2c3d]"
     );
+}
+
+/// Returns what is typed of the words of one member, and the texts that are files.
+fn filed(vendor: Vendor, body: &str, nearby: &Nearby) -> (Words, Vec<String>) {
+    let head = "Ada (1):\n\n";
+    let text = format!("{head}{body}\n\n[moothall:0a1b2c3d]");
+    let said = head.len()..head.len() + body.len();
+    let blocks = changed(vendor, &text, slice::from_ref(&said), nearby);
+    let texts = blocks.iter().map(|block| text[block.clone()].to_owned()).collect();
+    let files: Vec<PathBuf> = (0..blocks.len()).map(|at| format!("/f/{at}").into()).collect();
+    let words = with_files(vendor, &text, &blocks, &files, nearby)
+        .unwrap_or_else(|| as_words(vendor, &text, nearby));
+    assert!(words.text.ends_with("\n\n[moothall:0a1b2c3d]"), "{words:?}");
+    (words, texts)
+}
+
+const FENCED: &str = "see @secret.txt and $barks\n```make\nall:\n\t@secret.txt\n```";
+const PATCH: &str = "--- a\n+++ b\n@@ -1 +1,2 @@ x\n all:\n+a$barks  @secret.txt\n";
+
+#[test]
+fn a_block_that_the_program_would_change_goes_as_a_file() {
+    let home = home();
+    let nearby = nearby(&home);
+    let (words, files) = filed(Vendor::Claude, FENCED, &nearby);
+    assert_eq!(files, ["all:\n\t@secret.txt\n"]);
+    assert_eq!((words.filed, words.altered), (2, vec!["@secret.txt".to_owned()]));
+    assert_eq!(
+        words.text,
+        "Ada (1):\n\nsee ＠secret.txt and $barks\n```make\n(2 lines are in the file /f/0, byte for \
+         byte: your program would change them. Read that file.)\n```\n\n(One sign is written wide \
+         above: your program would have obeyed what was said there.)\n\n[moothall:0a1b2c3d]"
+    );
+    for vendor in [Vendor::Claude, Vendor::Codex] {
+        let (words, files) = filed(vendor, PATCH, &nearby);
+        assert_eq!((words.filed, files), (5, vec![PATCH.to_owned()]), "{vendor:?}");
+        assert!(!words.text.contains("+++"), "{words:?}");
+        let windows = "```\r\nx\r\n```\r\n";
+        assert_eq!(filed(vendor, windows, &nearby).1, ["x\r\n"], "{vendor:?}");
+    }
+    let accent = "~~~\ne\u{301}\n";
+    assert_eq!(filed(Vendor::Claude, accent, &nearby).0.filed, 1);
+    assert_eq!(filed(Vendor::Codex, accent, &nearby).0.filed, 0);
+}
+
+#[test]
+fn what_needs_no_file_stays_in_the_prompt() {
+    let home = home();
+    let nearby = nearby(&home);
+    let (code, tabs) = ("```\n@property\n$PATH\n```", "all:\n\techo\n");
+    for vendor in [Vendor::Claude, Vendor::Codex, Vendor::Gemini, Vendor::Other] {
+        for body in [code, tabs, "```\n!ls\n```\n/clear", &PATCH.replace("$barks  @secret.txt", "")]
+        {
+            let (words, files) = filed(vendor, body, &nearby);
+            assert!(files.is_empty() && words.text.contains(body), "{vendor:?}: {words:?}");
+        }
+    }
+    assert!(filed(Vendor::Codex, &FENCED.replace("\t", "\t$no"), &nearby).1.is_empty());
+    for vendor in [Vendor::Gemini, Vendor::Other] {
+        assert!(filed(vendor, FENCED, &nearby).1.is_empty(), "it may not read a file");
+    }
+    assert_eq!(filed(Vendor::Gemini, PATCH, &nearby).0.altered, ["@secret.txt"]);
+    let (words, all) = (as_words(Vendor::Claude, PATCH, &nearby), 0..PATCH.len());
+    let with = |files: &[PathBuf]| {
+        with_files(Vendor::Claude, PATCH, slice::from_ref(&all), files, &nearby)
+    };
+    let nowhere = with(&[]);
+    assert!(nowhere.is_none() && words.text.contains("＠secret.txt"), "no file could be written");
+    assert!(with(&["/f @secret.txt".into()]).is_none(), "its path would be obeyed");
+}
+
+/// A fence that one member leaves open does not take the words of the next one.
+#[test]
+fn a_block_ends_with_the_words_of_its_member() {
+    let home = home();
+    let text = "A:\n\n```\n\tx\n\nB:\n\n```\n\ty\n\n[moothall:0a1b2c3d]";
+    let blocks = changed(Vendor::Claude, text, &[4..11, 16..23], &nearby(&home));
+    let found: Vec<&str> = blocks.into_iter().map(|block| &text[block]).collect();
+    assert_eq!(found, ["\tx\n", "\ty\n"]);
 }
 
 proptest! {

@@ -140,7 +140,10 @@ fn launch_command(fitting: &Fitting<'_>) -> io::Result<LaunchCommand> {
         (event.to_owned(), json!([{"hooks": [entry]}]))
     };
     let hooks: serde_json::Map<String, Value> = EVENTS.into_iter().map(hook).collect();
-    let settings = fitting.keep("claude-settings.json", &json!({"hooks": hooks}))?;
+    // A path of the system begins with two slashes there.
+    let permissions = json!({"allow": [format!("Read(/{}/**)", fitting.words()?)]});
+    let settings = json!({"hooks": hooks, "permissions": permissions});
+    let settings = fitting.keep("claude-settings.json", &settings)?;
     let tools =
         fitting.keep("claude-tools.json", &json!({"mcpServers": {TOOLS: fitting.tools()}}))?;
     // `--mcp-config` takes every following argument as a file up to the next option, so

@@ -1,7 +1,7 @@
 //! Words that were pasted, and a question that came before they were sent off.
 
 use super::*;
-use crate::turn::typing::ALTERED;
+use crate::turn::typing::{ALTERED, FILED};
 
 #[test]
 fn words_behind_a_question_wait_and_are_sent_off_where_they_stand() {
@@ -38,12 +38,14 @@ fn words_that_come_back_after_a_question_were_not_taken_by_what_was_at_work() {
 }
 
 #[test]
-fn people_are_told_of_tokens_that_were_written_otherwise() {
+fn people_are_told_of_what_was_written_otherwise_or_went_as_a_file() {
     let mut bench = Bench::new(vec![earlier(1, DeliveryState::Pending, true)]);
     bench.says(Input::Offered(job(1)), &["see"]);
     bench.says(idle(), &["1 Sending Synced"]);
     bench.says(Input::Marked(Ok(true)), &["paste"]);
     let told = format!("tells {}", ALTERED.replace("{}", "2 tokens were"));
+    let filed = format!("tells {}", FILED.replace("{}", "12 lines"));
     let altered = vec!["@a".to_owned(), "@b".to_owned()];
-    bench.says(Input::Pasted(Ok(Pasted { altered })), &[&told, "Enter"]);
+    let pasted = Pasted { altered, filed: 12 };
+    bench.says(Input::Pasted(Ok(pasted)), &[&told, &filed, "Enter"]);
 }

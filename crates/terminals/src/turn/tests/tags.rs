@@ -109,7 +109,7 @@ fn words_with_the_tags_of_a_peer_move_nothing() {
         bench.told(input);
     }
     let typed = bench.told(Input::Marked(Ok(true))).into_iter().find_map(|output| match output {
-        Output::Paste { text } => Some(text),
+        Output::Paste { text, .. } => Some(text),
         _ => None,
     });
     let typed = typed.unwrap();

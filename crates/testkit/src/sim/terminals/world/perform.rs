@@ -48,7 +48,9 @@ impl World {
                 Input::Pasted(Err(HostFault::Refused("somebody types".into())))
             }
             Output::Paste { .. } if self.fails(2) => Input::Pasted(Err(broken())),
-            Output::Paste { text } => Input::Pasted(self.paste(&text)?.map(|()| Pasted::default())),
+            Output::Paste { text, .. } => {
+                Input::Pasted(self.paste(&text)?.map(|()| Pasted::default()))
+            }
             Output::Press { .. } if self.fails(2) => Input::Pressed(Err(broken())),
             Output::Press { key } => {
                 self.press(key)?;

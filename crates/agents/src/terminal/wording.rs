@@ -1,0 +1,106 @@
+//! How words are written for the program that gets them: what it would obey or change in them.
+
+use std::path::PathBuf;
+
+use moothall_engine::sessions::{HostFault, Pane, Paste, SessionId};
+
+use super::control::Control;
+use super::obeyed::{Nearby, Places, Words, as_words, changed, with_files};
+use super::tmux_command::TmuxCommand;
+use super::{Program, TmuxHost};
+use crate::run_as::Account;
+
+impl TmuxHost {
+    /// Returns the words without what this program would obey in them. Patches and code that it
+    /// would change go as files, unless these cannot be written.
+    pub(super) async fn worded(
+        &self,
+        control: &Control,
+        pane: &Pane,
+        client: &str,
+        paste: Paste,
+    ) -> Result<Words, HostFault> {
+        let Paste { session, text, bodies } = paste;
+        let vendor = self.vendor(client);
+        let places = self.places(control, pane, client).await?;
+        let (said, near) = (text.clone(), places.clone());
+        let blocks = blocking(move || changed(vendor, &said, &bodies, &Nearby::of(near))).await?;
+        let texts: Vec<String> =
+            blocks.iter().map(|block| text[block.clone()].to_owned()).collect();
+        let files = self.filed(pane, client, &session, texts).await;
+        blocking(move || {
+            let nearby = Nearby::of(places);
+            with_files(vendor, &text, &blocks, &files, &nearby)
+                .unwrap_or_else(|| as_words(vendor, &text, &nearby))
+        })
+        .await
+    }
+
+    /// Writes blocks into files for the program in a pane; without blocks, or if that fails, there
+    /// are none.
+    async fn filed(
+        &self,
+        pane: &Pane,
+        client: &str,
+        session: &SessionId,
+        texts: Vec<String>,
+    ) -> Vec<PathBuf> {
+        if texts.is_empty() {
+            return Vec::new();
+        }
+        let kept = match self.account_in(pane, client) {
+            Ok(account) => self.injector.keep_words(account.as_ref(), session, texts).await,
+            Err(why) => Err(std::io::Error::other(why)),
+        };
+        kept.unwrap_or_else(|error| {
+            tracing::warn!(%session, %error, "what its program would change could not go as a file");
+            Vec::new()
+        })
+    }
+
+    /// Returns the user that the program in a pane runs as, if that is not the server's own. Panes
+    /// of another tmux server are of its user, and that is the server's own.
+    fn account_in(&self, pane: &Pane, client: &str) -> Result<Option<Account>, String> {
+        let programs = self.known();
+        let account = programs.get(client).map_or(Ok(None), Program::account)?;
+        Ok(account.filter(|_| pane.socket.is_empty()))
+    }
+
+    /// Returns the places in which the program in a pane finds its files.
+    async fn places(
+        &self,
+        control: &Control,
+        pane: &Pane,
+        client: &str,
+    ) -> Result<Places, HostFault> {
+        let work = self.work_of(control, pane).await?;
+        let programs = self.known();
+        let program = programs.get(client);
+        let account = program.and_then(|program| program.account().ok().flatten());
+        let given = |name: &str| {
+            let own = program.and_then(|program| program.env.get(name)).map(PathBuf::from);
+            own.or_else(|| std::env::var_os(name).filter(|_| account.is_none()).map(PathBuf::from))
+        };
+        let home = account.as_ref().map(|account| account.home().to_owned());
+        Ok(Places { work, home: given("HOME").or(home), codex: given("CODEX_HOME") })
+    }
+
+    /// Returns the folder in which the program in a pane works, as far as that is known.
+    pub(super) async fn work_of(
+        &self,
+        control: &Control,
+        pane: &Pane,
+    ) -> Result<Option<PathBuf>, HostFault> {
+        let work = TmuxCommand::of("display-message -p -t")
+            .words([pane.id.as_str(), "#{pane_current_path}"]);
+        let work = control.run(&work).await?.into_iter().next();
+        Ok(work.filter(|path| !path.is_empty()).map(PathBuf::from))
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, HostFault> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| HostFault::Failed(error.to_string()))
+}
