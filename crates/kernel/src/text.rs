@@ -52,8 +52,8 @@ pub fn for_terminal(text: &str) -> String {
     text
 }
 
-/// Changes a text part by part, what is between the parts too; gives it with the places of the parts
-/// in it. Parts that are none of the text are left out.
+/// Changes a text part by part, and so the rest between the parts. Returns it with the places of
+/// the parts in it; a part that is not in the text is left out.
 pub fn change_parts(
     text: &str,
     parts: &[Range<usize>],

@@ -144,7 +144,7 @@ fn transcript(
     format!("{}\n{}\n\n{left_out}{transcript}\n{request}", CONTEXT.fill(&[]), SAID_SO_FAR.fill(&[]))
 }
 
-/// What others said since its last turn, and what is asked; and where their words stand in it.
+/// What others said since its last turn, and what is asked, with the bytes that are their words.
 fn since(
     teller: &Teller<'_>,
     turn: &Turn,

@@ -406,6 +406,11 @@ fn prompt(player: &Player, rest: &[&str], out: Out<'_>) -> Result<(), String> {
         &story,
         TRANSCRIPT_BYTES,
     );
+    for body in prompt.bodies.iter().filter(|body| !body.is_empty()) {
+        let before = &prompt.text[..body.start];
+        let is_headed = before.ends_with(":\n\n") || before.ends_with(")\n");
+        assert!(is_headed && prompt.text[..=body.end].ends_with('\n'), "{body:?} of {prompt:?}");
+    }
     let shown = match rest.get(1) {
         Some(&"whole") => prompt.standalone,
         Some(&"memory") => memory(&prompt),

@@ -113,8 +113,8 @@ fn file_in(prompt: &str) -> PathBuf {
     named.unwrap_or_else(|| panic!("no file: {prompt}")).0.into()
 }
 
-/// Pipes words in which this block stands: it goes as a file, which the program reads with a tool of
-/// its own, and no person is asked.
+/// Pipes words around a block. It goes as a file, which the program reads with a tool of its own
+/// without asking a person.
 async fn goes_as_a_file(
     client: &str,
     (before, block, after): (&str, &str, &str),

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_no_folder_for_words() {
+    fn words_are_not_kept_behind_a_link() {
         let (session, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         symlink(other.path(), folder_in(session.path())).unwrap();
         assert!(keep(session.path(), &["a".to_owned()]).is_err());

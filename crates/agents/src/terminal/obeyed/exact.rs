@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_no_blocks() {
+    fn other_words_stay_in_the_prompt() {
         for body in [
             "all:\n\techo @x\n",
             "`` `x` ``\n```x``` y\n    ```\n\tx\n",

@@ -58,7 +58,7 @@ static GEMINI: Obeyed = Obeyed {
     commands: &['/'],
     token: tokens::of_gemini,
     keywords: &[],
-    // It reads no file outside of its folder before a person has trusted that place.
+    // It may read only what lies in its folder, unless a person trusts another place.
     changes: None,
 };
 
@@ -106,8 +106,8 @@ pub(super) fn changed(
     blocks.filter(is_changed).take(FILES_MAX).collect()
 }
 
-/// Puts a line in place of each block that is in a file, and writes the rest as words. `None` if
-/// there are no files, or the program would obey something in their paths.
+/// Puts a line in place of each block that is in a file, and writes the rest as words. `None`
+/// without files, or if the program would obey something in their paths.
 pub(super) fn with_files(
     vendor: Vendor,
     text: &str,
