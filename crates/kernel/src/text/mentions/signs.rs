@@ -35,14 +35,11 @@ impl Sign<'_> {
     }
 }
 
-/// First byte of a wide or a small sign in UTF-8.
-const WIDE_BYTE: u8 = 0xef;
-
-/// True if a text holds a sign. Most texts hold none: all their bytes are looked at, so that
-/// several are at a time.
+/// True if a text holds a sign. Most texts hold none. A search for one character looks at many bytes
+/// at a time, a search for several at each, so that each is searched for alone.
 pub(super) fn are_in(text: &str) -> bool {
-    let may_begin = |byte| matches!(byte, b'@' | WIDE_BYTE);
-    text.bytes().fold(false, |found, byte| found | may_begin(byte)) && text.contains(SIGNS)
+    let [plain, wide @ ..] = SIGNS;
+    text.contains(plain) || !text.is_ascii() && wide.iter().any(|sign| text.contains(*sign))
 }
 
 /// Returns the signs of a run of prose in their order.
