@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::model::contribution::{Aside, Contribution};
 use crate::model::event::{
     Cause, Change, Event, Fault, Posted, Recorded, TaskOrigin, TurnKind, Why, WhyNot,
 };
@@ -13,8 +14,7 @@ use crate::model::participant::{Kind, Participant};
 use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
 use crate::model::request::{Request, Stage};
 use crate::model::state::{
-    Contribution, Conversation, Discussion, Guards, Owner, Reply, Round, Running, Spoken,
-    Tombstone, Turn, Waited,
+    Conversation, Discussion, Guards, Owner, Reply, Round, Running, Spoken, Tombstone, Turn, Waited,
 };
 use crate::model::summary::Summary;
 use crate::model::time::{Millis, Timestamp};
@@ -351,8 +351,8 @@ impl Conversation {
         // Under `open` the newest words give the others turns: those without a place give none.
         if !posted.queue_full && !posted.elsewhere.is_empty() {
             let (cause, author) = (cause.clone(), author.clone());
-            let elsewhere = posted.elsewhere.clone();
-            self.latest_aside = Some((Contribution { cause, author }, elsewhere));
+            let heard = posted.elsewhere.clone();
+            self.note_aside(Aside { said: Contribution { cause, author }, heard });
         } else if !posted.queue_full {
             if self.latest.as_ref().is_some_and(|latest| latest.author != *author) {
                 self.latest_other = self.latest.take();

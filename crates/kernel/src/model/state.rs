@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use crate::model::budget::{Spent, Standing};
+use crate::model::contribution::{Aside, Contribution};
 use crate::model::event::{Cause, Guard, Posted, Recorded, To};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
@@ -96,8 +97,9 @@ pub struct Conversation {
     pub(crate) latest: Option<Contribution>,
     /// The newest contribution by somebody else than the author of `latest`.
     pub(crate) latest_other: Option<Contribution>,
-    /// The newest contribution that some participants hear in another conversation, and these.
-    pub(crate) latest_aside: Option<(Contribution, Vec<ParticipantId>)>,
+    /// Contributions that some participants hear in another conversation, oldest first: the newest
+    /// one, and for each agent the newest one that is to be told here.
+    pub(crate) asides: Vec<Aside>,
 }
 
 /// Who set off a contribution that is not the beginning of anything. Whether a proven person stands
@@ -116,13 +118,6 @@ pub(crate) struct Spending {
     pub(crate) told: Vec<Spent>,
     /// Who set off the latest contributions that answered a turn.
     pub(crate) origins: VecDeque<Origin>,
-}
-
-/// Something that was said, and who need not be told of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Contribution {
-    pub(crate) cause: Cause,
-    pub(crate) author: ParticipantId,
 }
 
 /// What the keys of links begin with: `link:` and the members' session ids in order.
@@ -307,7 +302,7 @@ impl Conversation {
             owner: None,
             latest: None,
             latest_other: None,
-            latest_aside: None,
+            asides: Vec::new(),
         }
     }
 
@@ -563,19 +558,6 @@ impl Conversation {
 
     pub(crate) fn participant_mut(&mut self, id: &ParticipantId) -> Option<&mut Participant> {
         self.participants.iter_mut().find(|p| p.id == *id)
-    }
-
-    /// Returns the newest contribution by another participant that is to be told here.
-    pub(crate) fn newest_not_by(&self, id: &ParticipantId) -> Option<&Cause> {
-        let newest = self
-            .latest
-            .as_ref()
-            .filter(|latest| latest.author != *id)
-            .or(self.latest_other.as_ref());
-        let aside = self.latest_aside.as_ref();
-        let aside = aside.filter(|(said, heard)| said.author != *id && !heard.contains(id));
-        let told = newest.into_iter().chain(aside.map(|(said, _)| said));
-        told.map(|contribution| &contribution.cause).max_by_key(|cause| cause.seq)
     }
 
     /// The oldest open turn of a participant: the one that runs, or the next to run. One that a
