@@ -350,9 +350,9 @@ impl Conversation {
         let author = posted.author();
         // Under `open` the newest words give the others turns: those without a place give none.
         if !posted.queue_full && !posted.elsewhere.is_empty() {
-            let (cause, author) = (cause.clone(), author.clone());
-            let heard = posted.elsewhere.clone();
-            self.note_aside(Aside { said: Contribution { cause, author }, heard });
+            let said = Contribution { cause: cause.clone(), author: author.clone() };
+            let agents = self.agents().map(|agent| agent.id.clone()).collect();
+            self.asides.note(Aside { said, heard: posted.elsewhere.clone() }, agents);
         } else if !posted.queue_full {
             if self.latest.as_ref().is_some_and(|latest| latest.author != *author) {
                 self.latest_other = self.latest.take();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use crate::model::budget::{Spent, Standing};
-use crate::model::contribution::{Aside, Contribution};
+use crate::model::contribution::{Asides, Contribution};
 use crate::model::event::{Cause, Guard, Posted, Recorded, To};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
@@ -97,9 +97,8 @@ pub struct Conversation {
     pub(crate) latest: Option<Contribution>,
     /// The newest contribution by somebody else than the author of `latest`.
     pub(crate) latest_other: Option<Contribution>,
-    /// Contributions that some participants hear in another conversation, oldest first: the newest
-    /// one, and for each agent the newest one that is to be told here.
-    pub(crate) asides: Vec<Aside>,
+    /// Contributions that some participants hear in another conversation.
+    pub(crate) asides: Asides,
 }
 
 /// Who set off a contribution that is not the beginning of anything. Whether a proven person stands
@@ -302,7 +301,7 @@ impl Conversation {
             owner: None,
             latest: None,
             latest_other: None,
-            asides: Vec::new(),
+            asides: Asides::default(),
         }
     }
 
@@ -558,6 +557,17 @@ impl Conversation {
 
     pub(crate) fn participant_mut(&mut self, id: &ParticipantId) -> Option<&mut Participant> {
         self.participants.iter_mut().find(|p| p.id == *id)
+    }
+
+    /// Returns the newest contribution by another participant that is to be told here.
+    pub(crate) fn newest_not_by(&self, id: &ParticipantId) -> Option<&Cause> {
+        let newest = self
+            .latest
+            .as_ref()
+            .filter(|latest| latest.author != *id)
+            .or(self.latest_other.as_ref());
+        let told = newest.into_iter().chain(self.asides.newest_for(id));
+        told.map(|contribution| &contribution.cause).max_by_key(|cause| cause.seq)
     }
 
     /// The oldest open turn of a participant: the one that runs, or the next to run. One that a

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::STATE_VERSION;
 use crate::model::budget::{Account, Measure, Purse, Raise, Spent, Standing};
-use crate::model::contribution::{Aside, Contribution};
+use crate::model::contribution::{Aside, Asides, Contribution};
 use crate::model::event::{Cause, Guard, To, TurnKind, Usage, Why};
 use crate::model::gathering::{
     Gathering, GatheringPlan, Hearing, Member, PassAsked, Phase, PieceTenure,
@@ -333,10 +333,12 @@ fn full() -> Conversation {
         said: Said { messages: 5, erased: Seq(6) },
         latest: contribution(),
         latest_other: contribution(),
-        asides: contribution()
-            .map(|said| Aside { said, heard: vec!["c".into()] })
-            .into_iter()
-            .collect(),
+        asides: Asides(
+            contribution()
+                .into_iter()
+                .map(|said| Aside { said, heard: vec!["c".into()] })
+                .collect(),
+        ),
         owner: Some(Owner { task: "task".into(), titled: true, by: "a".into() }),
     }
 }
