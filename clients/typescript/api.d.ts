@@ -2731,6 +2731,11 @@ export interface components {
             state: string;
             /** @description Turns that wait for it. */
             waiting: number;
+            /**
+             * @description Sessions that ended with the computer, or as the last of a link, and that keep links of this
+             *     session closed. Resume them or end them.
+             */
+            waits_for?: string[];
         };
         /** @description Answer of `GET /sessions`. */
         SessionList: {

@@ -31,6 +31,7 @@ pub(crate) mod said;
 pub mod own;
 pub mod voices;
 pub mod refused;
+pub(crate) mod contribution;
 pub mod state;
 mod apply;
 pub(crate) mod spending;

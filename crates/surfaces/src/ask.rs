@@ -7,7 +7,7 @@ use moothall_engine::access::Unfit;
 use moothall_engine::door::{Door, NewProgram, NewWords, ProgramFrom, SendOutcome};
 use moothall_engine::hall::{HallError, Idempotency};
 use moothall_engine::sessions::{
-    Adopt, Asker, FirstWords, LINK_EXCHANGES_MAX, Link, Member, NewLink,
+    Adopt, Asker, FirstWords, LINK_EXCHANGES_MAX, Link, Member, NewLink, Status,
 };
 use moothall_kernel::decide;
 use moothall_kernel::ids::StreamId;
@@ -37,14 +37,20 @@ pub fn said(text: Option<String>) -> Option<String> {
 }
 
 /// Sessions, and what can be started.
-pub fn list(door: &Door, ended: bool) -> ApiResult<SessionList> {
+pub async fn list(door: &Door, ended: bool) -> ApiResult<SessionList> {
     let programs =
         door.programs()?.into_iter().map(|(client, summary)| ProgramEntry { client, summary });
-    let sessions = door.sessions(ended)?;
-    Ok(SessionList {
-        sessions: sessions.iter().map(SessionEntry::from).collect(),
-        programs: programs.collect(),
-    })
+    let mut sessions = Vec::new();
+    for status in door.sessions(ended)? {
+        sessions.push(session(door, &status).await?);
+    }
+    Ok(SessionList { sessions, programs: programs.collect() })
+}
+
+/// A session as it travels, with the sessions for which its links wait.
+pub async fn session(door: &Door, status: &Status) -> ApiResult<SessionEntry> {
+    let waits_for = door.waits_for(&status.session.id).await?.into_iter().collect();
+    Ok(SessionEntry { waits_for, ..status.into() })
 }
 
 /// What program somebody wants.

@@ -1,6 +1,7 @@
 //! What the engine asks of sessions, and what the door offers of them: its ports, over what stands
 //! in the other files.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -195,6 +196,13 @@ impl SessionDirectory for Sessions {
 
     async fn resume(&self, warrant: &Warrant, by: &Actor) -> Result<Resumed, SessionError> {
         Sessions::resume(self, warrant.session(), by).await
+    }
+
+    async fn waits_of(
+        &self,
+        id: &SessionId,
+    ) -> Result<BTreeMap<StreamId, Vec<SessionId>>, SessionError> {
+        Sessions::waits_of(self, id).await
     }
 
     async fn send_once(

@@ -7,8 +7,8 @@ use std::time::Duration;
 use moothall_engine::answers::HallError;
 use moothall_engine::crash;
 use moothall_engine::sessions::{
-    Launch, LeftLink, Member, Origin, Resumed, Session, SessionError, SessionHost, SessionId,
-    Starter, Status, session_of,
+    Doing, Launch, LeftLink, Member, Origin, Resumed, Session, SessionError, SessionHost,
+    SessionId, Starter, Status, session_of,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
@@ -16,7 +16,7 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::TerminalReach;
 use tokio::time::timeout;
 
-use crate::directory::Sessions;
+use crate::directory::{SessionHandle, Sessions};
 use crate::faults::log_error;
 use crate::links::{MEMBERS_MIN, invite_as};
 use crate::mail::Mail;
@@ -37,11 +37,9 @@ impl Sessions {
     /// [`SessionError`]; nothing runs then.
     pub async fn resume(&self, id: &SessionId, by: &Actor) -> Result<Resumed, SessionError> {
         let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
+        let of = self.begin_change_of(&seat)?;
+        // Read only now: what was read before may have been ended meanwhile.
         let session = seat.session();
-        let of = (session.id.clone(), session.name.clone());
-        if !self.begin_start_for(of.clone()) {
-            return Err(SessionError::Conflict(format!("{} is being resumed.", session.name)));
-        }
         let (own, by) = (self.clone(), by.clone());
         // The caller may go away: a program whose session is not known would run on for no purpose.
         let resumed = tokio::spawn(async move {
@@ -90,6 +88,120 @@ impl Sessions {
         let own = back.filter(|(_, members)| members.contains(&session.id));
         let links = own.map(|(link, _)| link).collect();
         Ok(Resumed { status, remembers, links, left_out })
+    }
+
+    /// Keeps a session that ended from being resumed and from being given up at the same time,
+    /// until [`Sessions::end_housing`].
+    fn begin_change_of(
+        &self,
+        seat: &SessionHandle,
+    ) -> Result<(StreamId, ParticipantId), SessionError> {
+        let Session { id, name, .. } = seat.session();
+        if self.begin_start_for((id.clone(), name.clone())) {
+            return Ok((id, name));
+        }
+        Err(SessionError::Conflict(format!("{name} is being resumed or ended; try again.")))
+    }
+
+    /// Gives up the places in links of a session that ended by itself or with the computer. The
+    /// links that waited for this session come back to the others.
+    ///
+    /// # Errors
+    /// [`SessionError`]; [`SessionError::Ended`] if there is nothing to give up.
+    pub(crate) async fn give_up_places(&self, id: &SessionId) -> Result<(), SessionError> {
+        let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
+        let of = self.begin_change_of(&seat)?;
+        let given_up = self.clear_places(&seat).await;
+        self.end_housing(&of);
+        given_up?;
+        self.rejoin().await;
+        Ok(())
+    }
+
+    async fn clear_places(&self, seat: &SessionHandle) -> Result<(), SessionError> {
+        let session = seat.session();
+        match &session.ended {
+            Some(_) if session.lost || !session.left.is_empty() => {}
+            Some((_, why)) => {
+                let (name, why) = (session.name.clone(), why.clone());
+                return Err(SessionError::Ended { name, why });
+            }
+            None => {
+                let why = format!("{} runs again; end it once more.", session.name);
+                return Err(SessionError::Conflict(why));
+            }
+        }
+        self.take_out_of_closed(&session).await?;
+        let session = Session { lost: false, left: Vec::new(), ..session };
+        self.keep(&session).await?;
+        seat.update(&session, Doing::Ended, 0);
+        self.notify_of_sessions();
+        Ok(())
+    }
+
+    /// Takes a session out of the links in which it was the last one. It would count as a member
+    /// there again with its next resume.
+    async fn take_out_of_closed(&self, session: &Session) -> Result<(), SessionError> {
+        let (hall, _making) = (self.hall()?, self.shared.making.lock().await);
+        let by = Actor::human(ParticipantId::moothall());
+        for LeftLink { link, .. } in &session.left {
+            let (is_archived, here) = self.standing_of(link).await?;
+            if here != Some(BTreeSet::from([session.id.clone()])) {
+                continue;
+            }
+            if is_archived {
+                let open = ClientCommand::Archive { on: false, by: by.clone() };
+                hall.submit(link, open, None).await?;
+            }
+            let controls = vec![Control::Uninvite(session.name.to_string())];
+            hall.submit(link, ClientCommand::Control { by: by.clone(), controls }, None).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the links that a living session is not back in, each with the sessions for which
+    /// the link waits. Those sessions can be resumed or ended.
+    ///
+    /// # Errors
+    /// [`SessionError`] if a link cannot be read.
+    pub async fn waits_of(
+        &self,
+        id: &SessionId,
+    ) -> Result<BTreeMap<StreamId, Vec<SessionId>>, SessionError> {
+        let mut waits = BTreeMap::new();
+        let Some(session) = self.seat_of(id).map(|seat| seat.session()) else { return Ok(waits) };
+        if session.ended.is_some() {
+            return Ok(waits);
+        }
+        for LeftLink { link, .. } in session.left {
+            let (_, here) = self.standing_of(&link).await?;
+            let lacks = self.lacks(&link, &here.unwrap_or_default());
+            if !lacks.is_empty() {
+                waits.insert(link, lacks);
+            }
+        }
+        Ok(waits)
+    }
+
+    /// Returns the sessions that keep a link from coming back.
+    fn lacks(&self, link: &StreamId, here: &BTreeSet<SessionId>) -> Vec<SessionId> {
+        let all = self.list(true).into_iter().map(|status| status.session);
+        all.filter(|session| is_waited_for(session, link, here)).map(|session| session.id).collect()
+    }
+
+    /// Returns whether a link is archived, and its members if it exists.
+    async fn standing_of(
+        &self,
+        link: &StreamId,
+    ) -> Result<(bool, Option<BTreeSet<SessionId>>), SessionError> {
+        let read = |state: &Conversation| {
+            let here = state.participants().iter().filter_map(session_of).collect::<BTreeSet<_>>();
+            (state.is_archived(), here)
+        };
+        match self.hall()?.view(link, read).await {
+            Err(HallError::NotFound(_) | HallError::Deleted(_)) => Ok((true, None)),
+            read => Ok(read.map(|(is_archived, here)| (is_archived, Some(here)))?),
+        }
     }
 
     /// Reserves the name of a session that can be resumed.
@@ -223,14 +335,7 @@ impl Sessions {
     /// nothing if it stays as it is.
     async fn reopen(&self, link: &StreamId) -> Result<Option<BTreeSet<SessionId>>, SessionError> {
         let hall = self.hall()?;
-        let read = |state: &Conversation| {
-            let here = state.participants().iter().filter_map(session_of).collect::<BTreeSet<_>>();
-            (state.is_archived(), here)
-        };
-        let (is_archived, here) = match hall.view(link, read).await {
-            Err(HallError::NotFound(_) | HallError::Deleted(_)) => (true, None),
-            read => read.map(|(is_archived, here)| (is_archived, Some(here)))?,
-        };
+        let (is_archived, here) = self.standing_of(link).await?;
         let is_closed = here.as_ref().is_none_or(|here| is_archived && here.len() >= MEMBERS_MIN);
         let here = here.unwrap_or_default();
         let Some((comers, goers)) = self.who_moves(link, &here, is_closed) else { return Ok(None) };
@@ -264,21 +369,17 @@ impl Sessions {
         here: &BTreeSet<SessionId>,
         is_closed: bool,
     ) -> Option<(Vec<Comer>, Vec<Session>)> {
-        let (mut comers, mut goers, mut waits) = (Vec::new(), Vec::new(), false);
+        let (mut comers, mut goers) = (Vec::new(), Vec::new());
         for Status { session, .. } in self.list(true) {
             let is_here = here.contains(&session.id);
-            // One without a terminal is on its way to its end.
-            let lives = session.ended.is_none() && session.pane.is_some();
-            match (place_in(&session, link), lives) {
+            match (place_in(&session, link), lives(&session)) {
                 (Some(_), true) if is_closed || is_here => self.use_place(&session.id, link),
                 (Some(place), true) => comers.push((session, place)),
-                // A link that ended with the computer waits for all its members.
-                (Some(_), false) => waits |= is_here || session.lost,
                 (None, false) if is_here => goers.push(session),
-                (None, _) => {}
+                (Some(_), false) | (None, _) => {}
             }
         }
-        (!waits).then_some((comers, goers))
+        self.lacks(link, here).is_empty().then_some((comers, goers))
     }
 
     fn invite_again(&self, session: &Session, place: &LeftLink) -> Control {
@@ -288,6 +389,18 @@ impl Sessions {
         let invite = invite_as(self.invite_of(session), session, &member);
         Control::Invite(Invite { reach: Some(TerminalReach::Drivers), ..invite })
     }
+}
+
+/// True if the program of a session runs. One without a terminal is on its way to its end.
+fn lives(session: &Session) -> bool {
+    session.ended.is_none() && session.pane.is_some()
+}
+
+/// True if a link waits for a session: one that ended with the computer, or the last one that left
+/// it, and has its place still.
+fn is_waited_for(session: &Session, link: &StreamId, here: &BTreeSet<SessionId>) -> bool {
+    let is_due = session.lost || here.contains(&session.id);
+    is_due && !lives(session) && place_in(session, link).is_some()
 }
 
 fn place_in(session: &Session, link: &StreamId) -> Option<LeftLink> {

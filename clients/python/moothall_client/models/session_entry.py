@@ -34,6 +34,9 @@ class SessionEntry:
         native (None | str | Unset): The program's own id for it, once it is known.
         run_as (None | str | Unset): The user of that computer that its program runs as, where it is not the server's
             own.
+        waits_for (list[str] | Unset): Sessions that ended with the computer, or as the last of a link, and that keep
+            links of this
+            session closed. Resume them or end them.
     """
 
     client: str
@@ -48,6 +51,7 @@ class SessionEntry:
     ended: None | SessionEnd | Unset = UNSET
     native: None | str | Unset = UNSET
     run_as: None | str | Unset = UNSET
+    waits_for: list[str] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,6 +99,10 @@ class SessionEntry:
         else:
             run_as = self.run_as
 
+        waits_for: list[str] | Unset = UNSET
+        if not isinstance(self.waits_for, Unset):
+            waits_for = self.waits_for
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -117,6 +125,8 @@ class SessionEntry:
             field_dict["native"] = native
         if run_as is not UNSET:
             field_dict["run_as"] = run_as
+        if waits_for is not UNSET:
+            field_dict["waits_for"] = waits_for
 
         return field_dict
 
@@ -185,6 +195,8 @@ class SessionEntry:
 
         run_as = _parse_run_as(d.pop("run_as", UNSET))
 
+        waits_for = cast(list[str], d.pop("waits_for", UNSET))
+
         session_entry = cls(
             client=client,
             cwd=cwd,
@@ -198,6 +210,7 @@ class SessionEntry:
             ended=ended,
             native=native,
             run_as=run_as,
+            waits_for=waits_for,
         )
 
         session_entry.additional_properties = d

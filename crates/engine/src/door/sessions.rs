@@ -1,5 +1,6 @@
 //! Sessions and links through the door.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use moothall_kernel::command::{Actor, Invite};
@@ -361,7 +362,20 @@ impl Door {
         Ok(sessions.find(session.session().as_str())?)
     }
 
-    /// Ends the program of a session, and gives the session back as it is then.
+    /// Returns the names of the sessions for which links of a session wait. Links out of reach
+    /// are left out, unless the session is the caller's own.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn waits_for(&self, session: &SessionId) -> Result<BTreeSet<String>, AccessError> {
+        let is_own = self.caller.session() == Some(session);
+        let mut waits = self.terminals()?.waits_of(session).await?;
+        waits.retain(|link, _| is_own || self.caller.reach.includes(link));
+        Ok(waits.values().flatten().map(|lacking| self.name_of(lacking)).collect())
+    }
+
+    /// Ends the program of a session, and gives the session back as it is then. One that went with
+    /// the computer gives up its places in links.
     ///
     /// # Errors
     /// [`AccessError`].

@@ -1,6 +1,7 @@
 //! The port to those who live in a hall: sessions of programs, wherever these run. The engine knows
 //! of them what stands here.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -246,7 +247,8 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`].
     async fn interrupt(&self, warrant: &Warrant, by: &Actor) -> Result<(), SessionError>;
 
-    /// Ends it: its program, its turns, its place in links.
+    /// Ends it: its program, its turns, its place in links. If its program went by itself or with
+    /// the computer, its places are what is left to end.
     ///
     /// # Errors
     /// [`SessionError`].
@@ -257,6 +259,16 @@ pub trait SessionDirectory: Send + Sync {
     /// # Errors
     /// [`SessionError`]; nothing runs then.
     async fn resume(&self, warrant: &Warrant, by: &Actor) -> Result<Resumed, SessionError>;
+
+    /// Returns the links that a living session is not back in, each with the sessions for which
+    /// the link waits.
+    ///
+    /// # Errors
+    /// [`SessionError`] if a link cannot be read.
+    async fn waits_of(
+        &self,
+        id: &SessionId,
+    ) -> Result<BTreeMap<StreamId, Vec<SessionId>>, SessionError>;
 
     /// Sends words to a session, once for a key.
     ///

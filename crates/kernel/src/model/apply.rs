@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::model::contribution::{Aside, Contribution};
 use crate::model::event::{
     Cause, Change, Event, Fault, Posted, Recorded, TaskOrigin, TurnKind, Why, WhyNot,
 };
@@ -13,8 +14,7 @@ use crate::model::participant::{Kind, Participant};
 use crate::model::permission::{OpenQuestion, Settled, Settlement, Waiting};
 use crate::model::request::{Request, Stage};
 use crate::model::state::{
-    Contribution, Conversation, Discussion, Guards, Owner, Reply, Round, Running, Spoken,
-    Tombstone, Turn, Waited,
+    Conversation, Discussion, Guards, Owner, Reply, Round, Running, Spoken, Tombstone, Turn, Waited,
 };
 use crate::model::summary::Summary;
 use crate::model::time::{Millis, Timestamp};
@@ -350,9 +350,9 @@ impl Conversation {
         let author = posted.author();
         // Under `open` the newest words give the others turns: those without a place give none.
         if !posted.queue_full && !posted.elsewhere.is_empty() {
-            let (cause, author) = (cause.clone(), author.clone());
-            let elsewhere = posted.elsewhere.clone();
-            self.latest_aside = Some((Contribution { cause, author }, elsewhere));
+            let said = Contribution { cause: cause.clone(), author: author.clone() };
+            let agents = self.agents().map(|agent| agent.id.clone()).collect();
+            self.asides.note(Aside { said, heard: posted.elsewhere.clone() }, agents);
         } else if !posted.queue_full {
             if self.latest.as_ref().is_some_and(|latest| latest.author != *author) {
                 self.latest_other = self.latest.take();

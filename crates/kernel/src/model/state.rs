@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde::{Deserialize, Serialize};
 
 use crate::model::budget::{Spent, Standing};
+use crate::model::contribution::{Asides, Contribution};
 use crate::model::event::{Cause, Guard, Posted, Recorded, To};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
@@ -96,8 +97,8 @@ pub struct Conversation {
     pub(crate) latest: Option<Contribution>,
     /// The newest contribution by somebody else than the author of `latest`.
     pub(crate) latest_other: Option<Contribution>,
-    /// The newest contribution that some participants hear in another conversation, and these.
-    pub(crate) latest_aside: Option<(Contribution, Vec<ParticipantId>)>,
+    /// Contributions that some participants hear in another conversation.
+    pub(crate) asides: Asides,
 }
 
 /// Who set off a contribution that is not the beginning of anything. Whether a proven person stands
@@ -116,13 +117,6 @@ pub(crate) struct Spending {
     pub(crate) told: Vec<Spent>,
     /// Who set off the latest contributions that answered a turn.
     pub(crate) origins: VecDeque<Origin>,
-}
-
-/// Something that was said, and who need not be told of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Contribution {
-    pub(crate) cause: Cause,
-    pub(crate) author: ParticipantId,
 }
 
 /// What the keys of links begin with: `link:` and the members' session ids in order.
@@ -307,7 +301,7 @@ impl Conversation {
             owner: None,
             latest: None,
             latest_other: None,
-            latest_aside: None,
+            asides: Asides::default(),
         }
     }
 
@@ -572,9 +566,7 @@ impl Conversation {
             .as_ref()
             .filter(|latest| latest.author != *id)
             .or(self.latest_other.as_ref());
-        let aside = self.latest_aside.as_ref();
-        let aside = aside.filter(|(said, heard)| said.author != *id && !heard.contains(id));
-        let told = newest.into_iter().chain(aside.map(|(said, _)| said));
+        let told = newest.into_iter().chain(self.asides.newest_for(id));
         told.map(|contribution| &contribution.cause).max_by_key(|cause| cause.seq)
     }
 

@@ -4,6 +4,7 @@ use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{Actor, SessionEntry, SessionList, SessionResumed};
 
 use super::Context;
+use super::session::tell_waits;
 use crate::cli::Resume;
 use crate::client::segment;
 use crate::fault::{Exit, Fault};
@@ -77,6 +78,7 @@ async fn resume(context: &Context, session: &str) -> Result<(), Fault> {
         count => format!("; {count} links are back"),
     };
     note(&format!("{name} runs again and {memory}{links}. Look at it: moothall attach {name}"));
+    tell_waits(&resumed.session);
     if !resumed.left_out.is_empty() {
         let words = for_terminal(&resumed.left_out.join(" "));
         note(&format!("Left out, as it is or may be a prompt, which is not said twice: {words}"));

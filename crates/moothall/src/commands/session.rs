@@ -105,6 +105,7 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
     for session in &list.sessions {
         context.printer.line(&row(context, session, columns))?;
     }
+    list.sessions.iter().for_each(tell_waits);
     if list.sessions.is_empty() {
         note("No agent lives in a terminal. Those that ended run again: moothall resume");
     }
@@ -116,6 +117,16 @@ pub async fn list(context: &Context, args: &Sessions) -> Result<(), Fault> {
         }
     });
     Ok(())
+}
+
+/// Says for which sessions the links of a session wait, and what helps.
+pub fn tell_waits(session: &SessionEntry) {
+    let name = for_terminal(&session.name);
+    for lacking in session.waits_for.iter().map(|lacking| for_terminal(lacking)) {
+        note(&format!(
+            "A link of {name} waits for {lacking}, which was not resumed: moothall resume {lacking}   or: moothall end {lacking}"
+        ));
+    }
 }
 
 fn row(context: &Context, session: &SessionEntry, columns: usize) -> String {

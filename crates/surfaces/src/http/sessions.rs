@@ -26,7 +26,9 @@ use crate::wire::{
     params(("ended" = Option<bool>, Query, description = "Also those that are over.")),
     responses((status = 200, body = SessionList), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<SessionList>> {
-    Ok(Json(ask::list(&params.door(&app.entrance), params.flag("ended")?.unwrap_or_default())?))
+    Ok(Json(
+        ask::list(&params.door(&app.entrance), params.flag("ended")?.unwrap_or_default()).await?,
+    ))
 }
 
 /// Starts a program in a terminal of its own, or with `adopt` takes over one that runs in a
@@ -67,7 +69,9 @@ pub async fn read(
     SessionWord(word): SessionWord,
     params: Params,
 ) -> ApiResult<Json<SessionEntry>> {
-    Ok(Json((&params.door(&app.entrance).session(Action::ReadSession, &word).await?).into()))
+    let door = params.door(&app.entrance);
+    let status = door.session(Action::ReadSession, &word).await?;
+    Ok(Json(ask::session(&door, &status).await?))
 }
 
 /// What its terminal shows now.
@@ -202,8 +206,10 @@ pub async fn resume(
 ) -> ApiResult<Json<SessionResumed>> {
     let by = body.asker()?;
     once(&app, body.idempotency(&by).as_ref(), async {
-        let resumed = body.door(&app.entrance).resume_session(&word, &by).await?;
-        Ok((resumed.status.session.id.clone(), SessionResumed::from(&resumed)))
+        let door = body.door(&app.entrance);
+        let resumed = door.resume_session(&word, &by).await?;
+        let session = ask::session(&door, &resumed.status).await?;
+        Ok((resumed.status.session.id.clone(), SessionResumed::of(&resumed, session)))
     })
     .await
 }

@@ -292,7 +292,9 @@ impl Calls {
             Tool::GetSessionData => {
                 sessions::data(&door, strict::read(&arguments)?).await.and_then(value)
             }
-            Tool::ListSessions => sessions::list(&door, strict::read(&arguments)?).and_then(value),
+            Tool::ListSessions => {
+                sessions::list(&door, strict::read(&arguments)?).await.and_then(value)
+            }
             Tool::StartSession => sessions::start(&door, strict::read(&arguments)?).await,
             Tool::EndSession => {
                 sessions::end(&door, strict::read(&arguments)?).await.and_then(value)

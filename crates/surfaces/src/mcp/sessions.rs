@@ -89,8 +89,8 @@ fn time(field: &str, given: Option<String>) -> ApiResult<Option<Timestamp>> {
 }
 
 /// The sessions there are.
-pub fn list(door: &Door, asked: ListSessions) -> ApiResult<SessionList> {
-    ask::list(door, asked.ended.unwrap_or_default())
+pub async fn list(door: &Door, asked: ListSessions) -> ApiResult<SessionList> {
+    ask::list(door, asked.ended.unwrap_or_default()).await
 }
 
 /// Starts one, and says something to it.

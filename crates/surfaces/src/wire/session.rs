@@ -126,6 +126,10 @@ pub struct SessionEntry {
     /// The program's own id for it, once it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub native: Option<String>,
+    /// Sessions that ended with the computer, or as the last of a link, and that keep links of this
+    /// session closed. Resume them or end them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<String>,
     /// When the session began.
     pub started_at: String,
     /// When and why it ended.
@@ -159,6 +163,7 @@ impl From<&Status> for SessionEntry {
             run_as: session.run_as.as_ref().map(|user| user.name.clone()),
             computer: Some(session.computer.clone()).filter(|computer| !computer.is_empty()),
             native: session.native.clone(),
+            waits_for: Vec::new(),
             started_at: session.started_at.to_string(),
             ended: session.ended.as_ref().map(|(at, why)| SessionEnd {
                 at: at.to_string(),
@@ -418,10 +423,11 @@ pub struct SessionResumed {
     pub left_out: Vec<String>,
 }
 
-impl From<&Resumed> for SessionResumed {
-    fn from(resumed: &Resumed) -> Self {
+impl SessionResumed {
+    /// The answer about a session that was resumed and that travels like this.
+    pub fn of(resumed: &Resumed, session: SessionEntry) -> Self {
         Self {
-            session: (&resumed.status).into(),
+            session,
             remembers: resumed.remembers,
             links: resumed.links.iter().map(ToString::to_string).collect(),
             left_out: resumed.left_out.clone(),

@@ -80,11 +80,16 @@ impl Sessions {
         }
     }
 
-    /// Ends it: its program, its turns, its place in links.
+    /// Ends it: its program, its turns, its place in links. If its program went by itself or with
+    /// the computer, its places are what is left to end.
     ///
     /// # Errors
     /// [`SessionError`].
     pub async fn end(&self, id: &SessionId, by: &Actor) -> Result<(), SessionError> {
+        if matches!(self.living(id), Err(SessionError::Ended { .. })) {
+            tracing::info!(session = %id, by = %by.id, "given up");
+            return self.give_up_places(id).await;
+        }
         self.end_because(id, format!("{} ended it", by.id)).await
     }
 

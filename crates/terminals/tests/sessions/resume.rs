@@ -1,6 +1,6 @@
 //! Sessions that ended and run again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_engine::sessions::Resumed;
 use moothall_kernel::command::Control;
@@ -31,6 +31,10 @@ impl Room {
             self.dies(session).await;
         }
         self.bench.lost.store(false, Relaxed);
+    }
+
+    async fn waits(&self, session: &SessionId) -> BTreeMap<StreamId, Vec<SessionId>> {
+        self.sessions().waits_of(session).await.unwrap()
     }
 
     async fn take_out(&self, link: &StreamId, name: &str) {
@@ -248,6 +252,55 @@ async fn a_link_does_not_wait_for_a_program_that_ended_before_the_restart() {
     room.are_in(&three, &[&a, &c]).await;
     assert_eq!(room.resume(&b).await.unwrap().links, std::slice::from_ref(&three));
     room.are_in(&three, &[&a, &b, &c]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn ending_a_lost_member_that_is_not_resumed_brings_the_link_back_for_the_rest() {
+    let mut room = Room::new().await;
+    let (a, b, c) = (room.start().await, room.start().await, room.start().await);
+    let (pair, three) = (room.linked(&[&a, &c]).await, room.linked(&[&a, &b, &c]).await);
+    room.are_lost(&[&a, &b, &c]).await;
+    room.restart().await;
+    room.resume(&a).await.unwrap();
+    assert_eq!(room.resume(&b).await.unwrap().links, []);
+    let expected = |link: &StreamId| (link.clone(), vec![c.clone()]);
+    assert_eq!(room.waits(&a).await, BTreeMap::from([expected(&pair), expected(&three)]));
+    assert_eq!(room.waits(&b).await, BTreeMap::from([expected(&three)]));
+    let user = Actor::human("user");
+    room.sessions().end(&c, &user).await.unwrap();
+    room.are_in(&three, &[&a, &b]).await;
+    assert_eq!(room.waits(&a).await, BTreeMap::new(), "nobody else had the other link");
+    let again = room.sessions().end(&c, &user).await;
+    assert!(matches!(again, Err(SessionError::Ended { .. })), "{again:?}");
+    assert_eq!(room.resume(&c).await.unwrap().links, [], "a person ended it");
+    room.are_in(&three, &[&a, &b]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_an_end_and_a_resume_at_the_same_time_the_first_counts() {
+    let user = Actor::human("user");
+    for end_first in [true, false] {
+        let room = Room::new().await;
+        let (a, b, c) = (room.start().await, room.start().await, room.start().await);
+        let three = room.linked(&[&a, &b, &c]).await;
+        room.are_lost(&[&a, &b, &c]).await;
+        room.resume(&a).await.unwrap();
+        room.resume(&b).await.unwrap();
+        let sessions = room.sessions();
+        let (end, resume) = (sessions.end(&c, &user), room.resume(&c));
+        if end_first {
+            let (ended, resumed) = tokio::join!(end, resume);
+            ended.unwrap();
+            assert!(resumed.is_err() || resumed.unwrap().links.is_empty());
+            room.are_in(&three, &[&a, &b]).await;
+        } else {
+            let (resumed, ended) = tokio::join!(resume, end);
+            assert_eq!(resumed.unwrap().links, std::slice::from_ref(&three));
+            let refused = ended.unwrap_err().to_string();
+            assert!(refused.contains("is being resumed or ended"), "{refused}");
+            room.are_in(&three, &[&a, &b, &c]).await;
+        }
+    }
 }
 
 /// The conflict of one of two starts at the same time.

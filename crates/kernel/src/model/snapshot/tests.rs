@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::STATE_VERSION;
 use crate::model::budget::{Account, Measure, Purse, Raise, Spent, Standing};
+use crate::model::contribution::{Aside, Asides, Contribution};
 use crate::model::event::{Cause, Guard, To, TurnKind, Usage, Why};
 use crate::model::gathering::{
     Gathering, GatheringPlan, Hearing, Member, PassAsked, Phase, PieceTenure,
@@ -23,8 +24,8 @@ use crate::model::said::Said;
 use crate::model::settings::{Policy, PolicyName};
 use crate::model::start::StartRequest;
 use crate::model::state::{
-    Asked, Contribution, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Owner,
-    Reply, Round, Running, Spending, Spoken, Tombstone, Turn, Waited,
+    Asked, Conversation, Discussion, Earlier, Ended, Floor, Guards, Origin, Owner, Reply, Round,
+    Running, Spending, Spoken, Tombstone, Turn, Waited,
 };
 use crate::model::summary::{Summaries, Summary};
 use crate::model::talk::TalkRefusal;
@@ -332,7 +333,12 @@ fn full() -> Conversation {
         said: Said { messages: 5, erased: Seq(6) },
         latest: contribution(),
         latest_other: contribution(),
-        latest_aside: contribution().map(|said| (said, vec!["c".into()])),
+        asides: Asides(
+            contribution()
+                .into_iter()
+                .map(|said| Aside { said, heard: vec!["c".into()] })
+                .collect(),
+        ),
         owner: Some(Owner { task: "task".into(), titled: true, by: "a".into() }),
     }
 }

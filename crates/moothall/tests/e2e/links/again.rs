@@ -41,6 +41,36 @@ async fn after_a_restart_of_the_computer_sessions_run_again_with_their_links() {
     assert_eq!(server.ok(&["resume"]), "", "nothing is left to be resumed");
 }
 
+/// A member that is not resumed is named to whoever reads, and `end` brings the link back.
+#[tokio::test]
+async fn a_link_comes_back_without_a_member_that_is_ended_instead_of_resumed() {
+    let hall = Hall::new();
+    let server = hall.serve();
+    let (ada, bob) = (start(&server, &hall, "ada").await, start(&server, &hall, "bob").await);
+    let cyd = start(&server, &hall, "cyd").await;
+    let members: Vec<_> =
+        [&ada, &bob, &cyd].iter().map(|agent| json!({ "session": agent.id })).collect();
+    let made = server.accepted("/links", json!({ "members": members })).await;
+    hall.tmux(&["kill-server"]);
+    let server = server.crash_and_restart();
+    for agent in [&ada, &bob, &cyd] {
+        until("all are over", async || state(&server, agent).await == "ended").await;
+    }
+    server.ok(&["resume", "ada"]);
+    let resumed = server.command(&["resume", "bob"]).output().unwrap();
+    let told = String::from_utf8(resumed.stderr).unwrap();
+    let wanted = "A link of bob waits for cyd, which was not resumed: moothall resume cyd   or: moothall end cyd";
+    assert!(told.contains(wanted), "{told}");
+    assert_eq!(server.get("/sessions/ada").await["waits_for"], json!(["cyd"]));
+    let listed = server.get("/sessions").await["sessions"].clone();
+    assert!(listed.as_array().unwrap().iter().all(|entry| entry["waits_for"] == json!(["cyd"])));
+    assert!(links(&server, &ada).await.is_empty());
+    server.ok(&["end", "cyd", "--yes"]);
+    assert_eq!(links(&server, &ada).await[0]["id"], made["link"]["id"]);
+    assert_eq!(server.get("/sessions/ada").await["waits_for"], Value::Null);
+    assert_eq!(server.ok(&["resume"]), "", "nothing is left to be resumed");
+}
+
 /// Wherever the server dies while a session is resumed: the session runs or can be resumed, its
 /// link is whole or closed, and no program is left over.
 #[cfg(feature = "crash-points")]
