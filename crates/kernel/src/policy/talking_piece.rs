@@ -566,7 +566,7 @@ impl Decider<'_> {
         };
         let here = gathering.members.iter().filter(is_here).count();
         let left = self.turns_left(holder).map_or(String::new(), |left| {
-            format!("; {} left in this hour", text::counted(left.into(), "turn"))
+            format!("; {} left in this hour", text::counted(left, "turn"))
         });
         format!(
             "{} round {}/{}: before you {}, after you {}; {open} open questions to people; {here} of {} are here{left}",

@@ -212,9 +212,9 @@ mod tests {
             since: Some("2026-11-25T05:01:07.123Z".into()),
             ..GuardEntry::default()
         };
-        assert_eq!(state(&held, "USD"), "held since 2026-11-25 05:01 UTC");
+        assert_eq!(state(&held, "USD"), "held since 2026-11-25 05:01:07Z");
         let lift = GuardLift { by: "time".into(), command: None, proof: false, words_left: None };
         let over = GuardEntry { until: held.since.clone(), lift: Some(lift), ..held };
-        assert_eq!(lifted_by(&over), "by itself at 2026-11-25 05:01 UTC");
+        assert_eq!(lifted_by(&over), "by itself at 2026-11-25 05:01:07Z");
     }
 }
