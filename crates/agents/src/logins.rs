@@ -141,16 +141,27 @@ impl Login {
         set(told).map(PathBuf::from).or_else(|| Some(Path::new(&set("HOME")?).join(usual)))
     }
 
-    /// Returns the file in which its user has switched its hooks off, and the key that does it:
-    /// its sessions report nothing then.
+    /// Returns the file in which its user, or the project in this folder, has switched its hooks
+    /// off, and the key that does it: its sessions report nothing then.
     pub fn hooks_off(
         &self,
         variable: impl Fn(&str) -> Option<String>,
+        project: Option<&Path>,
     ) -> Option<(String, &'static str)> {
         let (name, key) = self.hooks?;
-        let file = self.folder(variable)?.join(name);
-        let settings: Value = serde_json::from_str(&fs::read_to_string(&file).ok()?).ok()?;
-        (settings[key] == true).then(|| (file.display().to_string(), key))
+        let own = self.folder(variable).map(|folder| folder.join(name));
+        let project = project.map(|project| project.join(self.home.1));
+        let of_project = project.iter().flat_map(|folder| {
+            let local = Path::new(name).with_extension("local.json");
+            [folder.join(name), folder.join(local)]
+        });
+        let is_off = |file: &PathBuf| {
+            let text = fs::read_to_string(file).ok()?;
+            let settings: Value = serde_json::from_str(&text).ok()?;
+            Some(settings[key] == true)
+        };
+        let mut files = own.into_iter().chain(of_project);
+        files.find(|file| is_off(file) == Some(true)).map(|file| (file.display().to_string(), key))
     }
 
     /// What to do when what it said sounds as if it had no login.

@@ -257,6 +257,11 @@ pub fn cut(text: &str, bytes_max: usize) -> &str {
     &text[..end]
 }
 
+/// Returns a number with a noun whose plural ends in `s`: "1 beat", "3 beats".
+pub fn counted(number: u64, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
 /// A text that fits into about so many bytes: what is too much is left out in its middle. A line
 /// says so; it and the one after it stand two spaces in, so that neither passes for the beginning
 /// of something.
@@ -382,5 +387,10 @@ mod tests {
     fn cutting_respects_characters() {
         assert_eq!(cut("aé", 2), "a");
         assert_eq!(cut("aé", 3), "aé");
+    }
+
+    #[test]
+    fn one_thing_has_no_plural() {
+        assert_eq!([0, 1, 2].map(|n| counted(n, "beat")), ["0 beats", "1 beat", "2 beats"]);
     }
 }

@@ -41,6 +41,11 @@ pub fn day_and_time(ts: &str) -> Option<String> {
     Some(format!("{}{place}", at.strftime("%Y-%m-%d %H:%M:%S")))
 }
 
+/// Returns the day of a time stamp; nothing if it is none.
+pub fn day(ts: &str) -> Option<String> {
+    Some(local(ts, zone())?.strftime("%Y-%m-%d").to_string())
+}
+
 /// The moment that a word means: a time stamp, a day in this time zone, or so long ago: 90s, 10m,
 /// 2h, 3d. As RFC 3339 in UTC.
 pub fn moment(word: &str, now: Timestamp) -> Option<String> {

@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use moothall_kernel::text::for_terminal;
+use moothall_surfaces::ways;
 use serde::Serialize;
 
 use crate::cli::ColorChoice;
@@ -125,12 +126,12 @@ pub fn note(text: &str) {
 
 /// Returns the server's warnings as sentences for people. A word for programs is left out if the
 /// sentence that says it follows.
-pub fn sentences(warnings: &[String]) -> impl Iterator<Item = &str> {
+pub fn sentences(warnings: &[String]) -> impl Iterator<Item = String> {
     let is_word = |warning: &String| warning.chars().all(|c| c.is_ascii_lowercase() || c == '_');
     let is_said = move |at: usize| warnings.get(at + 1).is_some_and(|next| !is_word(next));
     let left = warnings.iter().enumerate();
     left.filter(move |(at, warning)| !is_word(warning) || !is_said(*at))
-        .map(|(_, warning)| warning.as_str())
+        .map(|(_, warning)| ways::for_command_line(warning))
 }
 
 /// A reader that has seen enough, like `head`, is no failure: there is nothing left to do and

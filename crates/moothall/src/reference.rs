@@ -54,6 +54,18 @@ fn the_reference_says_what_the_program_says() {
 }
 
 #[test]
+fn each_command_that_an_error_names_exists() {
+    let program = cli::command();
+    for way in moothall_surfaces::ways::WAYS {
+        let words = way.command.split(' ').skip(1).filter(|word| *word != "{}");
+        words.fold(&program, |command, word| {
+            let found = command.find_subcommand(word);
+            found.unwrap_or_else(|| panic!("there is no `{}`", way.command))
+        });
+    }
+}
+
+#[test]
 fn the_command_line_is_sound() {
     cli::command().debug_assert();
 }

@@ -129,6 +129,16 @@ fn choose<'a>(threads: &'a [ThreadEntry], word: &str) -> Result<&'a ThreadEntry,
     }
 }
 
+/// Returns the beginning of an id that a hint names: what comes before its random digits, the time
+/// to the millisecond. Another word is returned whole.
+pub fn short(id: &str) -> &str {
+    const TIME_CHARS: usize = 13;
+    match uuid::Uuid::try_parse(id) {
+        Ok(_) => id.get(..TIME_CHARS).unwrap_or(id),
+        Err(_) => id,
+    }
+}
+
 /// The path of a conversation's resource.
 pub fn path(thread: &str, rest: &str) -> String {
     format!("/threads/{}/{rest}", segment(thread))

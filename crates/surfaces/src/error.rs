@@ -238,7 +238,7 @@ impl ApiError {
         let shown: String = id.chars().take(64).collect();
         let mut error = Self::new(
             Code::ThreadNotFound,
-            format!("There is no thread {shown:?}. GET /threads lists them."),
+            format!("There is no thread {shown:?}. `GET /threads` lists them."),
         );
         error.detail.thread = Some(shown);
         error
@@ -350,7 +350,7 @@ impl From<SessionError> for ApiError {
     fn from(error: SessionError) -> Self {
         let text = error.to_string();
         if let SessionError::Ended { name, .. } = &error {
-            let forward = format!("`moothall resume {name}` runs it again, with its links.");
+            let forward = format!("`POST /sessions/{name}/resume` runs it again, with its links.");
             return Self::new(Code::SessionEnded, sentence(&text, &forward));
         }
         let (code, forward) = match error {
@@ -359,12 +359,10 @@ impl From<SessionError> for ApiError {
             }
             SessionError::NotFound(_) => (
                 Code::SessionNotFound,
-                "GET /sessions, `moothall sessions` or list_sessions show those there are; an agent sees those with which it shares a conversation.",
+                "`GET /sessions` shows the sessions; an agent sees those with which it shares a conversation.",
             ),
             SessionError::Ended { .. } => (Code::SessionEnded, ""),
-            SessionError::NoLink => {
-                (Code::LinkNotFound, "GET /links, or `moothall link list`, show those there are.")
-            }
+            SessionError::NoLink => (Code::LinkNotFound, "`GET /links` shows the links."),
             SessionError::NoPane(_) => (
                 Code::PaneNotFound,
                 "`tmux -L SOCKET list-panes -a` shows those of a socket; a session without its pane can be ended.",

@@ -15,6 +15,7 @@ pub mod wire;
 pub mod json;
 mod strict;
 pub mod error;
+pub mod ways;
 mod request;
 mod ask;
 mod gather;

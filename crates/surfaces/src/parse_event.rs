@@ -224,7 +224,7 @@ fn no_pass() -> ApiError {
 
 fn server_type(kind: &str) -> ApiError {
     let way = match kind {
-        "thread.created" => " POST /threads begins one.",
+        "thread.created" => " `POST /threads` begins one.",
         "thread.deleted" => " DELETE the thread itself.",
         "thread.archived" | "thread.unarchived" => " Send a control with `archive` or `unarchive`.",
         _ => "",

@@ -67,11 +67,11 @@ impl Sessions {
         if let Ok(seat) = self.living(stream) {
             let name = seat.session().name;
             return Some(format!(
-                "This is the home of session {name}, which is alive: end it first, with `moothall end {name}`."
+                "This is the home of session {name}, which is alive: end it first, with `POST /sessions/{name}/end`."
             ));
         }
         let carries = self.links_known().contains(stream);
-        carries.then(|| format!("This is a link that carries words: close it first, with `moothall link close {stream}`."))
+        carries.then(|| format!("This is a link that carries words: close it first, with `POST /links/{stream}/close`."))
     }
 
     /// What events make of a conversation that was, or was not, a link before them.

@@ -222,12 +222,12 @@ impl Sessions {
             return conflict(format!("{name} lives; `moothall attach {name}` shows it."));
         }
         if session.origin == Origin::Observed {
-            let why = "was started by somebody else, so it is taken over again, not resumed";
-            return conflict(format!("{name} {why}: POST /sessions with 'adopt'."));
+            let why = "was started by somebody else, so it is not resumed: adopt its pane again";
+            return conflict(format!("{name} {why}."));
         }
         if self.is_in_use(name.as_str()) {
             return conflict(format!(
-                "Another session called {name} lives; end it first, with `moothall end {name}`."
+                "Another session called {name} lives; end it first, with `POST /sessions/{name}/end`."
             ));
         }
         if !session.cwd.is_dir() {

@@ -8,6 +8,7 @@ use moothall_engine::access::Reach;
 use moothall_engine::sessions::{
     ClientRights, NewSession, Resident, SessionError, SessionId, Starter,
 };
+use moothall_kernel::text::counted;
 
 use crate::config::{SessionsConfig, Terms};
 use crate::directory::Sessions;
@@ -44,7 +45,8 @@ impl Sessions {
         let most = self.terms().config.most;
         if most > 0 && self.names_in_use().len() >= most {
             return Err(SessionError::Conflict(format!(
-                "{most} sessions live, and no more may; end one first."
+                "{} live, and no more may; end one first.",
+                counted(most as u64, "session")
             )));
         }
         Ok(())

@@ -45,6 +45,7 @@ use std::time::Duration;
 use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::names::check_name_of;
 use moothall_kernel::participant::Kind;
+use moothall_kernel::text::counted;
 use moothall_kernel::time::{Millis, Timestamp};
 use tokio::sync::broadcast;
 
@@ -105,15 +106,13 @@ pub enum AccessError {
     #[error("`{0}` looks like `{1}`, which is another's here. Choose another id.")]
     LooksLike(ParticipantId, String),
     /// There is no such credential.
-    #[error("There is no token with this id. `moothall token list` shows them all.")]
+    #[error("There is no token with this id. `GET /tokens` lists them.")]
     Unknown,
     /// No registered agent has this id or name.
-    #[error(
-        "There is no registered agent {0:?}. `moothall agents registered` lists them, with their ids."
-    )]
+    #[error("There is no registered agent {0:?}. `GET /registrations` lists them, with their ids.")]
     UnknownAgent(String),
     /// No agent has this app.
-    #[error("No agent has the app {0:?}. `moothall apps` lists those that one has.")]
+    #[error("No agent has the app {0:?}. `GET /apps` lists those that one has.")]
     UnknownApp(String),
     /// The caller may not.
     #[error(transparent)]
@@ -485,10 +484,9 @@ fn check_scopes(principal: &Principal, scopes: Scopes, is_bound: bool) -> Result
 
 /// A token in a few words, for the record.
 fn describe(token: &Token) -> String {
-    let place = token
-        .reach
-        .only()
-        .map_or(String::new(), |threads| format!(", in {} conversations", threads.len()));
+    let place = token.reach.only().map_or(String::new(), |threads| {
+        format!(", in {}", counted(threads.len() as u64, "conversation"))
+    });
     format!("{} for {}: {}{place}", token.kind, token.principal.id, token.scopes.words())
 }
 

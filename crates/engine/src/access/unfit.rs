@@ -13,7 +13,7 @@ pub enum Unfit {
     /// A link of one's own is a session's.
     #[error(
         "Only a session can talk over a link of its own: send the token of its environment, leave 'direct' and 'close_link' out, or link \
-         two sessions with POST /links (`moothall link A B`) and close that link by its id."
+         two sessions with `POST /links` and close that link by its id."
     )]
     OnlySessions,
     /// A link is opened and ended at once.
@@ -36,8 +36,6 @@ pub enum Unfit {
     )]
     Arguments,
     /// There is no such conversation to ask a person in.
-    #[error(
-        "There is no such conversation, or you are not in it. `list_threads` and GET /threads show yours."
-    )]
+    #[error("There is no such conversation, or you are not in it. `GET /threads` shows yours.")]
     NoThread,
 }

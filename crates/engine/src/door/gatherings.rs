@@ -435,7 +435,7 @@ fn not_found() -> AccessError {
 
 fn no_client(client: &str, name: &str) -> AccessError {
     let message = format!(
-        "{name}: there is no agent {client:?} in the registry. `GET /agents` lists those there are."
+        "{name}: there is no agent {client:?} in the registry. `GET /agents` lists the agents."
     );
     let rejection = Rejection::new(Refusal::Invalid, "invalid_gathering", message);
     HallError::Rejected(Box::new(rejection)).into()

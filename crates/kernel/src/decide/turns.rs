@@ -241,7 +241,7 @@ impl Decider<'_> {
         {
             return;
         }
-        let body = format!("[{} encountered an error]", self.state.name_of(&turn.participant));
+        let body = format!("[{} {}]", self.state.name_of(&turn.participant), fault.outcome());
         let words = self.server_words(
             body,
             To::All,
@@ -325,17 +325,22 @@ impl Decider<'_> {
 
     pub(crate) fn cancel(&mut self, no: TurnNo, by: &Actor) -> Result<(), Rejection> {
         self.check_human(by)?;
-        if self.state.turn(no).is_none() {
+        let Some(turn) = self.state.turn(no).cloned() else {
             let known = no <= self.state.floor.last_turn && no > TurnNo(0);
             return Err(if known {
                 Rejection::new(Refusal::Conflict, "turn_ended", "This turn is over already.")
             } else {
                 Rejection::new(Refusal::NotFound, "unknown_turn", "There is no such turn.")
             });
-        }
+        };
         let usage = self.keep_shown(no);
         let message = format!("{} cancelled it", by.id);
+        let participant = turn.participant.clone();
+        let verb = if turn.running.is_some() { "interrupted" } else { "cancelled the turn of" };
+        let name = self.state.name_of(&participant);
+        let text = format!("{} {verb} {name}.", self.state.name_of(&by.id));
         self.end(no, Outcome::Cancelled, Some(Fault::new(Fault::CANCELLED, message)), usage);
+        self.notice(Fault::CANCELLED, text, Some(&participant), None);
         Ok(())
     }
 

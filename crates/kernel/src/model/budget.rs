@@ -14,6 +14,7 @@ use strum::VariantArray;
 use crate::model::ids::ParticipantId;
 use crate::model::time::{Millis, Timestamp};
 use crate::model::usage::Usage;
+use crate::text::counted;
 
 /// A window of turns.
 pub const HOUR: Millis = Millis::from_secs(3600);
@@ -324,9 +325,10 @@ impl Spent {
             Purse::Agent(agent) => format!("the agent {agent}"),
             Purse::Principal(by) => format!("what {by} sets off"),
         };
+        let turns = counted(self.limit, "turn");
         let what = match self.measure {
-            Measure::Turns => format!("{} turns an hour", self.limit),
-            Measure::Unattended => format!("{} turns an hour that no person asked for", self.limit),
+            Measure::Turns => format!("{turns} an hour"),
+            Measure::Unattended => format!("{turns} an hour that no person asked for"),
             Measure::Money => format!("{} {currency} a day", money(self.limit)),
         };
         format!("the budget of {whose}, {what}, is used up")

@@ -426,6 +426,17 @@ impl Fault {
         matches!(self.code.as_str(), "provider_rate_limited" | "circuit_open")
     }
 
+    /// Returns how the turn ended, as the words after the agent's name: a refusal and an
+    /// interruption are not errors.
+    pub fn outcome(&self) -> &'static str {
+        match self.code.as_str() {
+            "refused" => "was refused what it asked",
+            "gave_up" => "had no answer to what it asked",
+            "interrupted" => "was interrupted",
+            _ => "encountered an error",
+        }
+    }
+
     /// A fault from its two halves.
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self { code: code.into(), message: message.into(), prompt_delivered: false }

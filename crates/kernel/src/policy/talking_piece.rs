@@ -565,9 +565,9 @@ impl Decider<'_> {
             self.state.participant(&member.id).is_some() && !self.is_away(&member.id)
         };
         let here = gathering.members.iter().filter(is_here).count();
-        let left = self
-            .turns_left(holder)
-            .map_or(String::new(), |left| format!("; {left} turns left in this hour"));
+        let left = self.turns_left(holder).map_or(String::new(), |left| {
+            format!("; {} left in this hour", text::counted(left, "turn"))
+        });
         format!(
             "{} round {}/{}: before you {}, after you {}; {open} open questions to people; {here} of {} are here{left}",
             gathering.phase,

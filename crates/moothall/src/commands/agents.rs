@@ -8,6 +8,7 @@ use serde_json::json;
 use super::{Context, sure};
 use crate::cli::{AgentCommand, AgentNames, Agents};
 use crate::client::segment;
+use crate::clock::day_and_time;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 
@@ -44,17 +45,23 @@ async fn registered(context: &Context) -> Result<(), Fault> {
     agents.iter().try_for_each(|agent| context.printer.line(&standing(context, agent)))
 }
 
+fn shown(time: &str) -> String {
+    day_and_time(time).unwrap_or_else(|| time.to_owned())
+}
+
 fn standing(context: &Context, agent: &RegistrationEntry) -> String {
     let seen = match (agent.revoked, &agent.last_seen_at) {
         (true, _) => "revoked".into(),
-        (false, Some(at)) => format!("last seen {at}"),
+        (false, Some(at)) => format!("last seen {}", shown(at)),
         (false, None) => "never seen".into(),
     };
     format!(
         "{}  {}  {}",
         agent.id,
         context.printer.paint(Style::Bold, &agent.name),
-        context.printer.paint(Style::Dim, &format!("registered {}, {seen}", agent.registered_at))
+        context
+            .printer
+            .paint(Style::Dim, &format!("registered {}, {seen}", shown(&agent.registered_at)))
     )
 }
 

@@ -156,7 +156,7 @@ impl Answers<'_> {
         let may = self.list.pending.iter().flat_map(|pending| &pending.may);
         let names: Vec<_> = may.map(|id| faces.name(id)).collect();
         if !names.is_empty() {
-            let thread = &self.said.thread;
+            let thread = threads::short(&self.said.thread);
             note(&format!("{} may answer yet: moothall tail {thread}", names.join(", ")));
         }
     }

@@ -13,6 +13,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::time::Duration;
 
+use moothall_kernel::text::counted;
 use moothall_surfaces::here;
 use moothall_surfaces::wire::Ping;
 use nix::sys::resource::{Resource, getrlimit};
@@ -155,7 +156,11 @@ async fn examine(args: &Doctor) -> Vec<Finding> {
 
 fn configuration(config: &Config) -> Vec<Finding> {
     let found = match &config.file {
-        Some(file) => format!("{}, {} agents configured", file.display(), config.agents.len()),
+        Some(file) => format!(
+            "{}, {} configured",
+            file.display(),
+            counted(config.agents.len() as u64, "agent")
+        ),
         None => "no file; everything has a default".into(),
     };
     let found = match accounts::named(config)

@@ -39,7 +39,7 @@ async fn start(context: &Context, args: &GatherStart) -> Result<(), Fault> {
     } else if !args.wait {
         context.printer.line(&row(context, &begun))?;
     }
-    note(&format!("Take part in it, or follow it: moothall chat {}", begun.id));
+    note(&format!("Take part in it, or follow it: moothall chat {}", threads::short(&begun.id)));
     if args.wait { wait(context, &begun.id).await } else { Ok(()) }
 }
 
@@ -105,7 +105,8 @@ impl Waited {
                 Fault::new(Exit::Unanswered, what).because(because.unwrap_or("it never began"))
             }
         };
-        fault.try_this(format!("read what was said: moothall tail {} --no-follow", answer.id))
+        let id = threads::short(&answer.id);
+        fault.try_this(format!("read what was said: moothall tail {id} --no-follow"))
     }
 }
 

@@ -9,6 +9,7 @@ use super::Context;
 use super::show::cost;
 use crate::cli::{Guards, SlashCommand};
 use crate::client::segment;
+use crate::clock::day_and_time;
 use crate::fault::Fault;
 use crate::paint::{Style, note};
 use crate::threads;
@@ -82,7 +83,7 @@ fn state(guard: &GuardEntry, currency: &str) -> String {
         let since = guard.since.as_deref().filter(|_| guard.state == "held");
         return since.map_or_else(
             || guard.state.clone(),
-            |since| format!("{} since {}", guard.state, minute(since)),
+            |since| format!("{} since {}", guard.state, at(since)),
         );
     };
     if !is_money {
@@ -98,22 +99,21 @@ fn state(guard: &GuardEntry, currency: &str) -> String {
     }
 }
 
-/// A time to the minute, in UTC.
-fn minute(time: &str) -> String {
-    let (day, clock) = time.split_once('T').unwrap_or((time, ""));
-    format!("{day} {} UTC", clock.get(..5).unwrap_or(clock))
+/// Returns a time as people read it.
+fn at(time: &str) -> String {
+    day_and_time(time).unwrap_or_else(|| time.to_owned())
 }
 
 /// Returns a command that runs as it stands, or the time at which it is over.
 fn lifted_by(guard: &GuardEntry) -> String {
     let Some(lift) = &guard.lift else { return String::new() };
-    match (lift.by.as_str(), &guard.thread) {
+    match (lift.by.as_str(), guard.thread.as_deref().map(threads::short)) {
         ("raise", _) => raise(guard),
         ("stop", Some(thread)) => format!("moothall stop {thread}"),
         ("words", Some(thread)) => format!("moothall say {thread} \"Go on.\""),
         (_, Some(thread)) if lift.command.is_some() => slash(thread, lift),
         _ => match &guard.until {
-            Some(until) => format!("by itself at {}", minute(until)),
+            Some(until) => format!("by itself at {}", at(until)),
             None => "by itself".to_owned(),
         },
     }
@@ -212,9 +212,9 @@ mod tests {
             since: Some("2026-11-25T05:01:07.123Z".into()),
             ..GuardEntry::default()
         };
-        assert_eq!(state(&held, "USD"), "held since 2026-11-25 05:01 UTC");
+        assert_eq!(state(&held, "USD"), "held since 2026-11-25 05:01:07Z");
         let lift = GuardLift { by: "time".into(), command: None, proof: false, words_left: None };
         let over = GuardEntry { until: held.since.clone(), lift: Some(lift), ..held };
-        assert_eq!(lifted_by(&over), "by itself at 2026-11-25 05:01 UTC");
+        assert_eq!(lifted_by(&over), "by itself at 2026-11-25 05:01:07Z");
     }
 }

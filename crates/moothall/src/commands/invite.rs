@@ -7,7 +7,7 @@ use super::Context;
 use crate::cli::{Invite, Uninvite};
 use crate::client::Client;
 use crate::fault::Fault;
-use crate::paint::note;
+use crate::paint::{note, sentences};
 use crate::threads;
 
 pub async fn run(context: &Context, args: &Invite) -> Result<(), Fault> {
@@ -17,7 +17,7 @@ pub async fn run(context: &Context, args: &Invite) -> Result<(), Fault> {
     if context.printer.json {
         return context.printer.object(&accepted);
     }
-    for warning in &accepted.warnings {
+    for warning in sentences(&accepted.warnings) {
         note(&format!("warning: {warning}"));
     }
     note(&format!(

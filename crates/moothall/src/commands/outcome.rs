@@ -33,10 +33,9 @@ pub async fn of(
     }
     let (stands, faces) = (stands_still(state), Faces::of(state));
     judge(&turns, unasked, &faces, stands).map_err(|fault| {
-        let forward = fault
-            .forward
-            .clone()
-            .unwrap_or_else(|| format!("moothall why {} {}", said.thread, said.seq));
+        let forward = fault.forward.clone().unwrap_or_else(|| {
+            format!("moothall why {} {}", threads::short(&said.thread), said.seq)
+        });
         fault.try_this(forward)
     })?;
     silent(&turns, said, &faces).iter().for_each(|why| note(why));

@@ -70,7 +70,7 @@ impl Asked {
     /// Returns the command that answers it, as it can be typed: what stands behind the `#` says
     /// what else may stand in place of the answer.
     pub fn command(&self) -> String {
-        let Asked { thread, number, .. } = self;
+        let (thread, number) = (threads::short(&self.thread), self.number);
         let is_permission = self.options.iter().any(|option| option.kind == "allow_once");
         let (answer, others) = if is_permission || self.options.is_empty() {
             ("allow", "or deny, or the number of an answer")
@@ -453,8 +453,13 @@ pub async fn still_asked(
     open.0.retain(|asked| is_question(asked) && is_waited_for(asked));
     let Some(first) = open.all().first() else { return Ok(()) };
     list(context, &open)?;
-    Err(Fault::new(Exit::Asked, format!("{} waits for an answer", first.participant))
-        .try_this(format!("{}; then read on: moothall tail {}", first.command(), state.thread)))
+    Err(Fault::new(Exit::Asked, format!("{} waits for an answer", first.participant)).try_this(
+        format!(
+            "{}; then read on: moothall tail {}",
+            first.command(),
+            threads::short(&state.thread)
+        ),
+    ))
 }
 
 /// What a person answers.

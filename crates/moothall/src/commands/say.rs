@@ -58,7 +58,8 @@ fn said(text: &str, thread: &str) -> Result<String, Fault> {
     if let Some(command) = slash::named_by(text) {
         let told = format!("{command} is a command, and say only says words: nothing was said");
         let forward = format!(
-            "write {command} in moothall chat {thread}; with two slashes, /{command}, it is said as words"
+            "write {command} in moothall chat {}; with two slashes, /{command}, it is said as words",
+            threads::short(thread)
         );
         return Err(Fault::new(Exit::Usage, told).try_this(forward));
     }

@@ -16,6 +16,7 @@ use crate::cli::{End, Run, Send, Session, Sessions};
 use crate::client::segment;
 use crate::fault::{Exit, Fault};
 use crate::paint::{Style, note};
+use crate::threads;
 
 /// The path of what belongs to a session.
 fn path(session: &str, rest: &str) -> String {
@@ -180,7 +181,7 @@ pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
         let said = page.events.into_iter().find(|event| event.seq == seq);
         let gone = || {
             Fault::new(Exit::Failure, "what was said cannot be read")
-                .try_this(format!("moothall tail {}", sent.thread))
+                .try_this(format!("moothall tail {}", threads::short(&sent.thread)))
         };
         return answers::wait(context, &said.ok_or_else(gone)?).await;
     }
@@ -190,6 +191,7 @@ pub async fn send(context: &Context, args: &Send) -> Result<(), Fault> {
     note(&match (sent.link_state.as_str(), &sent.link_id) {
         ("closed", _) => "The link is closed.".to_owned(),
         (state, Some(link)) => {
+            let link = threads::short(link);
             format!("Said over a link ({state}). To end it: moothall link close {link}")
         }
         (_, None) => format!("Said. Read on: moothall tail {}", args.session.session),

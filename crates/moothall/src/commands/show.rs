@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use moothall_kernel::ending::Ending;
-use moothall_kernel::text::in_order;
+use moothall_kernel::text::{counted, in_order};
 use moothall_surfaces::wire::{Envelope, TurnEvent, WireUsage};
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::circle::{self, Circle};
 use super::permit::told;
 use super::said::control;
 use crate::client::Client;
-use crate::clock::time;
+use crate::clock::{day, time};
 use crate::fault::Fault;
 use crate::paint::{Printer, Style};
 use crate::threads::{self, Faces};
@@ -27,12 +27,15 @@ pub struct View<'a> {
     faces: Faces,
     /// The gathering that is held there, once one is heard of.
     circle: Circle,
+    /// The day of the event shown last; today before the first.
+    day: Option<String>,
 }
 
 impl<'a> View<'a> {
     /// A view of a conversation with these faces.
     pub fn new(context: &'a Context, thread: &'a str, faces: Faces) -> Self {
-        Self { context, thread, faces, circle: Circle::default() }
+        let day = day(&jiff::Timestamp::now().to_string());
+        Self { context, thread, faces, circle: Circle::default(), day }
     }
 
     /// Prints an event: an object on a line, or as people read it.
@@ -50,7 +53,13 @@ impl<'a> View<'a> {
             self.gather(&self.context.client).await;
             self.circle.hear(envelope);
         }
-        self.context.printer.line(&self.row(envelope))
+        let printer = &self.context.printer;
+        let day = day(&envelope.ts);
+        if let Some(day) = day.as_ref().filter(|_| day != self.day) {
+            printer.line(&printer.paint(Style::Dim, &format!("     {day}")))?;
+        }
+        self.day = day;
+        printer.line(&self.row(envelope))
     }
 
     /// Somebody may have come, gone or got another name. The old faces do when the server cannot be
@@ -233,7 +242,9 @@ fn explain_turn(event: TurnEvent) -> String {
         TurnEvent::Unkept { participant, count, bytes, until } => {
             let until = until
                 .map_or_else(String::new, |until| format!("; more is only counted until {until}"));
-            format!("{count} refused messages of {participant} are not kept ({bytes} bytes){until}")
+            let (count, are) =
+                (counted(count, "refused message"), if count == 1 { "is" } else { "are" });
+            format!("{count} of {participant} {are} not kept ({bytes} bytes){until}")
         }
         TurnEvent::Summarised { participant, through_seq, usage, text, .. } => {
             let text = if text.is_empty() { "(erased)" } else { &text };
@@ -242,8 +253,9 @@ fn explain_turn(event: TurnEvent) -> String {
         TurnEvent::Taken { cause } => format!("message {} is taken up", cause.seq),
         TurnEvent::RoundOpened { cause, cap, forced, polled } => {
             format!(
-                "round about {}: at most {cap} replies; must answer: {}; may: {}",
+                "round about {}: at most {}; must answer: {}; may: {}",
                 cause.seq,
+                counted(cap.into(), "answer"),
                 names(&forced),
                 names(&polled)
             )

@@ -1,5 +1,6 @@
 //! `usage` and `budget`: what turns have cost, and what may still be spent.
 
+use moothall_kernel::text::counted;
 use moothall_surfaces::wire::{BudgetEntry, BudgetRaise, BudgetRaised, UsageAnswer, UsageRow};
 use serde_json::{Value, json};
 
@@ -130,7 +131,7 @@ fn line(name: &str, width: usize, row: &UsageRow, currency: &str) -> String {
 
 /// What a sum says: turns, tokens, and money where prices are configured.
 pub fn summed(row: &UsageRow, currency: &str) -> String {
-    let turns = if row.turns == 1 { "1 turn".to_owned() } else { format!("{} turns", row.turns) };
+    let turns = counted(row.turns, "turn");
     let tokens = match (row.input_tokens, row.output_tokens) {
         (0, 0) => String::new(),
         (input, output) => format!(", {input} + {output} tokens"),
@@ -151,10 +152,14 @@ fn budgets(printer: &Printer, budgets: &[BudgetEntry], currency: &str) -> Result
                 (format!("{} of {} {currency}", cost(budget.spent), cost(budget.limit)), "a day")
             }
             "unattended_turns" => (
-                format!("{} of {} turns that no person set off", budget.spent, budget.limit),
+                format!(
+                    "{} of {} that no person set off",
+                    budget.spent,
+                    counted(budget.limit, "turn")
+                ),
                 "an hour",
             ),
-            _ => (format!("{} of {} turns", budget.spent, budget.limit), "an hour"),
+            _ => (format!("{} of {}", budget.spent, counted(budget.limit, "turn")), "an hour"),
         };
         let style = if budget.spent >= budget.limit { Style::Bad } else { Style::Dim };
         printer.line(&printer.paint(

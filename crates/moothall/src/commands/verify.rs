@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use moothall_engine::ports::Verified;
+use moothall_kernel::text::counted;
 use moothall_store::OpenError;
 use serde::Serialize;
 
@@ -55,8 +56,11 @@ impl Walked {
         } else {
             "all else matches its checksums"
         };
-        printer
-            .line(&format!("{} conversations, {} events: {verdict}", self.threads, self.events))?;
+        printer.line(&format!(
+            "{}, {}: {verdict}",
+            counted(self.threads, "conversation"),
+            counted(self.events, "event")
+        ))?;
         let rows = self.tables.iter().map(|(table, rows)| format!("{table} {rows}"));
         let rows = rows.collect::<Vec<_>>().join(", ");
         if !rows.is_empty() {

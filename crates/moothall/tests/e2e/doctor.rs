@@ -58,6 +58,16 @@ fn it_names_programs_logins_models_and_as_whom_they_run() {
     std::fs::write(&settings, r#"{"disableAllHooks": true}"#).unwrap();
     let (code, report) = doctor(&home, &path, &[]);
     assert_eq!((code, &about(&report, "hooks", "claude: ")["verdict"]), (Some(0), &"warn".into()));
+    std::fs::remove_file(&settings).unwrap();
+    std::fs::create_dir_all(home.path().join("work/.claude")).unwrap();
+    let local = home.path().join("work/.claude/settings.local.json");
+    std::fs::write(&local, r#"{"disableAllHooks": true}"#).unwrap();
+    let mut command =
+        home.command(&["doctor", "--json", "--bind", "127.0.0.1:0", "--data", "data"]);
+    command.arg("--config").arg(home.path().join("moothall.toml"));
+    let output = command.env("PATH", &path).current_dir(home.path().join("work")).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("settings.local.json switches its hooks off"), "{said}");
     assert_eq!(
         about(&report, "model", "ada")["found"],
         "ada: m of openai, with a key, at 127.0.0.1:1"

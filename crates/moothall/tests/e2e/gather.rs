@@ -154,7 +154,7 @@ async fn whoever_waits_gets_the_harvest() {
     let mut waiting = start(&["--title", "Standup"]);
     let errors = waiting.errors();
     let id = id_in(errors.recv().unwrap());
-    assert_eq!(server.get(&format!("/gatherings/{id}")).await["title"], "Standup");
+    assert_eq!(server.json(&["gather", "show", &id])["title"], "Standup");
     server.ok(&["gather", "end", &id]);
     assert_eq!(waiting.line(), "What emerged: two words.");
     assert!(waiting.end().success());

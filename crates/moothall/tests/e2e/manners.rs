@@ -335,6 +335,26 @@ async fn what_cannot_be_undone_is_asked_about_at_a_terminal_and_done_at_once_wit
     );
 }
 
+/// Hints name what their reader can run: a path over HTTP, and a command here.
+#[tokio::test(flavor = "multi_thread")]
+async fn hints_name_what_their_reader_can_run() {
+    let home = Home::new();
+    let server = home.serve();
+    let nothing = "0190e9a0-0000-7000-8000-000000000000";
+    for (path, args, wanted) in [
+        ("/threads/{}/state", &["tail", nothing, "--no-follow"][..], "moothall list"),
+        ("/gatherings/{}", &["gather", "show", nothing], "moothall list"),
+        ("/sessions/{}", &["interrupt", nothing], "moothall sessions"),
+    ] {
+        let over_http = server.get(&path.replace("{}", nothing)).await.to_string();
+        assert!(over_http.contains("`GET /"), "{over_http}");
+        let told = stderr(&server.command(args).output().unwrap());
+        assert!(told.contains(wanted) && !told.contains("GET /"), "{args:?}: {told}");
+    }
+    let revoked = server.command(&["token", "revoke", nothing, "--yes"]).output().unwrap();
+    assert!(stderr(&revoked).contains("`moothall token list`"), "{}", stderr(&revoked));
+}
+
 #[test]
 fn a_redirect_is_told_and_not_followed() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

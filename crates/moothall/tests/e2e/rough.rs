@@ -214,6 +214,10 @@ async fn an_interrupted_turn_ends_and_the_next_one_goes_on() {
     .await;
     server.accepted(&format!("/sessions/{}/interrupt", ada.id), json!({})).await;
     until("the turn is over", async || outcomes(&server, &ada.id).await == ["cancelled"]).await;
+    for args in [&["tail", &ada.id, "--no-follow"][..], &["export", &ada.id]] {
+        let read = server.ok(args);
+        assert!(read.contains("user interrupted ada"), "{args:?}: {read}");
+    }
     server.say(&ada.id, "[say:on to the next]").await;
     until("it goes on", async || answers(&server, &ada).await == ["on to the next"]).await;
     let taken = hall.taken();

@@ -251,7 +251,7 @@ pub(crate) fn strangers(recorded: &Recorded) -> Vec<String> {
             let client = profile.client.as_deref().unwrap_or_default();
             Some(format!(
                 "This server has no agent called {client:?}, so it runs {participant} nowhere: {participant} has to join by itself. \
-                 GET /agents lists the agents there are."
+                 `GET /agents` lists the agents."
             ))
         }
         _ => None,

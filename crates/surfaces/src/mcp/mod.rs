@@ -53,6 +53,7 @@ use crate::gate::Gate;
 use crate::json;
 use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
 use crate::strict::{self, Inbound};
+use crate::ways;
 use crate::wire::arguments::{
     CreateThread, EndSession, GatheringStatus, GetReasons, GetSessionData, Invite, LeaveLink,
     LinkSessions, ListLinks, ListSessions, ListThreads, PassPiece, ReadThread, Search, SendMessage,
@@ -371,7 +372,8 @@ fn value(answer: impl Serialize) -> ApiResult<Value> {
 
 /// A refusal that the client's model can read and act on.
 fn failed(error: &ApiError) -> CallToolResult {
-    let detail = error.detail();
+    let mut detail = error.detail().clone();
+    detail.message = ways::for_tools(&detail.message);
     let mut result = CallToolResult::error(vec![ContentBlock::text(format!(
         "{}: {}",
         detail.code, detail.message

@@ -74,7 +74,7 @@ async fn home(door: &Door, action: Action, word: &str) -> ApiResult<StreamId> {
     }
     let shown: String = word.chars().take(64).collect();
     let message = format!(
-        "There is no thread {shown:?} that you reach; list_threads shows those that you do, and list_sessions the sessions."
+        "There is no thread {shown:?} that you reach; `GET /threads` shows those that you do, and `GET /sessions` the sessions."
     );
     Err(ApiError::new(Code::ThreadNotFound, message))
 }

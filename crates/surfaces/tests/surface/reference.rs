@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use moothall_engine::door::Need;
 use moothall_surfaces::error::{Code, RULE_CODES};
 use moothall_surfaces::jsonrpc::code::TASK_CODES;
+use moothall_surfaces::ways::{self, WAYS};
 use moothall_surfaces::{ROUTES, openapi, openrpc, reference};
 use serde_json::{Value, json};
 use strum::VariantArray;
@@ -96,6 +97,52 @@ fn every_code_of_the_rules_is_listed_and_no_other() {
             text.contains(&format!("\"{word}\"")),
             "nothing in the rules says {word:?} any more"
         );
+    }
+}
+
+/// Returns the lines of sources that are not comments and name a path of HTTP.
+fn lines_with_paths(text: &str) -> impl Iterator<Item = &str> {
+    const METHODS: [&str; 5] = ["GET /", "POST /", "PUT /", "PATCH /", "DELETE /"];
+    let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+    lines.filter(|line| METHODS.iter().any(|method| line.contains(method)))
+}
+
+/// Messages name paths; the command line and MCP make what their callers can run of each.
+#[test]
+fn each_path_in_a_message_is_a_way_that_each_surface_has() {
+    let mut text = String::new();
+    for source in ["kernel", "engine", "terminals", "agents", "surfaces"] {
+        sources(&root().join("crates").join(source).join("src"), &mut text);
+    }
+    let table = fs::read_to_string(root().join("crates/surfaces/src/ways.rs")).unwrap();
+    let text = text.replace(&table, "");
+    let mut found = BTreeSet::new();
+    for line in lines_with_paths(&text) {
+        // Requests in tests, and the words about the cookie, are not messages.
+        let is_message = !["HTTP/1.1", "OF_COOKIE"].iter().any(|word| line.contains(word));
+        for (at, _) in line.match_indices(" /").filter(|_| is_message) {
+            let start = line[..at].rfind(['`', ' ', '"']).unwrap_or(0);
+            let code = line[start..].strip_prefix('`').and_then(|rest| rest.split('`').next());
+            let code = code.unwrap_or_else(|| panic!("a path without backticks: {line}"));
+            let (way, _) = ways::find(code).unwrap_or_else(|| panic!("not in WAYS: {code}"));
+            found.insert(way.path);
+        }
+    }
+    let listed: BTreeSet<_> = WAYS.iter().map(|way| way.path).collect();
+    assert_eq!(found, listed, "each way is named by a message");
+}
+
+#[test]
+fn each_way_leads_somewhere() {
+    let described = serde_json::to_value(openapi()).unwrap();
+    let tools = moothall_surfaces::actions_of_tools();
+    for way in WAYS {
+        let (method, path) = way.path.split_once(' ').unwrap();
+        let path = path.replace("{}", "{id}");
+        let operation = &described["paths"][&path][method.to_lowercase()];
+        assert!(operation.is_object(), "{}", way.path);
+        let known = way.tool.is_none_or(|tool| tools.iter().any(|(name, _)| *name == tool));
+        assert!(known, "{:?}", way.tool);
     }
 }
 

@@ -416,12 +416,15 @@ async fn a_turn_that_stops_says_why() {
         (fault.code.as_str(), fault.message.as_str()),
         ("refused", "You refused what it asked, and it stopped.")
     );
+    let said = room.said(&a).await;
+    assert_eq!(said.last().unwrap().1, "[claude was refused what it asked]");
     // Stopped at the terminal: it was busy, so it had taken its prompt, whatever it reports.
     let (room, a) = Room::at_work(LATE).await;
     room.shows(&a, "touch harmless");
     room.question(&a, 1).await;
     room.bench.show(a.as_str(), PaneState::Idle);
     assert_eq!(room.fault(&a).await.code, "interrupted");
+    assert_eq!(room.said(&a).await.last().unwrap().1, "[claude was interrupted]");
 }
 
 /// What stands there before any words are taken is asked at the session's home, and answered there,

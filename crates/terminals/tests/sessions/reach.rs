@@ -299,7 +299,7 @@ async fn what_sessions_need_is_not_deleted_under_them() {
         .unwrap();
     let door = room.hall.as_(operator);
     let by = || Actor::human("user");
-    for (kept, way) in [(&a, "moothall end"), (&link, "moothall link close")] {
+    for (kept, way) in [(&a, "`POST /sessions/claude/end`"), (&link, "`POST /links/")] {
         let refused = door.delete(kept, by()).await.unwrap_err();
         assert!(
             matches!(

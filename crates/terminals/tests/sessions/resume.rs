@@ -140,7 +140,7 @@ async fn what_cannot_be_resumed_says_why_and_can_be_tried_again() {
     room.end(&old).await;
     let new = room.start().await;
     let why = room.conflict(&old).await;
-    assert!(why.ends_with("end it first, with `moothall end claude`."), "{why}");
+    assert!(why.ends_with("end it first, with `POST /sessions/claude/end`."), "{why}");
     room.end(&new).await;
     room.bench.fates.lock().unwrap().insert("claude".into(), Fate::Fails);
     assert!(room.resume(&old).await.is_err());

@@ -14,7 +14,7 @@ use crate::model::state::{Conversation, Turn};
 use crate::read::templates::{
     BEAT, CLOSE, HARVEST, HARVESTS, LAST_WORD, NOW, PHASE, PIECE_WITH, PIECE_WITH_YOU, SEATED,
 };
-use crate::text::hang;
+use crate::text::{counted, hang};
 
 /// `Name (2)`.
 pub(super) fn numbered(name: &str, number: u32) -> String {
@@ -86,9 +86,9 @@ pub(super) fn introduction(state: &Conversation, you: &ParticipantId) -> Option<
     }
     let _ = writeln!(
         out,
-        "Whoever holds the piece has {} beats of {} s each, and is asked for a last word at the last one. Only the holder speaks: what \
+        "Whoever holds the piece has {} of {} s each, and is asked for a last word at the last one. Only the holder speaks: what \
          anybody else writes is shown to nobody.",
-        plan.beats_per_turn,
+        counted(plan.beats_per_turn.into(), "beat"),
         plan.beat_interval.as_secs_f64()
     );
     out.push_str(match (own.map(|member| member.part), plan.hearing) {

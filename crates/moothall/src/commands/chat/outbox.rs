@@ -126,7 +126,7 @@ async fn send(
             };
             let accepted: Accepted =
                 client.post_keyed(&threads::path(thread, "events"), &event, &outgoing.key).await?;
-            let warnings = sentences(&accepted.warnings).map(str::to_owned).collect();
+            let warnings = sentences(&accepted.warnings).collect();
             Ok((accepted.event.map(|event| event.seq), warnings))
         }
         Matter::Help => {

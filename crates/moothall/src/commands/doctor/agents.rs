@@ -178,7 +178,9 @@ impl Runs {
     /// Warns of hooks that its user switched off: without them a session's answers are read off
     /// its record, and come late.
     fn hooks_off(&self, login: &Login, account: Option<&Account>) -> Option<Finding> {
-        let off = login.hooks_off(|name| self.variable(account, name));
+        let here = std::env::current_dir().ok();
+        let project = self.cwd.as_deref().or(here.as_deref());
+        let off = login.hooks_off(|name| self.variable(account, name), project);
         let (file, key) = off.filter(|_| self.in_terminal)?;
         let found = format!("{}: {key} in {file} switches its hooks off", self.client);
         let fix = format!("take {key} out: without hooks each answer comes 15 s late");
