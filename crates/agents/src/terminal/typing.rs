@@ -389,7 +389,7 @@ impl Typing<'_> {
 
     /// Returns the first screen that can be read, with the count of drawings it was taken at; the
     /// last one after a while. A busy computer shows half of what a program draws for longer than
-    /// a program needs to settle, and that half is no dialog.
+    /// a program needs to settle, and that half is not a dialog.
     async fn whole(&mut self, end: &str) -> Result<(u64, View), HostFault> {
         let until = Instant::now() + TAKES_PASTE;
         loop {
