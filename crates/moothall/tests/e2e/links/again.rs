@@ -41,7 +41,7 @@ async fn after_a_restart_of_the_computer_sessions_run_again_with_their_links() {
     assert_eq!(server.ok(&["resume"]), "", "nothing is left to be resumed");
 }
 
-/// A member that is not resumed is named to whoever reads, and `end` brings the link back.
+/// A member that is not resumed is named to each reader, and `end` brings the link back.
 #[tokio::test]
 async fn a_link_comes_back_without_a_member_that_is_ended_instead_of_resumed() {
     let hall = Hall::new();
