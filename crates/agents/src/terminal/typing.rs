@@ -344,9 +344,9 @@ impl Typing<'_> {
         Err(HostFault::Failed("The program does not take what stands in its composer.".to_owned()))
     }
 
-    /// Returns the first screen that can be read, with the count of drawings it was taken at; the
-    /// last one after a while. A busy computer shows half of what a program draws for longer than
-    /// a program needs to settle, and that half is not a dialog.
+    /// Returns the first screen that can be read, or the last one after [`TAKES_PASTE`], and the
+    /// count of drawings before it. A busy computer shows half of a screen for longer than a
+    /// program needs to settle, and that half is not a dialog.
     async fn whole(&mut self, end: &str) -> Result<(u64, View), HostFault> {
         let until = Instant::now() + TAKES_PASTE;
         loop {

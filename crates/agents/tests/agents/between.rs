@@ -42,7 +42,7 @@ async fn no_key_goes_into_a_dialog_that_came_after_the_paste() {
     }
 }
 
-/// The half that a busy computer shows of a screen has no composer, as a dialog has none.
+/// Half of a screen has no composer, and neither has a dialog.
 #[tokio::test]
 async fn half_a_screen_is_no_dialog() {
     let Some(terminals) = Terminals::with_stand_in(&["--half", "700"]) else { return };

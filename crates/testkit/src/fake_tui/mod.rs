@@ -180,7 +180,7 @@ impl Tui {
         }
     }
 
-    /// Draws half of its screen and stays behind with the rest, as programs on a busy computer do.
+    /// Draws half of its screen, and the rest later, as programs on a busy computer do.
     fn draw_half(&mut self) {
         let Some(half) = self.options.half.take() else { return };
         if self.screen.draw_half().is_ok() {

@@ -35,8 +35,8 @@ impl Sign<'_> {
     }
 }
 
-/// True if a text holds a sign. Most texts hold none. A search for one character looks at many
-/// bytes at a time, a search for several at each, so that each is searched for alone.
+/// True if a text holds a sign. Each sign is searched for alone: a search for one character reads
+/// many bytes at a time, and a search for several characters reads each byte.
 pub(super) fn are_in(text: &str) -> bool {
     let [plain, wide @ ..] = SIGNS;
     text.contains(plain) || !text.is_ascii() && wide.iter().any(|sign| text.contains(*sign))
