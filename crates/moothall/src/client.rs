@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::{Stream, StreamExt};
 use moothall_agents::terminal::hooks::SpoolFolder;
 use moothall_kernel::ids::ParticipantId;
-use moothall_surfaces::ways;
+use moothall_surfaces::ways::Reader;
 use moothall_surfaces::wire::WhoAmI;
 use reqwest::header::{HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::redirect::Policy;
@@ -429,7 +429,7 @@ fn refusal(status: StatusCode, text: &str) -> Fault {
     match serde_json::from_str::<Refusal>(text) {
         Ok(Refusal { error }) => {
             let why = format!("{} ({})", error.code, status.as_u16());
-            let message = ways::for_command_line(&error.message);
+            let message = Reader::CommandLine.told(&error.message);
             let fault = Fault::new(exit, message).because(why).coded(error.code);
             if status == StatusCode::UNAUTHORIZED { fault.try_this(NO_CREDENTIAL) } else { fault }
         }

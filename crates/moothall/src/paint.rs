@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use moothall_kernel::text::for_terminal;
-use moothall_surfaces::ways;
+use moothall_surfaces::ways::Reader;
 use serde::Serialize;
 
 use crate::cli::ColorChoice;
@@ -131,7 +131,7 @@ pub fn sentences(warnings: &[String]) -> impl Iterator<Item = String> {
     let is_said = move |at: usize| warnings.get(at + 1).is_some_and(|next| !is_word(next));
     let left = warnings.iter().enumerate();
     left.filter(move |(at, warning)| !is_word(warning) || !is_said(*at))
-        .map(|(_, warning)| ways::for_command_line(warning))
+        .map(|(_, warning)| Reader::CommandLine.told(warning))
 }
 
 /// A reader that has seen enough, like `head`, is no failure: there is nothing left to do and

@@ -12,6 +12,7 @@ use moothall_kernel::ids::{Seq, StreamId};
 
 use crate::json::{JsonFault, JsonFaultKind};
 use crate::peer::Unasked;
+use crate::ways::Reader;
 use crate::wire::{ErrorBody, ErrorDetail};
 
 macro_rules! codes {
@@ -132,6 +133,24 @@ struct Later {
 /// with the answer to whoever records it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused(pub String);
+
+/// The same error for an agent, which runs no command. Goes with the answer to the layer that knows
+/// the caller.
+#[derive(Clone)]
+struct ForAgents(ErrorDetail);
+
+/// Returns an answer in the ways of its reader.
+pub fn told(mut response: Response, reader: Reader) -> Response {
+    let for_agents = response.extensions_mut().remove::<ForAgents>();
+    match for_agents.filter(|_| reader == Reader::HttpAgent) {
+        Some(ForAgents(error)) => {
+            *response.body_mut() = axum::Json(ErrorBody { error }).into_response().into_body();
+            response.headers_mut().remove(header::CONTENT_LENGTH);
+            response
+        }
+        None => response,
+    }
+}
 
 /// What is left of a limit, and when there will be more.
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
@@ -418,8 +437,14 @@ impl IntoResponse for ApiError {
             || self.status == StatusCode::TOO_MANY_REQUESTS;
         let later = self.later.or(busy.then_some(Later { seconds: 1, of: None }));
         let nameless = self.status == StatusCode::UNAUTHORIZED;
+        let for_agents = Reader::HttpAgent.told(&self.detail.message);
+        let for_agents = (for_agents != self.detail.message)
+            .then(|| ForAgents(ErrorDetail { message: for_agents, ..(*self.detail).clone() }));
         let body = ErrorBody { error: *self.detail };
         let mut response = (self.status, axum::Json(body)).into_response();
+        if let Some(for_agents) = for_agents {
+            response.extensions_mut().insert(for_agents);
+        }
         if let Some(Later { seconds, of }) = later {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
             let left =

@@ -1,11 +1,36 @@
-//! Names of one way forward: messages name a path of HTTP, and each other surface what its own
-//! callers can run.
+//! Names of one way forward: messages name a path of HTTP or a command, and each surface names what
+//! its own readers can run.
+
+use moothall_engine::access::Caller;
+
+/// The methods with which paths begin.
+const METHODS: [&str; 5] = ["GET ", "POST ", "PUT ", "PATCH ", "DELETE "];
+/// The tools that do what a command does which no path names.
+const TOOLS_OF_COMMANDS: &[(&str, &str)] = &[("moothall invite", "invite")];
+/// The way forward of an agent that has no other.
+const ASK: &str = "Ask a person.";
+
+/// The readers of a message, by what they can run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reader {
+    /// A person at the command line: commands.
+    CommandLine,
+    /// A client of HTTP behind which a person may read: paths, and the commands that no path
+    /// replaces.
+    Http,
+    /// An agent with a credential, over HTTP: paths.
+    HttpAgent,
+    /// An agent over MCP: tools.
+    Tools,
+    /// An agent over JSON-RPC: no ways of the others.
+    Rpc,
+}
 
 /// One thing to do, by surface. `{}` stands for a name or an id.
 pub struct Way {
     /// The method and the path, as messages name them between backticks.
     pub path: &'static str,
-    /// The tool of MCP; none if only people can do it, who have the command.
+    /// The tool of MCP; none if only people can do it.
     pub tool: Option<&'static str>,
     /// The command.
     pub command: &'static str,
@@ -33,14 +58,76 @@ pub const WAYS: &[Way] = &[
     way("POST /threads", Some("create_thread"), "moothall new"),
 ];
 
-/// Returns a message with each path as the command that does it.
-pub fn for_command_line(message: &str) -> String {
-    rewritten(message, |way| way.command)
+impl Reader {
+    /// Returns the reader over HTTP that a caller is.
+    pub fn over_http(caller: &Caller) -> Self {
+        if caller.is_agent() { Self::HttpAgent } else { Self::Http }
+    }
+
+    /// Returns a message in the ways of this reader. A clause that names a way which the reader
+    /// does not have is left out, and a person is named in its place.
+    pub fn told(self, message: &str) -> String {
+        if self != Self::CommandLine {
+            return message.to_owned();
+        }
+        let (mut told, mut is_whole) = (String::new(), true);
+        for clause in clauses(message) {
+            match self.told_clause(clause) {
+                Some(clause) => told.push_str(&clause),
+                None => {
+                    is_whole = false;
+                    if clause.ends_with(". ") && told.ends_with("; ") {
+                        told.replace_range(told.len() - 2.., ". ");
+                    }
+                }
+            }
+        }
+        if is_whole {
+            return told;
+        }
+        let kept = told.trim_end().trim_end_matches(['.', ';']);
+        if kept.is_empty() { ASK.to_owned() } else { format!("{kept}. {ASK}") }
+    }
+
+    fn told_clause(self, clause: &str) -> Option<String> {
+        let pieces = clause.split('`').enumerate().map(|(at, piece)| {
+            if at % 2 == 1 { self.named(piece) } else { Some(piece.to_owned()) }
+        });
+        Some(pieces.collect::<Option<Vec<_>>>()?.join("`"))
+    }
+
+    /// Returns the code between backticks as this reader runs it; nothing if it cannot.
+    fn named(self, code: &str) -> Option<String> {
+        let (way, named) = find(code).unzip();
+        let filled = |name: &str| name.replacen("{}", named.unwrap_or_default(), 1);
+        let is_path = METHODS
+            .iter()
+            .any(|method| code.strip_prefix(method).is_some_and(|path| path.starts_with('/')));
+        let is_command = code == "moothall" || code.starts_with("moothall ");
+        let tool = TOOLS_OF_COMMANDS.iter().find(|(command, _)| *command == code);
+        match self {
+            Self::CommandLine => {
+                Some(way.map_or_else(|| code.to_owned(), |way| filled(way.command)))
+            }
+            Self::Http => Some(code.to_owned()),
+            Self::HttpAgent => (!is_command).then(|| code.to_owned()),
+            Self::Tools if is_path => way.and_then(|way| way.tool).map(filled),
+            Self::Tools if is_command => tool.map(|(_, tool)| (*tool).to_owned()),
+            Self::Rpc if is_path || is_command => None,
+            Self::Tools | Self::Rpc => Some(code.to_owned()),
+        }
+    }
 }
 
-/// Returns a message with each path as the tool that does it.
-pub fn for_tools(message: &str) -> String {
-    rewritten(message, |way| way.tool.unwrap_or(way.command))
+/// Splits a message behind each full stop and semicolon that a blank follows, outside of backticks.
+fn clauses(message: &str) -> impl Iterator<Item = &str> {
+    let (mut is_code, mut before) = (false, ' ');
+    message.split_inclusive(move |c| {
+        is_code ^= c == '`';
+        let ends = c == ' ' && !is_code && matches!(before, '.' | ';');
+        before = c;
+        ends
+    })
 }
 
 /// Returns the way that stands between backticks, and the name or id in it.
@@ -54,14 +141,6 @@ pub fn find(code: &str) -> Option<(&'static Way, &str)> {
     })
 }
 
-fn rewritten(message: &str, name: impl Fn(&Way) -> &'static str) -> String {
-    let pieces = message.split('`').enumerate().map(|(at, piece)| match find(piece) {
-        Some((way, named)) if at % 2 == 1 => name(way).replacen("{}", named, 1),
-        _ => piece.to_owned(),
-    });
-    pieces.collect::<Vec<_>>().join("`")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,15 +149,32 @@ mod tests {
     fn a_path_becomes_what_the_reader_can_run() {
         let message = "No thread \"a\". `GET /threads` lists them; `POST /sessions/ada/end` ends.";
         assert_eq!(
-            for_command_line(message),
+            Reader::CommandLine.told(message),
             "No thread \"a\". `moothall list` lists them; `moothall end ada` ends."
         );
         assert_eq!(
-            for_tools(message),
+            Reader::Tools.told(message),
             "No thread \"a\". `list_threads` lists them; `end_session` ends."
         );
+        assert_eq!(Reader::Rpc.told(message), "No thread \"a\". Ask a person.");
         for other in ["GET /threads", "`GET /threads/x`", "a ` GET /threads"] {
-            assert_eq!(for_command_line(other), other);
+            assert_eq!(Reader::CommandLine.told(other), other);
         }
+    }
+
+    #[test]
+    fn a_clause_whose_way_the_reader_does_not_have_names_a_person() {
+        let message = "No token \"a. b\"; `GET /tokens` lists them. Or send another.";
+        assert_eq!(
+            Reader::Tools.told(message),
+            "No token \"a. b\". Or send another. Ask a person."
+        );
+        let command = "Wait. Or raise it: `moothall budget`.";
+        for agent in [Reader::HttpAgent, Reader::Tools, Reader::Rpc] {
+            assert_eq!(agent.told(command), "Wait. Ask a person.");
+        }
+        assert_eq!(Reader::Http.told(command), command);
+        assert_eq!(Reader::Tools.told("Invite one: `moothall invite`."), "Invite one: `invite`.");
+        assert_eq!(Reader::Rpc.told("`moothall doctor` says more."), "Ask a person.");
     }
 }

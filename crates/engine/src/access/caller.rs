@@ -119,7 +119,7 @@ pub enum Denied {
     NotStarted(ParticipantId),
     /// They share no conversation.
     #[error(
-        "You share no conversation with `{0}`. A person can bring you together: `moothall link`, or an invitation of both into a conversation."
+        "You share no conversation with `{0}`. A person can bring you together by an invitation of both into a conversation, or by a link; `moothall link` makes one."
     )]
     NotMet(ParticipantId),
     /// An agent has begun as many conversations as it may for now.

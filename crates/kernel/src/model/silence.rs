@@ -138,7 +138,7 @@ reasons! {
         "A person goes on with any words, or with /resume.";
     OverBudget = Readers, "its budget is used up",
         "A budget of turns or money is used up.",
-        "Wait for the next window, or raise the budget: `moothall budget`.";
+        "Wait for the next window. Or raise the budget: `moothall budget`.";
     ReadsOnly = Readers, "reads only, and takes no turns",
         "The agent's client reads and speaks when it likes.",
         "Have its client take turns (turns=1).";

@@ -258,7 +258,7 @@ async fn nothing_is_typed_into_what_a_person_types() {
         .await;
     assert_eq!(hall.taken(), Vec::<String>::new());
     // Who asks why, or waits, is told what is in the way.
-    let way = "a draft is in the composer of ada: send it off or delete it there, with `moothall attach ada`";
+    let way = "a draft is in the composer of ada; send it off or delete it there, with `moothall attach ada`";
     let why = server.ok(&["why", &ada.id]);
     assert!(why.contains(way), "{why}");
     let reasons = json!({"thread": ada.id});

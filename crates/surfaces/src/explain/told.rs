@@ -14,6 +14,7 @@ use moothall_kernel::view::Viewer;
 
 use super::Explained;
 use crate::error::ApiResult;
+use crate::ways::Reader;
 use crate::wire::{
     ForecastEntry, NoAgentAsked, PendingAnswers, Preview, TurnEntry, UnaskedMessage, turn_id,
 };
@@ -82,11 +83,24 @@ async fn tell_drafts(
         let entry = turns.iter_mut().find(|entry| entry.id.as_ref() == Some(&id));
         if let (Some(entry), Some(name)) = (entry, door.behind_draft(&session)) {
             entry.detail = Some(format!(
-                "a draft is in the composer of {name}: send it off or delete it there, with `moothall attach {name}`"
+                "a draft is in the composer of {name}; send it off or delete it there, with `moothall attach {name}`"
             ));
         }
     }
     Ok(())
+}
+
+impl Explanation {
+    /// Returns the same in the ways of its reader.
+    #[must_use]
+    pub fn told(mut self, reader: Reader) -> Self {
+        let details = self.turns.iter_mut().map(|turn| &mut turn.detail);
+        let cures = self.unasked.iter_mut().map(|message| &mut message.cure);
+        for text in details.chain(cures).flatten() {
+            *text = reader.told(text);
+        }
+        self
+    }
 }
 
 impl Explained {
@@ -143,14 +157,22 @@ fn cure(reason: Reason) -> Option<String> {
 }
 
 /// Tells what would become of a draft.
-pub fn of_draft(state: &Conversation, preview: &preview::Preview, body: &str) -> Preview {
+pub fn of_draft(
+    state: &Conversation,
+    preview: &preview::Preview,
+    body: &str,
+    reader: Reader,
+) -> Preview {
     let entry = |forecast: &preview::Forecast| ForecastEntry {
         participant: forecast.participant.to_string(),
         why: forecast.verdict.ok().map(|why| why.to_string()),
         why_not: forecast.verdict.err().map(|why_not| why_not.to_string()),
         reason: forecast.verdict.err().map(|why| Reason::from(why).row().phrase.into()),
     };
-    let told = |silence: &Silence| told(state, silence, silence.name_in(body).as_deref());
+    let told = |silence: &Silence| {
+        let told = told(state, silence, silence.name_in(body).as_deref());
+        NoAgentAsked { cure: told.cure.map(|cure| reader.told(&cure)), ..told }
+    };
     Preview {
         forecast: preview.forecast.iter().map(entry).collect(),
         unasked: preview.silence.as_ref().map(told),

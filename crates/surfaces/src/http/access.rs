@@ -21,13 +21,14 @@ use moothall_engine::door::{Action, ActsOn, Door, Need};
 use moothall_kernel::ids::StreamId;
 
 use super::{App, UnaskedMay};
-use crate::error::{ApiError, ApiResult, Code, Refused};
+use crate::error::{ApiError, ApiResult, Code, Refused, told};
 use crate::mcp;
 use crate::peer::{Peer, Unasked};
 use crate::rates::Streaming;
 use crate::request::{BodyMax, OPEN_BODY_BYTES_MAX, stream_id};
 use crate::seats::Seat;
 use crate::sse;
+use crate::ways::Reader;
 
 /// A route and method, and what it does: the row of that action says what it needs and where it
 /// reaches.
@@ -197,6 +198,7 @@ pub async fn guard(app: &App, request: Request, next: Next) -> Response {
         }
         Err((caller, error)) => (caller, None, error.into_response()),
     };
+    let response = told(response, Reader::over_http(&caller));
     if let Some(Refused(briefly)) = response.extensions().get() {
         app.access.refused(&caller, format!("{method} {template}: {briefly}")).await;
     }

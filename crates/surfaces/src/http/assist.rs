@@ -18,6 +18,7 @@ use crate::held;
 use crate::parse_event;
 use crate::request::{Body, KeptRef, ThreadId, addressee};
 use crate::strict::Inbound;
+use crate::ways::Reader;
 use crate::wire::{
     CommandList, CommandRan, CommandUsage, Draft, Envelope, ErrorBody, NewCommand, Preview,
     Published, TurnEntry,
@@ -43,7 +44,8 @@ pub async fn preview(
         .preview(&stream, by.id, draft.clone())
         .await
         .map_err(|error| ApiError::at_door(error, &stream))?;
-    let told = move |state: &Conversation| told::of_draft(state, &preview, &draft.body);
+    let reader = Reader::over_http(door.caller());
+    let told = move |state: &Conversation| told::of_draft(state, &preview, &draft.body, reader);
     Ok(Json(door.view(Action::Preview, &stream, told).await?))
 }
 
@@ -103,7 +105,9 @@ pub async fn run(
                 Some(recorded) => warnings_of(&door, &stream, recorded).await,
                 None => Vec::new(),
             };
-            let warnings = own.into_iter().chain(said.warnings);
+            let reader = Reader::over_http(door.caller());
+            let warnings =
+                own.into_iter().chain(said.warnings).map(|warning| reader.told(&warning));
             let text = std::iter::once(text).chain(warnings).collect::<Vec<_>>().join(" ");
             CommandRan { text, event: said.event.map(|recorded| Envelope::of(&stream, &recorded)) }
         }
@@ -114,6 +118,7 @@ async fn why(door: &Door, stream: &StreamId, viewer: &Viewer) -> ApiResult<Strin
     let latest = newest_of_people(door, Action::RunCommand, stream, viewer).await?;
     let Some(latest) = latest else { return Ok("Nobody has said anything yet.".into()) };
     let explained = explain(door, Action::RunCommand, stream, viewer, Some(latest)).await?;
+    let explained = explained.told(Reader::over_http(door.caller()));
     let unasked = explained.unasked.iter().map(|one| {
         let cure = one.cure.as_ref().map_or_else(String::new, |cure| format!(" {cure}"));
         format!("Nobody was asked about the latest message: {}.{cure}\n", one.text)

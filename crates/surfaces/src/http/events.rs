@@ -19,6 +19,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::held;
 use crate::parse_event;
 use crate::request::{Body, Params, ThreadId};
+use crate::ways::Reader;
 use crate::wire::{Accepted, Envelope, ErrorBody, EventPage, JoinPrompt, NewEvent};
 
 /// Reads the events of a thread.
@@ -193,6 +194,8 @@ pub async fn post(
         warnings.extend(warnings_of(&door, &stream, recorded).await);
         warnings.extend(unknown_speaker(&door, &stream, recorded).await);
     }
+    let reader = Reader::over_http(door.caller());
+    warnings.iter_mut().for_each(|warning| *warning = reader.told(warning));
     Ok(Json(Accepted {
         received: true,
         event: event.map(|recorded| Envelope::of(&stream, recorded)),
@@ -214,7 +217,7 @@ pub(crate) async fn warnings_of(
         warnings.push("queue_full".into());
         warnings.push(
             "Too many messages wait here already, so no agent is asked about this one. It is kept, and agents read it with what they are asked next. \
-             Wait for the others, or stop the thread (`moothall stop`) and say it again."
+             Wait for the others. A person stops the thread with `moothall stop`; then say it again."
                 .into(),
         );
     }

@@ -12,6 +12,7 @@ use crate::error::{ApiError, ApiResult, Code};
 use crate::explain::{Explanation, explain, no_event};
 use crate::request::{Body, Params, ThreadId, TurnRef};
 use crate::submit::submit;
+use crate::ways::Reader;
 use crate::wire::{
     Actor, Cancelled, Envelope, ErrorBody, StopAccepted, TurnContext, TurnEntry, TurnList,
 };
@@ -37,6 +38,7 @@ pub async fn list(
         .transpose()?;
     let door = params.door(&app.entrance);
     let explained = explain(&door, Action::ListTurns, &stream, &viewer, message).await?;
+    let explained = explained.told(Reader::over_http(door.caller()));
     let Explanation { mut turns, mut unasked, head, pending } = explained;
     newest(&mut turns, limit);
     newest(&mut unasked, limit);

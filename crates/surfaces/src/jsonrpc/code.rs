@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::ways::Reader;
+
 /// Longest part of what a client sent that an error repeats, in characters.
 const REPEATED_CHARS_MAX: usize = 256;
 
@@ -93,7 +95,7 @@ pub struct RpcError {
 impl RpcError {
     /// One of the table, in the words of this occasion.
     pub fn new(code: RpcCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None }
+        Self { code, message: Reader::Rpc.told(&message.into()), data: None }
     }
 
     /// One of the table, in the table's words.
@@ -110,7 +112,7 @@ impl RpcError {
     /// The same with the reason as its data.
     #[must_use]
     pub fn because(self, reason: &str) -> Self {
-        self.with_data(json!({"reason": shortened(reason)}))
+        self.with_data(json!({"reason": Reader::Rpc.told(&shortened(reason))}))
     }
 
     /// There is no method with this name.

@@ -53,13 +53,13 @@ use crate::gate::Gate;
 use crate::json;
 use crate::request::{BODY_BYTES_MAX, caller, rates, whole};
 use crate::strict::{self, Inbound};
-use crate::ways;
+use crate::ways::Reader;
 use crate::wire::arguments::{
     CreateThread, EndSession, GatheringStatus, GetReasons, GetSessionData, Invite, LeaveLink,
     LinkSessions, ListLinks, ListSessions, ListThreads, PassPiece, ReadThread, Search, SendMessage,
     StartGathering, StartSession, WaitForMessage,
 };
-use crate::wire::{ErrorBody, McpMessage, NewGathering, NewSession};
+use crate::wire::{ErrorBody, ErrorDetail, McpMessage, NewGathering, NewSession};
 
 /// The path at which clients of MCP reach their tools.
 pub const PATH: &str = "/mcp";
@@ -370,10 +370,15 @@ fn value(answer: impl Serialize) -> ApiResult<Value> {
     serde_json::to_value(answer).map_err(|_| ApiError::plain(Code::Internal))
 }
 
+/// Returns what is said about an error, in the names of tools.
+fn detail(error: &ApiError) -> ErrorDetail {
+    let detail = error.detail().clone();
+    ErrorDetail { message: Reader::Tools.told(&detail.message), ..detail }
+}
+
 /// A refusal that the client's model can read and act on.
 fn failed(error: &ApiError) -> CallToolResult {
-    let mut detail = error.detail().clone();
-    detail.message = ways::for_tools(&detail.message);
+    let detail = detail(error);
     let mut result = CallToolResult::error(vec![ContentBlock::text(format!(
         "{}: {}",
         detail.code, detail.message

@@ -7,7 +7,7 @@ use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{threads, value};
+use super::{detail, threads, value};
 use crate::ask::{required, said};
 use crate::error::{ApiError, ApiResult, Code};
 use crate::rates::Rates;
@@ -127,7 +127,7 @@ pub async fn start(door: &Door, asked: StartSession) -> ApiResult<Value> {
         let words = NewWords { from: asker, to, text: message, direct, close_link: false };
         match ask::send(door, words, None).await {
             Ok((_, sent)) => answer["message"] = value(sent)?,
-            Err(error) => answer["message_error"] = value(error.detail())?,
+            Err(error) => answer["message_error"] = value(detail(&error))?,
         }
     }
     Ok(answer)

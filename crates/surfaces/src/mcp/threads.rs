@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use moothall_engine::door::{Action, Door, Reader, ReaderItem};
+use moothall_engine::door::{self, Action, Door, ReaderItem};
 use moothall_engine::hall::Idempotency;
 use moothall_engine::ports::ListFilter;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
@@ -23,6 +23,7 @@ use crate::http::{find_messages, policy_of, strangers, unknown_name};
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
 use crate::submit::submit;
+use crate::ways::Reader;
 use crate::wire::arguments::{
     CreateThread, GetReasons, Invite, ListThreads, ReadThread, Search, WaitForMessage,
 };
@@ -126,7 +127,7 @@ pub async fn say(
     rates.command(door.caller(), &permitted)?;
     let said = held::said(door.submit(permitted, key).await, door.caller(), &stream)?;
     let Some(recorded) = said.event else {
-        return Ok(MessageSent::held_back(&stream, said.warnings));
+        return Ok(MessageSent::held_back(&stream, told(said.warnings)));
     };
     let others = door.view(Action::Post, &stream, move |state| {
         let others = state.participants().iter().filter(|one| one.id != me);
@@ -141,7 +142,7 @@ pub async fn say(
         event: Some(recorded.id(&stream).to_string()),
         seq: Some(recorded.seq.0),
         thread: stream.to_string(),
-        warnings: said.warnings.into_iter().chain(unknown).collect(),
+        warnings: told(said.warnings.into_iter().chain(unknown)),
     })
 }
 
@@ -174,10 +175,15 @@ pub async fn invite(door: &Door, rates: &Rates, asked: Invite) -> ApiResult<Valu
     )
     .await?;
     let answer = submit(door, rates, &stream, command, None).await?;
-    let warnings: Vec<String> = answer.event.iter().flat_map(strangers).collect();
+    let warnings = told(answer.event.iter().flat_map(strangers));
     Ok(
         json!({ "thread": stream, "event": answer.event.as_ref().map(|recorded| recorded.id(&stream).to_string()), "warnings": warnings }),
     )
+}
+
+/// Returns warnings in the names of tools.
+fn told(warnings: impl IntoIterator<Item = String>) -> Vec<String> {
+    warnings.into_iter().map(|warning| Reader::Tools.told(&warning)).collect()
 }
 
 /// The model that the registry knows for a client.
@@ -287,6 +293,7 @@ pub async fn reasons(door: &Door, asked: GetReasons) -> ApiResult<Value> {
         return Ok(json!({ "thread": stream, "message": null, "turns": [], "unasked": [] }));
     };
     let explained = explain::explain(door, action, &stream, &viewer, Some(message)).await?;
+    let explained = explained.told(Reader::Tools);
     Ok(json!({
         "thread": stream, "message": message.to_string(), "turns": explained.turns, "unasked": explained.unasked,
     }))
@@ -316,7 +323,7 @@ pub async fn wait(door: &Door, asked: WaitForMessage) -> ApiResult<Value> {
     read(door, ReadThread { thread: stream.to_string(), after: Some(after.0), limit: None }).await
 }
 
-async fn until_said(reader: &mut Reader) -> ApiResult<()> {
+async fn until_said(reader: &mut door::Reader) -> ApiResult<()> {
     let is_said = |recorded: &Recorded| matches!(recorded.event, Event::Posted(_));
     loop {
         match reader.next().await? {

@@ -29,6 +29,7 @@ mod rpc;
 mod search;
 mod sessions;
 mod stream;
+mod told;
 mod tls;
 mod types;
 mod trust_http;
