@@ -10,7 +10,7 @@ use crate::model::event::{
 use crate::model::ids::{EventId, ParticipantId, TurnNo};
 use crate::model::message_part::Span;
 use crate::model::participant::{Kind, Participant};
-use crate::model::state::{Round, Spoken, Turn};
+use crate::model::state::{Conversation, Round, Spoken, Turn};
 use crate::policy::{EmptyReply, Unsolicited};
 use crate::text;
 use crate::text::mentions::{self, Named};
@@ -128,7 +128,7 @@ impl Decider<'_> {
         Ok(())
     }
 
-    /// Keeps with words why they ask no agent, and a name that no participant bears: names are
+    /// Keeps with words why they ask no agent, and a name that reaches no participant: names are
     /// resolved now, not by a later roster. (Ruling 19.)
     pub(crate) fn with_silence(&self, posted: Posted, named: &Named) -> Posted {
         let (seq, unproven) = (self.state.head.next(), posted.lacks_person());
@@ -137,11 +137,12 @@ impl Decider<'_> {
         let silence = self.state.silence_of(&Spoken::of(&posted, cause), &posted.body, named);
         let posted = Posted { silence: silence.map(Box::new), ..posted };
         // The answer to the speaker says it; words that the server brought are answered to none.
-        if posted.via || posted.unknown_name().is_some() {
+        if posted.via || posted.stray_name().is_some() {
             return posted;
         }
         let unknown = self.state.unknown_name(named, &posted.from);
-        Posted { unknown: unknown.map(Box::new), ..posted }
+        let stray = unknown.or_else(|| Conversation::broadcast_of(&posted.body, named));
+        Posted { unknown: stray.map(Box::new), ..posted }
     }
 
     pub(crate) fn words(&self, post: Post, kind: Kind, depth: u32, named: &Named) -> Posted {
@@ -184,16 +185,8 @@ impl Decider<'_> {
         }
     }
 
-    /// Answers broadcast words and shared names with a hint. (Ruling 15.)
+    /// Answers shared names with a hint. (Ruling 15.)
     fn hint(&mut self, named: &Named, cause: &Cause) {
-        if !named.broadcast.is_empty() {
-            let words: Vec<_> = named.broadcast.iter().map(|word| format!("@{word}")).collect();
-            let text = format!(
-                "{} addresses nobody in particular here. Mention the participants you mean, or choose one under \"to\".",
-                words.join(", ")
-            );
-            self.tell(&text, cause);
-        }
         for (word, ids) in &named.ambiguous {
             let lines: Vec<_> =
                 ids.iter().map(|id| format!("@{id} ({})", self.state.name_of(id))).collect();

@@ -174,7 +174,7 @@ pub struct Posted {
     /// The reason for which they ask no agent, if they ask none by what they say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silence: Option<Box<Silence>>,
-    /// A name in them that no participant bears, if that is not their silence.
+    /// A name in them that no participant bears, or a name for all, if that is not their silence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<Box<Silence>>,
 }
@@ -1006,10 +1006,12 @@ impl Posted {
         }
     }
 
-    /// Returns the first name in them that no participant bears, with the nearest one.
-    pub fn unknown_name(&self) -> Option<&Silence> {
+    /// Returns the first name in them that reaches no participant: one that no participant bears,
+    /// with the nearest, or one for all.
+    pub fn stray_name(&self) -> Option<&Silence> {
+        let is_stray = |reason| matches!(reason, Reason::UnknownName | Reason::Broadcast);
         let silence = self.silence.iter().chain(&self.unknown);
-        silence.map(Box::as_ref).find(|silence| silence.reason == Reason::UnknownName)
+        silence.map(Box::as_ref).find(|silence| is_stray(silence.reason))
     }
 
     /// Who need not be told of it: its speaker, or the one in whose terminal it was typed.

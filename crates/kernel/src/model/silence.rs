@@ -79,7 +79,7 @@ reasons! {
     NameInCode = Readers, "the name stands in code or a quote",
         "The words name an agent in code or a quote only.",
         "Say it again with the name outside of code and quotes.";
-    Broadcast = Readers, "a name for all addresses nobody",
+    Broadcast = SpeakerToo, "a name for all addresses nobody",
         "The words say @all, @everyone or @here, and name no agent.",
         "Name the agents, or use /ask.";
     ToPerson = Readers, "it is for a person",

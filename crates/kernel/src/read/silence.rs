@@ -120,18 +120,26 @@ impl Conversation {
         named: &Named,
         speaker: &ParticipantId,
     ) -> Option<Silence> {
-        let shared = named.ambiguous.first().map(|(name, _)| (Reason::SharedName, name));
-        let broadcast = named.broadcast.first().map(|name| (Reason::Broadcast, name));
-        let known = || shared.or(broadcast);
+        let shared = named.ambiguous.first();
+        let shared = || shared.map(|(name, _)| Silence::of(Reason::SharedName).naming(body, name));
         self.unknown_name(named, speaker)
-            .or_else(|| known().map(|(reason, name)| Silence::of(reason).naming(body, name)))
+            .or_else(shared)
+            .or_else(|| Self::broadcast_of(body, named))
+    }
+
+    /// Returns the first name for all in some words.
+    pub(crate) fn broadcast_of(body: &str, named: &Named) -> Option<Silence> {
+        let name = named.broadcast.first()?;
+        Some(Silence::of(Reason::Broadcast).naming(body, name))
     }
 
     /// Returns the first name of some words that no participant bears, with the nearest one.
     pub(crate) fn unknown_name(&self, named: &Named, speaker: &ParticipantId) -> Option<Silence> {
         let unknown = named.unknown.as_ref()?;
-        let nearest = mentions::nearest(&unknown.name, &self.participants, speaker);
-        let place = unknown.place.clone();
+        let near = mentions::nearest_in(&unknown.name, &self.participants, speaker);
+        let (nearest, length) = near.unzip();
+        let behind = length.map_or(0, |length| unknown.name.len() - length);
+        let place = unknown.place.start..unknown.place.end - behind;
         Some(Silence::of(Reason::UnknownName).naming_at(place).about(nearest))
     }
 

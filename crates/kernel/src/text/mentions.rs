@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::model::ids::ParticipantId;
 use crate::model::participant::Participant;
 use crate::text::code::{self, Run};
+use crate::text::cut;
 use crate::text::names::skeleton;
 
 mod bearers;
@@ -13,7 +14,7 @@ mod signs;
 mod tests;
 
 pub use bearers::Bearer;
-use bearers::{Bearers, Rank};
+use bearers::{Bearers, Rank, Unspaced};
 use signs::Sign;
 
 /// What the words of a message name.
@@ -203,6 +204,9 @@ fn resolve(
     }
     let Some(borne) = borne else {
         let word = signs::word_of(sign);
+        // Words without spaces behind a name make it no longer than a name can be.
+        let is_run = word.chars().next().is_some_and(|first| Unspaced::of(first).is_some());
+        let word = if is_run { cut(word, NAME_BYTES_MAX) } else { word };
         let is_name = (1..=NAME_BYTES_MAX).contains(&word.len());
         // The person at this computer is in every conversation.
         if found.unknown.is_none() && is_name && !are_same(word, ParticipantId::USER) {
@@ -246,18 +250,42 @@ pub fn nearest(
     invited: &[Participant],
     speaker: &ParticipantId,
 ) -> Option<ParticipantId> {
-    let wanted: Vec<char> = skeleton(word).chars().collect();
-    let most = (wanted.len() / 3).max(1);
+    nearest_in(word, invited, speaker).map(|(nearest, _)| nearest)
+}
+
+/// Finds the nearest participant, and the bytes of the word that are the wrong name. In a script
+/// without spaces, more words may stand behind it: then it is as long as the name that it may mean.
+pub(crate) fn nearest_in(
+    word: &str,
+    invited: &[Participant],
+    speaker: &ParticipantId,
+) -> Option<(ParticipantId, usize)> {
     let others = invited.iter().filter(|one| one.id != *speaker);
-    let distances = others.filter_map(|one| {
-        let distances = names_of(one).filter_map(|name| {
-            let name: Vec<char> = skeleton(name).chars().collect();
-            let goes_on = wanted.len() > 2 && name.starts_with(&wanted);
-            if goes_on { Some(0) } else { distance(&wanted, &name, most) }
-        });
-        distances.min().map(|distance| (distance, one))
+    let near = others.filter_map(|one| {
+        let near = names_of(one).filter_map(|name| near(word, name)).min();
+        near.map(|(distance, length)| (distance, one, length))
     });
-    distances.min_by_key(|(distance, _)| *distance).map(|(_, one)| one.id.clone())
+    let nearest = near.min_by_key(|(distance, ..)| *distance);
+    nearest.map(|(_, one, length)| (one.id.clone(), length))
+}
+
+/// Counts the letters to change from a word, or from its beginning, to a name, with the bytes
+/// of the word that this takes; nothing if there are too many.
+fn near(word: &str, name: &str) -> Option<(usize, usize)> {
+    let whole = changed(word, name).map(|changes| (changes, word.len()));
+    let letters = name.chars().count();
+    let runs_on = word.chars().take(letters + 1).all(|c| Unspaced::of(c).is_some());
+    let end = word.char_indices().nth(letters).map(|(end, _)| end).filter(|_| runs_on);
+    let begun = end.and_then(|end| Some((changed(&word[..end], name)?, end)));
+    whole.into_iter().chain(begun.filter(|(changes, _)| *changes < letters)).min()
+}
+
+fn changed(word: &str, name: &str) -> Option<usize> {
+    let wanted: Vec<char> = skeleton(word).chars().collect();
+    let name: Vec<char> = skeleton(name).chars().collect();
+    let most = (wanted.len() / 3).max(1);
+    let goes_on = wanted.len() > 2 && name.starts_with(&wanted);
+    if goes_on { Some(0) } else { distance(&wanted, &name, most) }
 }
 
 fn names_of(one: &Participant) -> impl Iterator<Item = &str> {

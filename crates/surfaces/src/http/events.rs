@@ -11,7 +11,6 @@ use moothall_engine::door::{Action, Door, EventFilter, Pages};
 use moothall_kernel::event::{Change, Event, Posted, Recorded};
 use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::participant::{Answers, Kind};
-use moothall_kernel::silence::Reason;
 use moothall_kernel::time::Timestamp;
 
 use super::App;
@@ -212,7 +211,7 @@ pub(crate) async fn warnings_of(
     recorded: &Recorded,
 ) -> Vec<String> {
     let mut warnings = strangers(recorded);
-    warnings.extend(unknown_name(door, stream, recorded).await);
+    warnings.extend(stray_name(door, stream, recorded).await);
     if matches!(&recorded.event, Event::Posted(posted) if posted.queue_full) {
         warnings.push("queue_full".into());
         warnings.push(
@@ -224,26 +223,21 @@ pub(crate) async fn warnings_of(
     warnings
 }
 
-/// Warns of a name that no participant bears. Returns the word, and a sentence with the nearest
+/// Warns of a name that reaches no participant. Returns the word, and a sentence with the nearest
 /// name if the caller may read who is here.
-pub(crate) async fn unknown_name(
-    door: &Door,
-    stream: &StreamId,
-    recorded: &Recorded,
-) -> Vec<String> {
+pub(crate) async fn stray_name(door: &Door, stream: &StreamId, recorded: &Recorded) -> Vec<String> {
     let Event::Posted(posted) = &recorded.event else { return Vec::new() };
-    let Some(unknown) = posted.unknown_name() else { return Vec::new() };
+    let Some(stray) = posted.stray_name() else { return Vec::new() };
     let reads = door.find(Action::ReadThread, stream).await.is_ok();
-    let nearest = unknown.participant.as_ref().filter(|_| reads).map(|id| format!("@{id}"));
-    let said = unknown.sentence(unknown.name_in(&posted.body).as_deref(), nearest.as_deref());
-    let is_silence =
-        posted.silence.as_ref().is_some_and(|silence| silence.reason == Reason::UnknownName);
+    let nearest = stray.participant.as_ref().filter(|_| reads).map(|id| format!("@{id}"));
+    let said = stray.sentence(stray.name_in(&posted.body).as_deref(), nearest.as_deref());
+    let is_silence = posted.silence.as_ref().is_some_and(|silence| silence.reason == stray.reason);
     let help = if is_silence {
-        format!("No agent is asked: {said}. {}", unknown.reason.row().cure)
+        format!("No agent is asked: {said}. {}", stray.reason.row().cure)
     } else {
         format!("One name reaches no participant: {said}.")
     };
-    vec![unknown.reason.to_string(), help]
+    vec![stray.reason.to_string(), help]
 }
 
 /// Invited agents whose client nobody here knows, with a warning for each. (Ruling 4.)

@@ -18,7 +18,8 @@ use super::convert::{agent_id, agent_of, agents_of, given_parts, message, presen
 use super::frame;
 use super::manager::{Asked, RemoteManager};
 use super::methods::{Call, Method};
-use crate::http::App;
+use crate::http::{App, stray_name};
+use crate::ways::Reader;
 use crate::wire::rpc;
 
 /// The version of the protocol that is spoken.
@@ -169,7 +170,9 @@ async fn said(
     let event = posted.id(&conversation);
     let message = message(&conversation, &posted, false)
         .ok_or_else(|| TaskError::Invalid("'parts' has nothing that can be seen".into()))?;
-    Ok((frame::response(id, &rpc::MessageSent { message }), event))
+    let stray = stray_name(&at.door, &conversation, &posted).await;
+    let warnings = stray.iter().map(|warning| Reader::Rpc.told(warning)).collect();
+    Ok((frame::response(id, &rpc::MessageSent { message, warnings }), event))
 }
 
 async fn answered(app: &App, at: &Connected, id: &str, call: Call) -> Result<String, TaskError> {

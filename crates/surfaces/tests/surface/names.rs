@@ -57,10 +57,39 @@ async fn a_name_that_no_participant_bears_is_told_with_the_nearest_though_agents
         "\\@critc",
         "https://x.y/@critc",
         "@小明 看",
-        "@all",
     ] {
         assert_eq!(warned(&say(words).await), Vec::<&str>::new(), "{words}");
     }
+}
+
+#[tokio::test]
+async fn a_wrong_name_in_a_script_without_spaces_is_told_whole() {
+    let server = Server::start().await;
+    let thread = room(&server).await;
+    for (words, told) in [
+        ("请@小名处理一下", "the name @小名; the nearest is @"),
+        ("@大家处理一下", "the name @大家处理一下."),
+    ] {
+        let answer = server.take(&thread, json!({"from": "user", "content": words})).await;
+        assert!(warned(&answer)[1].contains(told), "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_for_all_is_told_once() {
+    let server = Server::start().await;
+    let thread = room(&server).await;
+    for (from, words) in [("user", "@all hello"), ("user", "@all and @critic"), ("bot", "@all")] {
+        let answer = server.take(&thread, json!({"from": from, "content": words})).await;
+        let told = warned(&answer);
+        assert_eq!(told[0], "broadcast", "{answer}");
+        assert!(told[1].contains("@all addresses nobody"), "{answer}");
+        let count = told.iter().filter(|told| told.contains("@all")).count();
+        assert_eq!(count, 1, "{answer}");
+    }
+    let events = server.events(&thread, "?types=message").await;
+    let of_server = events.iter().filter(|event| event["from"] == "moothall").count();
+    assert_eq!(of_server, 0, "{events:?}");
 }
 
 #[tokio::test]

@@ -219,6 +219,8 @@ const PARTICLES: [&str; 40] = [
 ];
 /// Words that Korean puts between a name and its particle.
 const HONORIFICS: [&str; 4] = ["선생님", "님", "씨", "들"];
+/// Fewest letters of a Korean name before a particle.
+const KOREAN_NAME_MIN: usize = 2;
 /// Longest particle with what may stand before it, in characters.
 const PARTICLE_CHARS_MAX: usize = 8;
 
@@ -255,6 +257,40 @@ pub(super) fn is_word(c: char) -> bool {
 pub(super) fn is_plain(c: char) -> bool {
     let is_digit = c.is_ascii_digit() || ('\u{ff10}'..='\u{ff19}').contains(&c);
     is_digit || c == '_' || c.is_lowercase() || c.is_uppercase()
+}
+
+/// True if a letter belongs to an unknown name after `last` although a known one could end there. A
+/// script without spaces says nothing of the end of a name, and one Korean letter is hardly a name.
+pub(super) fn runs_on(last: char, next: char, letters: usize) -> bool {
+    let is_korean = is_hangul(last) && is_hangul(next);
+    (is_korean && letters < KOREAN_NAME_MIN)
+        || Unspaced::of(last).is_some_and(|script| Unspaced::of(next) == Some(script))
+}
+
+/// The scripts that put no spaces between words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unspaced {
+    Han,
+    Hiragana,
+    Thai,
+    Lao,
+    Burmese,
+    Khmer,
+}
+
+impl Unspaced {
+    pub(super) fn of(c: char) -> Option<Self> {
+        Some(match c {
+            '々' | '〇' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' => Self::Han,
+            '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' => Self::Han,
+            '\u{3041}'..='\u{309f}' => Self::Hiragana,
+            '\u{e01}'..='\u{e4e}' => Self::Thai,
+            '\u{e81}'..='\u{edf}' => Self::Lao,
+            '\u{1000}'..='\u{109f}' => Self::Burmese,
+            '\u{1780}'..='\u{17d3}' => Self::Khmer,
+            _ => return None,
+        })
+    }
 }
 
 fn is_hangul(c: char) -> bool {

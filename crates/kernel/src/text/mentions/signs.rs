@@ -2,7 +2,7 @@
 
 use crate::text::code::Run;
 use crate::text::cut;
-use crate::text::mentions::bearers::{is_over, is_plain, is_word};
+use crate::text::mentions::bearers::{is_over, is_plain, is_word, runs_on};
 use unicode_normalization::char::is_combining_mark;
 
 /// The signs that begin a mention: the plain one, the wide one and the small one.
@@ -30,8 +30,13 @@ pub(super) struct Sign<'a> {
 impl Sign<'_> {
     /// True if a word that ends with `last` is over before `rest`, the rest of these words.
     pub(super) fn is_over(&self, last: char, rest: &str) -> bool {
+        self.is_marked(rest) || is_over(last, rest)
+    }
+
+    /// True if a mark of Markdown stands at the beginning of `rest`, the rest of these words.
+    fn is_marked(&self, rest: &str) -> bool {
         let at = self.from + self.words.len() - rest.len();
-        self.run.marks.binary_search(&at).is_ok() || is_over(last, rest)
+        self.run.marks.binary_search(&at).is_ok()
     }
 }
 
@@ -150,10 +155,13 @@ pub(super) fn is_foreign(words: &str) -> bool {
 /// Returns the word that stands in place of a name, without the punctuation at its end.
 pub(super) fn word_of<'a>(sign: &Sign<'a>) -> &'a str {
     let words = sign.words;
-    let (mut end, mut last) = (0, None);
+    let (mut end, mut last, mut letters) = (0, None, 0);
     for (at, c) in words.char_indices() {
         let rest = &words[at..];
-        let goes_on = last.map_or(is_word(c), |last| !sign.is_over(last, rest));
+        let goes_on = last.map_or(is_word(c), |last| {
+            !sign.is_over(last, rest) || !sign.is_marked(rest) && runs_on(last, c, letters)
+        });
+        letters += usize::from(!is_combining_mark(c));
         if !goes_on {
             break;
         }

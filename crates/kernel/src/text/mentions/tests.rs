@@ -368,7 +368,41 @@ fn the_first_name_that_no_participant_bears_is_kept_with_its_place() {
     ] {
         assert_eq!(unknown(body), Some((place.to_owned(), name.to_owned())), "{body:?}");
     }
+    for (body, name) in [
+        ("请@小名处理一下，好吗", "小名处理一下"),
+        ("@小名さん、お願い", "小名"),
+        ("@さくらに", "さくらに"),
+        ("@ハナコさん", "ハナコ"),
+        ("@สมชาย, ดู", "สมชาย"),
+        ("@ສົມ ດີ", "ສົມ"),
+        ("@အောင်၊", "အောင်"),
+        ("@សុខ។", "សុខ"),
+        ("@지은", "지은"),
+        ("@민서에게", "민서"),
+        ("@राम, सुनो", "राम"),
+        ("@علي، تعال", "علي"),
+        ("@דנה, בואי", "דנה"),
+        ("@Zoe\u{308}, hi", "Zoe\u{308}"),
+        ("@Мария, да", "Мария"),
+        ("**@小名**处理", "小名"),
+    ] {
+        assert_eq!(unknown(body).map(|(_, name)| name).as_deref(), Some(name), "{body:?}");
+    }
     for body in ["@bob", "@user", "@nora/codex", "`@nora`", "@", "@ nora", "x@nora.org"] {
         assert_eq!(unknown(body), None, "{body:?}");
     }
+}
+
+#[test]
+fn a_wrong_name_in_a_script_without_spaces_is_as_long_as_the_nearest() {
+    let invited = [who("a", Some("小明"), "x"), who("b", Some("สมชาย"), "x")];
+    let near = |word: &str| {
+        let near = nearest_in(word, &invited, &"u".into());
+        near.map(|(id, length)| (id.to_string(), word[..length].to_owned()))
+    };
+    let found = |id: &str, name: &str| Some((id.to_owned(), name.to_owned()));
+    assert_eq!(near("小名处理一下"), found("a", "小名"));
+    assert_eq!(near("小名"), found("a", "小名"));
+    assert_eq!(near("สมชานทำ"), found("b", "สมชาน"));
+    assert_eq!(near("大家处理一下"), None);
 }

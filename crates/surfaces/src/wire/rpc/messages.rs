@@ -109,6 +109,10 @@ pub struct MessagesSend {
 pub struct MessageSent {
     /// The message as it was kept.
     pub message: Message,
+    /// A word for programs and a sentence for people, if a name in it reaches no participant:
+    /// `unknown_name`, `broadcast`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 /// Parameters of `messages/list`.

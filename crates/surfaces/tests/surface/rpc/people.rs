@@ -63,6 +63,27 @@ async fn an_agent_that_is_asked_and_passes_is_told_that_this_is_no_message() {
 }
 
 #[tokio::test]
+async fn a_name_that_reaches_no_participant_is_told_in_the_result_and_only_then() {
+    let server = open_server().await;
+    let ([_, bob], [mut ann, _other]) = agents(&server, ["ann", "bob"]).await;
+    let place = ann.task_with(&[&bob]).await;
+    for (words, word, sentence) in [
+        (
+            "@bbo look",
+            "unknown_name",
+            "One name reaches no participant: nobody here bears the name @bbo; the nearest is @",
+        ),
+        ("@all look", "broadcast", "@all addresses nobody"),
+    ] {
+        let sent = ann.done("messages/send", saying(&place, words)).await;
+        assert_eq!(sent["warnings"][0], word, "{sent}");
+        assert!(sent["warnings"][1].as_str().unwrap().contains(sentence), "{sent}");
+    }
+    let sent = ann.done("messages/send", saying(&place, "@bob look")).await;
+    assert_eq!(sent.get("warnings"), None, "{sent}");
+}
+
+#[tokio::test]
 async fn agents_talk_on_in_a_conversation_in_which_people_are() {
     let server = open_server().await;
     let ([_, bob], [mut ann, mut other]) = agents(&server, ["ann", "bob"]).await;
