@@ -63,11 +63,16 @@ export class Server {
     return this.#end('SIGKILL');
   }
 
-  async stop(): Promise<void> {
+  /** Ends it and its terminals at once, as a restart of the computer would. */
+  async loseComputer(): Promise<void> {
     await this.#end('SIGKILL');
-    // Terminals outlive the server, so theirs is ended as well.
     const socket = join(this.folder, 'data/tmux/tmux.sock');
     if (existsSync(socket)) spawnSync('tmux', ['-S', socket, 'kill-server']);
+  }
+
+  async stop(): Promise<void> {
+    // Terminals outlive the server, so theirs is ended as well.
+    await this.loseComputer();
     rmSync(this.folder, { recursive: true, force: true });
   }
 

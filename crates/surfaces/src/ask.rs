@@ -120,13 +120,15 @@ pub async fn send(
 
 /// A link as it travels.
 pub fn entry(door: &Door, link: &Link) -> LinkEntry {
-    LinkEntry::of(link, |member: &Member| door.name_of(&member.session))
+    let entry = LinkEntry::of(link, |member: &Member| door.name_of(&member.session));
+    LinkEntry { waits_for: link.waits_for.iter().map(|id| door.name_of(id)).collect(), ..entry }
 }
 
-/// Links, all or those of one session.
+/// Returns links, all or those of one session, and those that wait.
 pub async fn links(door: &Door, word: Option<&str>) -> ApiResult<LinkList> {
-    let links = door.links(word).await?;
-    Ok(LinkList { links: links.iter().map(|link| entry(door, link)).collect() })
+    let (links, waiting) = (door.links(word).await?, door.waiting_links(word).await?);
+    let entries = |links: &[Link]| links.iter().map(|link| entry(door, link)).collect();
+    Ok(LinkList { links: entries(&links), waiting: entries(&waiting) })
 }
 
 /// What link somebody wants.

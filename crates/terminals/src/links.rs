@@ -265,7 +265,7 @@ impl Sessions {
     pub async fn link_of(&self, id: &StreamId) -> Result<Link, SessionError> {
         let read = self.hall()?.view(id, |state| state.is_link().then(|| link_in(state))).await;
         match read {
-            Ok(Some(link)) => Ok(link),
+            Ok(Some(link)) => Ok(Link { waits_for: self.waits_of_link(&link), ..link }),
             Ok(None) | Err(HallError::NotFound(_) | HallError::Deleted(_)) => {
                 Err(SessionError::NoLink)
             }
@@ -392,5 +392,6 @@ fn link_in(state: &Conversation) -> Link {
         members: members.collect(),
         created_at: state.created_at(),
         active: !state.is_archived(),
+        waits_for: Vec::new(),
     }
 }

@@ -205,6 +205,10 @@ impl SessionDirectory for Sessions {
         Sessions::waits_of(self, id).await
     }
 
+    async fn waiting_links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError> {
+        Sessions::waiting_links(self, of).await
+    }
+
     async fn send_once(
         &self,
         message: Granted<Message>,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use moothall_engine::answers::HallError;
 use moothall_engine::crash;
 use moothall_engine::sessions::{
-    Doing, Launch, LeftLink, Member, Origin, Resumed, Session, SessionError, SessionHost,
+    Doing, Launch, LeftLink, Link, Member, Origin, Resumed, Session, SessionError, SessionHost,
     SessionId, Starter, Status, session_of,
 };
 use moothall_kernel::Conversation;
@@ -181,6 +181,36 @@ impl Sessions {
             }
         }
         Ok(waits)
+    }
+
+    /// Returns the closed links that living sessions are to come back to and that wait for others,
+    /// of one session or of all.
+    ///
+    /// # Errors
+    /// [`SessionError`] if one cannot be read.
+    pub async fn waiting_links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError> {
+        let sessions = self.list(false).into_iter().map(|status| status.session);
+        let sessions = sessions.filter(|session| of.is_none_or(|of| session.id == *of));
+        let left = sessions.flat_map(|session| session.left).map(|place| place.link);
+        let mut links = Vec::new();
+        for link in left.collect::<BTreeSet<_>>() {
+            match self.link_of(&link).await {
+                Ok(link) if !link.waits_for.is_empty() => links.push(link),
+                Ok(_) | Err(SessionError::NoLink) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(links)
+    }
+
+    /// Returns the sessions for which a closed link waits: a living one has its place there still.
+    pub(super) fn waits_of_link(&self, link: &Link) -> Vec<SessionId> {
+        let has_place = |status: &Status| place_in(&status.session, &link.id).is_some();
+        if link.active || !self.list(false).iter().any(has_place) {
+            return Vec::new();
+        }
+        let here = link.members.iter().map(|member| member.session.clone()).collect();
+        self.lacks(&link.id, &here)
     }
 
     /// Returns the sessions that keep a link from coming back.

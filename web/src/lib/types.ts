@@ -40,6 +40,7 @@ export type SessionEntry = Schemas['SessionEntry'];
 export type ProgramEntry = Schemas['ProgramEntry'];
 export type LinkMember = Schemas['LinkMember'];
 export type LinkEntry = Schemas['LinkEntry'];
+export type LinkList = Schemas['LinkList'];
 export type NewLinkMember = Schemas['NewLinkMember'];
 export type ScreenEntry = Schemas['ScreenAnswer'];
 export type Gathering = Schemas['GatheringAnswer'];

@@ -2,7 +2,7 @@
 
 import { ApiError, get, post, sentence } from '../lib/client';
 import { isLive } from '../lib/sessions';
-import type { LinkEntry, NewLinkMember, ProgramEntry, SessionEntry } from '../lib/types';
+import type { LinkEntry, LinkList, NewLinkMember, ProgramEntry, SessionEntry } from '../lib/types';
 import { ME } from '../lib/words';
 import { ui } from './ui.svelte';
 
@@ -14,6 +14,8 @@ class Sessions {
   all = $state.raw<SessionEntry[]>([]);
   programs = $state.raw<ProgramEntry[]>([]);
   links = $state.raw<LinkEntry[]>([]);
+  /** Closed links that come back once sessions are resumed or ended. */
+  waiting = $state.raw<LinkEntry[]>([]);
   /** `none`: the server has no terminals, and `why` says why. */
   phase = $state<'loading' | 'ready' | 'none' | 'failed'>('loading');
   why = $state('');
@@ -50,11 +52,12 @@ class Sessions {
     try {
       const [list, links] = await Promise.all([
         get<{ sessions: SessionEntry[]; programs: ProgramEntry[] }>('/sessions?ended=true'),
-        get<{ links: LinkEntry[] }>('/links'),
+        get<LinkList>('/links'),
       ]);
       this.all = list.sessions;
       this.programs = list.programs;
       this.links = links.links;
+      this.waiting = links.waiting ?? [];
       this.phase = 'ready';
     } catch (error) {
       this.why = sentence(error);

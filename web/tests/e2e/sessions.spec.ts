@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from '@playwright/test';
 import type { EventPage } from '../../src/lib/types';
-import { SESSIONS, settled, TERMINALS } from '../screens/stage';
+import { SESSIONS, settled, TERMINALS, wait } from '../screens/stage';
 import { accessible, box, expect, messagesOf, say, signIn, test } from './fixture';
 
 test.use({ config: SESSIONS });
@@ -53,6 +53,29 @@ test('two sessions are started and linked, a message crosses, and the link is cl
   await links.getByRole('button', { name: /^Close/ }).click();
   await page.getByRole('dialog', { name: 'Close the link?' }).getByRole('button', { name: 'Close it' }).click();
   await expect(links.getByText('No links yet.')).toBeVisible();
+});
+
+test('a link that waits for a session says for which, in the list and at the session', async ({ page, server }) => {
+  const members: { session: string }[] = [];
+  for (const name of ['anna', 'bert', 'cleo']) members.push({ session: await server.startSession(name) });
+  await server.link(...members);
+  await server.loseComputer();
+  await server.start();
+  for (const { session } of members.slice(0, 2)) {
+    await wait(async () => (await server.get<{ state: string }>(`/sessions/${session}`)).state === 'ended');
+    await server.post(`/sessions/${session}/resume`, {});
+  }
+  await signIn(page, server);
+  await page.getByRole('link', { name: 'Sessions' }).click();
+  const waiting = page.getByRole('list', { name: 'Waiting links' }).getByRole('listitem');
+  await expect(waiting).toHaveCount(1);
+  await expect(waiting).toContainText('Waits for cleo, which ended and was not resumed.');
+  await expect(waiting.getByRole('button', { name: 'Resume command' })).toBeVisible();
+  await accessible(page);
+  await page.getByRole('list', { name: 'Running' }).getByRole('link', { name: /anna/ }).click();
+  await expect(page.getByRole('region', { name: 'Links that wait' })).toContainText('Waits for cleo');
+  await server.post(`/sessions/${members[2]!.session}/end`, {});
+  await expect(page.getByRole('region', { name: 'Links that wait' })).toHaveCount(0);
 });
 
 test('a message is sent, a permission is answered, and the session is ended', async ({ page, server }) => {

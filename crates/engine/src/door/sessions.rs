@@ -412,6 +412,22 @@ impl Door {
         Ok(links)
     }
 
+    /// Returns the closed links within reach that wait for a session, all or those of one session.
+    ///
+    /// # Errors
+    /// [`AccessError`].
+    pub async fn waiting_links(&self, word: Option<&str>) -> Result<Vec<Link>, AccessError> {
+        self.may(Action::ListLinks)?;
+        let sessions = self.terminals()?;
+        let of = match word {
+            Some(word) => Some(self.over(SessionAct::Seeing, word).await?),
+            None => None,
+        };
+        let mut links = sessions.waiting_links(of.as_ref().map(Warrant::session)).await?;
+        links.retain(|link| self.caller.reach.includes(&link.id));
+        Ok(links)
+    }
+
     /// One link.
     ///
     /// # Errors

@@ -227,6 +227,8 @@ pub struct Link {
     pub created_at: Timestamp,
     /// Whether it still carries words.
     pub active: bool,
+    /// Sessions that ended and keep it closed until they are resumed or ended.
+    pub waits_for: Vec<SessionId>,
 }
 
 /// How much of what a session was asked and said.

@@ -310,6 +310,13 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`] when one cannot be read.
     async fn links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError>;
 
+    /// Returns the closed links that come back once the sessions that they wait for are resumed or
+    /// ended, of one session or of all.
+    ///
+    /// # Errors
+    /// [`SessionError`] if one cannot be read.
+    async fn waiting_links(&self, of: Option<&SessionId>) -> Result<Vec<Link>, SessionError>;
+
     /// A link, active or closed.
     ///
     /// # Errors

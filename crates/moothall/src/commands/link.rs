@@ -1,5 +1,6 @@
 //! `link`: sessions that hear each other.
 
+use moothall_kernel::text::for_terminal;
 use moothall_surfaces::wire::{Actor, LinkAnswer, LinkEntry, LinkList, NewLink, NewLinkMember};
 
 use super::Context;
@@ -56,10 +57,21 @@ async fn list(context: &Context, session: Option<&str>) -> Result<(), Fault> {
     if context.printer.json {
         return context.printer.object(&list);
     }
-    if list.links.is_empty() {
+    list.waiting.iter().for_each(tell_waits);
+    if list.links.is_empty() && list.waiting.is_empty() {
         note("There is no link. Make one: moothall link SESSION SESSION");
     }
     list.links.iter().try_for_each(|link| context.printer.line(&row(context, link)))
+}
+
+/// Says for which sessions a closed link waits, and what helps.
+fn tell_waits(link: &LinkEntry) {
+    let title = for_terminal(&link.title);
+    for lacking in link.waits_for.iter().map(|lacking| for_terminal(lacking)) {
+        note(&format!(
+            "{title} waits for {lacking}, which was not resumed: moothall resume {lacking}   or: moothall end {lacking}"
+        ));
+    }
 }
 
 async fn close(context: &Context, word: &str) -> Result<(), Fault> {

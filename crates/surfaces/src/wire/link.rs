@@ -74,6 +74,10 @@ pub struct LinkEntry {
     pub created_at: String,
     /// Who is in it; for a link that is over, who was in it last.
     pub members: Vec<LinkMember>,
+    /// Sessions that ended with the computer, or as the last of the link, and that keep it closed.
+    /// Resume them or end them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits_for: Vec<String>,
 }
 
 /// Answer of `GET /links`.
@@ -81,6 +85,9 @@ pub struct LinkEntry {
 pub struct LinkList {
     /// Those that carry words.
     pub links: Vec<LinkEntry>,
+    /// Closed ones that come back when the sessions in `waits_for` are resumed or ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<LinkEntry>,
 }
 
 /// Answer of `POST /links` and `POST /links/{id}/close`.
@@ -108,6 +115,7 @@ impl LinkEntry {
             active: link.active,
             created_at: link.created_at.to_string(),
             members: link.members.iter().map(member).collect(),
+            waits_for: Vec::new(),
         }
     }
 }

@@ -65,7 +65,18 @@ async fn a_link_comes_back_without_a_member_that_is_ended_instead_of_resumed() {
     let listed = server.get("/sessions").await["sessions"].clone();
     assert!(listed.as_array().unwrap().iter().all(|entry| entry["waits_for"] == json!(["cyd"])));
     assert!(links(&server, &ada).await.is_empty());
+    let id = &made["link"]["id"];
+    let link = server.get(&format!("/links/{}", id.as_str().unwrap())).await;
+    assert_eq!((&link["active"], &link["waits_for"]), (&json!(false), &json!(["cyd"])));
+    for path in ["/links", "/links?session=bob"] {
+        let waiting = server.get(path).await["waiting"].clone();
+        assert_eq!((&waiting[0]["id"], &waiting[0]["waits_for"]), (id, &json!(["cyd"])), "{path}");
+    }
+    let listed = server.command(&["link", "list"]).output().unwrap();
+    let told = String::from_utf8(listed.stderr).unwrap();
+    assert!(told.contains("waits for cyd, which was not resumed: moothall resume cyd"), "{told}");
     server.ok(&["end", "cyd", "--yes"]);
+    assert_eq!(server.get("/links").await["waiting"], Value::Null);
     assert_eq!(links(&server, &ada).await[0]["id"], made["link"]["id"]);
     assert_eq!(server.get("/sessions/ada").await["waits_for"], Value::Null);
     assert_eq!(server.ok(&["resume"]), "", "nothing is left to be resumed");
