@@ -543,6 +543,7 @@ pub const RULE_CODES: &[(u16, &str, &str)] = &[
         "A person stopped this turn; what had been shown of its answer stands in the conversation, and nothing more of it is published.",
     ),
     (409, "erased", "The words were erased; there is nothing left to publish."),
+    (409, "already_published", "The words were published before; the message says as which event."),
     (409, "taken", "Another thread holds this binding."),
     (409, "gathering_open", "This ends a gathering or its harvest, and has to be confirmed."),
     (409, "nested_gathering", "A gathering is going on here already."),

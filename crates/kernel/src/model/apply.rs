@@ -337,6 +337,9 @@ impl Conversation {
             depth: posted.depth,
             unproven,
         };
+        if let Some(kept) = posted.published {
+            self.published.entry(kept).or_insert(cause.id);
+        }
         let of_limits = posted.error.as_deref().is_some_and(Fault::is_of_limits);
         self.floor.limits_told =
             (self.floor.limits_told && posted.kind != Kind::Human) || of_limits;

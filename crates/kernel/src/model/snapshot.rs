@@ -10,7 +10,7 @@ mod tests;
 
 /// What a state's bytes mean. Whoever changes what a conversation remembers, or what an event makes
 /// of it, raises this: bytes of another version are folded anew.
-pub const STATE_VERSION: u32 = 12;
+pub const STATE_VERSION: u32 = 13;
 
 impl Conversation {
     /// As bytes, which [`Conversation::from_bytes`] of the same [`STATE_VERSION`] reads. Nothing

@@ -10,7 +10,7 @@ use crate::model::contribution::{Asides, Contribution};
 use crate::model::event::{Cause, Guard, Posted, Recorded, To};
 use crate::model::fold::{FINGERPRINTS_KEPT, WOKEN_KEPT};
 use crate::model::gathering::Gathering;
-use crate::model::ids::{ParticipantId, PermissionId, Seq, StreamId, TurnNo};
+use crate::model::ids::{EventId, ParticipantId, PermissionId, Seq, StreamId, TurnNo};
 use crate::model::own::Restraint;
 use crate::model::participant::{Kind, Part, Participant, TerminalReach};
 use crate::model::permission::{OpenQuestion, Settled, Settlement};
@@ -99,6 +99,8 @@ pub struct Conversation {
     pub(crate) latest_other: Option<Contribution>,
     /// Contributions that some participants hear in another conversation.
     pub(crate) asides: Asides,
+    /// Kept words that were published, with the messages that show them.
+    pub(crate) published: BTreeMap<Seq, EventId>,
 }
 
 /// Who set off a contribution that is not the beginning of anything. Whether a proven person stands
@@ -302,6 +304,7 @@ impl Conversation {
             latest: None,
             latest_other: None,
             asides: Asides::default(),
+            published: BTreeMap::new(),
         }
     }
 

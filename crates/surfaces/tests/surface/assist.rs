@@ -171,7 +171,16 @@ async fn kept_words_are_published_by_people_once() {
         (&event["type"], &event["from"], &event["content"], &event["meta"]["published"]),
         (&json!("message"), &json!("far"), &json!("hear me"), &json!(seq))
     );
-    assert_eq!(server.post_with_key(&path, "k", json!({})).await, (200, answer));
+    assert_eq!(server.post_with_key(&path, "k", json!({})).await, (200, answer.clone()));
+    let server = {
+        let (status, again) = server.post(&path, json!({})).await;
+        let message = again["error"]["message"].as_str().unwrap();
+        assert_eq!((status, &again["error"]["code"]), (409, &json!("already_published")));
+        assert!(message.contains(answer["event"]["id"].as_str().unwrap()), "{again}");
+        server.restarted(|options| options).await
+    };
+    let (status, again) = server.post(&path, json!({})).await;
+    assert_eq!((status, &again["error"]["code"]), (409, &json!("already_published")), "{again}");
     let refused = [
         (format!("/threads/{thread}/kept/1/publish"), 422),
         (format!("/threads/{thread}/kept/99/publish"), 404),

@@ -145,6 +145,10 @@ impl Decider<'_> {
                 "The words were erased; there is nothing left to publish.",
             ));
         }
+        if let Some(message) = self.state.published.get(&seq) {
+            let message = format!("The words were published already, as the message {message}.");
+            return Err(Rejection::new(Refusal::Conflict, "already_published", message));
+        }
         let post = Post {
             tags: vec!["published".into()],
             ..Post::new(Actor::named(participant.clone()), body.clone())

@@ -339,6 +339,7 @@ fn full() -> Conversation {
                 .map(|said| Aside { said, heard: vec!["c".into()] })
                 .collect(),
         ),
+        published: BTreeMap::from([(Seq(3), EventId::of(&"s".into(), Seq(4), at(9)))]),
         owner: Some(Owner { task: "task".into(), titled: true, by: "a".into() }),
     }
 }
