@@ -111,8 +111,8 @@ impl Typing<'_> {
         }
     }
 
-    /// Returns the dialog as it stands there now. Half of it, as a busy computer shows it, cannot be
-    /// read or looks like another one.
+    /// Returns the dialog as it stands there now. Half of it, as a busy computer shows it, cannot
+    /// be read or looks like another one.
     async fn look_at(&mut self, dialog: &Dialog) -> Result<Dialog, HostFault> {
         let is_this = |shown: &Dialog| shown.is_same(dialog);
         let is_whole = |view: &View| {

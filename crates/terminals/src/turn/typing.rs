@@ -25,7 +25,7 @@ const CATCH_UP_MAX: Millis = Millis::from_secs(10);
 /// What is said of a prompt when the server died in the middle of it.
 const CUT_OFF: &str = "The server stopped while this was being typed; look at the terminal, and ask again if it is not there.";
 
-/// What is said of a prompt that went out of its composer twice: a program that takes prompts
+/// Tells people of a prompt that went out of its composer twice. A program that takes prompts
 /// without an Enter would get it over and over.
 const EMPTIED: &str = "It was typed twice, and stood in the composer no more when it was to be sent off; look at the terminal, and ask again if it is not there.";
 
