@@ -19,6 +19,9 @@ const DIGITS: usize = 9;
 /// A program that shows nothing of a key for so long has not taken it.
 const TAKES_KEY: Duration = Duration::from_secs(5);
 
+/// Says that the question is not the one that was answered.
+const ANOTHER: &str = "Something else stands there now.";
+
 /// So much of the end of words is looked for where the beginning of the dialog is above the
 /// screen's edge.
 const END_CHARS: usize = 40;
@@ -108,11 +111,18 @@ impl Typing<'_> {
         }
     }
 
-    /// The dialog, as it stands there now.
+    /// Returns the dialog as it stands there now. Half of it, as a busy computer shows it, cannot
+    /// be read or looks like another one.
     async fn look_at(&mut self, dialog: &Dialog) -> Result<Dialog, HostFault> {
-        match self.look().await?.dialog.filter(|shown| shown.is_same(dialog)) {
+        let is_this = |shown: &Dialog| shown.is_same(dialog);
+        let is_whole = |view: &View| {
+            !matches!(view.state, PaneState::Asking | PaneState::Starting)
+                || view.dialog.as_ref().is_some_and(is_this)
+        };
+        let view = self.until(TAKES_KEY, is_whole).await?;
+        match view.and_then(|view| view.dialog).filter(is_this) {
             Some(shown) => Ok(shown),
-            None => refused("Something else stands there now."),
+            None => refused(ANOTHER),
         }
     }
 
@@ -180,8 +190,11 @@ impl Typing<'_> {
             crash::point("field_filled");
         }
         self.settle().await;
-        if !is_filled(&self.look().await?, dialog, text) {
-            return refused("Something else stands there now.");
+        let reads =
+            |view: &View| is_filled(view, dialog, text) || view.state != PaneState::Starting;
+        let view = self.until(TAKES_KEY, reads).await?;
+        if !view.is_some_and(|view| is_filled(&view, dialog, text)) {
+            return refused(ANOTHER);
         }
         // Where the focus is elsewhere, the digit of an option with words sends them off.
         let is_there = field.is_focused || field.words.is_empty();

@@ -77,6 +77,8 @@ enum Before {
     Covered,
     /// A program that works on what stood in its composer.
     Work,
+    /// An empty composer: a command of the program's took the words out, or a person did.
+    Emptied,
     /// Anything else.
     Other,
 }
@@ -221,6 +223,7 @@ fn before_enter(view: &View, end: &str) -> Before {
             Before::Words
         }
         (PaneState::Busy, None | Some("")) => Before::Work,
+        (PaneState::Idle, Some("")) => Before::Emptied,
         (PaneState::Idle | PaneState::Busy, Some(_)) | (PaneState::Shell | PaneState::Gone, _) => {
             Before::Other
         }
@@ -241,9 +244,8 @@ fn covered() -> Result<(), HostFault> {
     Err(HostFault::Refused("A dialog came before the words were sent off.".to_owned()))
 }
 
-fn elsewhere() -> Result<(), HostFault> {
-    Err(HostFault::Failed("What was pasted does not stand in its composer any more.".to_owned()))
-}
+/// Says why there is nothing to send off.
+const NOT_THERE: &str = "What was pasted does not stand in its composer any more.";
 
 impl Typing<'_> {
     pub(super) async fn look(&mut self) -> Result<View, HostFault> {
@@ -327,9 +329,11 @@ impl Typing<'_> {
                 Before::Words => {}
                 Before::Work => return Ok(()),
                 // It was pressed, and what came of it is seen once the screen can be read.
-                Before::Covered | Before::Other if tried > 0 => return Ok(()),
+                Before::Covered | Before::Emptied | Before::Other if tried > 0 => return Ok(()),
                 Before::Covered => return covered(),
-                Before::Other => return elsewhere(),
+                // They were not sent off, so they may be typed anew.
+                Before::Emptied => return Err(HostFault::Refused(NOT_THERE.to_owned())),
+                Before::Other => return Err(HostFault::Failed(NOT_THERE.to_owned())),
             }
             self.send(self.vendor.table().keys.submit).await?;
             if view.composer.is_none() {
@@ -442,6 +446,8 @@ mod tests {
         assert!(matches!(seen(PaneState::Idle, Some("many\nlines"), full), Before::Words));
         assert!(matches!(seen(PaneState::Asking, None, full), Before::Covered));
         assert!(matches!(seen(PaneState::Idle, Some("many"), "many"), Before::Other));
+        assert!(matches!(seen(PaneState::Idle, Some(""), "many"), Before::Emptied));
+        assert!(matches!(seen(PaneState::Busy, Some(""), "many"), Before::Work));
         let asked = "lines\n\n  [moothall:0a1b2c3d]\n\n 1. Update now";
         for other in ["", "lines", "\n[moothall:00000000]", asked] {
             assert!(matches!(before(other), Before::Covered), "{other:?}");

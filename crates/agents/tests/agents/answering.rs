@@ -70,7 +70,17 @@ async fn long_words_are_typed_whole() {
 /// Somebody at the terminal has gone into the field: a digit would be typed there.
 #[tokio::test]
 async fn an_option_is_chosen_out_of_a_field_that_nobody_uses() {
-    let Some(terminals) = Terminals::with_stand_in(&[]) else { return };
+    chosen_out_of_a_field(&[]).await;
+}
+
+/// Half of a question, as a busy computer shows it, is not another one.
+#[tokio::test]
+async fn half_a_question_is_waited_for() {
+    chosen_out_of_a_field(&["--half-arrow", "700"]).await;
+}
+
+async fn chosen_out_of_a_field(options: &[&str]) {
+    let Some(terminals) = Terminals::with_stand_in(options) else { return };
     let (mut ann, dialog) = asked(&terminals).await;
     type_by_hand(&terminals, &ann, &["3"]);
     let focused = |dialog: &Dialog| dialog.field.as_ref().is_some_and(|field| field.is_focused);

@@ -21,6 +21,12 @@ use tempfile::TempDir;
 /// Longer than anything takes, even on a busy computer; only a broken test waits so long.
 pub const PATIENCE: Duration = Duration::from_secs(180);
 
+/// Events that are shown of a conversation if one that a test waits for does not come.
+const EVIDENCE_EVENTS: usize = 20;
+
+/// Characters that are shown of each.
+const EVIDENCE_CHARS: usize = 600;
+
 /// Looks from outside until something holds; says whether it came about.
 pub async fn comes_about(holds: impl AsyncFn() -> bool) -> bool {
     let waiting = async {
@@ -387,8 +393,25 @@ impl<'a> Server<'a> {
             }
             None
         };
-        let found = tokio::time::timeout(PATIENCE, reading).await.expect("an event, and none came");
+        let Ok(found) = tokio::time::timeout(PATIENCE, reading).await else {
+            panic!("an event, and none came;\n{}", self.evidence(thread).await);
+        };
         found.expect("the stream ended first")
+    }
+
+    /// Returns the end of a conversation, and its screen if it is a session's.
+    async fn evidence(&self, thread: &str) -> String {
+        let events = self.events(thread).await;
+        let lines = events[events.len().saturating_sub(EVIDENCE_EVENTS)..].iter().map(|event| {
+            let line: String = event.to_string().chars().take(EVIDENCE_CHARS).collect();
+            line + "\n"
+        });
+        let screen = self.http.get(format!("{}/sessions/{thread}/screen", self.url)).send().await;
+        let screen = match screen {
+            Ok(answer) => answer.json::<Value>().await.unwrap_or_default(),
+            Err(error) => json!(error.to_string()),
+        };
+        lines.collect::<String>() + screen["text"].as_str().unwrap_or_default()
     }
 
     /// The answer of a participant to an event.

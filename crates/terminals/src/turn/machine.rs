@@ -443,6 +443,7 @@ impl Machine {
             job,
             sent_again: false,
             is_pasted: false,
+            is_anew: false,
             is_doubtful: false,
         });
     }

@@ -19,8 +19,10 @@ pub(super) struct Current {
     pub(super) job: Option<Box<Job>>,
     /// It came back into the composer, and was sent off once more.
     pub(super) sent_again: bool,
-    /// It was pasted and not sent off, as a question came in between.
+    /// It was pasted and not sent off: a question came in between, or its composer was emptied.
     pub(super) is_pasted: bool,
+    /// It is typed a second time, as it was gone before it was sent off.
+    pub(super) is_anew: bool,
     /// The program reported something since a restart that names no prompt: it may have been this
     /// one.
     pub(super) is_doubtful: bool,

@@ -25,6 +25,10 @@ const CATCH_UP_MAX: Millis = Millis::from_secs(10);
 /// What is said of a prompt when the server died in the middle of it.
 const CUT_OFF: &str = "The server stopped while this was being typed; look at the terminal, and ask again if it is not there.";
 
+/// Tells people of a prompt that went out of its composer twice. A program that takes prompts
+/// without an Enter would get it over and over.
+const EMPTIED: &str = "It was typed twice, and stood in the composer no more when it was to be sent off; look at the terminal, and ask again if it is not there.";
+
 /// Tells people of a prompt in which something stood that its program obeys.
 pub(super) const ALTERED: &str =
     "{} written wide in what was just typed here, as ＠ for @: the program would have obeyed it.";
@@ -67,6 +71,7 @@ impl Machine {
             job: None,
             sent_again: false,
             is_pasted: false,
+            is_anew: false,
             is_doubtful: false,
         };
         if is_open {
@@ -113,8 +118,8 @@ impl Machine {
         }
     }
 
-    /// Goes on with a prompt that was pasted before a question came: it is sent off as it stands
-    /// in the composer, and typed anew only if it is neither there nor among what was said.
+    /// Goes on with a prompt that was pasted and not sent off. It is sent off as it stands in the
+    /// composer, and typed anew, once, only if it is neither there nor among what was said.
     fn takes_up(&mut self, view: &View) -> bool {
         let Some(current) = self.current.as_mut().filter(|_| view.state == PaneState::Idle) else {
             return false;
@@ -128,12 +133,18 @@ impl Machine {
             }
             return is_free;
         }
-        let was_pasted = composer.is_empty() && std::mem::take(&mut current.is_pasted);
-        let is_sent = was_pasted && view.text.contains(&current.tag);
-        if is_sent {
-            self.move_to_sent("it stands among what was said");
+        if !composer.is_empty() || !std::mem::take(&mut current.is_pasted) {
+            return false;
         }
-        is_sent
+        if view.text.contains(&current.tag) {
+            self.move_to_sent("it stands among what was said");
+            return true;
+        }
+        let is_again = std::mem::replace(&mut current.is_anew, true);
+        if is_again {
+            self.give_up(EMPTIED);
+        }
+        is_again
     }
 
     /// Whether something may be typed: the program waits, nobody has begun to type, and nothing is

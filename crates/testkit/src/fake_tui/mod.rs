@@ -151,12 +151,18 @@ impl Tui {
     fn key(&mut self, key: Key) -> Next {
         let interrupts = std::mem::take(&mut self.interrupts);
         match key {
-            key if self.screen.choosing.is_some() => return self.choose(key),
+            key if self.screen.choosing.is_some() => {
+                let half = if key == Key::Up { self.options.half_arrow.take() } else { None };
+                let next = self.choose(key);
+                self.draw_half(half);
+                return next;
+            }
             Key::Text(text) if self.screen.asking.is_some() => return self.answer(&text),
             Key::Text(text) => self.screen.composer.typed(&text),
             Key::Paste(text) => {
                 self.screen.composer.pasted(&text);
-                self.draw_half();
+                let half = self.options.half.take();
+                self.draw_half(half);
                 let after = self.options.plant.take();
                 self.plant(after);
             }
@@ -181,8 +187,8 @@ impl Tui {
     }
 
     /// Draws half of its screen, and the rest later, as programs on a busy computer do.
-    fn draw_half(&mut self) {
-        let Some(half) = self.options.half.take() else { return };
+    fn draw_half(&self, half: Option<Duration>) {
+        let Some(half) = half else { return };
         if self.screen.draw_half().is_ok() {
             thread::sleep(half);
         }

@@ -23,6 +23,7 @@ Usage: fake-tui [OPTIONS]
   --start-delay MS    draws nothing for so long
   --lose-enters N     does not notice the first N Enters, but draws its screen anew with each
   --half MS           draws the upper half of its screen alone for so long after the first paste
+  --half-arrow MS     the same after the first arrow in a question
   --plant MS          asks something of its own so long after the first paste; what it was told is said on its screen
   --plant-enter MS    the same after the first Enter
   --help              prints this
@@ -54,6 +55,7 @@ pub struct Options {
     pub(super) lose_enters: usize,
     pub(super) quiet: bool,
     pub(super) half: Option<Duration>,
+    pub(super) half_arrow: Option<Duration>,
     pub(super) plant: Option<Duration>,
     pub(super) plant_enter: Option<Duration>,
 }
@@ -83,6 +85,7 @@ impl Options {
                 "--session-id" => options.session_id = value()?,
                 "--start-delay" => options.start_delay = millis(&value()?)?,
                 "--half" => options.half = Some(millis(&value()?)?),
+                "--half-arrow" => options.half_arrow = Some(millis(&value()?)?),
                 "--plant" => options.plant = Some(millis(&value()?)?),
                 "--plant-enter" => options.plant_enter = Some(millis(&value()?)?),
                 "--lose-enters" => {

@@ -24,6 +24,13 @@ fn words_behind_a_question_wait_and_are_sent_off_where_they_stand() {
     bench.says(Input::Tick, &["see"]);
     bench.says(idle(), &["1 Sending Synced"]);
     bench.says(Input::Marked(Ok(true)), &["paste"]);
+    // Twice is not chance: nothing is typed over and over.
+    bench.says(Input::Pasted(Ok(Pasted::default())), &["Enter"]);
+    bench.says(covered(), &["1 Pending Written", "see"]);
+    bench.says(screen(PaneState::Starting, ""), &[]);
+    bench.time = 6;
+    bench.says(Input::Tick, &["see"]);
+    bench.says(idle(), &["1 Unknown Written", "1 fails delivery_unknown", "see"]);
 }
 
 #[test]
