@@ -67,9 +67,6 @@ impl Reader {
     /// Returns a message in the ways of this reader. A clause that names a way which the reader
     /// does not have is left out, and a person is named in its place.
     pub fn told(self, message: &str) -> String {
-        if self != Self::CommandLine {
-            return message.to_owned();
-        }
         let (mut told, mut is_whole) = (String::new(), true);
         for clause in clauses(message) {
             match self.told_clause(clause) {

@@ -12,7 +12,7 @@ pub const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 pub enum Unfit {
     /// A link of one's own is a session's.
     #[error(
-        "Only a session can talk over a link of its own: send the token of its environment, leave 'direct' and 'close_link' out, or link \
+        "Only a session can talk over a link of its own: send the token of its environment, or leave 'direct' and 'close_link' out. Or link \
          two sessions with `POST /links` and close that link by its id."
     )]
     OnlySessions,

@@ -330,13 +330,8 @@ impl Conversation {
     fn apply_posted(&mut self, posted: &Posted, recorded: &Recorded) {
         self.said.apply_posted(posted);
         let (from, unproven) = (posted.from.clone(), posted.lacks_person());
-        let cause = Cause {
-            seq: recorded.seq,
-            id: recorded.id(&self.stream),
-            from,
-            depth: posted.depth,
-            unproven,
-        };
+        let (seq, id) = (recorded.seq, recorded.id(&self.stream));
+        let cause = Cause { seq, id, from, depth: posted.depth, unproven };
         if let Some(kept) = posted.published {
             self.published.entry(kept).or_insert(cause.id);
         }

@@ -211,7 +211,7 @@ pub(crate) async fn warnings_of(
     recorded: &Recorded,
 ) -> Vec<String> {
     let mut warnings = strangers(recorded);
-    warnings.extend(stray_name(door, stream, recorded).await);
+    warnings.extend(stray_name_read(door, stream, recorded).await);
     if matches!(&recorded.event, Event::Posted(posted) if posted.queue_full) {
         warnings.push("queue_full".into());
         warnings.push(
@@ -223,12 +223,24 @@ pub(crate) async fn warnings_of(
     warnings
 }
 
-/// Warns of a name that reaches no participant. Returns the word, and a sentence with the nearest
-/// name if the caller may read who is here.
-pub(crate) async fn stray_name(door: &Door, stream: &StreamId, recorded: &Recorded) -> Vec<String> {
+/// Warns of a name that reaches no participant, with the nearest one if the caller may read who is
+/// here.
+pub(crate) async fn stray_name_read(
+    door: &Door,
+    stream: &StreamId,
+    recorded: &Recorded,
+) -> Vec<String> {
     let Event::Posted(posted) = &recorded.event else { return Vec::new() };
+    if posted.stray_name().is_none() {
+        return Vec::new();
+    }
+    stray_name(posted, door.find(Action::ReadThread, stream).await.is_ok())
+}
+
+/// Warns of a name that reaches no participant. Returns the word, and a sentence with the nearest
+/// name if its reader knows who is here.
+pub(crate) fn stray_name(posted: &Posted, reads: bool) -> Vec<String> {
     let Some(stray) = posted.stray_name() else { return Vec::new() };
-    let reads = door.find(Action::ReadThread, stream).await.is_ok();
     let nearest = stray.participant.as_ref().filter(|_| reads).map(|id| format!("@{id}"));
     let said = stray.sentence(stray.name_in(&posted.body).as_deref(), nearest.as_deref());
     let is_silence = posted.silence.as_ref().is_some_and(|silence| silence.reason == stray.reason);

@@ -10,6 +10,7 @@ use moothall_engine::tasks::{
 };
 use moothall_kernel::command::{Refusal, Rejection};
 use moothall_kernel::control::PARTICIPANTS_MAX;
+use moothall_kernel::event::Event;
 use moothall_kernel::ids::{EventId, StreamId};
 use tokio::sync::mpsc;
 
@@ -170,8 +171,12 @@ async fn said(
     let event = posted.id(&conversation);
     let message = message(&conversation, &posted, false)
         .ok_or_else(|| TaskError::Invalid("'parts' has nothing that can be seen".into()))?;
-    let stray = stray_name(&at.door, &conversation, &posted).await;
-    let warnings = stray.iter().map(|warning| Reader::Rpc.told(warning)).collect();
+    let mut warnings = Vec::new();
+    if let Event::Posted(words) = &posted.event {
+        // A member knows who is here.
+        let stray = stray_name(words, true);
+        warnings.extend(stray.iter().map(|warning| Reader::Rpc.told(warning)));
+    }
     Ok((frame::response(id, &rpc::MessageSent { message, warnings }), event))
 }
 

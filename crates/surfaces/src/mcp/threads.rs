@@ -19,7 +19,7 @@ use crate::control;
 use crate::error::{ApiError, ApiResult, Code};
 use crate::explain;
 use crate::held;
-use crate::http::{find_messages, policy_of, strangers, stray_name};
+use crate::http::{find_messages, policy_of, strangers, stray_name_read};
 use crate::rates::Rates;
 use crate::request::{not_a_person, stream_id};
 use crate::submit::submit;
@@ -134,7 +134,7 @@ pub async fn say(
         others.map(|one| one.id.to_string()).collect()
     });
     let delivered_to = others.await.map_err(|error| ApiError::at_door(error, &stream))?;
-    let stray = stray_name(door, &stream, &recorded).await;
+    let stray = stray_name_read(door, &stream, &recorded).await;
     Ok(MessageSent {
         link_id: None,
         link_state: "none".into(),

@@ -281,6 +281,8 @@ pub(super) enum Unspaced {
 impl Unspaced {
     pub(super) fn of(c: char) -> Option<Self> {
         Some(match c {
+            // The punctuation of a script is not a part of its words.
+            _ if !is_word(c) => return None,
             '々' | '〇' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' => Self::Han,
             '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}' => Self::Han,
             '\u{3041}'..='\u{309f}' => Self::Hiragana,

@@ -69,9 +69,9 @@ async fn a_name_that_reaches_no_participant_is_told_in_the_result_and_only_then(
     let place = ann.task_with(&[&bob]).await;
     for (words, word, sentence) in [
         (
-            "@bbo look",
+            "@bobb look",
             "unknown_name",
-            "One name reaches no participant: nobody here bears the name @bbo; the nearest is @",
+            "One name reaches no participant: nobody here bears the name @bobb; the nearest is @",
         ),
         ("@all look", "broadcast", "@all addresses nobody"),
     ] {
