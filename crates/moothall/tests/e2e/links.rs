@@ -16,8 +16,8 @@ mod stage;
 
 use stage::members;
 pub use stage::{
-    Agent, Hall, asked, call, direct, environment, introduce, links, said, start, state, told,
-    types, until, was_told,
+    Agent, Hall, asked, call, direct, environment, introduce, links, said, start, start_with,
+    state, told, types, until, was_told,
 };
 
 /// The stand-in for a command-line agent, when this program is started as one.

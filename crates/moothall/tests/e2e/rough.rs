@@ -5,6 +5,8 @@
 //! |---|---|
 //! | the server starts again while sessions live | `links::a_restart_with_live_sessions_finds_them_again_and_types_nothing_twice` |
 //! | it dies at any point of a prompt's way | `links::a_prompt_is_typed_once_wherever_the_server_dies` |
+//! | it dies while a program shows half of its screen | `rough::words_behind_half_a_screen_are_sent_off_once_by_the_next_server` |
+//! | a turn is cancelled meanwhile | `rough::a_turn_that_is_cancelled_behind_half_a_screen_is_interrupted` |
 //! | it is away while a hook fires | `rough::what_is_reported_while_the_server_is_away_arrives_later` |
 //! | it starts again on another port | `links::a_sessions_tools_find_the_server_on_another_port` |
 //! | a forged hook, a hook of an unknown session | `rough::a_report_that_is_forged_or_of_nobody_is_put_aside` |
@@ -27,7 +29,8 @@ use serde_json::{Value, json};
 
 use crate::harness::{Running, Server};
 use crate::links::{
-    Agent, Hall, call, direct, environment, links, said, start, state, told, types, until, was_told,
+    Agent, Hall, call, direct, environment, links, said, start, start_with, state, told, types,
+    until, was_told,
 };
 
 async fn outcomes(server: &Server<'_>, thread: &str) -> Vec<String> {
@@ -237,6 +240,47 @@ async fn an_interrupted_turn_ends_and_the_next_one_goes_on() {
     })
     .await;
     until("it is idle", async || state(&server, &ada).await == "idle").await;
+}
+
+/// Starts a program that shows half of its screen for 6 seconds after the first paste, says this to
+/// it, and waits for that half: the words are pasted, and the Enter waits.
+async fn pasted(server: &Server<'_>, hall: &Hall, words: &str) -> Agent {
+    let ada = start_with(server, hall, "ada", &["--half", "6000"]).await;
+    server.say(&ada.id, words).await;
+    until("it shows half of its screen", async || {
+        server.get(&format!("/sessions/{}/screen", ada.id)).await["state"] == "starting"
+    })
+    .await;
+    assert!(hall.taken().is_empty(), "nothing is sent off before its screen can be read");
+    ada
+}
+
+#[tokio::test]
+async fn words_behind_half_a_screen_are_sent_off_once_by_the_next_server() {
+    let hall = Hall::new();
+    let server = hall.serve();
+    let ada = pasted(&server, &hall, "[say:it is done]").await;
+    let server = server.crash_and_restart();
+    until("it answers", async || answers(&server, &ada).await == ["it is done"]).await;
+    assert_eq!((hall.taken().len(), outcomes(&server, &ada.id).await), (1, vec!["spoke".into()]));
+}
+
+/// The turn is over at once. The wait for its screen is not cut short: the words are sent off, and
+/// interrupted.
+#[tokio::test]
+async fn a_turn_that_is_cancelled_behind_half_a_screen_is_interrupted() {
+    let hall = Hall::new();
+    let server = hall.serve();
+    let ada = pasted(&server, &hall, "[work:hold] a job without an end").await;
+    let turns = server.get(&format!("/threads/{}/turns", ada.id)).await;
+    let turn = turns["turns"][0]["id"].as_str().unwrap().to_owned();
+    server.accepted(&format!("/turns/{turn}/cancel"), json!({})).await;
+    assert_eq!(outcomes(&server, &ada.id).await, ["cancelled"]);
+    server.say(&ada.id, "[say:on to the next]").await;
+    until("it goes on", async || answers(&server, &ada).await == ["on to the next"]).await;
+    let taken = hall.taken();
+    let of_first = taken.iter().filter(|prompt| prompt.contains("without an end")).count();
+    assert_eq!((taken.len(), of_first), (2, 1), "{taken:?}");
 }
 
 #[tokio::test]

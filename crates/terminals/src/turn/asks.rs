@@ -28,6 +28,8 @@ pub(super) struct Questions {
     pub(super) due: Option<Millis>,
     /// The fault of a turn in which something was refused, or given up, if it stops there.
     pub(super) refused: Option<Fault>,
+    /// True if people were told in this turn that a question was refused because others are open.
+    pub(super) told_of_refused: bool,
     /// How many were asked, so that no two are called the same.
     pub(super) count: u64,
 }

@@ -71,6 +71,7 @@ impl Machine {
             undecided(&ask, &mut self.out);
         }
         if self.questions.asks.len() + self.questions.earlier.len() >= CARDS_MAX {
+            self.tell_of_refused();
             return self.reply(Some(id), Reply::Permit(Permit::TooMany));
         }
         self.ask_person(Ask {
@@ -80,6 +81,17 @@ impl Machine {
             to: Asked::Hook(id),
             dialog: None,
         });
+    }
+
+    /// Tells people once in a turn that a question was refused because others are open.
+    fn tell_of_refused(&mut self) {
+        if !std::mem::replace(&mut self.questions.told_of_refused, true) {
+            let name = &self.session.name;
+            let text = format!(
+                "{name} has {CARDS_MAX} questions open, so its next one was refused, and it was told to ask again when one of them is answered: `moothall permit {name}`"
+            );
+            self.out.push(Output::Tell { text });
+        }
     }
 
     /// A dialog stands there. `patient` no longer where it stood so for a while.
@@ -155,8 +167,15 @@ impl Machine {
             Some(key) => vec![AskedIn::Turn(key)],
             None => self.places_in_no_turn(),
         };
-        for asked_in in places {
-            let permission = self.permission_of(around, &dialog, &asked_in);
+        let asked: Vec<_> = places
+            .into_iter()
+            .map(|asked_in| (self.permission_of(around, &dialog, &asked_in), asked_in))
+            .collect();
+        if asked.len() + self.questions.earlier.len() > CARDS_MAX {
+            // The conversation would refuse this one beside them, and the dialog is what stands.
+            self.forget_earlier(Withdrawn::Replaced);
+        }
+        for (permission, asked_in) in asked {
             self.ask_person(Ask {
                 permission,
                 asked_in,

@@ -88,10 +88,15 @@ pub struct Agent {
 }
 
 pub async fn start(server: &Server<'_>, hall: &Hall, name: &str) -> Agent {
+    start_with(server, hall, name, &[]).await
+}
+
+/// Starts a stand-in with options of its own.
+pub async fn start_with(server: &Server<'_>, hall: &Hall, name: &str, args: &[&str]) -> Agent {
     let work = hall.home.path().join(name);
     std::fs::create_dir_all(&work).unwrap();
-    let started =
-        server.accepted("/sessions", json!({"client": "fake", "name": name, "cwd": work})).await;
+    let program = json!({"client": "fake", "name": name, "cwd": work, "args": args});
+    let started = server.accepted("/sessions", program).await;
     let id = started["id"].as_str().unwrap().to_owned();
     let token = environment(hall, &id)["MOOTHALL_SESSION_TOKEN"].as_str().unwrap().to_owned();
     let agent = Agent { id, name: name.to_owned(), token };

@@ -67,14 +67,45 @@ fn asks_by_hook(bench: &mut Bench, action: &str, wanted: &[&str]) {
     bench.says(Input::Recalled(None), wanted);
 }
 
-#[test]
-fn the_ninth_question_is_refused_and_says_why() {
+/// An agent that asks by its hook, and has as many questions open as it may.
+fn with_eight_questions() -> Bench {
     let mut bench = Bench::sent(1);
     bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
     for number in 1..=8 {
         asks_by_hook(&mut bench, &format!("touch {number}"), &[&format!("1 asks touch {number}")]);
     }
-    asks_by_hook(&mut bench, "touch 9", &["Permit(TooMany)"]);
+    bench
+}
+
+const NINTH: &str = "tells ada has 8 questions open, so its next one was refused, and it was told to ask again when one of them is answered: `moothall permit ada`";
+
+#[test]
+fn the_ninth_question_is_refused_and_people_are_told_once() {
+    let mut bench = with_eight_questions();
+    asks_by_hook(&mut bench, "touch 9", &[NINTH, "Permit(TooMany)"]);
+    asks_by_hook(&mut bench, "touch 10", &["Permit(TooMany)"]);
+    let permission = bench.machine.questions.asks[0].permission.clone();
+    let given = Some(Given { option: "allow".into(), text: None });
+    bench.says(Input::Permitted { permission, given }, &["Permit(Allow)", "see"]);
+    bench.says(screen(PaneState::Starting, ""), &[]);
+    asks_by_hook(&mut bench, "touch 9", &["1 asks touch 9"]);
+    asks_by_hook(&mut bench, "touch 10", &["Permit(TooMany)"]);
+}
+
+/// The hooks of eight questions went with the server, and their cards stand in the log still.
+#[test]
+fn a_dialog_takes_the_place_of_questions_that_did_not_come_back() {
+    let asked = (1..=8).map(|number| PermissionId::new(format!("old-{number}"))).collect();
+    let mut bench =
+        Bench::new(vec![Earlier { asked, ..earlier(1, DeliveryState::Accepted, true) }]);
+    bench.reports = Reports::ALL;
+    bench.told(Input::Offered(job(1)));
+    bench.says(Input::Drawn, &["see"]);
+    bench.says(asking("touch 9"), &[]);
+    bench.time = 4;
+    bench.says(Input::Tick, &["see"]);
+    let gone = ["1 asks no more: Replaced"; 8];
+    bench.says(asking("touch 9"), &[&gone[..], &["1 asks touch 9"]].concat());
 }
 
 #[test]
