@@ -1998,11 +1998,18 @@ export interface components {
             members: components["schemas"]["LinkMember"][];
             /** @description The title of its thread. */
             title: string;
+            /**
+             * @description Sessions that ended with the computer, or as the last of the link, and that keep it closed.
+             *     Resume them or end them.
+             */
+            waits_for?: string[];
         };
         /** @description Answer of `GET /links`. */
         LinkList: {
             /** @description Those that carry words. */
             links: components["schemas"]["LinkEntry"][];
+            /** @description Closed ones that come back when the sessions in `waits_for` are resumed or ended. */
+            waiting?: components["schemas"]["LinkEntry"][];
         };
         /** @description A member of a link. */
         LinkMember: {

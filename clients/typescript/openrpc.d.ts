@@ -352,6 +352,11 @@ export interface components {
         MessageSent: {
             /** @description The message as it was kept. */
             message: components["schemas"]["Message"];
+            /**
+             * @description A word for programs and a sentence for people, if a name in it reaches no participant:
+             *     `unknown_name`, `broadcast`.
+             */
+            warnings?: string[];
         };
         /** @description The words of a part of a message. */
         MessageText: string;

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
 
 if TYPE_CHECKING:
     from ..models.link_member import LinkMember
@@ -23,6 +25,9 @@ class LinkEntry:
         id (str): Its id, which is that of its thread.
         members (list[LinkMember]): Who is in it; for a link that is over, who was in it last.
         title (str): The title of its thread.
+        waits_for (list[str] | Unset): Sessions that ended with the computer, or as the last of the link, and that keep
+            it closed.
+            Resume them or end them.
     """
 
     active: bool
@@ -30,6 +35,7 @@ class LinkEntry:
     id: str
     members: list[LinkMember]
     title: str
+    waits_for: list[str] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -46,6 +52,10 @@ class LinkEntry:
 
         title = self.title
 
+        waits_for: list[str] | Unset = UNSET
+        if not isinstance(self.waits_for, Unset):
+            waits_for = self.waits_for
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -57,6 +67,8 @@ class LinkEntry:
                 "title": title,
             }
         )
+        if waits_for is not UNSET:
+            field_dict["waits_for"] = waits_for
 
         return field_dict
 
@@ -80,12 +92,15 @@ class LinkEntry:
 
         title = d.pop("title")
 
+        waits_for = cast(list[str], d.pop("waits_for", UNSET))
+
         link_entry = cls(
             active=active,
             created_at=created_at,
             id=id,
             members=members,
             title=title,
+            waits_for=waits_for,
         )
 
         link_entry.additional_properties = d

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from attrs import define as _attrs_define
 from attrs import field as _attrs_field
 
+from ..types import UNSET, Unset
+
 if TYPE_CHECKING:
     from ..models.link_entry import LinkEntry
 
@@ -19,9 +21,12 @@ class LinkList:
 
     Attributes:
         links (list[LinkEntry]): Those that carry words.
+        waiting (list[LinkEntry] | Unset): Closed ones that come back when the sessions in `waits_for` are resumed or
+            ended.
     """
 
     links: list[LinkEntry]
+    waiting: list[LinkEntry] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -30,6 +35,13 @@ class LinkList:
             links_item = links_item_data.to_dict()
             links.append(links_item)
 
+        waiting: list[dict[str, Any]] | Unset = UNSET
+        if not isinstance(self.waiting, Unset):
+            waiting = []
+            for waiting_item_data in self.waiting:
+                waiting_item = waiting_item_data.to_dict()
+                waiting.append(waiting_item)
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update(
@@ -37,6 +49,8 @@ class LinkList:
                 "links": links,
             }
         )
+        if waiting is not UNSET:
+            field_dict["waiting"] = waiting
 
         return field_dict
 
@@ -52,8 +66,18 @@ class LinkList:
 
             links.append(links_item)
 
+        _waiting = d.pop("waiting", UNSET)
+        waiting: list[LinkEntry] | Unset = UNSET
+        if _waiting is not UNSET:
+            waiting = []
+            for waiting_item_data in _waiting:
+                waiting_item = LinkEntry.from_dict(waiting_item_data)
+
+                waiting.append(waiting_item)
+
         link_list = cls(
             links=links,
+            waiting=waiting,
         )
 
         link_list.additional_properties = d
