@@ -400,7 +400,7 @@ impl<'a> Server<'a> {
     }
 
     /// Returns the end of a conversation, and its screen if it is a session's.
-    async fn evidence(&self, thread: &str) -> String {
+    pub async fn evidence(&self, thread: &str) -> String {
         let events = self.events(thread).await;
         let lines = events[events.len().saturating_sub(EVIDENCE_EVENTS)..].iter().map(|event| {
             let line: String = event.to_string().chars().take(EVIDENCE_CHARS).collect();

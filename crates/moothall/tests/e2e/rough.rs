@@ -307,7 +307,9 @@ async fn nothing_is_typed_into_what_a_person_types() {
     assert!(why.contains(way), "{why}");
     let reasons = json!({"thread": ada.id});
     let reasons = call(&server, &ada, "get_reasons", reasons).await;
-    assert_eq!(reasons["turns"][0]["detail"], way, "{reasons}");
+    // An agent has no command, and no terminal of another.
+    let asks = "a draft is in the composer of ada. Ask a person.";
+    assert_eq!(reasons["turns"][0]["detail"], asks, "{reasons}");
     let commands = format!("/threads/{}/commands", ada.id);
     let told = server.accepted(&commands, json!({"text": "/why"})).await.to_string();
     assert!(told.contains("a draft is in the composer of ada"), "{told}");

@@ -110,11 +110,10 @@ impl House {
     }
 }
 
-/// Waits until something holds; shows a session's screen when it does not come about.
+/// Waits until something holds; shows a session's conversation and screen if it never does.
 pub async fn until(server: &Server<'_>, session: &str, what: &str, holds: impl AsyncFn() -> bool) {
     if !comes_about(holds).await {
-        let screen = server.get(&format!("/sessions/{session}/screen")).await;
-        panic!("{what}: it never came about\n{}", screen["text"].as_str().unwrap_or_default());
+        panic!("{what}: it never came about\n{}", server.evidence(session).await);
     }
 }
 
