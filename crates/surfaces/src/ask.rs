@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 
 use moothall_engine::access::Unfit;
-use moothall_engine::door::{Door, NewProgram, NewWords, ProgramFrom, SendOutcome};
+use moothall_engine::door::{Action, Door, NewProgram, NewWords, ProgramFrom, SendOutcome};
 use moothall_engine::hall::{HallError, Idempotency};
 use moothall_engine::sessions::{
-    Adopt, Asker, FirstWords, LINK_EXCHANGES_MAX, Link, Member, NewLink, Status,
+    Adopt, Asker, FirstWords, LINK_EXCHANGES_MAX, LastWords, Link, Member, NewLink, Status,
 };
 use moothall_kernel::decide;
 use moothall_kernel::ids::StreamId;
@@ -47,10 +47,18 @@ pub async fn list(door: &Door, ended: bool) -> ApiResult<SessionList> {
     Ok(SessionList { sessions, programs: programs.collect() })
 }
 
-/// A session as it travels, with the sessions for which its links wait.
+/// A session as it travels, with the sessions for which its links wait. What its program showed at
+/// last is for those who may read its screen.
 pub async fn session(door: &Door, status: &Status) -> ApiResult<SessionEntry> {
-    let waits_for = door.waits_for(&status.session.id).await?.into_iter().collect();
-    Ok(SessionEntry { waits_for, ..status.into() })
+    let id = &status.session.id;
+    let waits_for = door.waits_for(id).await?.into_iter().collect();
+    let mut entry = SessionEntry { waits_for, ..status.into() };
+    if let Some(end) = &mut entry.ended
+        && door.session(Action::ReadScreen, id.as_str()).await.is_err()
+    {
+        end.why = LastWords::without_lines(&end.why).to_owned();
+    }
+    Ok(entry)
 }
 
 /// What program somebody wants.

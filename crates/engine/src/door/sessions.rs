@@ -169,10 +169,16 @@ impl Door {
         self.hall.find_seen(&self.caller, word)
     }
 
-    /// Returns the name of a session if a person's draft in its composer keeps words from it.
-    pub fn behind_draft(&self, id: &SessionId) -> Option<ParticipantId> {
-        let found = self.terminals().ok()?.find(id.as_str()).ok()?;
-        (found.doing == Doing::Drafting).then_some(found.session.name)
+    /// True if a person's draft in its composer keeps words from a session.
+    pub fn is_behind_draft(&self, id: &SessionId) -> bool {
+        let found = self.terminals().ok().and_then(|sessions| sessions.find(id.as_str()).ok());
+        found.is_some_and(|found| found.doing == Doing::Drafting)
+    }
+
+    /// Returns the name of a session if the caller may sit down at its terminal.
+    pub async fn attachable(&self, id: &SessionId) -> Option<ParticipantId> {
+        let found = self.session(Action::Attach, id.as_str()).await.ok()?;
+        Some(found.session.name)
     }
 
     /// What a session is called; its id where it is not known.

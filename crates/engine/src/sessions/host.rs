@@ -314,6 +314,12 @@ impl LastWords {
             shown => format!("{}: {shown}", self.how),
         }
     }
+
+    /// Returns the reason of a session's end without the lines of its program, for those who may
+    /// not read its screen.
+    pub fn without_lines(why: &str) -> &str {
+        why.split(": ").next().unwrap_or(why)
+    }
 }
 
 /// Terminals, and how to type into them. Every text goes in as data: nothing in it is a key, a

@@ -51,11 +51,12 @@ pub(super) async fn by_state(
     });
     let cooling = cooling.await?.and_then(|cooling| explained.cooling_entry(cooling));
     let hidden = explained.hidden();
+    let with_own_eyes = door.caller().viewer(None).is_ok_and(|own| own == explained.viewer);
     let (mut turns, silent) = explained.list(message);
     let is_wanted =
         |entry: &TurnEntry| message.is_none_or(|id| entry.message == Some(id.to_string()));
     turns.extend(cooling.filter(is_wanted));
-    tell_drafts(door, action, &stream, &mut turns).await?;
+    tell_drafts(door, action, &stream, with_own_eyes, &mut turns).await?;
     let words = move |state: &Conversation| {
         let unasked = silent.into_iter().map(|message| unasked(state, message, &hidden)).collect();
         (unasked, message.map(|id| state.pending(id.seq()).into()))
@@ -64,11 +65,13 @@ pub(super) async fn by_state(
     Ok(Explanation { turns, unasked, head, pending })
 }
 
-/// Says of turns that wait behind a draft in a composer what is in their way.
+/// Says of turns that wait behind a draft in a composer what is in their way. Readers who may sit
+/// down at that terminal, and look with their own eyes, are told how to.
 async fn tell_drafts(
     door: &Door,
     action: Action,
     stream: &StreamId,
+    with_own_eyes: bool,
     turns: &mut [TurnEntry],
 ) -> ApiResult<()> {
     let waiting = |state: &Conversation| -> Vec<_> {
@@ -81,11 +84,14 @@ async fn tell_drafts(
     };
     for (id, session) in door.view(action, stream, waiting).await? {
         let entry = turns.iter_mut().find(|entry| entry.id.as_ref() == Some(&id));
-        if let (Some(entry), Some(name)) = (entry, door.behind_draft(&session)) {
-            entry.detail = Some(format!(
+        let Some(entry) = entry.filter(|_| door.is_behind_draft(&session)) else { continue };
+        let attachable = if with_own_eyes { door.attachable(&session).await } else { None };
+        entry.detail = Some(match attachable {
+            Some(name) => format!(
                 "a draft is in the composer of {name}; send it off or delete it there, with `moothall attach {name}`"
-            ));
-        }
+            ),
+            None => "a draft is in its composer, and a person at its terminal has to send it off or delete it".into(),
+        });
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ mod assist;
 mod backwards;
 mod bounds;
 mod described;
+mod details;
 mod effects;
 mod floor;
 mod gatherings;

@@ -338,7 +338,7 @@ async fn a_key_makes_a_request_of_sessions_count_once() {
 }
 
 /// Looks again at each ring, and at nothing else, until it is so.
-async fn rung(changes: &mut Frames, what: &str, holds: impl AsyncFn() -> bool) {
+pub async fn rung(changes: &mut Frames, what: &str, holds: impl AsyncFn() -> bool) {
     while !holds().await {
         let frame = loop {
             let frame = changes.next().await.unwrap_or_else(|| panic!("{what}: the stream ended"));

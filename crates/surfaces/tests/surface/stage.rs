@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    Adopt, Dialog, HostFault, Key, Launch, Pane, PaneNews, PaneState, Paste, Pasted, Reports,
-    SessionHost, View,
+    Adopt, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Paste, Pasted,
+    Reports, SessionHost, View,
 };
 use tokio::sync::{broadcast, watch};
 
@@ -15,6 +15,7 @@ struct Seen {
     launch: Option<Launch>,
     text: String,
     composer: String,
+    last_words: Option<LastWords>,
     dialog: Option<Dialog>,
     taken: Vec<String>,
     gone: bool,
@@ -42,6 +43,7 @@ impl Stage {
             launch,
             text: "Ready.".into(),
             composer: String::new(),
+            last_words: None,
             dialog: None,
             taken: Vec::new(),
             gone: false,
@@ -106,6 +108,12 @@ impl Stage {
         let _ = seen.news.send(PaneNews::Drawn);
     }
 
+    /// Lets a person begin to type at the newest program.
+    pub fn draft(&self, words: &str) {
+        self.panes().last_mut().unwrap().composer = words.into();
+        self.show("Ready.");
+    }
+
     /// Lets the newest program ask something.
     pub fn ask(&self, action: &str) {
         self.panes().last_mut().unwrap().dialog = Some(Dialog {
@@ -119,6 +127,13 @@ impl Stage {
             confirms: false,
         });
         self.show("May I?");
+    }
+
+    /// Lets the newest program end with an error, and this on its screen.
+    pub fn die_showing(&self, lines: &str) {
+        let words = LastWords { how: "with exit status 1".into(), shown: lines.into() };
+        self.panes().last_mut().unwrap().last_words = Some(words);
+        self.die();
     }
 
     /// Lets the newest program end.
@@ -222,6 +237,11 @@ impl SessionHost for Stage {
             let _ = seen.news.send(PaneNews::Died);
         });
         Ok(())
+    }
+
+    async fn last_words(&self, pane: &Pane) -> Option<LastWords> {
+        let place: usize = pane.id.trim_start_matches('%').parse().unwrap();
+        self.panes()[place].last_words.clone()
     }
 
     async fn attach(&self, pane: &Pane) -> Result<Vec<String>, HostFault> {
