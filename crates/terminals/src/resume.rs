@@ -368,7 +368,13 @@ impl Sessions {
         let (is_archived, here) = self.standing_of(link).await?;
         let is_closed = here.as_ref().is_none_or(|here| is_archived && here.len() >= MEMBERS_MIN);
         let here = here.unwrap_or_default();
-        let Some((comers, goers)) = self.who_moves(link, &here, is_closed) else { return Ok(None) };
+        let waits = !self.lacks(link, &here).is_empty();
+        // The last member of a link that waits is a member, and not back.
+        let are_back = !is_archived || !waits;
+        let (comers, goers) = self.who_moves(link, &here, is_closed, are_back);
+        if waits {
+            return Ok(None);
+        }
         let is_going = |id: &&SessionId| goers.iter().any(|session| session.id == **id);
         let stay = here.iter().filter(|id| !is_going(id)).cloned();
         let members: BTreeSet<_> =
@@ -392,24 +398,28 @@ impl Sessions {
     }
 
     /// Returns the sessions that come back to a link, with their places, and the members that were
-    /// ended and leave it. Nothing if the link waits for others.
+    /// ended and leave it. Forgets places in a link that is closed, and those of members if they
+    /// are back.
     fn who_moves(
         &self,
         link: &StreamId,
         here: &BTreeSet<SessionId>,
         is_closed: bool,
-    ) -> Option<(Vec<Comer>, Vec<Session>)> {
+        are_back: bool,
+    ) -> (Vec<Comer>, Vec<Session>) {
         let (mut comers, mut goers) = (Vec::new(), Vec::new());
         for Status { session, .. } in self.list(true) {
             let is_here = here.contains(&session.id);
             match (place_in(&session, link), lives(&session)) {
-                (Some(_), true) if is_closed || is_here => self.use_place(&session.id, link),
-                (Some(place), true) => comers.push((session, place)),
+                (Some(_), true) if is_closed || (is_here && are_back) => {
+                    self.use_place(&session.id, link);
+                }
+                (Some(place), true) if !is_here => comers.push((session, place)),
                 (None, false) if is_here => goers.push(session),
-                (Some(_), false) | (None, _) => {}
+                (Some(_), _) | (None, _) => {}
             }
         }
-        self.lacks(link, here).is_empty().then_some((comers, goers))
+        (comers, goers)
     }
 
     fn invite_again(&self, session: &Session, place: &LeftLink) -> Control {

@@ -271,8 +271,8 @@ impl Runner {
         self.owed().await.into_iter().find(is_its).map(|row| row.id)
     }
 
-    /// Whether a turn goes on, and what is asked in it. Where nobody can say, it goes on: its row
-    /// alone says that nothing is typed twice.
+    /// Returns true if a turn goes on, and its open questions. A turn of which nothing is known
+    /// goes on: its row alone says that nothing is typed twice.
     async fn asked_in(&self, key: &TurnKey) -> (bool, Vec<PermissionId>) {
         let Some(hall) = self.hall() else { return (true, Vec::new()) };
         let (turn, attempt) = (key.turn, key.attempt);

@@ -307,9 +307,10 @@ async fn nothing_is_typed_into_what_a_person_types() {
     assert!(why.contains(way), "{why}");
     let reasons = json!({"thread": ada.id});
     let reasons = call(&server, &ada, "get_reasons", reasons).await;
-    // An agent has no command, and no terminal of another.
-    let asks = "a draft is in the composer of ada. Ask a person.";
-    assert_eq!(reasons["turns"][0]["detail"], asks, "{reasons}");
+    // An agent sits at no terminal.
+    let detail =
+        "a draft is in its composer, and a person at its terminal has to send it off or delete it";
+    assert_eq!(reasons["turns"][0]["detail"], detail, "{reasons}");
     let commands = format!("/threads/{}/commands", ada.id);
     let told = server.accepted(&commands, json!({"text": "/why"})).await.to_string();
     assert!(told.contains("a draft is in the composer of ada"), "{told}");

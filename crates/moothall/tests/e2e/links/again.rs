@@ -63,7 +63,8 @@ async fn a_link_comes_back_without_a_member_that_is_ended_instead_of_resumed() {
     assert!(told.contains(wanted), "{told}");
     assert_eq!(server.get("/sessions/ada").await["waits_for"], json!(["cyd"]));
     let listed = server.get("/sessions").await["sessions"].clone();
-    assert!(listed.as_array().unwrap().iter().all(|entry| entry["waits_for"] == json!(["cyd"])));
+    let waits = |entry: &Value| entry["waits_for"] == json!(["cyd"]);
+    assert!(listed.as_array().unwrap().iter().all(waits), "{listed}");
     assert!(links(&server, &ada).await.is_empty());
     let id = &made["link"]["id"];
     let link = server.get(&format!("/links/{}", id.as_str().unwrap())).await;
