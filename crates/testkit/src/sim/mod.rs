@@ -140,12 +140,12 @@ pub const fn known_seed(bug: Bug) -> u64 {
         | Bug::RoundWaitsOn
         | Bug::TypedBeforeKept
         | Bug::AnswerPressedBlindly => 0,
-        Bug::RetryLostWhenFull | Bug::CancelForgotten | Bug::AskForcesNobody => 1,
-        Bug::DowntimeForgotten | Bug::ArchiveLeavesTurns | Bug::LateAnswerChargedToNewest => 2,
+        Bug::RetryLostWhenFull | Bug::AskForcesNobody => 1,
+        Bug::DowntimeForgotten | Bug::CancelForgotten | Bug::LateAnswerChargedToNewest => 2,
         Bug::RetryRunsTwice | Bug::SilenceIsConsent => 3,
         Bug::OwnWordsPassGuards | Bug::ChargeNotGivenBack => 4,
         Bug::NoAttemptFencing => 5,
-        Bug::GuardNotRestored | Bug::AnyTagAccepted => 6,
+        Bug::GuardNotRestored | Bug::ArchiveLeavesTurns | Bug::AnyTagAccepted => 6,
         Bug::DuplicateClaim | Bug::CommandClaimLapses => 11,
         Bug::ReaderGetsTurns => 43,
         Bug::ReplyAddressesNobody => 98,
