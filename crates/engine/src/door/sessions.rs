@@ -408,14 +408,9 @@ impl Door {
     /// [`AccessError`].
     pub async fn links(&self, word: Option<&str>) -> Result<Vec<Link>, AccessError> {
         self.may(Action::ListLinks)?;
-        let sessions = self.terminals()?;
-        let of = match word {
-            Some(word) => Some(self.over(SessionAct::Seeing, word).await?),
-            None => None,
-        };
-        let mut links = sessions.links(of.as_ref().map(Warrant::session)).await?;
-        links.retain(|link| self.caller.reach.includes(&link.id));
-        Ok(links)
+        let of = self.session_of_links(word).await?;
+        let links = self.terminals()?.links(of.as_ref().map(Warrant::session)).await?;
+        Ok(self.within_reach(links))
     }
 
     /// Returns the closed links within reach that wait for a session, all or those of one session.
@@ -424,14 +419,20 @@ impl Door {
     /// [`AccessError`].
     pub async fn waiting_links(&self, word: Option<&str>) -> Result<Vec<Link>, AccessError> {
         self.may(Action::ListLinks)?;
-        let sessions = self.terminals()?;
-        let of = match word {
-            Some(word) => Some(self.over(SessionAct::Seeing, word).await?),
-            None => None,
-        };
-        let mut links = sessions.waiting_links(of.as_ref().map(Warrant::session)).await?;
+        let of = self.session_of_links(word).await?;
+        let links = self.terminals()?.waiting_links(of.as_ref().map(Warrant::session)).await?;
+        Ok(self.within_reach(links))
+    }
+
+    /// Returns the session whose links are wanted; none if all are.
+    async fn session_of_links(&self, word: Option<&str>) -> Result<Option<Warrant>, AccessError> {
+        let Some(word) = word else { return Ok(None) };
+        Ok(Some(self.over(SessionAct::Seeing, word).await?))
+    }
+
+    fn within_reach(&self, mut links: Vec<Link>) -> Vec<Link> {
         links.retain(|link| self.caller.reach.includes(&link.id));
-        Ok(links)
+        links
     }
 
     /// One link.

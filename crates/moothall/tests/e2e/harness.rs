@@ -43,6 +43,21 @@ pub struct Home {
     signed: AtomicBool,
 }
 
+/// Agent programs leave processes behind that outlive their terminals: parents that ignore a hangup,
+/// and daemons.
+impl Drop for Home {
+    fn drop(&mut self) {
+        let home = format!("HOME={}", self.path().display());
+        for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let environment = fs::read(process.path().join("environ")).unwrap_or_default();
+            let is_here = environment.split(|byte| *byte == 0).any(|set| set == home.as_bytes());
+            if is_here && let Ok(pid) = process.file_name().to_string_lossy().parse() {
+                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            }
+        }
+    }
+}
+
 impl Home {
     pub fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), signed: AtomicBool::new(false) }

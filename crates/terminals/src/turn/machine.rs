@@ -528,7 +528,7 @@ impl Machine {
                     self.advance_on(&seen.view);
                 }
             }
-            Wait::Grace => self.grace_is_over(around, seen),
+            Wait::Grace => self.grace_is_over(seen),
             Wait::Harvest => self.harvested(seen),
             other => self.put_back(other),
         }

@@ -82,9 +82,16 @@ impl Machine {
                 }
                 self.advance_on(view);
             }
-            Patience::Over if !around.reports.turns && is_accepted => self.harvest(),
-            Patience::Over => self.nothing_came(around, view),
+            Patience::Over if !around.reports.turns && (is_accepted || self.is_shown(view)) => {
+                self.harvest();
+            }
+            Patience::Over => self.nothing_came(view),
         }
+    }
+
+    /// True if the prompt of the current turn stands on the screen.
+    fn is_shown(&self, view: &View) -> bool {
+        self.current.as_ref().is_some_and(|current| view.text.contains(&current.tag))
     }
 
     /// Takes the end of a turn as a report of the program would be taken.

@@ -185,12 +185,12 @@ impl Machine {
     }
 
     /// The program sits idle and has reported nothing: its record may say why.
-    pub(super) fn grace_is_over(&mut self, around: &Around<'_>, seen: Option<Seen>) {
+    pub(super) fn grace_is_over(&mut self, seen: Option<Seen>) {
         let Some(Seen { view, .. }) = seen.filter(|seen| seen.view.state == PaneState::Idle) else {
             return;
         };
         if !self.look_up(&view, Patience::Over) && !self.look_up_newest(&view) {
-            self.nothing_came(around, &view);
+            self.nothing_came(&view);
         }
     }
 
@@ -201,7 +201,7 @@ impl Machine {
 
     /// Neither a report nor the record says how it ended: somebody interrupted it, or refused what
     /// it asked, or its prompt never arrived.
-    pub(super) fn nothing_came(&mut self, around: &Around<'_>, view: &View) {
+    pub(super) fn nothing_came(&mut self, view: &View) {
         (self.late, self.typed) = (None, Typed::Nothing);
         if planted::has(Bug::TypedAgain)
             && self.current.as_ref().is_some_and(|current| current.stage == Stage::Sent)
@@ -209,7 +209,7 @@ impl Machine {
             return self.paste();
         }
         if let Some(current) = self.current.take_if(|current| current.stage >= Stage::Sent) {
-            let was_taken = current.stage >= Stage::Working || !around.reports.turns;
+            let was_taken = current.stage >= Stage::Working;
             let fault = self.questions.refusal().unwrap_or_else(|| silent(was_taken));
             let end = if was_taken { DeliveryState::Failed } else { DeliveryState::Unknown };
             self.mark(
@@ -225,12 +225,17 @@ impl Machine {
         self.advance_on(view);
     }
 
-    /// The screen of a program without reports shows that it is done: what stands below its prompt
-    /// is what it said.
+    /// Ends a turn of a program without reports, which is done: the words below its prompt are its
+    /// answer. A prompt that nothing follows may not have been taken.
     pub(super) fn harvested(&mut self, seen: Option<Seen>) {
-        let Some(current) = &self.current else { return };
-        let screen = seen.and_then(|seen| seen.tail).unwrap_or_default();
-        let (text, id) = (below(&screen, &current.tag), format!("screen:{}", current.tag));
+        let (Some(current), Some(Seen { view, tail })) = (&self.current, seen) else { return };
+        let text = below(&tail.unwrap_or_default(), &current.tag);
+        let id = format!("screen:{}", current.tag);
+        match (current.stage < Stage::Accepted, &text) {
+            (true, None) => return self.nothing_came(&view),
+            (true, Some(_)) => self.accept(),
+            (false, _) => {}
+        }
         self.stopped_by_screen(&id, text);
     }
 }

@@ -287,6 +287,8 @@ impl Machine {
     fn move_to_sent(&mut self, evidence: &str) {
         let Some(mut current) = self.current.take() else { return };
         current.stage = Stage::Sent;
+        // A turn before it may have waited for its record still.
+        self.grace = None;
         let from = [DeliveryState::Pending, DeliveryState::Sending];
         self.mark(&current, &from, DeliveryState::Sent, evidence);
         self.current = Some(current);

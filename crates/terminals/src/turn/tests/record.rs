@@ -129,6 +129,55 @@ fn the_record_of_a_program_without_reports_is_read_until_it_has_the_end() {
     bench.says(record(said("done")), &["1 says done, listeners"]);
 }
 
+/// The time that a turn waited for its record is not taken from the next turn.
+#[test]
+fn a_prompt_gets_its_time_behind_a_turn_that_waited() {
+    let mut bench = Bench::sent_to(Reports::default(), 1);
+    bench.is_idle_at(3, &["look up"]);
+    bench.says(record(None), &["1 Accepted Written"]);
+    bench.is_idle_at(4, &["look up"]);
+    bench.says(record(said("done")), &["1 says done, listeners"]);
+    for input in [Input::Kept(Ok(())), Input::Offered(job(2)), idle(), begun(2), idle()] {
+        bench.told(input);
+    }
+    for input in [Input::Marked(Ok(true)), Input::Pasted(Ok(Pasted::default()))] {
+        bench.told(input);
+    }
+    bench.told(Input::Pressed(Ok(())));
+    bench.is_idle_at(7, &["look up"]);
+    bench.says(Input::LookedUp(None), &[]);
+    bench.is_idle_at(30, &["look up"]);
+    bench.says(Input::LookedUp(None), &["2 Unknown Written", "2 fails delivery_unknown"]);
+}
+
+fn shows_idly(text: &str) -> Input {
+    let composer = Some(String::new());
+    let view = View { state: PaneState::Idle, composer, dialog: None, text: text.into() };
+    Input::Seen(Some(Box::new(Seen { view, tail: Some(text.into()) })))
+}
+
+/// A program without reports and without a record is idle behind an answer that it gave at once.
+#[test]
+fn an_answer_that_only_the_screen_shows_is_read_there() {
+    let beside = |below: &str| {
+        let mut bench = Bench::sent_to(Reports::default(), 1);
+        let text = format!("> job 1\n{}\n{below}", tag_of(&key(1)));
+        bench.time = 3;
+        bench.says(Input::Tick, &["see"]);
+        bench.says(shows_idly(&text), &["look up"]);
+        bench.says(Input::LookedUp(None), &[]);
+        bench.time = 30;
+        bench.says(Input::Tick, &["see"]);
+        bench.says(shows_idly(&text), &["look up"]);
+        bench.says(Input::LookedUp(None), &["see all"]);
+        (bench, text)
+    };
+    let (mut bench, text) = beside("done\n");
+    bench.says(shows_idly(&text), &["1 Accepted Written", "1 says done, listeners"]);
+    let (mut bench, text) = beside("");
+    bench.says(shows_idly(&text), &["1 Unknown Written", "1 fails delivery_unknown"]);
+}
+
 fn newest(prompt: &str, end: Option<RecordEnd>) -> Input {
     let newest = Some(NewestTurn { turn: "t".into(), prompts: vec![prompt.into()] });
     Input::LookedUp(Some(Record { native: None, end, newest }))
