@@ -17,7 +17,7 @@ pub(crate) static ALL: [&RuntimeEntry; 4] = [
 ];
 
 /// The agent of a section, or what is wrong with the section.
-pub(crate) type Made = Result<Arc<dyn Agent>, ConfigFault>;
+pub(crate) type AgentResult = Result<Arc<dyn Agent>, ConfigFault>;
 
 /// One way for agents to run.
 pub(crate) struct RuntimeEntry {
@@ -33,7 +33,7 @@ pub(crate) struct RuntimeEntry {
     pub(crate) refuses_on_lost: fn(OnLost) -> Option<&'static str>,
     /// Makes the agent of a section, of its client name and the server's own address, which
     /// programs are told.
-    pub(crate) build: fn(&AgentConfig, &str, &str) -> Made,
+    pub(crate) build: fn(&AgentConfig, &str, &str) -> AgentResult,
     /// What the agent of a section does, in a sentence.
     pub(crate) describe: fn(&AgentConfig) -> String,
 }

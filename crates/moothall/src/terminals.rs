@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use moothall_agents::terminal::hooks::{HookInjector, HookSink, Outside, Spool, SpoolFolder};
+use moothall_agents::terminal::hooks::{HookInjector, HookSink, UserSpools, Spool, SpoolFolder};
 use moothall_agents::terminal::{Program, TmuxHost};
 use moothall_engine::sessions::{Heard, Hook, Permit, SessionError, SessionHost};
 use moothall_terminals::Sessions;
@@ -49,7 +49,7 @@ impl Terminals {
         let spool = SpoolFolder::new(data.join(SPOOL));
         let moothall = std::env::current_exe()
             .map_err(|error| Fault::io("cannot find this program", &error))?;
-        let (outside, others) = Outside::new(outside_of(&data, config), url.to_owned());
+        let (outside, others) = UserSpools::new(outside_of(&data, config), url.to_owned());
         let dress = Arc::new(HookInjector {
             moothall,
             url: url.to_owned(),
@@ -117,7 +117,7 @@ impl Terminals {
 /// The place where reports come in: the spool of the data folder, and those of other users.
 struct Desk {
     folder: SpoolFolder,
-    outside: Outside,
+    outside: UserSpools,
     url: String,
 }
 

@@ -155,7 +155,7 @@ impl CommandSpec {
         self.argv.first().map(String::as_str).unwrap_or_default()
     }
 
-    fn start(&self, job: &Job, prompt: &str) -> Result<Started, Fault> {
+    fn start(&self, job: &Job, prompt: &str) -> Result<RunningProgram, Fault> {
         let program = self.check()?;
         let account = self.account()?;
         let mark = Mark::of(&job.key);
@@ -203,7 +203,7 @@ impl CommandSpec {
         let (stdin, output) = (child.stdin.take(), Output::of(&mut child));
         let group = Group::of(child, mark);
         crash::point("program_started");
-        Ok(Started { group, stdin, output })
+        Ok(RunningProgram { group, stdin, output })
     }
 
     fn document(&self, job: &Job, prompt: String) -> String {
@@ -228,10 +228,10 @@ impl CommandSpec {
             ended = within(limit, started.attend(document.as_bytes())) => ended,
             never = self.tell_of(&printed, out) => match never {},
         };
-        let Started { group, output, .. } = started;
+        let RunningProgram { group, output, .. } = started;
         group.end().await;
         crash::point("program_ended");
-        if !matches!(ended, Some(Ended::Exited(status)) if status.success()) {
+        if !matches!(ended, Some(ProgramEnd::Exited(status)) if status.success()) {
             out.report(Report::Printed(self.readable(&output.stdout.bytes())));
         }
         match ended {
@@ -239,21 +239,21 @@ impl CommandSpec {
                 "timeout",
                 format!("{} gave no answer within {} s.", self.program(), job.limit.as_secs_f64()),
             )),
-            Some(Ended::TooLarge) => {
+            Some(ProgramEnd::TooLarge) => {
                 let limit = pipes::STDOUT_BYTES_MAX / 1024;
                 Err(Fault::new(
                     "output_too_large",
                     format!("{} wrote more than {limit} KiB and was ended.", self.program()),
                 ))
             }
-            Some(Ended::Unknown(error)) => Err(Fault::new(
+            Some(ProgramEnd::Unknown(error)) => Err(Fault::new(
                 "lost",
                 format!("{} could not be waited for: {error}.", self.program()),
             )),
-            Some(Ended::Exited(status)) if status.success() => {
+            Some(ProgramEnd::Exited(status)) if status.success() => {
                 Ok(self.readable(&output.stdout.bytes()))
             }
-            Some(Ended::Exited(status)) => {
+            Some(ProgramEnd::Exited(status)) => {
                 Err(Fault::new("exit_status", self.explain(status, &output, &prompt)))
             }
         }
@@ -351,25 +351,25 @@ fn words_of(text: String, out: &dyn Reporter) -> String {
 }
 
 /// A program at work.
-struct Started {
+struct RunningProgram {
     group: Group,
     stdin: Option<ChildStdin>,
     output: Output,
 }
 
 /// How a program's work was over.
-enum Ended {
+enum ProgramEnd {
     Exited(ExitStatus),
     TooLarge,
     Unknown(std::io::Error),
 }
 
-impl Started {
+impl RunningProgram {
     /// Feeds it, reads it and waits for it, all at once, so that neither side can block the other.
     ///
     /// It is over when the program exits. Someone else may still hold its pipes: those get a short
     /// while to write what is left, as the end of a pipeline does.
-    async fn attend(&mut self, document: &[u8]) -> Ended {
+    async fn attend(&mut self, document: &[u8]) -> ProgramEnd {
         let mut feeding = std::pin::pin!(pipes::feed(self.stdin.take(), document));
         let mut reading = std::pin::pin!(self.output.read());
         let (mut fed, mut read) = (false, false);
@@ -378,16 +378,16 @@ impl Started {
                 () = &mut feeding, if !fed => fed = true,
                 result = &mut reading, if !read => match result {
                     Ok(()) => read = true,
-                    Err(pipes::TooLarge) => return Ended::TooLarge,
+                    Err(pipes::TooLarge) => return ProgramEnd::TooLarge,
                 },
                 exited = self.group.exited() => break exited,
             }
         };
         if !read && let Ok(Err(pipes::TooLarge)) = tokio::time::timeout(pipes::GRACE, reading).await
         {
-            return Ended::TooLarge;
+            return ProgramEnd::TooLarge;
         }
-        exited.map_or_else(Ended::Unknown, Ended::Exited)
+        exited.map_or_else(ProgramEnd::Unknown, ProgramEnd::Exited)
     }
 }
 

@@ -6,7 +6,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Client, StatusCode};
 use tokio::time::timeout;
 
-use super::frames::{Frame, Frames, Overlong};
+use super::frames::{Frame, Frames, FrameTooLong};
 use super::provider::Target;
 use super::wire::{Request, Settings};
 
@@ -19,7 +19,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The reason for which a connection brings nothing more.
 #[derive(Debug)]
-pub(super) enum Broken {
+pub(super) enum StreamEnd {
     /// It could not be made, or broke.
     Connection(reqwest::Error),
     /// Nothing came for too long.
@@ -32,15 +32,15 @@ pub(super) enum Broken {
     Address,
 }
 
-impl From<reqwest::Error> for Broken {
+impl From<reqwest::Error> for StreamEnd {
     fn from(error: reqwest::Error) -> Self {
-        Broken::Connection(error)
+        StreamEnd::Connection(error)
     }
 }
 
-impl From<Overlong> for Broken {
-    fn from(Overlong: Overlong) -> Self {
-        Broken::Overlong
+impl From<FrameTooLong> for StreamEnd {
+    fn from(FrameTooLong: FrameTooLong) -> Self {
+        StreamEnd::Overlong
     }
 }
 
@@ -78,16 +78,16 @@ impl Answer {
         request: &Request,
         settings: &Settings<'_>,
         silence: Duration,
-    ) -> Result<Self, Broken> {
+    ) -> Result<Self, StreamEnd> {
         let wire = target.wire();
-        let url = wire.url(target.address(), settings.model).ok_or(Broken::Address)?;
+        let url = wire.url(target.address(), settings.model).ok_or(StreamEnd::Address)?;
         // A server that asks for no key gets one all the same: some refuse a request without.
         let key = target.api_key.as_deref().unwrap_or("none");
         let mut asking = client.post(url.clone()).json(&wire.body(request, settings));
         for (name, value) in wire.key_headers(&url, key) {
             asking = asking.header(name, value);
         }
-        let response = timeout(silence, asking.send()).await.map_err(|_| Broken::Silence)??;
+        let response = timeout(silence, asking.send()).await.map_err(|_| StreamEnd::Silence)??;
         let mut answer = Self { response, frames: Frames::default(), bytes: 0, over: false };
         if answer.response.status().is_success() {
             return Ok(answer);
@@ -96,7 +96,7 @@ impl Answer {
     }
 
     /// The next frame. Nothing after the last one.
-    pub(super) async fn next(&mut self, silence: Duration) -> Result<Option<Frame>, Broken> {
+    pub(super) async fn next(&mut self, silence: Duration) -> Result<Option<Frame>, StreamEnd> {
         loop {
             if let Some(frame) = self.frames.next() {
                 return Ok(Some(frame));
@@ -105,11 +105,11 @@ impl Answer {
                 return Ok(None);
             }
             let chunk = timeout(silence, self.response.chunk()).await;
-            match chunk.map_err(|_| Broken::Silence)?? {
+            match chunk.map_err(|_| StreamEnd::Silence)?? {
                 Some(bytes) => {
                     self.bytes += bytes.len();
                     if self.bytes > ANSWER_BYTES_MAX {
-                        return Err(Broken::Overlong);
+                        return Err(StreamEnd::Overlong);
                     }
                     self.frames.push(&bytes)?;
                 }
@@ -121,15 +121,15 @@ impl Answer {
         }
     }
 
-    async fn refusal(&mut self, silence: Duration) -> Result<Broken, Broken> {
+    async fn refusal(&mut self, silence: Duration) -> Result<StreamEnd, StreamEnd> {
         let (mut body, response) = (Vec::new(), &mut self.response);
         while let Ok(Ok(Some(bytes))) = timeout(silence, response.chunk()).await {
             body.extend_from_slice(&bytes);
             if body.len() > REFUSAL_BYTES_MAX {
-                return Err(Broken::Overlong);
+                return Err(StreamEnd::Overlong);
             }
         }
-        Ok(Broken::Refused {
+        Ok(StreamEnd::Refused {
             status: response.status(),
             headers: Box::new(response.headers().clone()),
             body: String::from_utf8_lossy(&body).into_owned(),

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::ANSWER_BYTES_MAX;
 use super::backoff;
-use super::client::Broken;
+use super::client::StreamEnd;
 use super::provider::{Provider, Target};
 use super::waits;
 
@@ -25,14 +25,14 @@ const QUOTE_BYTES_MAX: usize = 300;
 #[derive(Debug)]
 pub(super) struct ProviderError {
     pub(super) fault: Fault,
-    pub(super) again: Again,
+    pub(super) again: Retry,
     /// Whether it is the provider's failure rather than the request's.
     pub(super) strike: bool,
 }
 
 /// Whether to try again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Again {
+pub(super) enum Retry {
     Never,
     /// After a wait of our own choice.
     Soon,
@@ -41,25 +41,25 @@ pub(super) enum Again {
 }
 
 impl ProviderError {
-    fn new(code: &str, message: String, again: Again, strike: bool) -> Self {
+    fn new(code: &str, message: String, again: Retry, strike: bool) -> Self {
         Self { fault: Fault::new(code, message), again, strike }
     }
 
     pub(super) fn unavailable(message: String) -> Self {
-        Self::new("provider_unavailable", message, Again::Soon, true)
+        Self::new("provider_unavailable", message, Retry::Soon, true)
     }
 
     pub(super) fn cut(who: Provider) -> Self {
         Self::new(
             "provider_cut",
             format!("{who} broke off in the middle of its answer."),
-            Again::Soon,
+            Retry::Soon,
             true,
         )
     }
 
     pub(super) fn bad_response(message: String) -> Self {
-        Self::new("provider_bad_response", message, Again::Never, true)
+        Self::new("provider_bad_response", message, Retry::Never, true)
     }
 
     fn unpaid(who: Provider, code: u16) -> Self {
@@ -71,25 +71,25 @@ impl ProviderError {
 
     /// The answer was complete and is of no use.
     pub(super) fn useless(code: &str, message: String) -> Self {
-        Self::new(code, message, Again::Never, false)
+        Self::new(code, message, Retry::Never, false)
     }
 
     /// What a connection that brings nothing more means.
-    pub(super) fn of(broken: Broken, target: &Target) -> Self {
+    pub(super) fn of(broken: StreamEnd, target: &Target) -> Self {
         let who = target.provider;
         match broken {
-            Broken::Refused { status, headers, body } => refused(status, &body, &headers, target),
+            StreamEnd::Refused { status, headers, body } => refused(status, &body, &headers, target),
             // Half the turn's time is gone: there is none for another such wait.
-            Broken::Silence => Self {
-                again: Again::Never,
+            StreamEnd::Silence => Self {
+                again: Retry::Never,
                 ..Self::unavailable(format!("{who} was silent for too long."))
             },
-            Broken::Connection(error) if error.is_body() || error.is_decode() => Self::cut(who),
-            Broken::Connection(error) => {
+            StreamEnd::Connection(error) if error.is_body() || error.is_decode() => Self::cut(who),
+            StreamEnd::Connection(error) => {
                 Self::unavailable(format!("{who} could not be reached: {}.", cause(&error)))
             }
-            Broken::Overlong => Self::too_much(who),
-            Broken::Address => Self::useless(
+            StreamEnd::Overlong => Self::too_much(who),
+            StreamEnd::Address => Self::useless(
                 "provider_bad_response",
                 format!("{who} cannot be asked at this address. Check base_url of this agent."),
             ),
@@ -158,7 +158,7 @@ fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target)
     let (who, code) = (target.provider, status.as_u16());
     let body: Value = serde_json::from_str(body).unwrap_or_default();
     let again = wait_of(headers).or_else(|| waits::asked_in(&body));
-    let again = again.map_or(Again::Soon, Again::After);
+    let again = again.map_or(Retry::Soon, Retry::After);
     let kind = kind_of(&body);
     match code {
         _ if kind.contains("insufficient_quota") => ProviderError::unpaid(who, code),
@@ -200,10 +200,10 @@ fn refused(status: StatusCode, body: &str, headers: &HeaderMap, target: &Target)
     }
 }
 
-fn asked_wait(again: Again) -> String {
+fn asked_wait(again: Retry) -> String {
     match again {
-        Again::After(wait) => format!(" It asks to wait {} s.", wait.as_secs_f64().ceil()),
-        Again::Never | Again::Soon => String::new(),
+        Retry::After(wait) => format!(" It asks to wait {} s.", wait.as_secs_f64().ceil()),
+        Retry::Never | Retry::Soon => String::new(),
     }
 }
 
@@ -245,7 +245,7 @@ fn status_of(body: &Value) -> Option<u64> {
 pub(super) fn told(body: &Value, target: &Target) -> ProviderError {
     let who = target.provider;
     let kind = kind_of(body);
-    let again = waits::asked_in(body).map_or(Again::Soon, Again::After);
+    let again = waits::asked_in(body).map_or(Retry::Soon, Retry::After);
     let is = |words: &[&str]| words.iter().any(|word| kind.contains(word));
     if is(&["insufficient_quota", "insufficient_credits", "402"]) {
         ProviderError::unpaid(who, 402)
@@ -338,17 +338,17 @@ mod tests {
     #[test]
     fn a_status_says_whether_to_try_again() {
         for (status, code, again, strike) in [
-            (401, "provider_auth", Again::Never, false),
-            (403, "provider_auth", Again::Never, false),
-            (404, "provider_refused", Again::Never, false),
-            (400, "provider_refused", Again::Never, false),
-            (302, "provider_bad_response", Again::Never, false),
-            (408, "provider_unavailable", Again::Soon, true),
-            (409, "provider_unavailable", Again::Soon, true),
-            (425, "provider_unavailable", Again::Soon, true),
-            (429, "provider_rate_limited", Again::Soon, true),
-            (500, "provider_unavailable", Again::Soon, true),
-            (529, "provider_unavailable", Again::Soon, true),
+            (401, "provider_auth", Retry::Never, false),
+            (403, "provider_auth", Retry::Never, false),
+            (404, "provider_refused", Retry::Never, false),
+            (400, "provider_refused", Retry::Never, false),
+            (302, "provider_bad_response", Retry::Never, false),
+            (408, "provider_unavailable", Retry::Soon, true),
+            (409, "provider_unavailable", Retry::Soon, true),
+            (425, "provider_unavailable", Retry::Soon, true),
+            (429, "provider_rate_limited", Retry::Soon, true),
+            (500, "provider_unavailable", Retry::Soon, true),
+            (529, "provider_unavailable", Retry::Soon, true),
         ] {
             let trouble = of_status(status, &[], "");
             assert_eq!(
@@ -359,21 +359,21 @@ mod tests {
         }
         assert_eq!(
             of_status(429, &[("retry-after", "3")], "").again,
-            Again::After(Duration::from_secs(3))
+            Retry::After(Duration::from_secs(3))
         );
         let dated = [
             ("date", "Wed, 21 Oct 2015 07:28:00 GMT"),
             ("retry-after", "Wed, 21 Oct 2015 07:28:09 GMT"),
         ];
-        assert_eq!(of_status(429, &dated, "").again, Again::After(Duration::from_secs(9)));
+        assert_eq!(of_status(429, &dated, "").again, Retry::After(Duration::from_secs(9)));
         let said = r#"{"error": {"message": "Please try again in 1.5s."}}"#;
-        assert_eq!(of_status(429, &[], said).again, Again::After(Duration::from_millis(1500)));
+        assert_eq!(of_status(429, &[], said).again, Retry::After(Duration::from_millis(1500)));
         let unpaid = r#"{"error": {"code": "insufficient_quota"}}"#;
-        assert_eq!(of_status(429, &[], unpaid).again, Again::Never);
+        assert_eq!(of_status(429, &[], unpaid).again, Retry::Never);
         let filtered = r#"{"error": {"code": "content_filter", "message": "policy"}}"#;
         assert_eq!(of_status(400, &[], filtered).fault.code, "answer_filtered");
         let precise = of_status(503, &[("retry-after-ms", "1500"), ("retry-after", "2")], "");
-        assert_eq!(precise.again, Again::After(Duration::from_millis(1500)));
+        assert_eq!(precise.again, Retry::After(Duration::from_millis(1500)));
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub(super) struct Frame {
 
 /// A frame that grew longer than [`FRAME_BYTES_MAX`].
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Overlong;
+pub(super) struct FrameTooLong;
 
 /// Reads frames out of bytes as they come.
 #[derive(Default)]
@@ -41,7 +41,7 @@ impl Frames {
     ///
     /// # Errors
     /// [`Overlong`], after which nothing more is read.
-    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), Overlong> {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), FrameTooLong> {
         let bytes = if self.form.is_none() { self.begin(bytes) } else { bytes };
         match &mut self.form {
             None => Ok(()),
@@ -85,7 +85,7 @@ struct Events {
 }
 
 impl Events {
-    fn push(&mut self, bytes: &[u8], ready: &mut VecDeque<Frame>) -> Result<(), Overlong> {
+    fn push(&mut self, bytes: &[u8], ready: &mut VecDeque<Frame>) -> Result<(), FrameTooLong> {
         for part in bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')) {
             let (text, end) = match part.split_last() {
                 Some((end @ (b'\n' | b'\r'), text)) => (text, Some(*end)),
@@ -102,7 +102,7 @@ impl Events {
                 self.line(&line, ready);
             }
             if self.line.len() + self.data.as_ref().map_or(0, Vec::len) > FRAME_BYTES_MAX {
-                return Err(Overlong);
+                return Err(FrameTooLong);
             }
         }
         Ok(())
@@ -164,7 +164,7 @@ struct Values {
 }
 
 impl Values {
-    fn push(&mut self, bytes: &[u8], ready: &mut VecDeque<Frame>) -> Result<(), Overlong> {
+    fn push(&mut self, bytes: &[u8], ready: &mut VecDeque<Frame>) -> Result<(), FrameTooLong> {
         for byte in bytes {
             if self.depth == 0 && *byte != b'{' {
                 continue;
@@ -177,7 +177,7 @@ impl Values {
                 ready.push_back(Frame { data, ..Frame::default() });
             }
         }
-        if self.value.len() > FRAME_BYTES_MAX { Err(Overlong) } else { Ok(()) }
+        if self.value.len() > FRAME_BYTES_MAX { Err(FrameTooLong) } else { Ok(()) }
     }
 
     fn count(&mut self, byte: u8) {
@@ -260,7 +260,7 @@ mod tests {
             frames.push(start.as_bytes()).unwrap();
             let more = vec![b'x'; FRAME_BYTES_MAX / 2];
             frames.push(&more).unwrap();
-            assert_eq!(frames.push(&more), Err(Overlong), "{start}");
+            assert_eq!(frames.push(&more), Err(FrameTooLong), "{start}");
         }
     }
 }

@@ -50,9 +50,9 @@ fn is_low(half: u32) -> bool {
 
 /// Joins the halves of characters in the pieces of a text.
 #[derive(Default)]
-pub(super) struct Halves(Option<u32>);
+pub(super) struct SurrogateJoiner(Option<u32>);
 
-impl Halves {
+impl SurrogateJoiner {
     /// Returns a piece with its characters whole. A first half at its end is kept for the next
     /// piece; a half whose other half does not come becomes the mark for a lost character.
     pub(super) fn join(&mut self, piece: &str) -> String {
@@ -90,7 +90,7 @@ mod tests {
     fn a_character_in_two_pieces_is_whole_again() {
         let text = |json: &str| parse(json).unwrap()["t"].as_str().unwrap().to_owned();
         let (first, second) = (text(r#"{"t": "a\\ud83\ud83d"}"#), text(r#"{"t": "\uDE00b"}"#));
-        let mut halves = Halves::default();
+        let mut halves = SurrogateJoiner::default();
         assert_eq!(halves.join(&first) + &halves.join(&second), "a\\ud83😀b");
         assert_eq!(text(r#"{"t": "\ud83d\ude00 \ud83d"}"#).chars().next(), Some('😀'));
     }
@@ -99,7 +99,7 @@ mod tests {
     fn a_half_without_the_other_is_marked_as_lost() {
         let text = |json: &str| parse(json).unwrap()["t"].as_str().unwrap().to_owned();
         let join = |json: &str| {
-            let mut halves = Halves::default();
+            let mut halves = SurrogateJoiner::default();
             halves.join(&text(json)) + &halves.join("!")
         };
         assert_eq!(join(r#"{"t": "a\ud83d"}"#), "a\u{fffd}!");

@@ -18,7 +18,7 @@ const REQUEST_BYTES_MIN: usize = 2_048;
 const PARTS: usize = 4;
 
 /// What a turn is told in any case, and how much room that leaves.
-pub(super) struct Room {
+pub(super) struct PromptBudget {
     system: String,
     asked: String,
     /// Bytes for what came before.
@@ -45,7 +45,7 @@ impl<'p> Memory<'p> {
     }
 }
 
-impl Room {
+impl PromptBudget {
     /// The room that a prompt leaves within so many tokens.
     pub(super) fn of(prompt: &Prompt, own_system: Option<&str>, context_tokens: usize) -> Self {
         let system = system(prompt, own_system);
@@ -186,7 +186,7 @@ mod tests {
     use crate::llm::wire::Role;
 
     fn request(prompt: &Prompt, own_system: Option<&str>, context_tokens: usize) -> Request {
-        Room::of(prompt, own_system, context_tokens).request(&Memory::of(prompt))
+        PromptBudget::of(prompt, own_system, context_tokens).request(&Memory::of(prompt))
     }
 
     fn prompt(history: &[(&str, &str)]) -> Prompt {

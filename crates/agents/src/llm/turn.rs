@@ -12,9 +12,9 @@ use moothall_kernel::text::{clean, cut, for_terminal, is_empty_looking};
 use moothall_kernel::thoughts::Splitter;
 
 use super::client::Answer;
-use super::errors::{Again, ProviderError, told};
-use super::halves::Halves;
-use super::history::{Memory, Room};
+use super::errors::{Retry, ProviderError, told};
+use super::halves::SurrogateJoiner;
+use super::history::{Memory, PromptBudget};
 use super::provider::Provider;
 use super::seen::Seen;
 use super::summary::Plan;
@@ -57,19 +57,19 @@ struct Call {
 
 /// Who hears an answer while it comes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Heard {
+enum StreamAudience {
     ByAll,
     ByNobody,
 }
 
-impl Heard {
+impl StreamAudience {
     /// The point before a piece of an answer is told, after what was told so far.
     fn crash_point(self, told: &str) {
         match self {
-            Heard::ByAll => {
+            StreamAudience::ByAll => {
                 crash::point(if told.is_empty() { "model_first_word" } else { "model_mid_stream" })
             }
-            Heard::ByNobody => {}
+            StreamAudience::ByNobody => {}
         }
     }
 }
@@ -137,7 +137,7 @@ impl<'a> Turn<'a> {
         loop {
             self.tries += 1;
             self.ended = None;
-            let asked = self.ask(&request, Heard::ByAll).await;
+            let asked = self.ask(&request, StreamAudience::ByAll).await;
             let wait = asked.as_ref().err().and_then(|trouble| self.wait_after(trouble.again));
             let (Err(trouble), Some(wait)) = (&asked, wait) else {
                 admission.tell(&asked);
@@ -159,7 +159,7 @@ impl<'a> Turn<'a> {
     /// up first; without a summary it is left out.
     async fn request(&mut self) -> Request {
         let (llm, prompt) = (self.llm, &self.job.prompt);
-        let room = Room::of(prompt, llm.spec.system.as_deref(), llm.spec.context_tokens);
+        let room = PromptBudget::of(prompt, llm.spec.system.as_deref(), llm.spec.context_tokens);
         let mut memory = Memory::of(prompt);
         if let Some(plan) = Plan::due(prompt, room.bytes) {
             match self.sum_up(&plan).await {
@@ -193,7 +193,7 @@ impl<'a> Turn<'a> {
         let (limit, who) =
             (self.deadline.saturating_duration_since(began) / SUMMARY_SHARE, self.who());
         let request = plan.request(&self.job.name);
-        let Ok(asked) = tokio::time::timeout(limit, self.ask(&request, Heard::ByNobody)).await
+        let Ok(asked) = tokio::time::timeout(limit, self.ask(&request, StreamAudience::ByNobody)).await
         else {
             return Err(Fault::new(
                 "timeout",
@@ -224,23 +224,23 @@ impl<'a> Turn<'a> {
     }
 
     /// How long to wait before the next request; nothing when there is to be none.
-    fn wait_after(&self, again: Again) -> Option<Duration> {
+    fn wait_after(&self, again: Retry) -> Option<Duration> {
         // Other turns may have shown meanwhile that it is no use.
         if self.shown || self.tries >= backoff::TRIES_MAX || self.llm.circuit.rests(Instant::now())
         {
             return None;
         }
         let wait = match again {
-            Again::Never => return None,
-            Again::Soon => backoff::wait(&self.job.key, self.tries),
-            Again::After(wait) => wait,
+            Retry::Never => return None,
+            Retry::Soon => backoff::wait(&self.job.key, self.tries),
+            Retry::After(wait) => wait,
         };
         // A wait that outlasts the turn helps nobody: it ends at once, and says what it waited for.
         (wait < self.deadline.saturating_duration_since(Instant::now())).then_some(wait)
     }
 
     /// Makes one request, and reads the answer to its end.
-    async fn ask(&mut self, request: &Request, heard: Heard) -> Result<String, ProviderError> {
+    async fn ask(&mut self, request: &Request, heard: StreamAudience) -> Result<String, ProviderError> {
         let llm = self.llm;
         let client = llm
             .client()
@@ -251,9 +251,9 @@ impl<'a> Turn<'a> {
         let silence = (Duration::from_millis(self.job.limit.0) / 2).min(SILENCE_MAX);
         let answer = Answer::to(client, &llm.target, request, &settings, silence).await;
         let answer = answer.map_err(|broken| ProviderError::of(broken, &llm.target))?;
-        crash::point(if heard == Heard::ByAll { "model_asked" } else { "summary_asked" });
+        crash::point(if heard == StreamAudience::ByAll { "model_asked" } else { "summary_asked" });
         let said = self.read(answer, silence, heard).await;
-        crash::point(if heard == Heard::ByAll { "model_answered" } else { "summary_answered" });
+        crash::point(if heard == StreamAudience::ByAll { "model_answered" } else { "summary_answered" });
         self.ended = self.seen().ending();
         let finished = said.and_then(|words| self.finish(words, heard));
         if let (None, Err(trouble)) = (self.ended, &finished) {
@@ -283,7 +283,7 @@ impl<'a> Turn<'a> {
         &mut self,
         mut answer: Answer,
         silence: Duration,
-        heard: Heard,
+        heard: StreamAudience,
     ) -> Result<Words, ProviderError> {
         let (wire, mut words) = (self.llm.target.wire(), Words::of(&self.job.name, self.llm));
         while !self.seen().over {
@@ -319,14 +319,14 @@ impl<'a> Turn<'a> {
     }
 
     /// Takes a part of an answer.
-    fn take(&mut self, part: Part, words: &mut Words, heard: Heard) -> Result<(), ProviderError> {
+    fn take(&mut self, part: Part, words: &mut Words, heard: StreamAudience) -> Result<(), ProviderError> {
         match part {
             Part::Words(piece) => self.hear(&piece, words, heard)?,
             Part::AllWords(piece) if words.bytes == 0 => self.hear(&piece, words, heard)?,
             Part::Failure(value) if self.seen().ended.is_none() => {
                 return Err(self.interrupted(told(&value, &self.llm.target)));
             }
-            Part::Thoughts(piece) if heard == Heard::ByAll => self.think(&piece),
+            Part::Thoughts(piece) if heard == StreamAudience::ByAll => self.think(&piece),
             Part::AllWords(_)
             | Part::Failure(_)
             | Part::Thoughts(_)
@@ -356,7 +356,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Adds a piece of an answer, as far as people can read it, and tells it.
-    fn hear(&mut self, piece: &str, words: &mut Words, heard: Heard) -> Result<(), ProviderError> {
+    fn hear(&mut self, piece: &str, words: &mut Words, heard: StreamAudience) -> Result<(), ProviderError> {
         words.bytes += piece.len();
         if words.bytes > ANSWER_BYTES_MAX {
             return Err(ProviderError::too_much(self.who()));
@@ -369,20 +369,20 @@ impl<'a> Turn<'a> {
     }
 
     /// Adds what is known of an answer by now, and tells it.
-    fn tell(&mut self, told: moothall_kernel::thoughts::Heard, words: &mut Words, heard: Heard) {
-        if heard == Heard::ByAll && !told.thoughts.is_empty() {
+    fn tell(&mut self, told: moothall_kernel::thoughts::Heard, words: &mut Words, heard: StreamAudience) {
+        if heard == StreamAudience::ByAll && !told.thoughts.is_empty() {
             self.think(&told.thoughts);
         }
         words.thoughts.push_str(&told.thoughts);
         words.text.push_str(&told.words);
-        if heard == Heard::ByAll && !told.words.is_empty() {
+        if heard == StreamAudience::ByAll && !told.words.is_empty() {
             self.shown = true;
             self.tell_usage();
             self.out.report(Report::Delta(told.words));
         }
     }
 
-    fn finish(&mut self, words: Words, heard: Heard) -> Result<String, ProviderError> {
+    fn finish(&mut self, words: Words, heard: StreamAudience) -> Result<String, ProviderError> {
         let (who, seen) = (self.who(), self.seen().clone());
         if seen.frames == 0 {
             let message = format!(
@@ -394,7 +394,7 @@ impl<'a> Turn<'a> {
         self.remark(&seen);
         // A model that wrote nothing but thoughts into its answer is heard all the same, unless it
         // may be silent; a summary of thoughts is none.
-        let only_thought = heard == Heard::ByAll
+        let only_thought = heard == StreamAudience::ByAll
             && matches!(ended, Ending::Stop | Ending::Length)
             && is_empty_looking(&words.text)
             && !is_empty_looking(&words.thoughts);
@@ -447,7 +447,7 @@ struct Words {
     thoughts: String,
     /// Bytes of both.
     bytes: usize,
-    halves: Halves,
+    halves: SurrogateJoiner,
     splitter: Splitter,
 }
 
@@ -457,7 +457,7 @@ impl Words {
             text: String::new(),
             thoughts: String::new(),
             bytes: 0,
-            halves: Halves::default(),
+            halves: SurrogateJoiner::default(),
             splitter: Splitter::new(name, llm.spec.thinks_first),
         }
     }

@@ -1,11 +1,11 @@
 //! Takes a message apart: what it asks, which numbers it gives, what it is about.
 
-use super::room::{Room, Said, plain};
+use super::room::{TurnView, SeenMessage, plain};
 use super::text::{arithmetic, capitalised, gist, key_words, numbers, question, shorten, wanted};
 
 /// Volunteers for a question or for numbers, once for each human message, and once more when
 /// another agent asks something.
-pub(super) fn speak(room: &Room<'_>) -> Option<String> {
+pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     if !room.job.may_pass {
         return Some(
             room.addressed_by().and_then(answer).unwrap_or_else(|| analysis(&room.subject())),
@@ -21,7 +21,7 @@ pub(super) fn speak(room: &Room<'_>) -> Option<String> {
     }
 }
 
-fn answer(said: Said<'_>) -> Option<String> {
+fn answer(said: SeenMessage<'_>) -> Option<String> {
     let words = plain(&said.post.body);
     let asked = capitalised(&shorten(question(&words)?, 120));
     Some(format!(

@@ -1,6 +1,6 @@
 //! Raises one pointed objection to what another agent said.
 
-use super::room::{Room, Said, plain};
+use super::room::{TurnView, SeenMessage, plain};
 use super::text::{gist, is_greeting, key_words, numbers, pick, question};
 
 const DOUBTS: &[&str] = &[
@@ -12,7 +12,7 @@ const DOUBTS: &[&str] = &[
 
 /// Volunteers only when another agent has spoken about the human message, and once for each. Nobody
 /// objects to a greeting.
-pub(super) fn speak(room: &Room<'_>) -> Option<String> {
+pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     if room.job.may_pass {
         if is_greeting(&room.asked()) {
             return None;
@@ -28,7 +28,7 @@ pub(super) fn speak(room: &Room<'_>) -> Option<String> {
 
 /// A doubt that is a question asks for an answer by name, as long as few have spoken: later there
 /// may be no reply left.
-fn objection(room: &Room<'_>, said: Said<'_>) -> String {
+fn objection(room: &TurnView<'_>, said: SeenMessage<'_>) -> String {
     let words = plain(&said.post.body);
     let asked = numbers(&room.asked());
     let doubt = match numbers(&words).into_iter().find(|number| asked.contains(number)) {
@@ -44,7 +44,7 @@ fn objection(room: &Room<'_>, said: Said<'_>) -> String {
     format!("One objection, {mark}{}: “{}” — {doubt}", said.post.from, gist(&words))
 }
 
-fn to_the_question(room: &Room<'_>) -> String {
+fn to_the_question(room: &TurnView<'_>) -> String {
     let subject = room.subject();
     match key_words(&subject, 1).first() {
         Some(word) => format!(

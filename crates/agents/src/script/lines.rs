@@ -15,7 +15,7 @@ use super::RUNTIME;
 /// One answer. `{message}` stands for the words that gave rise to the turn, `{name}` for the
 /// agent's own name; `[PASS]` is a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(from = "Written")]
+#[serde(from = "LineForm")]
 pub struct Line {
     /// What it says, with the names in braces not yet replaced.
     pub text: String,
@@ -29,7 +29,7 @@ pub struct Line {
 /// A line as configuration writes it: the words alone, or a table.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "expected a text, or a table with `text`, `delay_ms` and `word_ms`")]
-enum Written {
+enum LineForm {
     Text(String),
     Table(Table),
 }
@@ -44,11 +44,11 @@ struct Table {
     word_ms: u64,
 }
 
-impl From<Written> for Line {
-    fn from(written: Written) -> Self {
+impl From<LineForm> for Line {
+    fn from(written: LineForm) -> Self {
         match written {
-            Written::Text(text) => Line { text, delay_ms: 0, word_ms: 0 },
-            Written::Table(Table { text, delay_ms, word_ms }) => Line { text, delay_ms, word_ms },
+            LineForm::Text(text) => Line { text, delay_ms: 0, word_ms: 0 },
+            LineForm::Table(Table { text, delay_ms, word_ms }) => Line { text, delay_ms, word_ms },
         }
     }
 }

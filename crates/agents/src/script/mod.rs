@@ -19,7 +19,7 @@ use moothall_kernel::participant::{Abilities, Runtime};
 use moothall_kernel::pass::PASS;
 
 pub use lines::{Line, ScriptSpec};
-use room::Room;
+use room::TurnView;
 
 /// The built-in demo agents, in the order in which they are invited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Demo {
 
     /// What it says in this turn. Never empty, and never a pass where none is offered.
     pub fn answer(self, job: &Job) -> String {
-        let room = Room::new(job);
+        let room = TurnView::new(job);
         let words = match self {
             Demo::Analyst => analyst::speak(&room),
             Demo::Writer => writer::speak(&room),

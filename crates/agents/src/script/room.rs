@@ -7,12 +7,12 @@ use moothall_kernel::participant::Kind;
 
 /// A message at its place.
 #[derive(Clone, Copy)]
-pub(super) struct Said<'a> {
+pub(super) struct SeenMessage<'a> {
     pub(super) seq: Seq,
     pub(super) post: &'a Posted,
 }
 
-impl<'a> Said<'a> {
+impl<'a> SeenMessage<'a> {
     fn of(recorded: &'a Recorded) -> Option<Self> {
         match &recorded.event {
             Event::Posted(post) => Some(Self { seq: recorded.seq, post }),
@@ -26,15 +26,15 @@ impl<'a> Said<'a> {
 }
 
 /// A conversation as one turn sees it.
-pub(super) struct Room<'a> {
+pub(super) struct TurnView<'a> {
     pub(super) job: &'a Job,
-    said: Vec<Said<'a>>,
+    said: Vec<SeenMessage<'a>>,
 }
 
-impl<'a> Room<'a> {
+impl<'a> TurnView<'a> {
     pub(super) fn new(job: &'a Job) -> Self {
-        let mut said: Vec<Said<'a>> = job.window.iter().filter_map(Said::of).collect();
-        if let Some(trigger) = Said::of(&job.trigger)
+        let mut said: Vec<SeenMessage<'a>> = job.window.iter().filter_map(SeenMessage::of).collect();
+        if let Some(trigger) = SeenMessage::of(&job.trigger)
             && said.iter().all(|said| said.seq != trigger.seq)
         {
             said.push(trigger);
@@ -46,8 +46,8 @@ impl<'a> Room<'a> {
     /// The human message behind this turn: found along the chain of replies, so that a message
     /// which still waits for its own time is not answered early; where the chain is cut, the
     /// newest.
-    pub(super) fn question(&self) -> Option<Said<'a>> {
-        let mut here = Said::of(&self.job.trigger);
+    pub(super) fn question(&self) -> Option<SeenMessage<'a>> {
+        let mut here = SeenMessage::of(&self.job.trigger);
         while let Some(said) = here {
             if said.is_human() {
                 return Some(said);
@@ -66,11 +66,11 @@ impl<'a> Room<'a> {
 
     /// The words that this turn is about: the trigger's, or the human's where the trigger has none.
     pub(super) fn subject(&self) -> String {
-        Said::of(&self.job.trigger)
+        SeenMessage::of(&self.job.trigger)
             .map_or_else(|| self.asked(), |said| plain(unaddressed(&said.post.body)))
     }
 
-    fn is_other_agent(&self, said: Said<'_>) -> bool {
+    fn is_other_agent(&self, said: SeenMessage<'_>) -> bool {
         !said.is_human()
             && said.post.from != self.job.participant
             && said.post.from.as_str() != ParticipantId::MOOTHALL
@@ -81,7 +81,7 @@ impl<'a> Room<'a> {
     }
 
     /// What this agent itself said about the human message, oldest first.
-    pub(super) fn own(&self) -> Vec<Said<'a>> {
+    pub(super) fn own(&self) -> Vec<SeenMessage<'a>> {
         let after = self.asked_at();
         self.said
             .iter()
@@ -91,7 +91,7 @@ impl<'a> Room<'a> {
     }
 
     /// What other agents said about the human message, oldest first.
-    pub(super) fn others(&self) -> Vec<Said<'a>> {
+    pub(super) fn others(&self) -> Vec<SeenMessage<'a>> {
         let after = self.asked_at();
         self.said
             .iter()
@@ -101,19 +101,19 @@ impl<'a> Room<'a> {
     }
 
     /// What another agent said since the human message and since this agent's own words.
-    pub(super) fn news(&self) -> Option<Said<'a>> {
+    pub(super) fn news(&self) -> Option<SeenMessage<'a>> {
         let own = self.own().last().map(|said| said.seq).unwrap_or_default();
         self.others().into_iter().next_back().filter(|said| said.seq > own)
     }
 
     /// The words of another agent that gave rise to this turn.
-    pub(super) fn addressed_by(&self) -> Option<Said<'a>> {
-        Said::of(&self.job.trigger).filter(|said| self.is_other_agent(*said))
+    pub(super) fn addressed_by(&self) -> Option<SeenMessage<'a>> {
+        SeenMessage::of(&self.job.trigger).filter(|said| self.is_other_agent(*said))
     }
 
     /// The newest words of another agent, however old, unless they answer this one.
-    pub(super) fn last_other(&self) -> Option<Said<'a>> {
-        let answers_me = |said: &Said<'_>| {
+    pub(super) fn last_other(&self) -> Option<SeenMessage<'a>> {
+        let answers_me = |said: &SeenMessage<'_>| {
             said.post.reply_to.as_ref().is_some_and(|cause| cause.from == self.job.participant)
         };
         self.said.iter().rev().copied().find(|said| self.is_other_agent(*said) && !answers_me(said))

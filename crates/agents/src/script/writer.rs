@@ -1,6 +1,6 @@
 //! Turns what was said into a short paragraph.
 
-use super::room::{Room, Said, plain};
+use super::room::{TurnView, SeenMessage, plain};
 use super::text::{DRAFT, capitalised, gist, is_greeting, key_words, question, shorten};
 
 const ASKED_TO_WRITE: &[&str] = &[
@@ -21,7 +21,7 @@ const ASKED_TO_WRITE: &[&str] = &[
 
 /// Volunteers when the human message asks for something written, or is a greeting that nobody
 /// returned.
-pub(super) fn speak(room: &Room<'_>) -> Option<String> {
+pub(super) fn speak(room: &TurnView<'_>) -> Option<String> {
     let asked = room.asked();
     if !room.job.may_pass {
         return Some(room.addressed_by().and_then(revised).unwrap_or_else(|| draft(room, &asked)));
@@ -40,7 +40,7 @@ fn asks_to_write(asked: &str) -> bool {
     words.any(|word| ASKED_TO_WRITE.contains(&word.as_str()))
 }
 
-fn welcome(room: &Room<'_>) -> String {
+fn welcome(room: &TurnView<'_>) -> String {
     let name = &room.job.name;
     format!(
         "Hello, {name} here. Ask a question, give us a few numbers, or tell me to draft something; whoever has something to say will answer."
@@ -48,7 +48,7 @@ fn welcome(room: &Room<'_>) -> String {
 }
 
 /// What another agent's question does to a draft.
-fn revised(said: Said<'_>) -> Option<String> {
+fn revised(said: SeenMessage<'_>) -> Option<String> {
     let words = plain(&said.post.body);
     let asked = shorten(question(&words)?, 120);
     Some(format!(
@@ -57,7 +57,7 @@ fn revised(said: Said<'_>) -> Option<String> {
     ))
 }
 
-fn draft(room: &Room<'_>, asked: &str) -> String {
+fn draft(room: &TurnView<'_>, asked: &str) -> String {
     let mut parts = vec![opening(asked)];
     for said in room.others() {
         parts.push(format!(
@@ -89,7 +89,7 @@ fn opening(asked: &str) -> String {
     }
 }
 
-fn closing(room: &Room<'_>, asked: &str) -> String {
+fn closing(room: &TurnView<'_>, asked: &str) -> String {
     match (room.others().is_empty(), key_words(asked, 1).first()) {
         (true, Some(word)) => {
             format!("Nobody has objected so far; what this means for {word} comes next.")

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
 use super::panes::{Panes, Run};
-use super::place::{HUB, Place, unavailable};
+use super::place::{HUB, TmuxServer, unavailable};
 use super::protocol::{ControlEvent, Protocol};
 use super::tmux_command::TmuxCommand;
 
@@ -48,7 +48,7 @@ struct Ask {
 }
 
 /// What an answer is for.
-enum Awaiting {
+enum AnswerTarget {
     Asker(oneshot::Sender<Answer>),
     /// Which panes there are; `missed` when something may have happened unseen.
     Census {
@@ -66,7 +66,7 @@ pub(super) struct Control {
 
 impl Control {
     /// The connection to a place. It ends when nobody holds it any more.
-    pub(super) fn to(place: Place) -> Self {
+    pub(super) fn to(place: TmuxServer) -> Self {
         let (asks, asked) = mpsc::channel(ASKS_MAX);
         let panes = Arc::<Panes>::default();
         tokio::spawn(keep(place, panes.clone(), asked));
@@ -110,7 +110,7 @@ fn lost() -> HostFault {
 }
 
 /// Keeps a connection until nobody wants it any more.
-async fn keep(place: Place, panes: Arc<Panes>, mut asked: mpsc::Receiver<Ask>) {
+async fn keep(place: TmuxServer, panes: Arc<Panes>, mut asked: mpsc::Receiver<Ask>) {
     let mut backoff = BACKOFF_MIN;
     loop {
         let wanted = match Line::connect(&place, &panes) {
@@ -124,11 +124,11 @@ async fn keep(place: Place, panes: Arc<Panes>, mut asked: mpsc::Receiver<Ask>) {
                 }
                 match place {
                     // It is not ours to start again: if its session is gone, so are its panes.
-                    Place::Foreign { .. } if !line.greeted => {
+                    TmuxServer::Foreign { .. } if !line.greeted => {
                         panes.alive(&BTreeSet::new(), true);
                         refuse_next(&mut asked, lost()).await
                     }
-                    Place::Foreign { .. } | Place::Own { .. } => {
+                    TmuxServer::Foreign { .. } | TmuxServer::Own { .. } => {
                         !(asked.is_closed() && asked.is_empty())
                     }
                 }
@@ -154,19 +154,19 @@ async fn refuse_next(asked: &mut mpsc::Receiver<Ask>, fault: HostFault) -> bool 
 
 /// One connection, until it is lost.
 struct Line<'a> {
-    place: &'a Place,
+    place: &'a TmuxServer,
     panes: &'a Panes,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
     /// Ends with this connection.
     _child: Child,
     protocol: Protocol,
-    awaiting: VecDeque<Awaiting>,
+    awaiting: VecDeque<AnswerTarget>,
     greeted: bool,
 }
 
 impl<'a> Line<'a> {
-    fn connect(place: &'a Place, panes: &'a Panes) -> io::Result<Self> {
+    fn connect(place: &'a TmuxServer, panes: &'a Panes) -> io::Result<Self> {
         let mut child = place.control().spawn()?;
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(io::Error::other("its pipes are missing"));
@@ -198,7 +198,7 @@ impl<'a> Line<'a> {
                 ask = asked.recv() => match ask {
                     None => return true,
                     Some(Ask { line, reply }) => {
-                        if self.tell(&line, Awaiting::Asker(reply)).await.is_err() {
+                        if self.tell(&line, AnswerTarget::Asker(reply)).await.is_err() {
                             return false;
                         }
                     }
@@ -210,13 +210,13 @@ impl<'a> Line<'a> {
 
     async fn greet(&mut self) -> io::Result<()> {
         for setting in self.place.settings() {
-            self.tell(setting.line(), Awaiting::Nobody).await?;
+            self.tell(setting.line(), AnswerTarget::Nobody).await?;
         }
-        self.tell(DEATHS, Awaiting::Nobody).await?;
-        self.tell(LIST, Awaiting::Census { missed: true }).await
+        self.tell(DEATHS, AnswerTarget::Nobody).await?;
+        self.tell(LIST, AnswerTarget::Census { missed: true }).await
     }
 
-    async fn tell(&mut self, line: &str, awaiting: Awaiting) -> io::Result<()> {
+    async fn tell(&mut self, line: &str, awaiting: AnswerTarget) -> io::Result<()> {
         self.awaiting.push_back(awaiting);
         self.stdin.write_all(format!("{line}\n").as_bytes()).await?;
         self.stdin.flush().await
@@ -232,7 +232,7 @@ impl<'a> Line<'a> {
             }
             Some(ControlEvent::Answer(answer)) => self.answered(answer).await,
             Some(ControlEvent::Panes) => {
-                self.tell(LIST, Awaiting::Census { missed: false }).await.is_ok()
+                self.tell(LIST, AnswerTarget::Census { missed: false }).await.is_ok()
             }
             Some(ControlEvent::Confused | ControlEvent::Exit) => false,
         }
@@ -242,13 +242,13 @@ impl<'a> Line<'a> {
         self.greeted = true;
         match self.awaiting.pop_front() {
             None => false,
-            Some(Awaiting::Nobody) => true,
-            Some(Awaiting::Asker(reply)) => {
+            Some(AnswerTarget::Nobody) => true,
+            Some(AnswerTarget::Asker(reply)) => {
                 // Whoever asked may have gone.
                 let _ = reply.send(answer.map_err(HostFault::Failed));
                 true
             }
-            Some(Awaiting::Census { missed }) => {
+            Some(AnswerTarget::Census { missed }) => {
                 self.count(&answer.unwrap_or_default(), missed).await
             }
         }
@@ -259,8 +259,8 @@ impl<'a> Line<'a> {
         let alive: BTreeSet<Run> = rows.iter().filter(|row| !row.dead).map(Row::run).collect();
         self.panes.alive(&alive, missed);
         match self.place {
-            Place::Own { .. } if missed => self.link(&rows).await.is_ok(),
-            Place::Own { .. } | Place::Foreign { .. } => true,
+            TmuxServer::Own { .. } if missed => self.link(&rows).await.is_ok(),
+            TmuxServer::Own { .. } | TmuxServer::Foreign { .. } => true,
         }
     }
 
@@ -271,14 +271,14 @@ impl<'a> Line<'a> {
         let loose: BTreeSet<&str> =
             rows.iter().map(|row| row.window).filter(|window| !linked.contains(window)).collect();
         for window in loose {
-            self.tell(link(window).line(), Awaiting::Nobody).await?;
+            self.tell(link(window).line(), AnswerTarget::Nobody).await?;
         }
         Ok(())
     }
 
     fn fail_all(&mut self) {
         for awaiting in self.awaiting.drain(..) {
-            if let Awaiting::Asker(reply) = awaiting {
+            if let AnswerTarget::Asker(reply) = awaiting {
                 // Whoever asked may have gone.
                 let _ = reply.send(Err(lost()));
             }

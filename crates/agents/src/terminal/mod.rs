@@ -44,7 +44,7 @@ use tokio::sync::broadcast;
 use crate::command::{Environment, is_program};
 use control::Control;
 use panes::Run;
-use place::{HUB, Place, unavailable};
+use place::{HUB, TmuxServer, unavailable};
 pub use program::{Injector, NoHooks, Parts, Program};
 pub use programs::{Search, Vendor};
 use screen::Screen;
@@ -55,13 +55,13 @@ const TAIL_LINES_MAX: usize = 10_000;
 
 /// Terminals of this computer, through tmux.
 pub struct TmuxHost {
-    own: Place,
+    own: TmuxServer,
     folder: PathBuf,
     programs: RwLock<Arc<BTreeMap<String, Program>>>,
     injector: Arc<dyn Injector>,
-    controls: Mutex<BTreeMap<Place, Control>>,
+    controls: Mutex<BTreeMap<TmuxServer, Control>>,
     /// Where the panes on other sockets are.
-    found: Mutex<BTreeMap<Pane, Place>>,
+    found: Mutex<BTreeMap<Pane, TmuxServer>>,
 }
 
 /// What is known of a pane beside its screen.
@@ -87,7 +87,7 @@ impl TmuxHost {
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         let (controls, found) = (Mutex::default(), Mutex::default());
         let programs = RwLock::new(Arc::new(programs));
-        Ok(Self { own: Place::own(&folder), folder, programs, injector, controls, found })
+        Ok(Self { own: TmuxServer::own(&folder), folder, programs, injector, controls, found })
     }
 
     /// Replaces the programs that can be started; those that run go on.
@@ -110,7 +110,7 @@ impl TmuxHost {
         }
     }
 
-    fn control(&self, place: &Place) -> Control {
+    fn control(&self, place: &TmuxServer) -> Control {
         let mut controls = self.controls.lock().unwrap_or_else(PoisonError::into_inner);
         controls.entry(place.clone()).or_insert_with(|| Control::to(place.clone())).clone()
     }
@@ -137,9 +137,9 @@ impl TmuxHost {
 
     /// A pane on somebody else's server, and the session there that a control client must look at.
     /// The one question that is asked by a process of its own, as there is no connection yet.
-    async fn look_for(&self, socket: &str, target: &str) -> Result<(Pane, Place), HostFault> {
-        let arguments = Place::socket_of(socket);
-        let mut command = Place::tmux(&arguments);
+    async fn look_for(&self, socket: &str, target: &str) -> Result<(Pane, TmuxServer), HostFault> {
+        let arguments = TmuxServer::socket_of(socket);
+        let mut command = TmuxServer::tmux(&arguments);
         // `display-message` takes another pane if this one does not exist. The command before it
         // fails then, and ends both.
         command.args(["capture-pane", "-p", "-S", "0", "-E", "0", "-t", target, ";"]);
@@ -156,7 +156,7 @@ impl TmuxHost {
                     pid,
                     server: String::new(),
                 };
-                Ok((pane, Place::Foreign { socket: arguments, session: session.to_owned() }))
+                Ok((pane, TmuxServer::Foreign { socket: arguments, session: session.to_owned() }))
             }
             _ => Err(HostFault::Gone(format!(
                 "There is no pane {target} on the tmux socket {socket}."
@@ -398,7 +398,7 @@ impl SessionHost for TmuxHost {
         let socket = if pane.socket.is_empty() {
             self.own.socket().clone()
         } else {
-            Place::socket_of(&pane.socket)
+            TmuxServer::socket_of(&pane.socket)
         };
         let sessions = control
             .run(&TmuxCommand::of("list-panes -a -F").word("#{pane_id} #{session_name}"))

@@ -23,10 +23,10 @@ pub(super) type Run = (String, u32);
 
 /// Panes of one tmux server.
 #[derive(Debug, Default)]
-pub(super) struct Panes(Mutex<BTreeMap<Run, Watched>>);
+pub(super) struct Panes(Mutex<BTreeMap<Run, WatchedPane>>);
 
 #[derive(Debug)]
-struct Watched {
+struct WatchedPane {
     /// Counts what it drew.
     drawn: watch::Sender<u64>,
     news: broadcast::Sender<PaneNews>,
@@ -37,7 +37,7 @@ struct Watched {
 }
 
 impl Panes {
-    fn all(&self) -> MutexGuard<'_, BTreeMap<Run, Watched>> {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<Run, WatchedPane>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -45,7 +45,7 @@ impl Panes {
     /// whoever begins to listen shall look.
     pub(super) fn news(&self, run: &Run, client: &str) -> broadcast::Receiver<PaneNews> {
         let mut all = self.all();
-        let watched = all.entry(run.clone()).or_insert_with(Watched::new);
+        let watched = all.entry(run.clone()).or_insert_with(WatchedPane::new);
         client.clone_into(&mut watched.client);
         let news = watched.news.subscribe();
         watched.drawn.send_modify(|count| *count += 1);
@@ -55,7 +55,7 @@ impl Panes {
     /// Counts what a pane draws, from now on.
     pub(super) fn drawn(&self, run: &Run, client: Option<&str>) -> watch::Receiver<u64> {
         let mut all = self.all();
-        let watched = all.entry(run.clone()).or_insert_with(Watched::new);
+        let watched = all.entry(run.clone()).or_insert_with(WatchedPane::new);
         if let Some(client) = client {
             client.clone_into(&mut watched.client);
         }
@@ -110,7 +110,7 @@ impl Panes {
     }
 }
 
-impl Watched {
+impl WatchedPane {
     fn new() -> Self {
         let (drawn, counts) = watch::channel(0);
         let (news, _) = broadcast::channel(NEWS_MAX);

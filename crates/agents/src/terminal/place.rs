@@ -21,7 +21,7 @@ const SOCKET_BYTES_MAX: usize = 100;
 
 /// Which tmux server, and which of its sessions the control client looks at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum TmuxServer {
     /// The tmux server that this server started for itself.
     Own {
         /// How its socket is named on tmux's command line.
@@ -65,7 +65,7 @@ const MOVES: [&str; 3] = ["client-attached", "client-detached", "client-session-
 /// all are asked, after a moment in which the client is gone.
 const FIT: &str = r##"run-shell -b -d 0.01 -C { run-shell -C "#{S:#{?session_attached,set-option -wu -t '#{session_id}:' window-size,resize-window -t '#{session_id}:' -x 200 -y 50} ; }" }"##;
 
-impl Place {
+impl TmuxServer {
     /// The own server of a data folder. Its socket lies in the folder where the path is short
     /// enough.
     pub(super) fn own(folder: &Path) -> Self {

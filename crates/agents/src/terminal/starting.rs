@@ -7,7 +7,7 @@ use moothall_engine::sessions::{HostFault, LastWords, Launch, Pane, SessionId};
 use moothall_kernel::text::clean;
 
 use super::control::link;
-use super::place::{HUB, Place};
+use super::place::{HUB, TmuxServer};
 use super::program::{Parts, Program, bare};
 use super::tmux_command::{TmuxCommand, literal_format};
 use super::{Environment, TmuxHost, is_program, run_of};
@@ -101,7 +101,7 @@ impl TmuxHost {
         if self.sessions().await.as_deref() != Some(HUB) {
             return;
         }
-        let _ = Place::tmux(self.own.socket()).arg("kill-server").status().await;
+        let _ = TmuxServer::tmux(self.own.socket()).arg("kill-server").status().await;
         // It takes connections for a moment still, and the next server must not get one.
         for _ in 0..STATUS_LOOKS {
             if self.sessions().await.is_none() {
@@ -113,7 +113,7 @@ impl TmuxHost {
 
     /// Finds the pane of a session on the own server by the tmux session that was made for it.
     pub(super) async fn left_by_a_crash(&self, session: &SessionId) -> Option<Pane> {
-        let mut list = Place::tmux(self.own.socket());
+        let mut list = TmuxServer::tmux(self.own.socket());
         list.args(["list-panes", "-a", "-F", "#{session_name} #{pane_id} #{pane_pid}"]);
         let listed = list.output().await.ok()?;
         let name = session_name(session);
@@ -127,7 +127,7 @@ impl TmuxHost {
 
     /// Returns the names of the own server's sessions, a line each, if the server is there.
     async fn sessions(&self) -> Option<String> {
-        let mut list = Place::tmux(self.own.socket());
+        let mut list = TmuxServer::tmux(self.own.socket());
         let listed = list.args(["list-sessions", "-F", "#{session_name}"]).output().await.ok()?;
         let names = String::from_utf8_lossy(&listed.stdout).trim().to_owned();
         listed.status.success().then_some(names)

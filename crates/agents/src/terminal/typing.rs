@@ -70,7 +70,7 @@ pub(super) struct Typing<'a> {
 }
 
 /// Tells apart the places that an Enter would go into.
-enum Before {
+enum EnterPlace {
     /// The words that were pasted, or a composer that cannot be read.
     Words,
     /// A dialog, or something that cannot be read: the words may stand behind it.
@@ -210,22 +210,22 @@ fn ends_with_paste(view: &View, end: &str) -> bool {
     !end.is_empty() && last.is_some_and(|line| squeezed(line).ends_with(end))
 }
 
-fn before_enter(view: &View, end: &str) -> Before {
+fn before_enter(view: &View, end: &str) -> EnterPlace {
     match (view.state, view.composer.as_deref()) {
         (PaneState::Starting | PaneState::Idle | PaneState::Busy, _)
             if ends_with_paste(view, end) =>
         {
-            Before::Words
+            EnterPlace::Words
         }
-        (PaneState::Asking | PaneState::Starting, _) => Before::Covered,
-        (PaneState::Idle, None) => Before::Words,
+        (PaneState::Asking | PaneState::Starting, _) => EnterPlace::Covered,
+        (PaneState::Idle, None) => EnterPlace::Words,
         (PaneState::Idle | PaneState::Busy, Some(composer)) if holds(composer, end) => {
-            Before::Words
+            EnterPlace::Words
         }
-        (PaneState::Busy, None | Some("")) => Before::Work,
-        (PaneState::Idle, Some("")) => Before::Emptied,
+        (PaneState::Busy, None | Some("")) => EnterPlace::Work,
+        (PaneState::Idle, Some("")) => EnterPlace::Emptied,
         (PaneState::Idle | PaneState::Busy, Some(_)) | (PaneState::Shell | PaneState::Gone, _) => {
-            Before::Other
+            EnterPlace::Other
         }
     }
 }
@@ -326,14 +326,14 @@ impl Typing<'_> {
             self.settle().await;
             let (drew, view) = self.whole(&end).await?;
             match before_enter(&view, &end) {
-                Before::Words => {}
-                Before::Work => return Ok(()),
+                EnterPlace::Words => {}
+                EnterPlace::Work => return Ok(()),
                 // It was pressed, and what came of it is seen once the screen can be read.
-                Before::Covered | Before::Emptied | Before::Other if tried > 0 => return Ok(()),
-                Before::Covered => return covered(),
+                EnterPlace::Covered | EnterPlace::Emptied | EnterPlace::Other if tried > 0 => return Ok(()),
+                EnterPlace::Covered => return covered(),
                 // They were not sent off, so they may be typed anew.
-                Before::Emptied => return Err(HostFault::Refused(NOT_THERE.to_owned())),
-                Before::Other => return Err(HostFault::Failed(NOT_THERE.to_owned())),
+                EnterPlace::Emptied => return Err(HostFault::Refused(NOT_THERE.to_owned())),
+                EnterPlace::Other => return Err(HostFault::Failed(NOT_THERE.to_owned())),
             }
             self.send(self.vendor.table().keys.submit).await?;
             if view.composer.is_none() {
@@ -442,15 +442,15 @@ mod tests {
         };
         let before = |text: &str| seen(PaneState::Starting, None, text);
         let full = "many\nlines\n\n  [moothall:0a1b2c3d]\n \n";
-        assert!(matches!(before(full), Before::Words));
-        assert!(matches!(seen(PaneState::Idle, Some("many\nlines"), full), Before::Words));
-        assert!(matches!(seen(PaneState::Asking, None, full), Before::Covered));
-        assert!(matches!(seen(PaneState::Idle, Some("many"), "many"), Before::Other));
-        assert!(matches!(seen(PaneState::Idle, Some(""), "many"), Before::Emptied));
-        assert!(matches!(seen(PaneState::Busy, Some(""), "many"), Before::Work));
+        assert!(matches!(before(full), EnterPlace::Words));
+        assert!(matches!(seen(PaneState::Idle, Some("many\nlines"), full), EnterPlace::Words));
+        assert!(matches!(seen(PaneState::Asking, None, full), EnterPlace::Covered));
+        assert!(matches!(seen(PaneState::Idle, Some("many"), "many"), EnterPlace::Other));
+        assert!(matches!(seen(PaneState::Idle, Some(""), "many"), EnterPlace::Emptied));
+        assert!(matches!(seen(PaneState::Busy, Some(""), "many"), EnterPlace::Work));
         let asked = "lines\n\n  [moothall:0a1b2c3d]\n\n 1. Update now";
         for other in ["", "lines", "\n[moothall:00000000]", asked] {
-            assert!(matches!(before(other), Before::Covered), "{other:?}");
+            assert!(matches!(before(other), EnterPlace::Covered), "{other:?}");
         }
     }
 }

@@ -20,7 +20,7 @@ const REFUSED_MAX: usize = 100;
 
 /// Why the reports of a session have to wait for another time.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum Later {
+pub(super) enum DrainError {
     #[error("its folder could not be read or written: {0}")]
     Folder(#[from] io::Error),
     #[error("what follows from it could not be kept: {0}")]
@@ -32,7 +32,7 @@ pub(super) async fn drain(
     spool: &SpoolFolder,
     folder: &Path,
     sink: &dyn HookSink,
-) -> Result<(), Later> {
+) -> Result<(), DrainError> {
     loop {
         let found = reports(folder)?;
         if found.is_empty() {
@@ -44,7 +44,7 @@ pub(super) async fn drain(
     }
 }
 
-async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(), Later> {
+async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(), DrainError> {
     let path = file.to_owned();
     // Reports may be long, and disks slow.
     let read =
@@ -55,7 +55,7 @@ async fn take(spool: &SpoolFolder, file: &Path, sink: &dyn HookSink) -> Result<(
         Ok(None) => return Ok(fs::remove_file(file)?),
         Err(why) => return Ok(refuse(spool, file, why)?),
     };
-    match sink.heard(hook).await.map_err(|error| Later::Sink(error.to_string()))? {
+    match sink.heard(hook).await.map_err(|error| DrainError::Sink(error.to_string()))? {
         Heard::Yes | Heard::Nothing => Ok(fs::remove_file(file)?),
         Heard::Unknown => Ok(refuse(spool, file, "its session is over or was never here")?),
         Heard::Forged => Ok(refuse(spool, file, "it is not from the session that it names")?),

@@ -32,7 +32,7 @@ const WORDS: [&str; 2] = ["pane", "dress"];
 
 /// What is to be looked at, and written.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Errand {
+pub(super) struct LaunchSetup {
     pub(super) moothall: PathBuf,
     pub(super) url: String,
     pub(super) spool: PathBuf,
@@ -62,8 +62,8 @@ pub(super) enum Outcome {
 /// An errand as it is sent.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Order {
-    Dress(Errand),
+enum HelperRequest {
+    Dress(LaunchSetup),
     Search(Search),
     Keep {
         /// The folder of the session.
@@ -79,11 +79,11 @@ enum Order {
 /// When it cannot be read, or texts cannot be kept.
 pub fn run_errand(input: impl Read) -> io::Result<String> {
     Ok(match serde_json::from_reader(input.take(BYTES_MAX))? {
-        Order::Dress(errand) => {
+        HelperRequest::Dress(errand) => {
             serde_json::to_string(&errand.run().unwrap_or_else(Outcome::Refused))?
         }
-        Order::Search(search) => serde_json::to_string(&search.run())?,
-        Order::Keep { folder, texts } => serde_json::to_string(&words::keep(&folder, &texts)?)?,
+        HelperRequest::Search(search) => serde_json::to_string(&search.run())?,
+        HelperRequest::Keep { folder, texts } => serde_json::to_string(&words::keep(&folder, &texts)?)?,
     })
 }
 
@@ -93,7 +93,7 @@ pub(super) async fn search_as(
     moothall: &Path,
     search: Search,
 ) -> Option<Record> {
-    let asked = serde_json::to_vec(&Order::Search(search)).ok()?;
+    let asked = serde_json::to_vec(&HelperRequest::Search(search)).ok()?;
     let before = account.before().ok()?;
     let told = timeout(WITHIN, ask(&before, moothall, asked)).await.ok()?.ok()?;
     let found = told.status.success().then(|| serde_json::from_slice(&told.stdout).ok());
@@ -113,7 +113,7 @@ pub(super) async fn keep_as(
     folder: PathBuf,
     texts: Vec<String>,
 ) -> io::Result<Vec<PathBuf>> {
-    let asked = serde_json::to_vec(&Order::Keep { folder, texts })?;
+    let asked = serde_json::to_vec(&HelperRequest::Keep { folder, texts })?;
     let before = account.before().map_err(io::Error::other)?;
     let told = timeout(WITHIN, ask(&before, moothall, asked)).await??;
     if told.status.success() {
@@ -122,7 +122,7 @@ pub(super) async fn keep_as(
     Err(io::Error::other(String::from_utf8_lossy(&told.stderr).trim().to_owned()))
 }
 
-impl Errand {
+impl LaunchSetup {
     fn run(self) -> Result<Outcome, String> {
         let user = self.env.get("USER").cloned().unwrap_or_default();
         if access(&self.cwd, AccessFlags::X_OK).is_err() {
@@ -157,7 +157,7 @@ impl Errand {
         before: &[String],
     ) -> Result<Outcome, HostFault> {
         let moothall = self.moothall.clone();
-        let asked = serde_json::to_vec(&Order::Dress(self))
+        let asked = serde_json::to_vec(&HelperRequest::Dress(self))
             .map_err(|error| HostFault::Failed(error.to_string()))?;
         let told = timeout(WITHIN, ask(before, &moothall, asked)).await;
         let output = told.map_err(|_| {

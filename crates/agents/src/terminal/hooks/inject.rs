@@ -12,9 +12,9 @@ use async_trait::async_trait;
 use moothall_engine::sessions::{HostFault, Launch, Record, Reports, SessionId};
 use serde_json::{Value, json};
 
-use super::errand::{Errand, Outcome, keep_as, search_as};
+use super::errand::{LaunchSetup, Outcome, keep_as, search_as};
 use super::folder::{SpoolFolder, private_folder, write_private};
-use super::outside::Outside;
+use super::outside::UserSpools;
 use super::words;
 use crate::run_as::Account;
 use crate::terminal::{Injector, Parts, Program, Search, Vendor};
@@ -39,7 +39,7 @@ pub struct HookInjector {
     /// The folder in which hooks leave their reports, one for each session in it.
     pub spool: SpoolFolder,
     /// Where those of programs go that run as other users; without it there are none.
-    pub outside: Option<Outside>,
+    pub outside: Option<UserSpools>,
 }
 
 /// What a program gets beside what its user asked for. Its arguments go after the user's own.
@@ -110,7 +110,7 @@ impl HookInjector {
                 account.name()
             ))
         })?;
-        let errand = Errand {
+        let errand = LaunchSetup {
             moothall: self.moothall.clone(),
             url: self.url.clone(),
             spool: spool.path().to_owned(),

@@ -17,13 +17,13 @@ pub fn object(payload: &str, cut: bool) -> Option<Value> {
 }
 
 /// A payload with whole escapes only, and what is still open at its end.
-struct Mended {
+struct RepairedJson {
     text: String,
     in_string: bool,
     open: Vec<char>,
 }
 
-impl Mended {
+impl RepairedJson {
     /// The text with everything closed that was open, with less and less of its tail: a name
     /// without a value cannot be closed.
     fn endings(&self, cut: bool) -> impl Iterator<Item = String> + '_ {
@@ -38,9 +38,9 @@ impl Mended {
     }
 }
 
-fn mend(payload: &str) -> Mended {
+fn mend(payload: &str) -> RepairedJson {
     let mut mended =
-        Mended { text: String::with_capacity(payload.len()), in_string: false, open: Vec::new() };
+        RepairedJson { text: String::with_capacity(payload.len()), in_string: false, open: Vec::new() };
     let mut rest = payload;
     while let Some(c) = rest.chars().next() {
         if mended.in_string && c == '\\' {
@@ -56,7 +56,7 @@ fn mend(payload: &str) -> Mended {
     mended
 }
 
-impl Mended {
+impl RepairedJson {
     /// What a character that is no escape opens or closes.
     fn turn(&mut self, c: char) {
         match c {

@@ -29,7 +29,7 @@ pub(crate) use folder::{private_folder, write_private};
 pub(crate) use inject::{Fitting, TOOLS, VARIABLES};
 pub use inject::{HookInjector, LaunchCommand};
 pub use note::{Note, PAYLOAD_BYTES_MAX};
-pub use outside::Outside;
+pub use outside::UserSpools;
 pub use report::{Surroundings, report};
 pub use spool::{HookSink, Spool};
 pub use vendor::HookEvent;

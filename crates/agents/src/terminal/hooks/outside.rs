@@ -38,14 +38,14 @@ const STICKY: u32 = 0o1000;
 
 /// The spools of other users. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Outside {
+pub struct UserSpools {
     root: PathBuf,
     url: String,
     open: Arc<Mutex<BTreeMap<u32, SpoolFolder>>>,
     opened: mpsc::UnboundedSender<Spool>,
 }
 
-impl Outside {
+impl UserSpools {
     /// The spools below this folder, for a server at this address. Nothing is made before it is
     /// needed. What is opened comes out of the receiver, and has to be read.
     pub fn new(root: PathBuf, url: String) -> (Self, mpsc::UnboundedReceiver<Spool>) {
@@ -141,7 +141,7 @@ mod tests {
     async fn a_folder_that_others_write_to_is_no_place_for_spools() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("spool/0123");
-        let (outside, mut coming) = Outside::new(root.clone(), "http://127.0.0.1:1".to_owned());
+        let (outside, mut coming) = UserSpools::new(root.clone(), "http://127.0.0.1:1".to_owned());
         let uid = geteuid().as_raw();
         outside.of_user(uid).unwrap();
         outside.of_user(uid).unwrap();
@@ -151,7 +151,7 @@ mod tests {
             PASSAGE
         );
         fs::set_permissions(&root, fs::Permissions::from_mode(0o777)).unwrap();
-        let again = Outside::new(root, String::new()).0.of_user(uid).unwrap_err();
+        let again = UserSpools::new(root, String::new()).0.of_user(uid).unwrap_err();
         assert!(again.to_string().contains("nobody else can write"), "{again}");
     }
 }

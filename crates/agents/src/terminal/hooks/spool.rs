@@ -82,7 +82,7 @@ impl Spool {
     /// sessions are taken up again: what their programs reported meanwhile is known then. `false`
     /// where something of it has to wait.
     pub async fn catch_up(&self, sink: &Arc<dyn HookSink>) -> bool {
-        let mut at_work = AtWork::new(&self.folder, sink);
+        let mut at_work = ReportReaders::new(&self.folder, sink);
         at_work.look_at_all();
         while at_work.next().await {}
         at_work.nothing_waits()
@@ -91,7 +91,7 @@ impl Spool {
     /// Reads reports and brings answers for as long as the future is held.
     pub async fn run(&self, sink: Arc<dyn HookSink>) {
         let (rings, mut rung) = mpsc::channel(CALLERS_MAX);
-        let mut at_work = AtWork::new(&self.folder, &sink);
+        let mut at_work = ReportReaders::new(&self.folder, &sink);
         let mut callers = JoinSet::new();
         let mut looks = tokio::time::interval(LOOK_EVERY);
         loop {
@@ -117,7 +117,7 @@ impl Drop for Spool {
 
 /// The sessions whose reports are being read: each by one task, so that they stay in order and none
 /// holds up another.
-struct AtWork<'a> {
+struct ReportReaders<'a> {
     folder: &'a SpoolFolder,
     sink: &'a Arc<dyn HookSink>,
     tasks: JoinSet<String>,
@@ -125,7 +125,7 @@ struct AtWork<'a> {
     again: BTreeSet<String>,
 }
 
-impl<'a> AtWork<'a> {
+impl<'a> ReportReaders<'a> {
     fn new(folder: &'a SpoolFolder, sink: &'a Arc<dyn HookSink>) -> Self {
         Self {
             folder,

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::lenient_json;
 use super::note::Note;
 use crate::terminal::Vendor;
-use crate::terminal::programs::{Recorded, is_native, whole};
+use crate::terminal::programs::{ReportedEnd, is_native, whole};
 
 /// What a report says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl HookEvent {
         let Some(payload) = lenient_json::object(&note.payload, note.cut) else {
             return HookEvent::Garbled;
         };
-        let recorded = Recorded {
+        let recorded = ReportedEnd {
             words: note.recorded.clone(),
             trouble: note.trouble.clone(),
             before_pass: note.before_pass.clone(),
@@ -55,7 +55,7 @@ impl HookEvent {
 
 /// What has to be looked up while the program waits for its hook, because the report alone does not
 /// tell it.
-pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> Recorded {
+pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> ReportedEnd {
     let report = Vendor::of(program).table().report.as_ref();
     let report = report.filter(|report| report.ends_with == event);
     let found = report.zip(lenient_json::object(payload, cut));
@@ -63,7 +63,7 @@ pub(super) fn recorded(program: &str, event: &str, payload: &str, cut: bool) -> 
 }
 
 /// The same with the words before a pass of the talking piece, which the program does not report.
-fn said(news: HookNews, recorded: &Recorded) -> HookNews {
+fn said(news: HookNews, recorded: &ReportedEnd) -> HookNews {
     match news {
         HookNews::Stopped { text, inputs, interrupted } => {
             let text = whole(recorded.before_pass.as_deref(), text);

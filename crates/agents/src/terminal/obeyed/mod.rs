@@ -16,7 +16,7 @@ use moothall_kernel::text::{cut, is_composed, is_empty_looking};
 
 use super::Vendor;
 pub(super) use nearby::{Nearby, Places};
-use tokens::{Place, Token};
+use tokens::{Position, Token};
 
 /// From a character of ASCII to the wide one.
 const WIDE: u32 = 0xfee0;
@@ -28,11 +28,11 @@ const FILES_MAX: usize = 32;
 const ALTERED_BYTES_MAX: usize = 256;
 
 /// The signs and words that a program obeys.
-struct Obeyed {
+struct ActiveSyntax {
     /// Signs that make a command of a prompt that begins with them.
     commands: &'static [char],
     /// Reads the token that begins at a place.
-    token: fn(Place<'_>) -> Option<Token>,
+    token: fn(Position<'_>) -> Option<Token>,
     /// Words that change how it works.
     keywords: &'static [&'static str],
     /// True if it makes something else of a text by itself. `None` if it may not read the files
@@ -40,21 +40,21 @@ struct Obeyed {
     changes: Option<fn(&str) -> bool>,
 }
 
-static CLAUDE: Obeyed = Obeyed {
+static CLAUDE: ActiveSyntax = ActiveSyntax {
     commands: &['!', '/'],
     token: tokens::of_claude,
     keywords: &["ultrathink", "ultracode"],
     changes: Some(|text| text.contains(['\t', '\r']) || !is_composed(text)),
 };
 
-static CODEX: Obeyed = Obeyed {
+static CODEX: ActiveSyntax = ActiveSyntax {
     commands: &['!', '/'],
     token: tokens::of_codex,
     keywords: &[],
     changes: Some(|text| text.contains('\r')),
 };
 
-static GEMINI: Obeyed = Obeyed {
+static GEMINI: ActiveSyntax = ActiveSyntax {
     commands: &['/'],
     token: tokens::of_gemini,
     keywords: &[],
@@ -63,8 +63,8 @@ static GEMINI: Obeyed = Obeyed {
 };
 
 /// Of a program that nothing is known of. What it may read is not known either.
-static OTHER: Obeyed =
-    Obeyed { commands: &['!', '/', '#', '@'], token: |_| None, keywords: &[], changes: None };
+static OTHER: ActiveSyntax =
+    ActiveSyntax { commands: &['!', '/', '#', '@'], token: |_| None, keywords: &[], changes: None };
 
 /// Words as they are put into a composer.
 #[derive(Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub(super) struct Words {
     pub(super) filed: usize,
 }
 
-impl Obeyed {
+impl ActiveSyntax {
     fn of(vendor: Vendor) -> &'static Self {
         match vendor {
             Vendor::Claude => &CLAUDE,
@@ -94,7 +94,7 @@ pub(super) fn changed(
     bodies: &[Range<usize>],
     nearby: &Nearby,
 ) -> Vec<Range<usize>> {
-    let Some(changes) = Obeyed::of(vendor).changes else { return Vec::new() };
+    let Some(changes) = ActiveSyntax::of(vendor).changes else { return Vec::new() };
     let blocks = bodies.iter().flat_map(|body| {
         let placed = |block: Range<usize>| body.start + block.start..body.start + block.end;
         exact::blocks(&text[body.clone()]).into_iter().map(placed)
@@ -135,7 +135,7 @@ pub(super) fn with_files(
 pub(super) fn as_words(vendor: Vendor, text: &str, nearby: &Nearby) -> Words {
     let mut words = Words::with_room_for(text);
     let mut rest = text;
-    if let Some((at, token)) = command(text, Obeyed::of(vendor).commands) {
+    if let Some((at, token)) = command(text, ActiveSyntax::of(vendor).commands) {
         words.text.push_str(&text[..at]);
         rest = words.widen(&text[at..], &token);
     }
@@ -174,9 +174,9 @@ impl Words {
 
     /// Writes a text behind what was written so far.
     fn write(&mut self, vendor: Vendor, text: &str, nearby: &Nearby) {
-        let (obeyed, mut rest) = (Obeyed::of(vendor), text);
+        let (obeyed, mut rest) = (ActiveSyntax::of(vendor), text);
         while let Some(next) = rest.chars().next() {
-            let place = Place { before: self.text.chars().next_back(), rest };
+            let place = Position { before: self.text.chars().next_back(), rest };
             let token = tokens::keyword(place, obeyed.keywords).or_else(|| (obeyed.token)(place));
             rest = match token {
                 Some(token) if nearby.may_obey(vendor, &token) => self.widen(rest, &token),

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use nix::fcntl::OFlag;
 
-use super::tokens::{Sought, Token};
+use super::tokens::{Requirement, Token};
 use crate::terminal::Vendor;
 
 /// Files that are looked through at most.
@@ -71,12 +71,12 @@ impl Nearby {
     /// False only if the program finds nothing for the token.
     pub(super) fn may_obey(&self, vendor: Vendor, token: &Token) -> bool {
         match &token.sought {
-            Sought::Nothing => true,
-            Sought::Skill(names) => {
+            Requirement::Nothing => true,
+            Requirement::Skill(names) => {
                 let skills = self.skills.get_or_init(|| self.names(&self.skill_folders()).ok());
                 holds(skills.as_ref(), names)
             }
-            Sought::File(names) => {
+            Requirement::File(names) => {
                 self.is_agent(vendor, names)
                     || names.iter().any(|name| self.may_find_once(vendor, name))
             }

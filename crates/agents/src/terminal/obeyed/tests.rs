@@ -270,7 +270,7 @@ fn what_stands_far_behind_a_token_is_not_read_for_it() {
         for unit in ["@a。", "@../。", "@*,@", "@\"。", "@\\\"", "@x:y。", "@agent-", "@~", "@#"]
         {
             let long = unit.repeat(100_000);
-            let of = |rest: &str| read(Place { before: None, rest: &format!("@{rest}") });
+            let of = |rest: &str| read(Position { before: None, rest: &format!("@{rest}") });
             let longer = long.clone() + "b c";
             assert_eq!(of(&long), of(&longer), "{unit}");
             let length = of(&long).map_or(0, |token| token.length);

@@ -4,7 +4,7 @@ use moothall_kernel::text::cut;
 
 /// Things of which the program must find one to obey the token.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Sought {
+pub(super) enum Requirement {
     /// Nothing: it is obeyed, or what it names cannot be known.
     Nothing,
     /// A file or folder of one of these names.
@@ -18,7 +18,7 @@ pub(super) enum Sought {
 pub(super) struct Token {
     /// Its bytes: behind them the program looks for the next one.
     pub(super) length: usize,
-    pub(super) sought: Sought,
+    pub(super) sought: Requirement,
 }
 
 /// The part of a token that is read, in bytes: Linux takes no longer path. Many tokens may begin in
@@ -27,19 +27,19 @@ pub(super) const PATH_BYTES_MAX: usize = 4096;
 
 impl Token {
     pub(super) fn always(length: usize) -> Self {
-        Self { length, sought: Sought::Nothing }
+        Self { length, sought: Requirement::Nothing }
     }
 }
 
 /// A text from a place on, with the character before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place<'a> {
+pub(super) struct Position<'a> {
     pub(super) before: Option<char>,
     pub(super) rest: &'a str,
 }
 
 /// A word that changes how the program works at any place.
-pub(super) fn keyword(Place { before, rest }: Place<'_>, keywords: &[&str]) -> Option<Token> {
+pub(super) fn keyword(Position { before, rest }: Position<'_>, keywords: &[&str]) -> Option<Token> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let begins = !before.is_some_and(is_word);
     let ends = |word: &&&str| {
@@ -53,7 +53,7 @@ pub(super) fn keyword(Place { before, rest }: Place<'_>, keywords: &[&str]) -> O
 
 /// `@` after a blank, or after one of four signs of Chinese and Japanese: a file or a folder, of
 /// which lines may be named, or one with blanks in quotes; an agent; a resource of a server.
-pub(super) fn of_claude(Place { before, rest }: Place<'_>) -> Option<Token> {
+pub(super) fn of_claude(Position { before, rest }: Position<'_>) -> Option<Token> {
     let opens = |c: char| is_blank(c) || matches!(c, '。' | '、' | '？' | '！');
     let all = rest.strip_prefix('@').filter(|_| before.is_none_or(opens))?;
     let rest = cut(all, PATH_BYTES_MAX);
@@ -85,7 +85,7 @@ pub(super) fn of_claude(Place { before, rest }: Place<'_>) -> Option<Token> {
 
 /// `@` that does not follow a `\`: a file or a folder, or one in whose path the name is found; an
 /// agent; a resource of a server.
-pub(super) fn of_gemini(Place { before, rest }: Place<'_>) -> Option<Token> {
+pub(super) fn of_gemini(Position { before, rest }: Position<'_>) -> Option<Token> {
     let all = rest.strip_prefix('@').filter(|_| before != Some('\\'))?;
     let rest = cut(all, PATH_BYTES_MAX);
     let (mut named, mut quoted) = (String::new(), String::new());
@@ -128,7 +128,7 @@ fn part_of_gemini(rest: &str) -> Option<(usize, &str)> {
 }
 
 /// `$` and the name of a skill at any place; a link whose text is one.
-pub(super) fn of_codex(Place { before, rest }: Place<'_>) -> Option<Token> {
+pub(super) fn of_codex(Position { before, rest }: Position<'_>) -> Option<Token> {
     let rest = rest.strip_prefix('$')?;
     let length = rest.find(|c: char| !is_of_name(c)).unwrap_or(rest.len());
     if length == 0 {
@@ -140,7 +140,7 @@ pub(super) fn of_codex(Place { before, rest }: Place<'_>) -> Option<Token> {
     let named = &rest[..length];
     let without_end = named.trim_end_matches([':', '-', '_']);
     let names = [named, without_end, named.split(':').next().unwrap_or(named)];
-    Some(Token { length: 1 + length, sought: Sought::Skill(names.map(str::to_owned).into()) })
+    Some(Token { length: 1 + length, sought: Requirement::Skill(names.map(str::to_owned).into()) })
 }
 
 fn is_of_name(c: char) -> bool {
@@ -155,7 +155,7 @@ fn file(length: usize, named: impl IntoIterator<Item = String>) -> Token {
     if named.iter().any(leads_up) {
         return Token::always(length);
     }
-    Token { length, sought: Sought::File(named) }
+    Token { length, sought: Requirement::File(named) }
 }
 
 /// True if it may name a resource of a server: which servers a program has cannot be known.

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use super::passes::{Step, before_pass_in};
 use super::records::{end_of, lines, text, word};
 use super::{
-    Decides, Keys, Launching, Recorded, Recording, Reporting, Resuming, Screening, Table, Takes,
+    DecisionHook, Keys, LaunchSpec, ReportedEnd, RecordSpec, Reporting, ResumeSpec, Screening, Table, ValueCount,
 };
 use crate::logins::{AWS, GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, PERMISSION_SECONDS, TOOLS};
@@ -28,7 +28,7 @@ use crate::terminal::screen::cells::Row;
 use crate::terminal::screen::{Seen, composed, options};
 
 pub(super) static TABLE: Table = Table {
-    launch: Launching {
+    launch: LaunchSpec {
         name: Some("claude"),
         login: Some(&LOGIN),
         once: Some(&["--print", "--output-format", "text"]),
@@ -45,9 +45,9 @@ pub(super) static TABLE: Table = Table {
         // What Claude Code reads here would become part of the prompt.
         acknowledgement: "",
         reports: Reports::ALL,
-        decides: Some(Decides { event: PERMISSION, answerable, words: decision }),
+        decides: Some(DecisionHook { event: PERMISSION, answerable, words: decision }),
     }),
-    record: Some(Recording {
+    record: Some(RecordSpec {
         folder: |variable| {
             let own = variable("CLAUDE_CONFIG_DIR");
             Some(own.or_else(|| Some(variable("HOME")?.join(".claude")))?.join("projects"))
@@ -62,12 +62,12 @@ pub(super) static TABLE: Table = Table {
 };
 
 /// Its arguments, by its own help (2.1).
-static RESUMING: Resuming = Resuming {
+static RESUMING: ResumeSpec = ResumeSpec {
     word: "--resume",
     forgets: &["No conversation found with session ID"],
     kept: &[
         (
-            Takes::One,
+            ValueCount::One,
             "--agent --agents --append-system-prompt --append-system-prompt-file \
              --system-prompt --system-prompt-file --debug-file --effort --fallback-model \
              --input-format --json-schema --max-budget-usd --max-turns --model -n --name \
@@ -75,13 +75,13 @@ static RESUMING: Resuming = Resuming {
              --plugin-url --remote-control-session-name-prefix --settings --setting-sources",
         ),
         (
-            Takes::Many,
+            ValueCount::Many,
             "--add-dir --allowedTools --allowed-tools --disallowedTools --disallowed-tools \
              --betas --file --mcp-config --tools",
         ),
-        (Takes::Maybe, "-d --debug --prompt-suggestions --remote-control -w --worktree"),
+        (ValueCount::Maybe, "-d --debug --prompt-suggestions --remote-control -w --worktree"),
         (
-            Takes::None,
+            ValueCount::None,
             "--allow-dangerously-skip-permissions --ax-screen-reader --bare --brief --chrome \
              --no-chrome --dangerously-skip-permissions --disable-slash-commands \
              --exclude-dynamic-system-prompt-sections --ide --safe-mode --strict-mcp-config \
@@ -90,9 +90,9 @@ static RESUMING: Resuming = Resuming {
     ],
     prompts: &[],
     earlier: &[
-        (Takes::Maybe, "-r --resume --from-pr"),
-        (Takes::One, "--session-id"),
-        (Takes::None, "-c --continue --fork-session"),
+        (ValueCount::Maybe, "-r --resume --from-pr"),
+        (ValueCount::One, "--session-id"),
+        (ValueCount::None, "-c --continue --fork-session"),
     ],
 };
 
@@ -257,7 +257,7 @@ const QUESTION: &str = "AskUserQuestion";
 
 /// What an event means. Whatever is not listed, the end of a helper of its own (`SubagentStop`)
 /// among it, is of no interest.
-fn news(event: &str, payload: &Value, recorded: &Recorded) -> Option<HookNews> {
+fn news(event: &str, payload: &Value, recorded: &ReportedEnd) -> Option<HookNews> {
     match event {
         "SessionStart" => (field(payload, "source") != "compact").then_some(HookNews::Began),
         "UserPromptSubmit" => text(payload, "prompt").map(|text| HookNews::Prompt { text }),
@@ -317,11 +317,11 @@ fn decision(permit: Permit) -> String {
 }
 
 /// Looks the turn that Claude Code says is over up in its record.
-fn recorded(payload: &Value) -> Recorded {
-    let Some(end) = record_of(payload) else { return Recorded::default() };
+fn recorded(payload: &Value) -> ReportedEnd {
+    let Some(end) = record_of(payload) else { return ReportedEnd::default() };
     let is_told = text(payload, LAST_WORDS).is_some();
     let words = if is_told { None } else { claude_words(&end) };
-    Recorded { words, trouble: None, before_pass: before_pass_in(&end, prompt, steps) }
+    ReportedEnd { words, trouble: None, before_pass: before_pass_in(&end, prompt, steps) }
 }
 
 /// Returns the end of the record that a report names.
@@ -415,7 +415,7 @@ fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
     let last_after: BTreeMap<&str, &Value> =
         all.iter().map(|line| (word(line, "parentUuid"), line)).collect();
     let first: Value = serde_json::from_str(lines[at]).ok()?;
-    let mut last = Ended::default();
+    let mut last = RecordedEnd::default();
     let (mut id, mut left) = (text(&first, "uuid")?, all.len());
     while let Some(next) = last_after.get(id.as_str()) {
         if left == 0 || !last.take(next) {
@@ -429,14 +429,14 @@ fn end(lines: &[&str], at: usize) -> Option<RecordEnd> {
 
 /// The end of a turn as far as its lines say.
 #[derive(Default)]
-struct Ended {
+struct RecordedEnd {
     end: Option<RecordEnd>,
     /// The message whose blocks stand in several lines.
     message: String,
     pieces: Vec<String>,
 }
 
-impl Ended {
+impl RecordedEnd {
     /// Takes the next line in; false if the turn is over before it.
     fn take(&mut self, line: &Value) -> bool {
         if let Some(text) = prompt(line) {

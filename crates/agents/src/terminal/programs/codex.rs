@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, lines, text, trouble, word};
 use super::{
-    Keys, Launching, Recorded, Recording, Reporting, Resuming, Screening, Table, Takes, Variables,
+    Keys, LaunchSpec, ReportedEnd, RecordSpec, Reporting, ResumeSpec, Screening, Table, ValueCount, Variables,
 };
 use crate::logins::Login;
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS, VARIABLES};
@@ -26,7 +26,7 @@ use crate::terminal::screen::cells::Row;
 use crate::terminal::screen::{Seen, above_footer, composed, kind_of, options, without_empty_end};
 
 pub(super) static TABLE: Table = Table {
-    launch: Launching {
+    launch: LaunchSpec {
         name: Some("codex"),
         login: Some(&LOGIN),
         once: Some(&[
@@ -53,7 +53,7 @@ pub(super) static TABLE: Table = Table {
         reports: Reports { turns: true, prompts: false, questions: false },
         decides: None,
     }),
-    record: Some(Recording {
+    record: Some(RecordSpec {
         folder: |variable| Some(home(variable)?.join("sessions")),
         depth: 3,
         // `rollout-2026-11-22T00-06-30-` before it.
@@ -74,26 +74,26 @@ const NOTIFY: &str = "notify";
 const DAYS_MAX: usize = 60;
 
 /// Its arguments, by its own help (0.169). Images belong to the prompt.
-static RESUMING: Resuming = Resuming {
+static RESUMING: ResumeSpec = ResumeSpec {
     word: "resume",
     forgets: &["No saved session found with ID", "Failed to resume session from"],
     kept: &[
         (
-            Takes::One,
+            ValueCount::One,
             "-c --config --enable --disable --remote --remote-auth-token-env -m --model \
              --local-provider -p --profile -s --sandbox -C --cd --add-dir -a --ask-for-approval",
         ),
         (
-            Takes::None,
+            ValueCount::None,
             "--strict-config --oss --approve-for-me --full-auto \
              --dangerously-bypass-approvals-and-sandbox --yolo --dangerously-bypass-hook-trust \
              --worktree --search --no-alt-screen --no-daemon",
         ),
     ],
-    prompts: &[(Takes::Many, "-i --image")],
+    prompts: &[(ValueCount::Many, "-i --image")],
     earlier: &[
-        (Takes::Maybe, "resume fork"),
-        (Takes::None, "--last --all --include-non-interactive"),
+        (ValueCount::Maybe, "resume fork"),
+        (ValueCount::None, "--last --all --include-non-interactive"),
     ],
 };
 
@@ -273,7 +273,7 @@ const TITLE_PROMPT: &str = "Generate a concise, single-line task title";
 const LAST_WORDS: &str = "last-assistant-message";
 
 /// What a report means.
-fn news(_event: &str, payload: &Value, recorded: &Recorded) -> Option<HookNews> {
+fn news(_event: &str, payload: &Value, recorded: &ReportedEnd) -> Option<HookNews> {
     if payload.get("type").and_then(Value::as_str) != Some("agent-turn-complete") {
         return None;
     }
@@ -290,7 +290,7 @@ fn inputs(payload: &Value) -> impl Iterator<Item = &Value> {
     payload.get("input-messages").and_then(Value::as_array).into_iter().flatten()
 }
 
-fn recorded(payload: &Value) -> Recorded {
+fn recorded(payload: &Value) -> ReportedEnd {
     let variable =
         |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     recorded_in(payload, &variable).unwrap_or_default()
@@ -303,7 +303,7 @@ fn home(variable: &Variables<'_>) -> Option<PathBuf> {
 
 /// Looks the turn that Codex says is over up in its record. Its report names no file: its folder is
 /// in the variable, or below the home.
-fn recorded_in(payload: &Value, variable: &Variables<'_>) -> Option<Recorded> {
+fn recorded_in(payload: &Value, variable: &Variables<'_>) -> Option<ReportedEnd> {
     let (thread, turn) = (text(payload, "thread-id")?, text(payload, "turn-id")?);
     let folder = home(variable).filter(|folder| folder.is_absolute())?;
     let wanted = format!("-{thread}.jsonl");
@@ -314,7 +314,7 @@ fn recorded_in(payload: &Value, variable: &Variables<'_>) -> Option<Recorded> {
     })?;
     let (end, is_told) = (end_of(&record)?, text(payload, LAST_WORDS).is_some());
     let words = if is_told { None } else { codex_words(&end, &turn) };
-    Some(Recorded { words, trouble: None, before_pass: before_pass_in(&end, prompt, steps) })
+    Some(ReportedEnd { words, trouble: None, before_pass: before_pass_in(&end, prompt, steps) })
 }
 
 /// Returns the steps of a turn that a line records.

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::passes::{Step, before_pass_in};
 use super::records::{behind, end_of, text, trouble, word};
-use super::{Keys, Launching, Recorded, Recording, Reporting, Resuming, Screening, Table, Takes};
+use super::{Keys, LaunchSpec, ReportedEnd, RecordSpec, Reporting, ResumeSpec, Screening, Table, ValueCount};
 use crate::logins::{GOOGLE_CLOUD, Login};
 use crate::terminal::hooks::{Fitting, LaunchCommand, TOOLS};
 use crate::terminal::screen::cells::Row;
@@ -30,7 +30,7 @@ use crate::terminal::screen::{Seen, above_footer, composed, options};
 use home::furnish;
 
 pub(super) static TABLE: Table = Table {
-    launch: Launching {
+    launch: LaunchSpec {
         name: Some("gemini"),
         login: Some(&LOGIN),
         // Without a terminal it reads the prompt from stdin and answers once.
@@ -49,7 +49,7 @@ pub(super) static TABLE: Table = Table {
         reports: Reports::ALL,
         decides: None,
     }),
-    record: Some(Recording {
+    record: Some(RecordSpec {
         folder: |variable| Some(variable(HOME).or_else(|| variable("HOME"))?.join(".gemini/tmp")),
         depth: 2,
         // The name holds only the beginning of the id.
@@ -68,24 +68,24 @@ const HOME: &str = "GEMINI_CLI_HOME";
 const STOP: &str = "AfterAgent";
 
 /// Its arguments, by its own help (0.61).
-static RESUMING: Resuming = Resuming {
+static RESUMING: ResumeSpec = ResumeSpec {
     word: "--resume",
     forgets: &["Error resuming session"],
     kept: &[
         (
-            Takes::One,
+            ValueCount::One,
             "-m --model --approval-mode --policy --admin-policy --allowed-mcp-server-names \
              --allowed-tools -e --extensions --include-directories -o --output-format",
         ),
-        (Takes::Maybe, "-w --worktree"),
+        (ValueCount::Maybe, "-w --worktree"),
         (
-            Takes::None,
+            ValueCount::None,
             "-d --debug --skip-trust -s --sandbox -y --yolo --screen-reader --raw-output \
              --accept-raw-output-risk",
         ),
     ],
-    prompts: &[(Takes::One, "-i --prompt-interactive -p --prompt")],
-    earlier: &[(Takes::Maybe, "-r --resume"), (Takes::One, "--session-id --session-file")],
+    prompts: &[(ValueCount::One, "-i --prompt-interactive -p --prompt")],
+    earlier: &[(ValueCount::Maybe, "-r --resume"), (ValueCount::One, "--session-id --session-file")],
 };
 
 /// How it logs in.
@@ -204,7 +204,7 @@ const EVENTS: [&str; 5] = ["SessionStart", "BeforeAgent", STOP, "Notification", 
 const NO_ANSWER: &str = "[no response text]";
 
 /// What an event means.
-fn news(event: &str, payload: &Value, recorded: &Recorded) -> Option<HookNews> {
+fn news(event: &str, payload: &Value, recorded: &ReportedEnd) -> Option<HookNews> {
     match event {
         "SessionStart" => Some(HookNews::Began),
         "BeforeAgent" => text(payload, "prompt").map(|text| HookNews::Prompt { text }),
@@ -237,12 +237,12 @@ fn ungarbled(answer: String, recorded: Option<&str>) -> String {
 }
 
 /// Looks up the end of the turn that is over in the program's record.
-fn recorded(payload: &Value) -> Recorded {
+fn recorded(payload: &Value) -> ReportedEnd {
     let named = text(payload, "transcript_path").filter(|path| Path::new(path).is_absolute());
     let Some(record) = named.and_then(|record| end_of(Path::new(&record))) else {
-        return Recorded::default();
+        return ReportedEnd::default();
     };
-    Recorded {
+    ReportedEnd {
         words: last_words(&record),
         trouble: last_trouble(&record),
         before_pass: before_pass_in(&record, prompt, steps),

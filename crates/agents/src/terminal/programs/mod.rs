@@ -22,7 +22,7 @@ pub use search::Search;
 pub(crate) use search::VARIABLES;
 
 pub(crate) use passes::whole;
-pub(crate) use resuming::{Resuming, Takes, is_native};
+pub(crate) use resuming::{ResumeSpec, ValueCount, is_native};
 
 use super::hooks::{Fitting, LaunchCommand};
 use super::screen::Seen;
@@ -47,17 +47,17 @@ pub enum Vendor {
 
 /// What is known of a program.
 pub(crate) struct Table {
-    pub(crate) launch: Launching,
+    pub(crate) launch: LaunchSpec,
     pub(crate) screen: Screening,
     pub(crate) keys: Keys,
     /// How it reports; nothing where it does not.
     pub(crate) report: Option<Reporting>,
     /// The way to read its own record; `None` if it keeps none.
-    pub(crate) record: Option<Recording>,
+    pub(crate) record: Option<RecordSpec>,
 }
 
 /// The way to read a program's own record of its conversations: files of lines of JSON.
-pub(crate) struct Recording {
+pub(crate) struct RecordSpec {
     /// The folder below which the files lie, by the program's variables.
     pub(crate) folder: fn(&Variables<'_>) -> Option<PathBuf>,
     /// The folders between that one and a file.
@@ -78,7 +78,7 @@ pub(crate) struct Recording {
 pub(crate) type Variables<'a> = dyn Fn(&str) -> Option<PathBuf> + 'a;
 
 /// How a program is started.
-pub(crate) struct Launching {
+pub(crate) struct LaunchSpec {
     /// What it is called: the program, the client, and the word for it in `moothall hook`.
     pub(crate) name: Option<&'static str>,
     /// How it logs in.
@@ -87,7 +87,7 @@ pub(crate) struct Launching {
     /// anything without being asked.
     pub(crate) once: Option<&'static [&'static str]>,
     /// Its arguments when it runs once more; `None` if nothing is known of them.
-    pub(crate) resuming: Option<&'static Resuming>,
+    pub(crate) resuming: Option<&'static ResumeSpec>,
     /// What it is given so that it reports and has this server's tools.
     pub(crate) launch_command: fn(&Fitting<'_>) -> io::Result<LaunchCommand>,
 }
@@ -133,23 +133,23 @@ pub(crate) struct Reporting {
     /// The field in which it gives its own id for the session or thread.
     pub(crate) native: &'static str,
     /// Reads an event, its payload and the record; `None` if they are of no interest.
-    pub(crate) news: fn(&str, &Value, &Recorded) -> Option<HookNews>,
+    pub(crate) news: fn(&str, &Value, &ReportedEnd) -> Option<HookNews>,
     /// The event that ends a turn.
     pub(crate) ends_with: &'static str,
     /// The end of that turn from its own record, if the payload does not have it as it is. Looked
     /// up while the program waits for its hook.
-    pub(crate) recorded: fn(&Value) -> Recorded,
+    pub(crate) recorded: fn(&Value) -> ReportedEnd,
     /// What it expects on the standard output of its hook, whatever comes of the report.
     pub(crate) acknowledgement: &'static str,
     /// What it reports at all.
     pub(crate) reports: Reports,
     /// The hook that may decide a permission, where it has one.
-    pub(crate) decides: Option<Decides>,
+    pub(crate) decides: Option<DecisionHook>,
 }
 
 /// The end of a reported turn by the program's own record.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Recorded {
+pub(crate) struct ReportedEnd {
     /// Its last words.
     pub(crate) words: Option<String>,
     /// The error that ended it.
@@ -159,7 +159,7 @@ pub(crate) struct Recorded {
 }
 
 /// A hook that waits for a decision.
-pub(crate) struct Decides {
+pub(crate) struct DecisionHook {
     /// The name of the event that it waits with.
     pub(crate) event: &'static str,
     /// Whether what a payload asks can be given or refused without being there.
@@ -193,7 +193,7 @@ impl Vendor {
     }
 
     /// The hook of an event that may decide a permission, and is waited for.
-    pub(crate) fn decides(self, event: &str) -> Option<&'static Decides> {
+    pub(crate) fn decides(self, event: &str) -> Option<&'static DecisionHook> {
         self.table().report.as_ref()?.decides.as_ref().filter(|decides| decides.event == event)
     }
 }

@@ -2,13 +2,13 @@
 
 use moothall_engine::sessions::PaneState;
 
-use super::{Keys, Launching, Screening, Table};
+use super::{Keys, LaunchSpec, Screening, Table};
 use crate::terminal::hooks::LaunchCommand;
 use crate::terminal::screen::Seen;
 use crate::terminal::screen::cells::Row;
 
 pub(super) static TABLE: Table = Table {
-    launch: Launching {
+    launch: LaunchSpec {
         name: None,
         login: None,
         once: None,

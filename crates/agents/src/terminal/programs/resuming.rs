@@ -7,23 +7,23 @@ use moothall_engine::sessions::ResumeArgs;
 const NATIVE_BYTES_MAX: usize = 128;
 
 /// The arguments of a program, as far as they matter when it runs once more.
-pub(crate) struct Resuming {
+pub(crate) struct ResumeSpec {
     /// The word before its own id of a conversation with which it resumes that one.
     pub(crate) word: &'static str,
     /// The beginnings of its last words if it does not know the id.
     pub(crate) forgets: &'static [&'static str],
     /// Its options that are kept, by the number of their values; blanks stand between names.
-    pub(crate) kept: &'static [(Takes, &'static str)],
+    pub(crate) kept: &'static [(ValueCount, &'static str)],
     /// Its options that hold a prompt or belong to one. Other words that are not values of options
     /// are a prompt too.
-    pub(crate) prompts: &'static [(Takes, &'static str)],
+    pub(crate) prompts: &'static [(ValueCount, &'static str)],
     /// The words by which it is told which conversation is its own.
-    pub(crate) earlier: &'static [(Takes, &'static str)],
+    pub(crate) earlier: &'static [(ValueCount, &'static str)],
 }
 
 /// The number of values of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Takes {
+pub(crate) enum ValueCount {
     /// A flag without a value.
     None,
     /// One, whatever it begins with.
@@ -57,7 +57,7 @@ fn is_option(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-')
 }
 
-impl Resuming {
+impl ResumeSpec {
     /// Returns the arguments for the next run, made of those of the first one.
     pub(crate) fn again(&self, args: &[String], native: Option<&str>) -> ResumeArgs {
         let native = native.filter(|native| is_native(native));
@@ -71,10 +71,10 @@ impl Resuming {
             let (part, takes) = self.of(&word);
             let mut all = vec![word];
             match takes {
-                Takes::None => {}
-                Takes::One => all.extend(words.next()),
-                Takes::Maybe => all.extend(words.next_if(|next| !is_option(next))),
-                Takes::Many => {
+                ValueCount::None => {}
+                ValueCount::One => all.extend(words.next()),
+                ValueCount::Maybe => all.extend(words.next_if(|next| !is_option(next))),
+                ValueCount::Many => {
                     while let Some(value) = words.next_if(|next| !is_option(next)) {
                         all.push(value);
                     }
@@ -92,30 +92,30 @@ impl Resuming {
     }
 
     /// Returns the part of an argument, and the number of words behind it that belong to it.
-    fn of(&self, word: &str) -> (Part, Takes) {
+    fn of(&self, word: &str) -> (Part, ValueCount) {
         let long = word.starts_with("--");
         let (name, has_value) = match word.split_once('=') {
             Some((name, _)) if long => (name, true),
             _ => (word, false),
         };
         if let Some((part, takes)) = self.named(name) {
-            return (part, if has_value { Takes::None } else { takes });
+            return (part, if has_value { ValueCount::None } else { takes });
         }
         // The value of a short option may stand in the same word.
         let short = word.get(..2).filter(|_| is_option(word) && !long && word.len() > 2);
         if let Some((part, takes)) = short.and_then(|short| self.named(short))
-            && takes != Takes::None
+            && takes != ValueCount::None
         {
-            return (part, Takes::None);
+            return (part, ValueCount::None);
         }
         match is_option(word) {
-            true if has_value => (Part::Kept, Takes::None),
-            true => (Part::Unknown, Takes::Maybe),
-            false => (Part::Prompt, Takes::None),
+            true if has_value => (Part::Kept, ValueCount::None),
+            true => (Part::Unknown, ValueCount::Maybe),
+            false => (Part::Prompt, ValueCount::None),
         }
     }
 
-    fn named(&self, name: &str) -> Option<(Part, Takes)> {
+    fn named(&self, name: &str) -> Option<(Part, ValueCount)> {
         let tables =
             [(Part::Kept, self.kept), (Part::Prompt, self.prompts), (Part::Earlier, self.earlier)];
         tables.into_iter().find_map(|(part, table)| {

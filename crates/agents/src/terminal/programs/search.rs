@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::passes::{before_pass, whole};
 use super::records::{behind, last_bytes};
-use super::{Recording, Vendor, is_native};
+use super::{RecordSpec, Vendor, is_native};
 
 /// Bytes that are read of a record, from its end: long prompts, long answers, and what tools gave.
 const BYTES_MAX: u64 = 8 * 1024 * 1024;
@@ -64,7 +64,7 @@ impl Search {
         found.into_iter().take(RECORDS_MAX).find_map(|one| self.read(recording, one))
     }
 
-    fn read(&self, recording: &Recording, candidate: Candidate) -> Option<Record> {
+    fn read(&self, recording: &RecordSpec, candidate: Candidate) -> Option<Record> {
         let Some(tag) = &self.query.tag else { return self.newest(recording, candidate) };
         let text = last_bytes(&candidate.file, BYTES_MAX)?;
         let end = end_in(&text, recording, tag)?;
@@ -72,7 +72,7 @@ impl Search {
     }
 
     /// Reads the newest turn of the conversation that the program is known to be in.
-    fn newest(&self, recording: &Recording, candidate: Candidate) -> Option<Record> {
+    fn newest(&self, recording: &RecordSpec, candidate: Candidate) -> Option<Record> {
         let known = self.query.native.as_ref();
         let native = candidate.native.filter(|native| known == Some(native))?;
         let text = last_bytes(&candidate.file, BYTES_MAX)?;
@@ -87,7 +87,7 @@ impl Search {
 /// Collects the records below a folder, the newest folders by name first.
 fn collect(
     folder: &Path,
-    recording: &Recording,
+    recording: &RecordSpec,
     depth: usize,
     looked: &mut usize,
     found: &mut Vec<Candidate>,
@@ -111,7 +111,7 @@ fn collect(
     }
 }
 
-fn candidate(entry: &DirEntry, recording: &Recording) -> Option<Candidate> {
+fn candidate(entry: &DirEntry, recording: &RecordSpec) -> Option<Candidate> {
     let file = entry.path();
     let stem = file.file_stem().filter(|_| file.extension().is_some_and(|end| end == ENDING))?;
     let native = (recording.native)(stem.to_str()?).filter(|id| is_native(id)).map(str::to_owned);
@@ -121,7 +121,7 @@ fn candidate(entry: &DirEntry, recording: &Recording) -> Option<Candidate> {
 
 /// Returns how the turn of the newest prompt with this line ended, if that prompt stands in a
 /// record.
-fn end_in(text: &str, recording: &Recording, tag: &str) -> Option<Option<RecordEnd>> {
+fn end_in(text: &str, recording: &RecordSpec, tag: &str) -> Option<Option<RecordEnd>> {
     let lines: Vec<&str> = text.lines().collect();
     let read = |line: &&str| serde_json::from_str::<Value>(line).ok();
     let is_its = |line: &&str| {
