@@ -100,7 +100,7 @@ pub(super) fn anthropic_tokens(model: &str) -> u32 {
 
 /// The setting by which a Claude model is told how much to think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Thinking {
+pub(super) enum ThinkingSetting {
     Default,
     Off,
     Effort { effort: &'static str, adaptive: bool },
@@ -118,15 +118,15 @@ const fn budget(effort: Effort, low: u32) -> u32 {
 }
 
 /// Returns how a Claude model is asked for this effort.
-pub(super) fn anthropic_thinking(model: &str, effort: Effort) -> Thinking {
+pub(super) fn anthropic_thinking(model: &str, effort: Effort) -> ThinkingSetting {
     let (family, version) = claude(model);
     let newest = matches!(family, "fable" | "mythos") || version >= Some((5, 0));
     let adaptive = newest || matches!(family, "opus" | "sonnet") && version >= Some((4, 6));
     let by_effort = adaptive || family == "opus" && version >= Some((4, 5));
     match effort {
-        Effort::Zero if version >= Some((5, 0)) => Thinking::Off,
-        Effort::Zero => Thinking::Default,
-        _ if !by_effort => Thinking::Budget(budget(effort, 1_024)),
+        Effort::Zero if version >= Some((5, 0)) => ThinkingSetting::Off,
+        Effort::Zero => ThinkingSetting::Default,
+        _ if !by_effort => ThinkingSetting::Budget(budget(effort, 1_024)),
         effort => {
             let effort = match effort {
                 Effort::Zero | Effort::Minimal | Effort::Low => "low",
@@ -135,7 +135,7 @@ pub(super) fn anthropic_thinking(model: &str, effort: Effort) -> Thinking {
                 Effort::XHigh if newest || family == "opus" && version >= Some((4, 7)) => "xhigh",
                 Effort::High | Effort::XHigh | Effort::Max => "high",
             };
-            Thinking::Effort { effort, adaptive }
+            ThinkingSetting::Effort { effort, adaptive }
         }
     }
 }
@@ -201,9 +201,9 @@ mod tests {
             assert_eq!(anthropic_tokens(model), tokens, "{model}");
         }
         let of = anthropic_thinking;
-        assert_eq!(of("claude-sonnet-4-5", Effort::Low), Thinking::Budget(1_024));
-        assert_eq!(of("claude-sonnet-4-5", Effort::Zero), Thinking::Default);
-        let max = Thinking::Effort { effort: "max", adaptive: true };
+        assert_eq!(of("claude-sonnet-4-5", Effort::Low), ThinkingSetting::Budget(1_024));
+        assert_eq!(of("claude-sonnet-4-5", Effort::Zero), ThinkingSetting::Default);
+        let max = ThinkingSetting::Effort { effort: "max", adaptive: true };
         assert_eq!(of("claude-opus-4-6", Effort::Max), max);
     }
 }

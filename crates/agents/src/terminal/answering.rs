@@ -11,7 +11,7 @@ use moothall_engine::crash;
 use moothall_engine::sessions::{Dialog, Field, HostFault, PaneState, View};
 
 use super::hygiene::for_field;
-use super::typing::{TAKES_PASTE, Typing};
+use super::typing::{TAKES_PASTE, Typist};
 
 /// Options that a digit chooses.
 const DIGITS: usize = 9;
@@ -26,7 +26,7 @@ const ANOTHER: &str = "Something else stands there now.";
 /// screen's edge.
 const END_CHARS: usize = 40;
 
-impl Typing<'_> {
+impl Typist<'_> {
     /// Chooses options if this very dialog stands there.
     pub(super) async fn choose(
         &mut self,

@@ -61,7 +61,7 @@ const PASTE: &str = "paste-buffer -p -d -r";
 static PASTES: AtomicU64 = AtomicU64::new(0);
 
 /// A pane that is being typed into.
-pub(super) struct Typing<'a> {
+pub(super) struct Typist<'a> {
     host: &'a TmuxHost,
     control: &'a Control,
     pane: &'a Pane,
@@ -89,11 +89,11 @@ impl TmuxHost {
         control: &'a Control,
         pane: &'a Pane,
         client: Option<&str>,
-    ) -> Typing<'a> {
+    ) -> Typist<'a> {
         let run = run_of(pane);
         let drawn = control.panes.drawn(&run, client);
         let client = control.panes.client(&run);
-        Typing {
+        Typist {
             host: self,
             control,
             pane,
@@ -247,7 +247,7 @@ fn covered() -> Result<(), HostFault> {
 /// Says why there is nothing to send off.
 const NOT_THERE: &str = "What was pasted does not stand in its composer any more.";
 
-impl Typing<'_> {
+impl Typist<'_> {
     pub(super) async fn look(&mut self) -> Result<View, HostFault> {
         self.drawn.mark_unchanged();
         self.host.look(self.control, self.pane, self.vendor).await

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Part, Parts, Request, Settings, failure, messages, set};
-use crate::llm::names::{self, Thinking};
+use crate::llm::names::{self, ThinkingSetting};
 
 pub(super) const VERSION: &str = "2023-06-01";
 
@@ -18,13 +18,13 @@ pub(super) fn body(request: &Request, settings: &Settings<'_>) -> Value {
     let most = settings.max_tokens.unwrap_or_else(|| names::anthropic_tokens(settings.model));
     set(&mut body, "max_tokens", Some(most));
     match settings.effort.map(|effort| names::anthropic_thinking(settings.model, effort)) {
-        None | Some(Thinking::Default) => {}
-        Some(Thinking::Off) => set(&mut body, "thinking", Some(json!({"type": "disabled"}))),
-        Some(Thinking::Effort { effort, adaptive }) => {
+        None | Some(ThinkingSetting::Default) => {}
+        Some(ThinkingSetting::Off) => set(&mut body, "thinking", Some(json!({"type": "disabled"}))),
+        Some(ThinkingSetting::Effort { effort, adaptive }) => {
             set(&mut body, "output_config", Some(json!({"effort": effort})));
             set(&mut body, "thinking", adaptive.then(|| json!({"type": "adaptive"})));
         }
-        Some(Thinking::Budget(tokens)) => {
+        Some(ThinkingSetting::Budget(tokens)) => {
             let thinking = json!({"type": "enabled", "budget_tokens": tokens});
             set(&mut body, "thinking", Some(thinking));
         }
