@@ -51,7 +51,7 @@ use crate::hall::residents::{MoveIn, WeakHall};
 pub use crate::hall::services::HallParts;
 use crate::outbox::stream::StreamCourier;
 use crate::outbox::{Courier, Owed, STREAM};
-use crate::ports::{ListFilter, ListPage, Listed, Page};
+use crate::ports::{ListFilter, ListPage, ListedStream, Page};
 use crate::runtime::registry::Registry;
 use crate::sessions::{NoResidents, SessionDirectory, SessionError};
 use crate::stream::Owing;
@@ -378,7 +378,7 @@ impl Hall {
     ///
     /// # Errors
     /// [`HallError`] when there is no such conversation or the log cannot be read.
-    pub async fn find(&self, stream: &StreamId) -> Result<Listed, HallError> {
+    pub async fn find(&self, stream: &StreamId) -> Result<ListedStream, HallError> {
         let row = self.inner.find(stream).await?;
         if row.catalog.kind == TASK { Err(HallError::NotFound(stream.clone())) } else { Ok(row) }
     }

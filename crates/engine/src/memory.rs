@@ -12,8 +12,8 @@ use moothall_kernel::time::Timestamp;
 
 use crate::log_format::codec;
 use crate::ports::{
-    Acquired, AppendError, Appended, Catalog, Claim, ClaimChange, Clock, DELETED, Delivery,
-    DeliveryState, Epoch, EventLog, HeldApp, Lease, ListFilter, ListPage, Listed, LogError,
+    Acquisition, AppendError, Appended, Catalog, Claim, ClaimChange, Clock, DELETED, Delivery,
+    DeliveryState, Epoch, EventLog, HeldApp, Lease, ListFilter, ListPage, ListedStream, LogError,
     NewDelivery, Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Session,
     SessionId, Snapshot, StreamBatch, SystemClock,
 };
@@ -147,9 +147,9 @@ impl Stream {
         Seq(self.entries.len() as u64)
     }
 
-    fn listed(&self, id: &StreamId) -> Option<Listed> {
+    fn listed(&self, id: &StreamId) -> Option<ListedStream> {
         let last_ts = self.entries.last()?.ts();
-        Some(Listed {
+        Some(ListedStream {
             stream: id.clone(),
             head: self.head(),
             last_ts,
@@ -411,7 +411,7 @@ impl Tables {
         id
     }
 
-    fn find(&self, id: &StreamId) -> Option<Listed> {
+    fn find(&self, id: &StreamId) -> Option<ListedStream> {
         self.streams.get(id)?.listed(id)
     }
 
@@ -426,7 +426,7 @@ impl Tables {
         for (index, id) in
             self.in_order.iter().enumerate().skip(usize::try_from(after).unwrap_or(usize::MAX))
         {
-            let wanted = |listed: &Listed| {
+            let wanted = |listed: &ListedStream| {
                 filter.archived.is_none_or(|archived| listed.catalog.archived == archived)
                     && (!filter.marked || listed.catalog.is_marked())
                     && filter.kind.as_ref().is_none_or(|kind| listed.catalog.kind == *kind)
@@ -492,7 +492,7 @@ impl EventLog for MemoryLog {
         Ok(self.to_write()?.streams.get_mut(stream).is_some_and(|stream| stream.put(snapshot)))
     }
 
-    async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
+    async fn find(&self, stream: &StreamId) -> Result<Option<ListedStream>, LogError> {
         let tables = self.tables();
         match tables.find(stream) {
             Some(_) => tables.readable(stream).map(|found| found.listed(stream)),
@@ -505,18 +505,18 @@ impl EventLog for MemoryLog {
         Ok(())
     }
 
-    async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquired, LogError> {
+    async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquisition, LogError> {
         let mut tables = self.to_write()?;
         if let Some(lease) = tables
             .lease
             .as_ref()
             .filter(|lease| lease.owner != owner && lease.until > SystemClock.now())
         {
-            return Ok(Acquired::Held(lease.clone()));
+            return Ok(Acquisition::Held(lease.clone()));
         }
         let stream = tables.streams.entry(stream.clone()).or_default();
         stream.epoch = Epoch(stream.epoch.0 + 1);
-        Ok(Acquired::Epoch(stream.epoch))
+        Ok(Acquisition::Epoch(stream.epoch))
     }
 
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {

@@ -9,8 +9,8 @@ use std::thread::JoinHandle;
 use async_trait::async_trait;
 use moothall_engine::access::AuditEntry;
 use moothall_engine::ports::{
-    Acquired, AppendError, Appended, Claim, Deliveries, Delivery, DeliveryState, EventLog, Hits,
-    Lasting, Ledger, ListFilter, ListPage, Listed, LogError, NoCopy, Opening, Page, ReadMarks,
+    Acquisition, AppendError, Appended, Claim, Deliveries, Delivery, DeliveryState, EventLog, Hits,
+    Lasting, Ledger, ListFilter, ListPage, ListedStream, LogError, NoCopy, Opening, Page, ReadMarks,
     Search, SessionBook, Snapshot, StreamBatch, Unread, Upkeep, UsageWanted, Used, Verified,
     Wanted,
 };
@@ -230,7 +230,7 @@ impl EventLog for SqliteLog {
         self.write_as(Kind::Written, move |conn| snapshots::put(conn, &stream, &snapshot)).await
     }
 
-    async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
+    async fn find(&self, stream: &StreamId) -> Result<Option<ListedStream>, LogError> {
         let stream = stream.clone();
         let found = self.read_rows(move |conn| reader::find(conn, &stream)).await?;
         found
@@ -249,9 +249,9 @@ impl EventLog for SqliteLog {
     }
 
     /// The lock of the folder is the lease: whoever can ask this log has it.
-    async fn acquire(&self, stream: &StreamId, _owner: &str) -> Result<Acquired, LogError> {
+    async fn acquire(&self, stream: &StreamId, _owner: &str) -> Result<Acquisition, LogError> {
         let stream = stream.clone();
-        self.write(move |conn| append::acquire(conn, &stream)).await.map(Acquired::Epoch)
+        self.write(move |conn| append::acquire(conn, &stream)).await.map(Acquisition::Epoch)
     }
 
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use moothall_engine::log_format::{Link, Stored};
 use moothall_engine::ports::{
-    Claim, Delivery, DeliveryState, ListFilter, ListPage, Listed, LogError, PAGE_BYTES_MAX, Page,
+    Claim, Delivery, DeliveryState, ListFilter, ListPage, ListedStream, LogError, PAGE_BYTES_MAX, Page,
 };
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
@@ -284,7 +284,7 @@ fn bytes(value: ValueRef<'_>) -> rusqlite::Result<Option<&[u8]>> {
     }
 }
 
-pub(crate) fn find(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Option<Listed>> {
+pub(crate) fn find(conn: &Connection, stream: &StreamId) -> rusqlite::Result<Option<ListedStream>> {
     let sql = "SELECT key, id, head, last_ts, title, policy, created_at, next_wake, has_duties, archived, kind, waits_for_people
         FROM streams WHERE id = ?1 AND head > 0";
     let found = conn.prepare_cached(sql)?.query_row([stream.as_str()], rows::listed).optional()?;

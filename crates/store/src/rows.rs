@@ -1,7 +1,7 @@
 //! Converts between rows of the database and the values of the ports.
 
 use moothall_engine::log_format::state_of;
-use moothall_engine::ports::{Catalog, Claim, Delivery, DeliveryState, Listed};
+use moothall_engine::ports::{Catalog, Claim, Delivery, DeliveryState, ListedStream};
 use moothall_kernel::ids::{Seq, StreamId, TurnNo};
 use moothall_kernel::time::Timestamp;
 use rusqlite::Row;
@@ -45,8 +45,8 @@ pub(crate) fn catalog(row: &Row<'_>, first: usize) -> rusqlite::Result<Catalog> 
 }
 
 /// Reads `key, id, head, last_ts` and the catalog: a position in a listing, and the stream there.
-pub(crate) fn listed(row: &Row<'_>) -> rusqlite::Result<(u64, Listed)> {
-    let listed = Listed {
+pub(crate) fn listed(row: &Row<'_>) -> rusqlite::Result<(u64, ListedStream)> {
+    let listed = ListedStream {
         stream: text_id(row, 1)?,
         head: Seq(counter(row, 2)?),
         last_ts: time(row, 3)?,

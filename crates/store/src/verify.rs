@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use moothall_engine::log_format::Walk;
-use moothall_engine::ports::{DELETED, Listed, LogError, Snapshot, Verified};
+use moothall_engine::ports::{DELETED, ListedStream, LogError, Snapshot, Verified};
 use moothall_kernel::ids::{Seq, StreamId};
 use rusqlite::{Connection, Row, params};
 
@@ -91,7 +91,7 @@ async fn take(verified: &mut Verified, readers: &Arc<Readers>, entry: Entry) {
 /// word.
 struct Entry {
     key: i64,
-    listed: Result<Listed, LogError>,
+    listed: Result<ListedStream, LogError>,
 }
 
 /// What waits for people is a hint that no event is judged by, and logs of earlier versions have no
@@ -113,7 +113,7 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
 
 async fn walk(
     readers: &Arc<Readers>,
-    listed: &Listed,
+    listed: &ListedStream,
     snapshot: Option<&Snapshot>,
 ) -> (u64, Option<LogError>) {
     let (mut after, mut walk) = (Seq(0), Walk::new(listed, snapshot));

@@ -22,7 +22,7 @@ pub enum Need {
 
 /// Where an action reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ActsOn {
+pub enum ActionTarget {
     /// No conversation is touched.
     Nowhere,
     /// One conversation: what is out of the caller's reach is not found.
@@ -73,7 +73,7 @@ macro_rules! actions {
             }
 
             /// What it reaches, and so what a caller's reach has to include.
-            pub const fn acts_on(self) -> ActsOn {
+            pub const fn acts_on(self) -> ActionTarget {
                 match self { $(Action::$name => $place,)* }
             }
         }
@@ -81,91 +81,91 @@ macro_rules! actions {
 }
 
 actions! {
-    CheckHealth = Need::Nothing, ActsOn::Nowhere, "Ask whether the server is there.";
-    SignIn = Need::Nothing, ActsOn::Nowhere, "Turn a credential into the cookie of a browser.";
-    AcceptInvitation = Need::Nothing, ActsOn::Nowhere, "Turn an invitation into a token.";
-    ReadDescription = Need::Entry, ActsOn::Nowhere, "Read what the interface is like.";
-    ReadMetrics = Need::Entry, ActsOn::Everywhere, "Read what is counted.";
-    AskWhoIAm = Need::Entry, ActsOn::Nowhere, "Ask whose credential this is.";
-    SignOut = Need::Entry, ActsOn::Nowhere, "Sign a browser out.";
-    CallTools = Need::Entry, ActsOn::Reachable, "Call tools, each of which is an action of its own.";
-    HandOutInvitation = Need::Proof(Scope::ParticipantsInvite), ActsOn::Thread, "Make a code that lets somebody in.";
-    ListTokens = ADMIN, ActsOn::Everywhere, "List tokens.";
-    CreateToken = ADMIN, ActsOn::Everywhere, "Make a token.";
-    RevokeToken = ADMIN, ActsOn::Everywhere, "Revoke a token.";
-    ReadAudit = ADMIN, ActsOn::Everywhere, "Read the record of credentials and refusals.";
-    ReadUsage = READ, ActsOn::Reachable, "Read what turns have cost.";
-    ReadGuards = READ, ActsOn::Reachable, "Read what guards hold, and what is near its limit.";
-    RaiseBudget = ADMIN, ActsOn::Everywhere, "Raise the budget of the hall, of an agent, or of a principal.";
-    ListAgents = READ, ActsOn::Nowhere, "List the agents of the registry, and slash commands.";
+    CheckHealth = Need::Nothing, ActionTarget::Nowhere, "Ask whether the server is there.";
+    SignIn = Need::Nothing, ActionTarget::Nowhere, "Turn a credential into the cookie of a browser.";
+    AcceptInvitation = Need::Nothing, ActionTarget::Nowhere, "Turn an invitation into a token.";
+    ReadDescription = Need::Entry, ActionTarget::Nowhere, "Read what the interface is like.";
+    ReadMetrics = Need::Entry, ActionTarget::Everywhere, "Read what is counted.";
+    AskWhoIAm = Need::Entry, ActionTarget::Nowhere, "Ask whose credential this is.";
+    SignOut = Need::Entry, ActionTarget::Nowhere, "Sign a browser out.";
+    CallTools = Need::Entry, ActionTarget::Reachable, "Call tools, each of which is an action of its own.";
+    HandOutInvitation = Need::Proof(Scope::ParticipantsInvite), ActionTarget::Thread, "Make a code that lets somebody in.";
+    ListTokens = ADMIN, ActionTarget::Everywhere, "List tokens.";
+    CreateToken = ADMIN, ActionTarget::Everywhere, "Make a token.";
+    RevokeToken = ADMIN, ActionTarget::Everywhere, "Revoke a token.";
+    ReadAudit = ADMIN, ActionTarget::Everywhere, "Read the record of credentials and refusals.";
+    ReadUsage = READ, ActionTarget::Reachable, "Read what turns have cost.";
+    ReadGuards = READ, ActionTarget::Reachable, "Read what guards hold, and what is near its limit.";
+    RaiseBudget = ADMIN, ActionTarget::Everywhere, "Raise the budget of the hall, of an agent, or of a principal.";
+    ListAgents = READ, ActionTarget::Nowhere, "List the agents of the registry, and slash commands.";
 
-    ListThreads = READ, ActsOn::Reachable, "List conversations.";
-    BeginThread = WRITE, ActsOn::Own, "Begin a conversation.";
-    ListenToAll = READ, ActsOn::Reachable, "Hear the notifications of conversations.";
-    Search = READ, ActsOn::Reachable, "Search what was said.";
-    ReadThread = READ, ActsOn::Thread, "Read a conversation, and listen to it.";
-    ListTurns = READ, ActsOn::Thread, "Read who was asked, and why.";
-    Preview = READ, ActsOn::Thread, "Ask who would answer a draft.";
-    MarkRead = READ, ActsOn::Thread, "Note how far somebody has read.";
-    ReadPresence = READ, ActsOn::Thread, "Read who is here.";
-    TellPresence = WRITE, ActsOn::Thread, "Say how one is.";
-    ReadContext = READ, ActsOn::Turn, "Read what an open turn is to answer: its participant's, and operators'.";
+    ListThreads = READ, ActionTarget::Reachable, "List conversations.";
+    BeginThread = WRITE, ActionTarget::Own, "Begin a conversation.";
+    ListenToAll = READ, ActionTarget::Reachable, "Hear the notifications of conversations.";
+    Search = READ, ActionTarget::Reachable, "Search what was said.";
+    ReadThread = READ, ActionTarget::Thread, "Read a conversation, and listen to it.";
+    ListTurns = READ, ActionTarget::Thread, "Read who was asked, and why.";
+    Preview = READ, ActionTarget::Thread, "Ask who would answer a draft.";
+    MarkRead = READ, ActionTarget::Thread, "Note how far somebody has read.";
+    ReadPresence = READ, ActionTarget::Thread, "Read who is here.";
+    TellPresence = WRITE, ActionTarget::Thread, "Say how one is.";
+    ReadContext = READ, ActionTarget::Turn, "Read what an open turn is to answer: its participant's, and operators'.";
 
-    Post = WRITE, ActsOn::Thread, "Send an event; what it says may need more, as the command that it is.";
-    RunCommand = WRITE, ActsOn::Thread, "Run a slash command; what it does may need more, as the command that it is.";
-    Say = WRITE, ActsOn::Thread, "Say something.";
-    PostCustom = WRITE, ActsOn::Thread, "Keep an event of one's own kind.";
-    Pass = WRITE, ActsOn::Thread, "End an own turn without words.";
-    Rename = WRITE, ActsOn::Thread, "Give a conversation another title.";
-    Archive = MANAGE, ActsOn::Thread, "Archive a conversation, or open it again.";
-    Delete = ERASE, ActsOn::Thread, "Delete a conversation, with everything that was said in it.";
-    Erase = ERASE, ActsOn::Thread, "Erase the words of an event.";
-    Invite = INVITE, ActsOn::Thread, "Invite participants and take them out.";
-    Steer = CONTROL, ActsOn::Thread, "Mute, pause, go on, change the rules of a conversation.";
-    Prod = Need::Scope(Scope::AgentsRun), ActsOn::Thread, "Make an agent take a turn without a message.";
-    Bind = MANAGE, ActsOn::Thread, "Send what is said to an outside target too.";
-    RaiseThreadBudget = Need::Proof(Scope::TurnsControl), ActsOn::Thread, "Raise the budget of a conversation.";
-    Stop = CONTROL, ActsOn::Thread, "Cancel every open turn.";
-    CancelTurn = CONTROL, ActsOn::Turn, "Cancel one turn.";
-    Publish = CONTROL, ActsOn::Thread, "Make words visible that were kept.";
-    Gather = CONTROL, ActsOn::Thread, "End a gathering.";
-    StartGathering = WRITE, ActsOn::Own, "Begin a gathering; bringing a session, or starting one, needs more.";
-    ListGatherings = READ, ActsOn::Reachable, "List gatherings.";
-    ReadGathering = READ, ActsOn::Thread, "Look how a gathering is.";
-    AnswerPermission = ANSWER, ActsOn::Reachable, "Answer what an agent asks permission for.";
+    Post = WRITE, ActionTarget::Thread, "Send an event; what it says may need more, as the command that it is.";
+    RunCommand = WRITE, ActionTarget::Thread, "Run a slash command; what it does may need more, as the command that it is.";
+    Say = WRITE, ActionTarget::Thread, "Say something.";
+    PostCustom = WRITE, ActionTarget::Thread, "Keep an event of one's own kind.";
+    Pass = WRITE, ActionTarget::Thread, "End an own turn without words.";
+    Rename = WRITE, ActionTarget::Thread, "Give a conversation another title.";
+    Archive = MANAGE, ActionTarget::Thread, "Archive a conversation, or open it again.";
+    Delete = ERASE, ActionTarget::Thread, "Delete a conversation, with everything that was said in it.";
+    Erase = ERASE, ActionTarget::Thread, "Erase the words of an event.";
+    Invite = INVITE, ActionTarget::Thread, "Invite participants and take them out.";
+    Steer = CONTROL, ActionTarget::Thread, "Mute, pause, go on, change the rules of a conversation.";
+    Prod = Need::Scope(Scope::AgentsRun), ActionTarget::Thread, "Make an agent take a turn without a message.";
+    Bind = MANAGE, ActionTarget::Thread, "Send what is said to an outside target too.";
+    RaiseThreadBudget = Need::Proof(Scope::TurnsControl), ActionTarget::Thread, "Raise the budget of a conversation.";
+    Stop = CONTROL, ActionTarget::Thread, "Cancel every open turn.";
+    CancelTurn = CONTROL, ActionTarget::Turn, "Cancel one turn.";
+    Publish = CONTROL, ActionTarget::Thread, "Make words visible that were kept.";
+    Gather = CONTROL, ActionTarget::Thread, "End a gathering.";
+    StartGathering = WRITE, ActionTarget::Own, "Begin a gathering; bringing a session, or starting one, needs more.";
+    ListGatherings = READ, ActionTarget::Reachable, "List gatherings.";
+    ReadGathering = READ, ActionTarget::Thread, "Look how a gathering is.";
+    AnswerPermission = ANSWER, ActionTarget::Reachable, "Answer what an agent asks permission for.";
 
-    ListSessions = READ, ActsOn::Own, "List sessions, and programs that can be started.";
-    StartSession = DRIVE, ActsOn::Own, "Start a program in a terminal, or take one over.";
-    ReadSession = READ, ActsOn::Session(SessionAct::Seeing), "Look how a session is.";
+    ListSessions = READ, ActionTarget::Own, "List sessions, and programs that can be started.";
+    StartSession = DRIVE, ActionTarget::Own, "Start a program in a terminal, or take one over.";
+    ReadSession = READ, ActionTarget::Session(SessionAct::Seeing), "Look how a session is.";
     // What a terminal shows, and what its program was told elsewhere, may be more than a reader of
     // conversations is to see.
-    ReadScreen = DRIVE, ActsOn::Session(SessionAct::Looking), "Look at the terminal of a session.";
-    ReadSessionData = DRIVE, ActsOn::Session(SessionAct::Telling), "Read what a session was asked and said.";
-    Attach = DRIVE, ActsOn::Session(SessionAct::Sitting), "Sit down at the terminal of a session.";
-    SendMessage = DRIVE, ActsOn::Session(SessionAct::Messaging), "Say something to a session.";
-    Interrupt = DRIVE, ActsOn::Session(SessionAct::Steering), "Interrupt a session.";
-    EndSession = DRIVE, ActsOn::Session(SessionAct::Steering), "End a session.";
-    ResumeSession = DRIVE, ActsOn::Session(SessionAct::Sitting), "Run a session that ended again.";
-    ListLinks = READ, ActsOn::Own, "List links.";
-    MakeLink = DRIVE, ActsOn::Own, "Link sessions.";
-    ReadLink = READ, ActsOn::Link, "Look at a link.";
-    RegisterAgent = Need::Nothing, ActsOn::Nowhere, "Register an agent, which gets a credential of its own.";
-    ClaimAgent = Need::Nothing, ActsOn::Nowhere, "Say whose an agent is, with the claim that it got.";
-    OpenConnection = Need::Nothing, ActsOn::Nowhere, "Open a connection over which an agent says who it is.";
-    AttendTasks = Need::Proof(Scope::ThreadsRead), ActsOn::Task, "Connect as an agent that registered.";
-    LookUpAgents = READ, ActsOn::Task, "Look up agents, and whether they are here.";
-    BeginTask = WRITE, ActsOn::Task, "Ask for a task.";
-    ReadTask = READ, ActsOn::Task, "Read tasks, and what is said in them.";
-    LeaveTask = WRITE, ActsOn::Task, "Leave a task.";
-    ManageTask = WRITE, ActsOn::Task, "Manage a task, or an app: who may is the task's own to say.";
-    SayInTask = WRITE, ActsOn::Task, "Say something in a conversation of a task.";
-    ListRegistrations = ADMIN, ActsOn::Everywhere, "List agents that registered.";
-    RevokeAgent = ADMIN, ActsOn::Everywhere, "Revoke the keys of an agent that registered.";
-    FreeAgent = ADMIN, ActsOn::Everywhere, "Free the name of an agent that registered.";
-    ListApps = ADMIN, ActsOn::Everywhere, "List apps, and the agents that manage their tasks.";
-    TransferApp = ADMIN, ActsOn::Everywhere, "Give an app, and its tasks, to another agent.";
-    FreeApp = ADMIN, ActsOn::Everywhere, "Take an app from its agent.";
-    CloseLink = DRIVE, ActsOn::Link, "End a link.";
+    ReadScreen = DRIVE, ActionTarget::Session(SessionAct::Looking), "Look at the terminal of a session.";
+    ReadSessionData = DRIVE, ActionTarget::Session(SessionAct::Telling), "Read what a session was asked and said.";
+    Attach = DRIVE, ActionTarget::Session(SessionAct::Sitting), "Sit down at the terminal of a session.";
+    SendMessage = DRIVE, ActionTarget::Session(SessionAct::Messaging), "Say something to a session.";
+    Interrupt = DRIVE, ActionTarget::Session(SessionAct::Steering), "Interrupt a session.";
+    EndSession = DRIVE, ActionTarget::Session(SessionAct::Steering), "End a session.";
+    ResumeSession = DRIVE, ActionTarget::Session(SessionAct::Sitting), "Run a session that ended again.";
+    ListLinks = READ, ActionTarget::Own, "List links.";
+    MakeLink = DRIVE, ActionTarget::Own, "Link sessions.";
+    ReadLink = READ, ActionTarget::Link, "Look at a link.";
+    RegisterAgent = Need::Nothing, ActionTarget::Nowhere, "Register an agent, which gets a credential of its own.";
+    ClaimAgent = Need::Nothing, ActionTarget::Nowhere, "Say whose an agent is, with the claim that it got.";
+    OpenConnection = Need::Nothing, ActionTarget::Nowhere, "Open a connection over which an agent says who it is.";
+    AttendTasks = Need::Proof(Scope::ThreadsRead), ActionTarget::Task, "Connect as an agent that registered.";
+    LookUpAgents = READ, ActionTarget::Task, "Look up agents, and whether they are here.";
+    BeginTask = WRITE, ActionTarget::Task, "Ask for a task.";
+    ReadTask = READ, ActionTarget::Task, "Read tasks, and what is said in them.";
+    LeaveTask = WRITE, ActionTarget::Task, "Leave a task.";
+    ManageTask = WRITE, ActionTarget::Task, "Manage a task, or an app: who may is the task's own to say.";
+    SayInTask = WRITE, ActionTarget::Task, "Say something in a conversation of a task.";
+    ListRegistrations = ADMIN, ActionTarget::Everywhere, "List agents that registered.";
+    RevokeAgent = ADMIN, ActionTarget::Everywhere, "Revoke the keys of an agent that registered.";
+    FreeAgent = ADMIN, ActionTarget::Everywhere, "Free the name of an agent that registered.";
+    ListApps = ADMIN, ActionTarget::Everywhere, "List apps, and the agents that manage their tasks.";
+    TransferApp = ADMIN, ActionTarget::Everywhere, "Give an app, and its tasks, to another agent.";
+    FreeApp = ADMIN, ActionTarget::Everywhere, "Take an app from its agent.";
+    CloseLink = DRIVE, ActionTarget::Link, "End a link.";
 }
 
 impl Action {

@@ -23,7 +23,7 @@ mod reader;
 mod changes;
 mod entrance;
 
-pub use action::{Action, ActsOn, Need};
+pub use action::{Action, ActionTarget, Need};
 pub use changes::Changes;
 pub use entrance::Entrance;
 pub use filter::EventFilter;
@@ -108,9 +108,9 @@ impl Door {
     pub fn may(&self, action: Action) -> Result<(), Denied> {
         action.need().check(&self.caller)?;
         match action.acts_on() {
-            ActsOn::Everywhere => self.caller.must_reach_all(),
-            ActsOn::Own | ActsOn::Session(_) | ActsOn::Link => self.caller.must_be_unbound(),
-            ActsOn::Nowhere | ActsOn::Thread | ActsOn::Turn | ActsOn::Reachable | ActsOn::Task => {
+            ActionTarget::Everywhere => self.caller.must_reach_all(),
+            ActionTarget::Own | ActionTarget::Session(_) | ActionTarget::Link => self.caller.must_be_unbound(),
+            ActionTarget::Nowhere | ActionTarget::Thread | ActionTarget::Turn | ActionTarget::Reachable | ActionTarget::Task => {
                 Ok(())
             }
         }

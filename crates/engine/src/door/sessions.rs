@@ -10,7 +10,7 @@ use moothall_kernel::talk::TalkRequest;
 use moothall_kernel::text::is_empty_looking;
 use tokio::sync::broadcast;
 
-use super::{Action, ActsOn, Door};
+use super::{Action, ActionTarget, Door};
 use crate::access::{
     ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, Reach, SessionAct, Unfit,
     Warrant,
@@ -147,7 +147,7 @@ impl Door {
     async fn warrant(&self, action: Action, word: &str) -> Result<Warrant, AccessError> {
         self.may(action)?;
         let over =
-            if let ActsOn::Session(over) = action.acts_on() { over } else { SessionAct::Seeing };
+            if let ActionTarget::Session(over) = action.acts_on() { over } else { SessionAct::Seeing };
         self.over(over, word).await
     }
 

@@ -22,7 +22,7 @@ use crate::hall::context::Context;
 use crate::hall::presence::Presence;
 use crate::hall::search::SearchError;
 use crate::hall::slash::Step;
-use crate::ports::{Hits, ListFilter, ListPage, Listed, Page, Unread};
+use crate::ports::{Hits, ListFilter, ListPage, ListedStream, Page, Unread};
 use crate::sessions::SessionError;
 
 /// What a slash command comes to.
@@ -65,7 +65,7 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`].
-    pub async fn titled(&self, action: Action, title: &str) -> Result<Vec<Listed>, AccessError> {
+    pub async fn titled(&self, action: Action, title: &str) -> Result<Vec<ListedStream>, AccessError> {
         self.may(action)?;
         let mut all = self.hall.list(ListFilter::of_conversations()).await?.streams;
         all.retain(|listed| {
@@ -114,7 +114,7 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], when there is none for the caller.
-    pub async fn find(&self, action: Action, stream: &StreamId) -> Result<Listed, AccessError> {
+    pub async fn find(&self, action: Action, stream: &StreamId) -> Result<ListedStream, AccessError> {
         self.enter(action, stream)?;
         Ok(self.hall.find(stream).await?)
     }

@@ -10,7 +10,7 @@ use moothall_kernel::view::Viewer;
 
 use crate::access::Caller;
 use crate::hall::Hall;
-use crate::ports::{Hit, ListFilter, Listed};
+use crate::ports::{Hit, ListFilter, ListedStream};
 
 /// Words of the opening question that are searched for, the longest first.
 const KEYWORDS_MAX: usize = 6;
@@ -31,7 +31,7 @@ impl Hall {
         let filter = ListFilter { archived: Some(false), ..ListFilter::of_conversations() };
         if let Ok(page) = self.list(filter).await {
             let since = self.now() - LATELY;
-            let within: Vec<&Listed> =
+            let within: Vec<&ListedStream> =
                 page.streams.iter().filter(|one| caller.reach.includes(&one.stream)).collect();
             let lately = within.iter().filter(|one| one.last_ts >= since).count();
             lines.push(format!("conversations: {}, {lately} used within a day", within.len()));

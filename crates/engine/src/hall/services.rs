@@ -22,7 +22,7 @@ use crate::hall::reservations::Reservations;
 use crate::hall::streams::Directory;
 use crate::hall::voices::VoiceBook;
 use crate::outbox::Outbox;
-use crate::ports::{Clock, Listed, Store};
+use crate::ports::{Clock, ListedStream, Store};
 use crate::runtime::registry::{Registry, Standing};
 use crate::sessions::Residents;
 use crate::tasks::directory::TaskDirectory;
@@ -103,7 +103,7 @@ impl Services {
     }
 
     /// A stream's row, or [`HallError::NotFound`].
-    pub(crate) async fn find(&self, stream: &StreamId) -> Result<Listed, HallError> {
+    pub(crate) async fn find(&self, stream: &StreamId) -> Result<ListedStream, HallError> {
         self.store.log.find(stream).await?.ok_or_else(|| HallError::NotFound(stream.clone()))
     }
 

@@ -5,12 +5,12 @@ use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 use moothall_kernel::{Aggregate, Conversation, STATE_VERSION};
 
-use crate::ports::{Catalog, Listed, LogError, Page, Snapshot};
+use crate::ports::{Catalog, ListedStream, LogError, Page, Snapshot};
 
 /// A stream on the way through its events.
 #[derive(Debug)]
 pub struct Walk<'a> {
-    listed: &'a Listed,
+    listed: &'a ListedStream,
     snapshot: Option<&'a Snapshot>,
     /// Nothing where only a newer version can follow.
     state: Option<Aggregate>,
@@ -19,7 +19,7 @@ pub struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// Before the first event of a stream with this row and this snapshot.
-    pub fn new(listed: &'a Listed, snapshot: Option<&'a Snapshot>) -> Self {
+    pub fn new(listed: &'a ListedStream, snapshot: Option<&'a Snapshot>) -> Self {
         // One of another version is not used, and says nothing here.
         let snapshot = snapshot.filter(|snapshot| snapshot.version == STATE_VERSION);
         // What a newer version's kind of stream would be has events that this version does not
@@ -71,7 +71,7 @@ fn follow(
 /// Whether the row in the catalog says what the events say. No chain goes over it, but the events
 /// make it. That it looks after a conversation too early or in vain harms nobody, and another
 /// version may have had reasons to.
-fn differs(listed: &Listed, state: &Aggregate) -> Option<LogError> {
+fn differs(listed: &ListedStream, state: &Aggregate) -> Option<LogError> {
     let (row, made) = (&listed.catalog, Catalog::of(state));
     let too_late = made.next_wake.is_some_and(|wake| row.next_wake.is_none_or(|row| row > wake));
     let wrong = [

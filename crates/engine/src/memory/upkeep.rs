@@ -7,7 +7,7 @@ use moothall_kernel::ids::Seq;
 
 use super::{MemoryLog, Stream};
 use crate::log_format::Walk;
-use crate::ports::{Listed, LogError, NoCopy, Upkeep, Verified};
+use crate::ports::{ListedStream, LogError, NoCopy, Upkeep, Verified};
 
 #[async_trait]
 impl Upkeep for MemoryLog {
@@ -42,7 +42,7 @@ impl Upkeep for MemoryLog {
 }
 
 impl Stream {
-    fn walk(&self, listed: &Listed) -> Option<LogError> {
+    fn walk(&self, listed: &ListedStream) -> Option<LogError> {
         if self.is_deleted() {
             return None;
         }

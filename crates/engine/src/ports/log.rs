@@ -31,14 +31,14 @@ pub struct Lease {
 
 /// What became of the wish to be a stream's writer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Acquired {
+pub enum Acquisition {
     /// It is granted: append under this epoch, which fences every earlier one.
     Epoch(Epoch),
     /// Another process holds the log, and nothing has changed. Try again later.
     Held(Lease),
 }
 
-impl Acquired {
+impl Acquisition {
     /// The epoch, if there is one.
     pub fn epoch(self) -> Option<Epoch> {
         match self {
@@ -131,7 +131,7 @@ impl Catalog {
 
 /// A stream in a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ListedStream {
     /// The id of the stream.
     pub stream: StreamId,
     /// The position of its newest event.
@@ -177,7 +177,7 @@ impl ListFilter {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListPage {
     /// The streams of the page, in the order in which they were created.
-    pub streams: Vec<Listed>,
+    pub streams: Vec<ListedStream>,
     /// Where to go on, when there is more.
     pub next: Option<u64>,
 }
@@ -315,11 +315,11 @@ pub trait EventLog: Send + Sync + 'static {
     /// An append that erases words lets go of every snapshot that may hold them.
     async fn put_snapshot(&self, stream: &StreamId, snapshot: Snapshot) -> Result<bool, LogError>;
     /// What the list shows of one stream; nothing where there is none of that id.
-    async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError>;
+    async fn find(&self, stream: &StreamId) -> Result<Option<ListedStream>, LogError>;
     /// Makes `owner`, the name of one server process, the writer of a stream that exists or is
     /// about to begin: every earlier epoch is fenced from now on. While another process has the
     /// log's [`Lease`] nothing is taken from it; one that is over can be taken.
-    async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquired, LogError>;
+    async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquisition, LogError>;
     /// Streams with duties, or with a wake at or before `now`. Read from the catalog alone.
     async fn due(&self, now: Timestamp) -> Result<Vec<StreamId>, LogError>;
     /// The earliest wake of all streams.

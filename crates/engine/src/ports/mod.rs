@@ -25,7 +25,7 @@ pub use deliveries::{
 pub use error::{AppendError, LogError};
 pub use ledger::{Ledger, UsageBy, UsageWanted, Used};
 pub use log::{
-    Acquired, Appended, Catalog, DELETED, Epoch, EventLog, Lease, ListFilter, ListPage, Listed,
+    Acquisition, Appended, Catalog, DELETED, Epoch, EventLog, Lease, ListFilter, ListPage, ListedStream,
     Opening, PAGE_BYTES_MAX, Page, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot, StreamBatch,
 };
 pub use marks::{ReadMarks, Unread};

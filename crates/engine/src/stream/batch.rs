@@ -21,7 +21,7 @@ use super::io::{Around, Condition, Earlier, Found, Output, RequestId, Verdict, W
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::copies;
 use crate::ports::{
-    Acquired, AppendError, COMMANDER, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch,
+    Acquisition, AppendError, COMMANDER, Catalog, Claim, ClaimChange, Epoch, LogError, StreamBatch,
 };
 use crate::sessions::target_of;
 
@@ -263,16 +263,16 @@ impl Host {
     pub(super) fn acquired(
         &mut self,
         deciding: Box<Deciding>,
-        result: Result<Acquired, LogError>,
+        result: Result<Acquisition, LogError>,
         around: &Around<'_>,
     ) {
         match result {
-            Ok(Acquired::Epoch(epoch)) => {
+            Ok(Acquisition::Epoch(epoch)) => {
                 self.epoch = Some(epoch);
                 self.append_under(epoch, deciding);
             }
             // To this process it is a log that cannot be written now, and may be later.
-            Ok(Acquired::Held(_)) => self.undo(*deciding, AppendError::Overloaded, around),
+            Ok(Acquisition::Held(_)) => self.undo(*deciding, AppendError::Overloaded, around),
             Err(error) => self.undo(*deciding, unwritable(&error), around),
         }
     }

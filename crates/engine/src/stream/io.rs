@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use crate::answers::{Answer, HallError, Idempotency, Signal};
 use crate::hall::presences::Attendees;
 use crate::outbox::Owed;
-use crate::ports::{Acquired, AppendError, LogError, Page, StreamBatch};
+use crate::ports::{Acquisition, AppendError, LogError, Page, StreamBatch};
 use crate::runtime::agent::{Given, Job, Probe, Report, TurnKey};
 use crate::runtime::registry::Roster;
 
@@ -252,7 +252,7 @@ pub enum Input {
         budgets: Arc<Budgets>,
     },
     /// The answer to [`Output::Acquire`].
-    Acquired(Result<Acquired, LogError>),
+    Acquired(Result<Acquisition, LogError>),
     /// The answer to [`Output::Append`]: it is synced, with these ids of its deliveries in their
     /// order, or the log is as it was.
     Appended(Result<Vec<u64>, AppendError>),

@@ -20,7 +20,7 @@ use super::shell::Shell;
 use crate::answers::Changed;
 use crate::crash;
 use crate::hall::reservations::Teller;
-use crate::ports::{Acquired, AppendError, LogError, StreamBatch};
+use crate::ports::{Acquisition, AppendError, LogError, StreamBatch};
 use crate::runtime::agent::{Agent, Job, TurnKey};
 use crate::stream::updates::Subscription;
 
@@ -40,8 +40,8 @@ impl Shell {
             Output::Acquire => {
                 let acquired = self.hall.store.log.acquire(&self.stream, &self.hall.owner).await;
                 match &acquired {
-                    Ok(Acquired::Epoch(_)) => crash::point("writer_became"),
-                    Ok(Acquired::Held(lease)) => {
+                    Ok(Acquisition::Epoch(_)) => crash::point("writer_became"),
+                    Ok(Acquisition::Held(lease)) => {
                         tracing::warn!(stream = %self.stream, owner = %lease.owner, until = lease.until.millis(), "another process holds the log");
                     }
                     Err(error) => self.warn(error),

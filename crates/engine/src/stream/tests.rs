@@ -18,7 +18,7 @@ use super::{
 };
 use crate::answers::{HallError, Idempotency};
 use crate::outbox::{HOPS_MAX, Owed, StreamCommand};
-use crate::ports::{Acquired, AppendError, Epoch, LogError, Page, StreamBatch};
+use crate::ports::{Acquisition, AppendError, Epoch, LogError, Page, StreamBatch};
 use crate::runtime::agent::{Report, TurnKey};
 use crate::runtime::registry::Roster;
 
@@ -115,7 +115,7 @@ impl Bench {
             let input = match outputs.pop().unwrap() {
                 Output::Lookup { .. } => found(),
                 Output::Charge { .. } => Input::Charged { paid: true, budgets: <_>::default() },
-                Output::Acquire => Input::Acquired(Ok(Acquired::Epoch(Epoch(1)))),
+                Output::Acquire => Input::Acquired(Ok(Acquisition::Epoch(Epoch(1)))),
                 Output::Append { batch } => return batch,
                 other => panic!("{other:?}"),
             };

@@ -11,8 +11,8 @@ use moothall_engine::MemoryLog;
 use moothall_engine::agent::{Agent, Given, Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{
-    Acquired, AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState, EventLog,
-    Lasting, Lease, ListFilter, ListPage, Listed, LogError, Opening, Page, Snapshot, Store,
+    Acquisition, AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState, EventLog,
+    Lasting, Lease, ListFilter, ListPage, ListedStream, LogError, Opening, Page, Snapshot, Store,
     StreamBatch,
 };
 use moothall_engine::registry::{AgentSpec, Registry};
@@ -165,13 +165,13 @@ impl EventLog for TestLog {
     async fn put_snapshot(&self, stream: &StreamId, snapshot: Snapshot) -> Result<bool, LogError> {
         self.inner.put_snapshot(stream, snapshot).await
     }
-    async fn find(&self, stream: &StreamId) -> Result<Option<Listed>, LogError> {
+    async fn find(&self, stream: &StreamId) -> Result<Option<ListedStream>, LogError> {
         self.inner.find(stream).await
     }
     async fn erase_deleted(&self) -> Result<(), LogError> {
         self.inner.erase_deleted().await
     }
-    async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquired, LogError> {
+    async fn acquire(&self, stream: &StreamId, owner: &str) -> Result<Acquisition, LogError> {
         if let Some(error) = self.acquisitions.lock().unwrap().pop_front() {
             return Err(error);
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use moothall_engine::access::{AccessError, Caller, Denied, Mode, Reach, Scope, Scopes};
 use moothall_engine::door::{Action, Door, Need};
 use moothall_engine::hall::HallError;
-use moothall_engine::ports::{EventLog, ListFilter, Listed};
+use moothall_engine::ports::{EventLog, ListFilter, ListedStream};
 use moothall_engine::search::SearchError;
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::ids::{Seq, StreamId, TurnNo};
@@ -141,7 +141,7 @@ async fn what_is_no_conversation_is_not_listed_as_one() {
         });
         world.log.inner.append(vec![task]).await.unwrap();
     }
-    let ids = |all: Vec<Listed>| all.into_iter().map(|one| one.stream).collect::<Vec<_>>();
+    let ids = |all: Vec<ListedStream>| all.into_iter().map(|one| one.stream).collect::<Vec<_>>();
     let door = world.hall.as_(Caller::anonymous(Mode::Local));
     for (kind, limit) in [(None, None), (Some("task".to_owned()), None), (None, Some(1))] {
         let page = door.threads(ListFilter { kind, limit, ..ListFilter::default() }).await.unwrap();

@@ -79,7 +79,7 @@ async fn a_copy_under_load_is_a_prefix_of_the_log() {
 }
 
 async fn is_a_prefix(copy: &SqliteLog, live: &SqliteLog) {
-    let heads = |letter: char, streams: &[moothall_engine::ports::Listed]| -> Vec<Seq> {
+    let heads = |letter: char, streams: &[moothall_engine::ports::ListedStream]| -> Vec<Seq> {
         let mut of: Vec<_> =
             streams.iter().filter(|listed| listed.stream.as_str().starts_with(letter)).collect();
         of.sort_by(|a, b| a.stream.as_str()[1..].cmp(&b.stream.as_str()[1..]));

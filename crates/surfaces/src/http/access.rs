@@ -17,7 +17,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use moothall_engine::access::{Access, Caller, Reach, Revocations, Scope};
-use moothall_engine::door::{Action, ActsOn, Door, Need};
+use moothall_engine::door::{Action, ActionTarget, Door, Need};
 use moothall_kernel::ids::StreamId;
 
 use super::{App, UnaskedMay};
@@ -362,16 +362,16 @@ fn check_page(headers: &HeaderMap) -> ApiResult<()> {
 async fn enter(door: &Door, action: Action, parts: &mut Parts) -> ApiResult<()> {
     door.may(action)?;
     match action.acts_on() {
-        ActsOn::Nowhere | ActsOn::Reachable | ActsOn::Everywhere | ActsOn::Own | ActsOn::Task => {
+        ActionTarget::Nowhere | ActionTarget::Reachable | ActionTarget::Everywhere | ActionTarget::Own | ActionTarget::Task => {
             Ok(())
         }
-        ActsOn::Session(over) => Ok(door.may_over(over, &named(parts).await).await?),
-        ActsOn::Link => {
+        ActionTarget::Session(over) => Ok(door.may_over(over, &named(parts).await).await?),
+        ActionTarget::Link => {
             let named = stream_id(&named(parts).await);
             Ok(named.map_or(Ok(()), |id| door.reaches_link(&id))?)
         }
-        ActsOn::Thread => enter_thread(door, &named(parts).await),
-        ActsOn::Turn => {
+        ActionTarget::Thread => enter_thread(door, &named(parts).await),
+        ActionTarget::Turn => {
             let named = named(parts).await;
             enter_thread(door, named.rsplit_once('.').map_or("", |(stream, _)| stream))
         }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use moothall_engine::door::Action;
-use moothall_engine::ports::{ListFilter, Listed};
+use moothall_engine::ports::{ListFilter, ListedStream};
 use moothall_kernel::event::Event;
 use moothall_kernel::policy::{Policy, PolicyName};
 use serde_json::Value;
@@ -48,7 +48,7 @@ pub async fn list(State(app): State<App>, params: Params) -> ApiResult<Json<Thre
     Ok(Json(ThreadList { threads, next: page.next }))
 }
 
-fn entry(listed: &Listed) -> ThreadEntry {
+fn entry(listed: &ListedStream) -> ThreadEntry {
     ThreadEntry {
         id: listed.stream.to_string(),
         name: listed.catalog.title.clone(),

@@ -33,7 +33,7 @@ use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use moothall_engine::door::{Action, ActsOn, Entrance};
+use moothall_engine::door::{Action, ActionTarget, Entrance};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
     CustomResult, ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams,
@@ -278,7 +278,7 @@ impl Calls {
         let action = tool.action(arguments.contains_key("session_id"));
         door.may(action)?;
         // What a thread's name means, and whether it is within reach, the call finds out.
-        if let ActsOn::Session(over) = action.acts_on()
+        if let ActionTarget::Session(over) = action.acts_on()
             && let Some(word) =
                 arguments.get("session_id").and_then(Value::as_str).filter(|word| !word.is_empty())
         {

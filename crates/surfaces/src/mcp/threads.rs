@@ -201,7 +201,7 @@ pub async fn list(door: &Door, asked: ListThreads) -> ApiResult<Value> {
     let count = threads.len();
     threads.sort_by_key(|listed| std::cmp::Reverse(listed.last_ts));
     threads.truncate(limit);
-    let entry = |listed: &moothall_engine::ports::Listed| {
+    let entry = |listed: &moothall_engine::ports::ListedStream| {
         json!({
             "id": listed.stream, "name": listed.catalog.title, "updated_at": listed.last_ts.to_string(), "head": listed.head.0,
             "archived": listed.catalog.archived, "policy": listed.catalog.policy,

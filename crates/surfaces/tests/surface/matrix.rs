@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use moothall_engine::access::{Mode, Scope, Scopes, SessionAct};
-use moothall_engine::door::{Action, ActsOn, Need};
+use moothall_engine::door::{Action, ActionTarget, Need};
 use moothall_surfaces::{ROUTES, Route, actions_of_tools, openapi};
 use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
@@ -143,7 +143,7 @@ async fn roles(server: &Server, session: String) -> Vec<Role> {
 fn refusal(
     mode: Mode,
     role: &Role,
-    (need, place): (Need, ActsOn),
+    (need, place): (Need, ActionTarget),
     target: Target,
 ) -> Option<(u16, &'static str)> {
     let forbidden = Some((403, "forbidden"));
@@ -163,22 +163,22 @@ fn refusal(
     let out_of_reach = role.elsewhere || (role.who == Who::Session && target != Target::Own);
     match place {
         _ if !enough => forbidden,
-        ActsOn::Everywhere if role.elsewhere || role.who == Who::Session => forbidden,
-        ActsOn::Own | ActsOn::Session(_) | ActsOn::Link if role.elsewhere => forbidden,
+        ActionTarget::Everywhere if role.elsewhere || role.who == Who::Session => forbidden,
+        ActionTarget::Own | ActionTarget::Session(_) | ActionTarget::Link if role.elsewhere => forbidden,
         // An agent from outside is in no link.
-        ActsOn::Link if role.who == Who::Agent && need == Need::Proof(Scope::SessionsDrive) => {
+        ActionTarget::Link if role.who == Who::Agent && need == Need::Proof(Scope::SessionsDrive) => {
             forbidden
         }
-        ActsOn::Thread | ActsOn::Turn if out_of_reach => Some((404, "thread_not_found")),
-        ActsOn::Session(over) => over_session(role.who, over, target),
-        ActsOn::Nowhere
-        | ActsOn::Reachable
-        | ActsOn::Everywhere
-        | ActsOn::Own
-        | ActsOn::Link
-        | ActsOn::Thread
-        | ActsOn::Task
-        | ActsOn::Turn => None,
+        ActionTarget::Thread | ActionTarget::Turn if out_of_reach => Some((404, "thread_not_found")),
+        ActionTarget::Session(over) => over_session(role.who, over, target),
+        ActionTarget::Nowhere
+        | ActionTarget::Reachable
+        | ActionTarget::Everywhere
+        | ActionTarget::Own
+        | ActionTarget::Link
+        | ActionTarget::Thread
+        | ActionTarget::Task
+        | ActionTarget::Turn => None,
     }
 }
 
@@ -215,15 +215,15 @@ fn over_session(who: Who, over: SessionAct, target: Target) -> Option<(u16, &'st
 
 fn path_of(route: &Route, thread: &str, target: Target) -> String {
     let id = match route.action.acts_on() {
-        ActsOn::Turn => format!("{thread}.1"),
-        ActsOn::Session(_) => target.session().to_owned(),
-        ActsOn::Nowhere
-        | ActsOn::Thread
-        | ActsOn::Reachable
-        | ActsOn::Everywhere
-        | ActsOn::Own
-        | ActsOn::Task
-        | ActsOn::Link => thread.to_owned(),
+        ActionTarget::Turn => format!("{thread}.1"),
+        ActionTarget::Session(_) => target.session().to_owned(),
+        ActionTarget::Nowhere
+        | ActionTarget::Thread
+        | ActionTarget::Reachable
+        | ActionTarget::Everywhere
+        | ActionTarget::Own
+        | ActionTarget::Task
+        | ActionTarget::Link => thread.to_owned(),
     };
     route
         .path
@@ -293,7 +293,7 @@ impl Board {
 }
 
 /// What the table of the engine says.
-fn row(action: Action) -> (Need, ActsOn) {
+fn row(action: Action) -> (Need, ActionTarget) {
     (action.need(), action.acts_on())
 }
 
@@ -361,9 +361,9 @@ async fn play(
 }
 
 /// What a call is about: one of the four sessions, or a conversation.
-fn arguments(tool: &str, place: ActsOn, thread: &str, role: &Role, target: Target) -> Value {
+fn arguments(tool: &str, place: ActionTarget, thread: &str, role: &Role, target: Target) -> Value {
     let mut arguments = match (tool, place) {
-        ("send_message", ActsOn::Session(_)) | ("end_session" | "get_session_data", _) => {
+        ("send_message", ActionTarget::Session(_)) | ("end_session" | "get_session_data", _) => {
             json!({"session_id": target.session()})
         }
         ("send_message" | "read_thread" | "get_reasons", _) => json!({"thread": thread}),
@@ -387,7 +387,7 @@ async fn play_tools(mode: Mode) {
     for (tool, action) in actions_of_tools() {
         // Whom to invite, and where, is asked for when the call itself is looked at.
         let place = if ["invite", "leave_link"].contains(&tool) {
-            ActsOn::Reachable
+            ActionTarget::Reachable
         } else {
             action.acts_on()
         };

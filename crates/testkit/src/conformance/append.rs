@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use moothall_engine::ports::{
-    Acquired, AppendError, Deliveries, Epoch, EventLog, Lease, ListFilter,
+    Acquisition, AppendError, Deliveries, Epoch, EventLog, Lease, ListFilter,
 };
 use moothall_kernel::ids::{Seq, StreamId};
 
@@ -158,8 +158,8 @@ pub async fn what_another_process_holds_is_not_taken<S: Subject>(subject: S) {
     if !subject.lease(lease.clone()) {
         return;
     }
-    assert_eq!(log.acquire(&"a".into(), "second").await, Ok(Acquired::Held(lease.clone())));
-    assert_eq!(log.acquire(&"not-begun".into(), "second").await, Ok(Acquired::Held(lease)));
+    assert_eq!(log.acquire(&"a".into(), "second").await, Ok(Acquisition::Held(lease.clone())));
+    assert_eq!(log.acquire(&"not-begun".into(), "second").await, Ok(Acquisition::Held(lease)));
     log.append(vec![batch("a", 0).by(holder).says("one")]).await.unwrap();
     assert!(epoch(log, "a", "first").await > holder);
 }

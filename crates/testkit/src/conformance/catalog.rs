@@ -1,13 +1,13 @@
 //! The catalog: the rows that start-up reads instead of events.
 
-use moothall_engine::ports::{Catalog, DELETED, EventLog, ListFilter, ListPage, Listed};
+use moothall_engine::ports::{Catalog, DELETED, EventLog, ListFilter, ListPage, ListedStream};
 use moothall_kernel::aggregate::CONVERSATION;
 use moothall_kernel::ids::{Seq, StreamId};
 
 use super::Subject;
 use super::build::{Builder, at, batch, epoch};
 
-fn ids(streams: &[Listed]) -> Vec<&str> {
+fn ids(streams: &[ListedStream]) -> Vec<&str> {
     streams.iter().map(|listed| listed.stream.as_str()).collect()
 }
 
@@ -37,19 +37,19 @@ pub async fn the_row_is_that_of_the_last_append<S: Subject>(subject: S) {
     ])
     .await
     .unwrap();
-    let expected = Listed { stream: "a".into(), head: Seq(2), last_ts: at(50), catalog: first };
+    let expected = ListedStream { stream: "a".into(), head: Seq(2), last_ts: at(50), catalog: first };
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
 
     log.append(vec![batch("a", 2).says_at(60, "three").row(|row| *row = second.clone())])
         .await
         .unwrap();
     let expected =
-        Listed { stream: "a".into(), head: Seq(3), last_ts: at(60), catalog: second.clone() };
+        ListedStream { stream: "a".into(), head: Seq(3), last_ts: at(60), catalog: second.clone() };
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
 
     let renamed = Catalog { title: "Three".into(), waits_for_people: Some(0), ..second };
     log.append(vec![batch("a", 3).row(|row| *row = renamed.clone())]).await.unwrap();
-    let expected = Listed { stream: "a".into(), head: Seq(3), last_ts: at(60), catalog: renamed };
+    let expected = ListedStream { stream: "a".into(), head: Seq(3), last_ts: at(60), catalog: renamed };
     assert_eq!(log.find(&"a".into()).await, Ok(Some(expected)));
 }
 

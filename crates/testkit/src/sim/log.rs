@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use moothall_engine::MemoryLog;
 use moothall_engine::hall::HallError;
 use moothall_engine::ports::{
-    Acquired, AppendError, Deliveries, DeliveryState, EventLog, Lasting, LogError, Page, Snapshot,
+    Acquisition, AppendError, Deliveries, DeliveryState, EventLog, Lasting, LogError, Page, Snapshot,
     StreamBatch,
 };
 use moothall_engine::stream::{Earlier, Loaded, idempotency, load};
@@ -47,7 +47,7 @@ fn at_once<T>(future: impl Future<Output = T>) -> T {
 
 impl Disk {
     /// Becomes the writer of a stream.
-    pub(crate) fn acquire(&self, room: usize) -> Result<Acquired, LogError> {
+    pub(crate) fn acquire(&self, room: usize) -> Result<Acquisition, LogError> {
         at_once(self.log.acquire(&stream(room), "simulator"))
     }
 

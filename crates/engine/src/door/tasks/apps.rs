@@ -15,7 +15,7 @@ use crate::access::AccessError;
 use crate::answers::HallError;
 use crate::door::{Action, Door};
 use crate::ports::{
-    APPS_MAX, AgentCard, AuditAction, AuditEntry, HeldApp, Holding, ListFilter, Listed,
+    APPS_MAX, AgentCard, AuditAction, AuditEntry, HeldApp, Holding, ListFilter, ListedStream,
 };
 use crate::tasks::{AgentLine, AppManifest, TaskError, TaskManager, app_of};
 
@@ -170,7 +170,7 @@ impl Door {
                 limit: Some(PAGE),
             };
             let page = self.hall.list(filter).await?;
-            for Listed { stream, .. } in &page.streams {
+            for ListedStream { stream, .. } in &page.streams {
                 let of = self.hall.inner.view_task(stream, |task| task.app().to_owned()).await?;
                 if of == app {
                     let command =
