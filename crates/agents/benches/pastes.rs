@@ -15,8 +15,8 @@ use moothall_engine::MemoryLog;
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::sessions::{
-    Adopt, Asker, Dialog, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane,
-    PaneNews, Paste, Pasted, SessionHost, SessionId, View,
+    AdoptRequest, Asker, Dialog, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane,
+    PaneNews, Paste, PasteReport, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand as Order, Post};
 use moothall_kernel::policy::Policy;
@@ -236,7 +236,7 @@ impl SessionHost for Watched {
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault> {
         self.host.start(launch).await
     }
-    async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault> {
+    async fn adopt(&self, adopt: &AdoptRequest) -> Result<Pane, HostFault> {
         self.host.adopt(adopt).await
     }
     async fn watch(
@@ -249,7 +249,7 @@ impl SessionHost for Watched {
     async fn view(&self, pane: &Pane, client: &str) -> Result<View, HostFault> {
         self.host.view(pane, client).await
     }
-    async fn paste(&self, pane: &Pane, client: &str, paste: &Paste) -> Result<Pasted, HostFault> {
+    async fn paste(&self, pane: &Pane, client: &str, paste: &Paste) -> Result<PasteReport, HostFault> {
         let pasted = self.host.paste(pane, client, paste).await;
         if pasted.is_ok() {
             self.pasted().push((pane.clone(), Instant::now()));

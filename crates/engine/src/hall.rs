@@ -55,7 +55,7 @@ use crate::ports::{ListFilter, ListPage, ListedStream, Page};
 use crate::runtime::registry::Registry;
 use crate::sessions::{NoResidents, SessionDirectory, SessionError};
 use crate::stream::Owing;
-use crate::stream::asking::Asked;
+use crate::stream::asking::ConsentRequest;
 use crate::stream::mail::Request;
 pub use crate::stream::updates::{Listener, Subscription};
 use crate::stream::{Asker, Condition, Wanted};
@@ -244,7 +244,7 @@ impl Hall {
         condition: Condition,
         asker: Arc<dyn Asker>,
     ) -> Result<Answer, HallError> {
-        let asked = Asked { condition, asker };
+        let asked = ConsentRequest { condition, asker };
         self.inner
             .submit_wanted(
                 stream,

@@ -53,7 +53,7 @@ pub mod tasks;
 pub mod door;
 
 pub use access::reach;
-pub use hall::presences::Attendees;
+pub use hall::presences::ParticipantPresence;
 pub use hall::{
     budgets, context, erase, marks, meters, presence, reservations, residents, search, voices,
 };

@@ -7,7 +7,7 @@ use moothall_engine::access::Unfit;
 use moothall_engine::door::{Action, Door, NewProgram, NewWords, ProgramFrom, SendOutcome};
 use moothall_engine::hall::{HallError, Idempotency};
 use moothall_engine::sessions::{
-    Adopt, Asker, FirstWords, LINK_EXCHANGES_MAX, LastWords, Link, Member, NewLink, Status,
+    AdoptRequest, Asker, FirstWords, LINK_EXCHANGES_MAX, LastWords, Link, Member, NewLink, Status,
 };
 use moothall_kernel::decide;
 use moothall_kernel::ids::StreamId;
@@ -76,7 +76,7 @@ pub async fn program(door: &Door, new: NewSession, first: FirstWords) -> ApiResu
         }
         Some(Adoption { socket, pane }) => {
             let (socket, target) = (required("socket", socket)?, required("pane", pane)?);
-            ProgramFrom::Running(Adopt { socket, target, client })
+            ProgramFrom::Running(AdoptRequest { socket, target, client })
         }
         None => ProgramFrom::Start { client, cwd: folder(cwd.as_deref()).await?, args },
     };

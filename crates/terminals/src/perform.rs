@@ -9,7 +9,7 @@ use moothall_engine::crash;
 use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{
-    HostFault, Key, Pane, PaneState, Paste, Pasted, Record, RecordQuery, SessionError, View,
+    HostFault, Key, Pane, PaneState, Paste, PasteReport, Record, RecordQuery, SessionError, View,
     address_of, is_session,
 };
 use moothall_kernel::Conversation;
@@ -112,7 +112,7 @@ impl Runner {
         }
     }
 
-    async fn paste(&self, paste: &Paste) -> Result<Pasted, HostFault> {
+    async fn paste(&self, paste: &Paste) -> Result<PasteReport, HostFault> {
         crash::point("delivery_sending");
         let pasted = self.host.paste(&self.pane()?, &self.session.client, paste).await?;
         crash::point("paste_done");

@@ -36,7 +36,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    Adopt, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Paste, Pasted,
+    AdoptRequest, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Paste, PasteReport,
     Record, RecordQuery, Reports, ResumeArgs, SessionHost, SessionId, UnixUser, View,
 };
 use tokio::sync::broadcast;
@@ -271,7 +271,7 @@ impl SessionHost for TmuxHost {
         self.start_program(launch).await
     }
 
-    async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault> {
+    async fn adopt(&self, adopt: &AdoptRequest) -> Result<Pane, HostFault> {
         let odd = |text: &str| {
             text.is_empty()
                 || text.starts_with('-')
@@ -309,7 +309,7 @@ impl SessionHost for TmuxHost {
         }
     }
 
-    async fn paste(&self, pane: &Pane, client: &str, paste: &Paste) -> Result<Pasted, HostFault> {
+    async fn paste(&self, pane: &Pane, client: &str, paste: &Paste) -> Result<PasteReport, HostFault> {
         self.paste_text(pane, client, paste).await
     }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use moothall_engine::sessions::{Dialog, HostFault, Key, Pane, PaneState, Paste, Pasted, View};
+use moothall_engine::sessions::{Dialog, HostFault, Key, Pane, PaneState, Paste, PasteReport, View};
 use moothall_kernel::text::change_parts;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
@@ -107,7 +107,7 @@ impl TmuxHost {
         pane: &Pane,
         client: &str,
         paste: &Paste,
-    ) -> Result<Pasted, HostFault> {
+    ) -> Result<PasteReport, HostFault> {
         let (text, bodies) = change_parts(&paste.text, &paste.bodies, for_composer);
         if text.trim().is_empty() {
             return Err(HostFault::Refused("There is nothing to paste.".to_owned()));
@@ -130,7 +130,7 @@ impl TmuxHost {
         let shown =
             |view: &View| view.composer.as_ref().is_none_or(|composer| !composer.is_empty());
         match typing.until(TAKES_PASTE, shown).await? {
-            Some(_) => Ok(Pasted { altered, filed }),
+            Some(_) => Ok(PasteReport { altered, filed }),
             None => {
                 Err(HostFault::Failed("The program shows nothing of what was pasted.".to_owned()))
             }

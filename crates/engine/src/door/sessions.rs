@@ -17,7 +17,7 @@ use crate::access::{
 };
 use crate::answers::Idempotency;
 use crate::sessions::{
-    Adopt, Asker, Doing, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
+    AdoptRequest, Asker, Doing, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
     NewSession, PaneNews, Resumed, Sent, SessionData, SessionDirectory, SessionError, SessionId,
     Status, View,
 };
@@ -50,7 +50,7 @@ pub enum ProgramFrom {
         args: Vec<String>,
     },
     /// It runs in a terminal already.
-    Running(Adopt),
+    Running(AdoptRequest),
 }
 
 /// What came of asking for a program.

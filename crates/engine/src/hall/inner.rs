@@ -25,7 +25,7 @@ use crate::outbox::Owed;
 use crate::ports::Page;
 use crate::runtime::agent::{Report, TurnKey};
 use crate::sessions::Residents;
-use crate::stream::asking::Asked;
+use crate::stream::asking::ConsentRequest;
 use crate::stream::brief::read_span;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
 use crate::stream::mail::{Notice, Receipt, Request, Streams, Submitted};
@@ -180,7 +180,7 @@ impl Inner {
         stream: &StreamId,
         wanted: Wanted,
         idempotency: Option<Idempotency>,
-        asked: Option<Asked>,
+        asked: Option<ConsentRequest>,
         owing: Owing,
     ) -> Result<Answer, HallError> {
         self.is_open()?;

@@ -32,10 +32,10 @@ pub(crate) struct Presences {
     opened_at: Timestamp,
 }
 
-type Streams = HashMap<StreamId, Attending>;
+type Streams = HashMap<StreamId, StreamPresences>;
 
 #[derive(Default)]
-struct Attending {
+struct StreamPresences {
     presences: BTreeMap<ParticipantId, Presence>,
     connections: BTreeMap<ParticipantId, Connections>,
     /// When somebody's last connection was closed.
@@ -52,7 +52,7 @@ struct Connections {
 
 /// Who is in a conversation, as far as turns go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Attendees {
+pub struct ParticipantPresence {
     /// Who is connected or present.
     pub reachable: BTreeSet<ParticipantId>,
     /// Those of them who said that they take turns.
@@ -63,7 +63,7 @@ pub struct Attendees {
     pub early: bool,
 }
 
-impl Attendees {
+impl ParticipantPresence {
     /// What a decision about a conversation may know of those who come by themselves, and of those
     /// whom its command brings.
     pub(crate) fn facts(&self, state: &Conversation, brings: &[&str]) -> Facts {
@@ -90,7 +90,7 @@ const COMES_BACK: Millis = Millis::from_secs(5);
 /// How long everybody has to come back after the server began.
 const COMES_AGAIN: Millis = Millis::from_secs(30);
 
-impl Attending {
+impl StreamPresences {
     fn is_reachable(&self, id: &ParticipantId, now: Timestamp) -> bool {
         self.connections.contains_key(id)
             || self.presences.get(id).is_some_and(|presence| is_fresh(presence, now))
@@ -127,13 +127,13 @@ fn is_fresh(presence: &Presence, now: Timestamp) -> bool {
     !presence.is_stale(now) && presence.state != OFFLINE
 }
 
-impl Attending {
+impl StreamPresences {
     fn attendees(
         &self,
         now: Timestamp,
         opened_at: Timestamp,
         matters: impl Fn(&ParticipantId) -> bool,
-    ) -> Attendees {
+    ) -> ParticipantPresence {
         let known =
             || self.presences.keys().chain(self.connections.keys()).filter(|id| matters(id));
         let reachable: BTreeSet<_> =
@@ -146,7 +146,7 @@ impl Attending {
             .filter(|id| self.seen(id).is_some_and(|at| now.since(at) < COMES_BACK))
             .cloned()
             .collect();
-        Attendees { reachable, takers, lately, early: now.since(opened_at) < COMES_AGAIN }
+        ParticipantPresence { reachable, takers, lately, early: now.since(opened_at) < COMES_AGAIN }
     }
 }
 
@@ -247,14 +247,14 @@ impl Presences {
         stream: &StreamId,
         state: Option<&Conversation>,
         now: Timestamp,
-    ) -> Attendees {
+    ) -> ParticipantPresence {
         let matters = |id: &ParticipantId| {
             state
                 .and_then(|state| state.participant(id))
                 .is_none_or(Participant::answers_by_posting)
         };
         let streams = self.lock();
-        streams.get(stream).unwrap_or(&Attending::default()).attendees(now, self.opened_at, matters)
+        streams.get(stream).unwrap_or(&StreamPresences::default()).attendees(now, self.opened_at, matters)
     }
 }
 
@@ -265,7 +265,7 @@ mod tests {
 
     /// Who is reachable, who takes turns, and who was here a moment ago.
     fn here(presences: &Presences, now: Timestamp) -> [Vec<String>; 3] {
-        let Attendees { reachable, takers, lately, .. } =
+        let ParticipantPresence { reachable, takers, lately, .. } =
             presences.attendees(&"s".into(), None, now);
         [reachable, takers, lately].map(|ids| ids.iter().map(ToString::to_string).collect())
     }

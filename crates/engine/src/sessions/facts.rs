@@ -6,7 +6,7 @@ use moothall_kernel::command::Actor;
 use moothall_kernel::ids::{ParticipantId, Seq, StreamId};
 use moothall_kernel::time::Timestamp;
 
-use super::Adopt;
+use super::AdoptRequest;
 use crate::access::reach::Reach;
 use crate::answers::HallError;
 use crate::ports::{Session, SessionId, Starter};
@@ -98,7 +98,7 @@ impl NewSession {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewObserved {
     /// The terminal it runs in, and which program it is.
-    pub adopt: Adopt,
+    pub adopt: AdoptRequest,
     /// What it shall be called; made from the client's name where unset.
     pub name: Option<String>,
     /// The caller, as the surface proved it or as the client said.

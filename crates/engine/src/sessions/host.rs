@@ -47,7 +47,7 @@ pub struct ResumeArgs {
 
 /// A program that runs already, in a terminal that somebody else started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Adopt {
+pub struct AdoptRequest {
     /// The multiplexer's socket: a name or a path.
     pub socket: String,
     /// The pane there, e.g. `%7` or `work:0.1`.
@@ -69,7 +69,7 @@ pub struct Paste {
 
 /// Words that were put into a composer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pasted {
+pub struct PasteReport {
     /// The tokens that the program would have obeyed, as they were said; they were written
     /// otherwise.
     pub altered: Vec<String>,
@@ -347,7 +347,7 @@ pub trait SessionHost: Send + Sync + 'static {
     /// input.
     async fn start(&self, launch: &Launch) -> Result<Pane, HostFault>;
     /// Takes over a program that runs already.
-    async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault>;
+    async fn adopt(&self, adopt: &AdoptRequest) -> Result<Pane, HostFault>;
     /// Listens to a pane, again after a restart too. `client` says how its screen is read.
     async fn watch(
         &self,
@@ -360,7 +360,7 @@ pub trait SessionHost: Send + Sync + 'static {
     /// first that the pane still runs the program and that its composer is empty.
     /// Tokens that the program would obey inside it are written so that they arrive as words. If
     /// they stand in a patch or in a block of code, that goes as a file.
-    async fn paste(&self, pane: &Pane, client: &str, paste: &Paste) -> Result<Pasted, HostFault>;
+    async fn paste(&self, pane: &Pane, client: &str, paste: &Paste) -> Result<PasteReport, HostFault>;
     /// Presses a key in a pane. An Enter goes only into the composer with what was pasted last:
     /// [`HostFault::Refused`] if a question covers it, and nothing was sent off then.
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault>;

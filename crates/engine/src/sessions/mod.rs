@@ -24,8 +24,8 @@ pub use facts::{
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};
 pub use host::{
-    Adopt, Dialog, Field, HostFault, Key, LastWords, Launch, NewestTurn, PaneNews, PaneState,
-    Paste, Pasted, Record, RecordEnd, RecordQuery, Reports, ResumeArgs, SessionHost, View,
+    AdoptRequest, Dialog, Field, HostFault, Key, LastWords, Launch, NewestTurn, PaneNews, PaneState,
+    Paste, PasteReport, Record, RecordEnd, RecordQuery, Reports, ResumeArgs, SessionHost, View,
 };
 pub use on_demand::{OnDemand, fail_turn};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};

@@ -20,25 +20,25 @@ pub trait Asker: Send + Sync {
 }
 
 /// What a request stands under, and how whoever has to agree is reached.
-pub(crate) struct Asked {
+pub(crate) struct ConsentRequest {
     pub(crate) condition: Condition,
     pub(crate) asker: Arc<dyn Asker>,
 }
 
 /// What came of asking.
-pub(super) type SessionAct = Result<Option<(RequestId, Consent)>, JoinError>;
+pub(super) type ConsentResult = Result<Option<(RequestId, Consent)>, JoinError>;
 
 /// The questions of one stream. They end with its task.
 #[derive(Default)]
-pub(super) struct Asking {
+pub(super) struct ConsentQuestions {
     askers: BTreeMap<RequestId, Arc<dyn Asker>>,
     questions: JoinSet<Option<(RequestId, Consent)>>,
 }
 
-impl Asking {
+impl ConsentQuestions {
     /// Takes down how somebody is asked, should it come to that.
-    pub(super) fn note(&mut self, id: RequestId, asked: Option<Asked>) -> Option<Condition> {
-        let Asked { condition, asker } = asked?;
+    pub(super) fn note(&mut self, id: RequestId, asked: Option<ConsentRequest>) -> Option<Condition> {
+        let ConsentRequest { condition, asker } = asked?;
         self.askers.insert(id, asker);
         Some(condition)
     }
@@ -63,17 +63,17 @@ impl Asking {
     }
 
     /// The next question that is over; nothing when none is out.
-    pub(super) async fn next(&mut self) -> Option<SessionAct> {
+    pub(super) async fn next(&mut self) -> Option<ConsentResult> {
         self.questions.join_next().await
     }
 
     /// One that is over already.
-    pub(super) fn try_next(&mut self) -> Option<SessionAct> {
+    pub(super) fn try_next(&mut self) -> Option<ConsentResult> {
         self.questions.try_join_next()
     }
 }
 
 /// What was said, if that was in time. Where asking failed, nothing was.
-pub(super) fn answer_of(over: SessionAct) -> Option<(RequestId, Consent)> {
+pub(super) fn answer_of(over: ConsentResult) -> Option<(RequestId, Consent)> {
     over.ok().flatten()
 }

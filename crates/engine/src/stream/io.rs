@@ -16,7 +16,7 @@ use moothall_kernel::{Aggregate, Conversation};
 use serde_json::{Map, Value};
 
 use crate::answers::{Answer, HallError, Idempotency, Signal};
-use crate::hall::presences::Attendees;
+use crate::hall::presences::ParticipantPresence;
 use crate::outbox::Owed;
 use crate::ports::{Acquisition, AppendError, LogError, Page, StreamBatch};
 use crate::runtime::agent::{Given, Job, Probe, Report, TurnKey};
@@ -181,7 +181,7 @@ pub struct Found {
     /// By key, the requests that were made under it before; or why nobody can tell.
     pub earlier: Result<BTreeMap<String, Earlier>, HallError>,
     /// Who is connected or present, and who takes turns.
-    pub here: Attendees,
+    pub here: ParticipantPresence,
     /// What may be spent, and was.
     pub budgets: Arc<Budgets>,
     /// The words that agents said lately in all conversations.

@@ -6,7 +6,7 @@ use moothall_kernel::Aggregate;
 use moothall_kernel::ids::StreamId;
 use tokio::sync::oneshot;
 
-use super::asking::Asked;
+use super::asking::ConsentRequest;
 use super::io::{Owing, Verdict, Wanted};
 use crate::answers::{HallError, Idempotency};
 use crate::runtime::agent::{Probe, Report, TurnKey};
@@ -39,7 +39,7 @@ pub(crate) struct Submitted {
     pub(crate) wanted: Wanted,
     pub(crate) idempotency: Option<Idempotency>,
     /// Who has to agree first, if anybody.
-    pub(crate) asked: Option<Asked>,
+    pub(crate) asked: Option<ConsentRequest>,
     pub(crate) owing: Owing,
     pub(crate) reply: Reply,
 }

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::alarm::Alarm;
-use super::asking::{Asking, SessionAct, answer_of};
+use super::asking::{ConsentQuestions, ConsentResult, answer_of};
 use super::host::Host;
 use super::io::{Around, Begin, Input, Loaded, Now, RequestId, Why};
 use super::load::load;
@@ -49,7 +49,7 @@ pub(super) struct Shell {
     /// When it last had something to do.
     active: Instant,
     pub(super) waiting: BTreeMap<RequestId, Waiting>,
-    pub(super) asking: Asking,
+    pub(super) asking: ConsentQuestions,
     last_request: u64,
     /// Who waits until nothing runs here that would be lost.
     pub(super) leaving: Vec<oneshot::Sender<()>>,
@@ -242,7 +242,7 @@ impl Shell {
     }
 
     /// A question to somebody is over.
-    async fn tell_consent(&mut self, over: SessionAct) -> Result<(), Why> {
+    async fn tell_consent(&mut self, over: ConsentResult) -> Result<(), Why> {
         match answer_of(over) {
             Some((id, consent)) => self.tell(Input::Answered { id, consent }).await,
             None => Ok(()),

@@ -15,7 +15,7 @@ pub(crate) const WAITING_BYTES_MAX: usize = 4 << 20;
 
 /// Why a connection is ended from this side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cut {
+pub enum DisconnectReason {
     /// It took too little of what waited for it.
     TooSlow,
 }
@@ -26,7 +26,7 @@ pub(super) struct Line {
     pub(super) id: u64,
     sender: mpsc::Sender<Arc<Told>>,
     bytes: Arc<AtomicUsize>,
-    cut: Arc<watch::Sender<Option<Cut>>>,
+    cut: Arc<watch::Sender<Option<DisconnectReason>>>,
 }
 
 impl Line {
@@ -35,7 +35,7 @@ impl Line {
     pub(super) fn tell(&self, told: &Arc<Told>) {
         let waiting = self.bytes.fetch_add(told.weight(), Ordering::Relaxed) + told.weight();
         if waiting > WAITING_BYTES_MAX || self.sender.try_send(told.clone()).is_err() {
-            self.cut.send_replace(Some(Cut::TooSlow));
+            self.cut.send_replace(Some(DisconnectReason::TooSlow));
         }
     }
 }
@@ -60,19 +60,19 @@ impl AgentLine {
 }
 
 /// What is done when a connection is gone.
-pub(super) type Leave = Box<dyn FnOnce() + Send + Sync>;
+pub(super) type DisconnectHook = Box<dyn FnOnce() + Send + Sync>;
 
 /// While this lives, an agent is connected.
-pub struct Attendance {
+pub struct AgentConnection {
     line: AgentLine,
     queue: mpsc::Receiver<Arc<Told>>,
     bytes: Arc<AtomicUsize>,
-    cut: watch::Receiver<Option<Cut>>,
-    leave: Option<Leave>,
+    cut: watch::Receiver<Option<DisconnectReason>>,
+    leave: Option<DisconnectHook>,
 }
 
-impl Attendance {
-    pub(super) fn new(id: u64, agent: ParticipantId, leave: Leave) -> (Self, Line) {
+impl AgentConnection {
+    pub(super) fn new(id: u64, agent: ParticipantId, leave: DisconnectHook) -> (Self, Line) {
         let (sender, queue) = mpsc::channel(WAITING_MAX);
         let (sign, cut) = watch::channel(None);
         let bytes = Arc::<AtomicUsize>::default();
@@ -86,10 +86,10 @@ impl Attendance {
     }
 
     /// Resolves when the connection has to end, whatever still waits for it.
-    pub fn cut(&self) -> impl Future<Output = Cut> + Send + use<> {
+    pub fn cut(&self) -> impl Future<Output = DisconnectReason> + Send + use<> {
         let mut cut = self.cut.clone();
         async move {
-            cut.wait_for(Option::is_some).await.ok().and_then(|cut| *cut).unwrap_or(Cut::TooSlow)
+            cut.wait_for(Option::is_some).await.ok().and_then(|cut| *cut).unwrap_or(DisconnectReason::TooSlow)
         }
     }
 
@@ -97,14 +97,14 @@ impl Attendance {
     ///
     /// # Errors
     /// [`Cut`], when the connection has to end.
-    pub async fn next(&mut self) -> Result<Arc<Told>, Cut> {
+    pub async fn next(&mut self) -> Result<Arc<Told>, DisconnectReason> {
         tokio::select! {
             biased;
             cut = self.cut.wait_for(Option::is_some) => {
-                Err(cut.ok().and_then(|cut| *cut).unwrap_or(Cut::TooSlow))
+                Err(cut.ok().and_then(|cut| *cut).unwrap_or(DisconnectReason::TooSlow))
             }
             told = self.queue.recv() => {
-                let told = told.ok_or(Cut::TooSlow)?;
+                let told = told.ok_or(DisconnectReason::TooSlow)?;
                 self.bytes.fetch_sub(told.weight(), Ordering::Relaxed);
                 Ok(told)
             }
@@ -119,7 +119,7 @@ impl Attendance {
     }
 }
 
-impl Drop for Attendance {
+impl Drop for AgentConnection {
     fn drop(&mut self) {
         if let Some(leave) = self.leave.take() {
             leave();

@@ -7,7 +7,7 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::time::Millis;
 use tokio::sync::{Notify, watch};
 
-use super::attendance::{Attendance, Line};
+use super::attendance::{AgentConnection, Line};
 use super::manager::App;
 use super::notice::{Notice, Told};
 use super::rates::Rates;
@@ -62,7 +62,7 @@ impl TaskDirectory {
     }
 
     /// Connects an agent; nothing if it has [`LINES_MAX`] connections.
-    pub(crate) fn enter(self: &Arc<Self>, agent: &ParticipantId) -> Option<Attendance> {
+    pub(crate) fn enter(self: &Arc<Self>, agent: &ParticipantId) -> Option<AgentConnection> {
         let mut state = self.lock();
         if state.lines.get(agent).is_some_and(|lines| lines.len() >= LINES_MAX) {
             return None;
@@ -70,7 +70,7 @@ impl TaskDirectory {
         state.last += 1;
         let (id, directory, leaver) = (state.last, self.clone(), agent.clone());
         let leave = Box::new(move || directory.leave(&leaver, id));
-        let (attendance, line) = Attendance::new(id, agent.clone(), leave);
+        let (attendance, line) = AgentConnection::new(id, agent.clone(), leave);
         let lines = state.lines.entry(agent.clone()).or_default();
         lines.push(line);
         if lines.len() == 1 {

@@ -17,7 +17,7 @@ mod orders;
 mod rates;
 pub(crate) mod memberships;
 
-pub use attendance::{AgentLine, Attendance, Cut};
+pub use attendance::{AgentLine, AgentConnection, DisconnectReason};
 pub use error::TaskError;
 pub use identity::wire_id;
 pub(crate) use manager::app_of;

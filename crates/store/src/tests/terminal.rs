@@ -8,8 +8,8 @@ use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Deliveries, DeliveryState, Store, SystemClock};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
-    Adopt, Dialog, Hook, HookNews, HostFault, Key, Launch, NewSession, Pane, PaneNews, PaneState,
-    Paste, Pasted, Reports, SessionHost, SessionId, View,
+    AdoptRequest, Dialog, Hook, HookNews, HostFault, Key, Launch, NewSession, Pane, PaneNews, PaneState,
+    Paste, PasteReport, Reports, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::Event;
@@ -52,7 +52,7 @@ impl SessionHost for Terminal {
         self.token.lock().unwrap().clone_from(&launch.env["MOOTHALL_SESSION_TOKEN"]);
         Ok(Pane { socket: String::new(), id: "%1".into(), pid: 1, server: String::new() })
     }
-    async fn adopt(&self, _adopt: &Adopt) -> Result<Pane, HostFault> {
+    async fn adopt(&self, _adopt: &AdoptRequest) -> Result<Pane, HostFault> {
         Err(HostFault::Gone("there is none".into()))
     }
     async fn watch(
@@ -71,9 +71,9 @@ impl SessionHost for Terminal {
             text: String::new(),
         })
     }
-    async fn paste(&self, _: &Pane, _: &str, paste: &Paste) -> Result<Pasted, HostFault> {
+    async fn paste(&self, _: &Pane, _: &str, paste: &Paste) -> Result<PasteReport, HostFault> {
         self.composer.lock().unwrap().push_str(&paste.text);
-        Ok(Pasted::default())
+        Ok(PasteReport::default())
     }
     async fn press(&self, _pane: &Pane, _key: Key) -> Result<(), HostFault> {
         let text = std::mem::take(&mut *self.composer.lock().unwrap());

@@ -12,7 +12,7 @@ use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{FutureExt, SinkExt, StreamExt};
 use moothall_engine::access::Revocations;
 use moothall_engine::door::Door;
-use moothall_engine::tasks::{Attendance, Notice, Told};
+use moothall_engine::tasks::{AgentConnection, Notice, Told};
 use moothall_kernel::ids::EventId;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -118,7 +118,7 @@ impl End {
 /// What is known once an agent said who it is.
 struct Known {
     at: Connected,
-    attendance: Attendance,
+    attendance: AgentConnection,
     asked: mpsc::Receiver<Asked>,
     lost: Pin<Box<dyn Future<Output = ()> + Send>>,
     _streaming: Option<Streaming>,
@@ -431,7 +431,7 @@ impl Connection {
 
     fn known(
         door: Door,
-        attendance: Attendance,
+        attendance: AgentConnection,
         lost: Pin<Box<dyn Future<Output = ()> + Send>>,
         streaming: Streaming,
     ) -> Known {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use async_trait::async_trait;
 use moothall_engine::sessions::{
-    Adopt, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Paste, Pasted,
+    AdoptRequest, Dialog, HostFault, Key, LastWords, Launch, Pane, PaneNews, PaneState, Paste, PasteReport,
     Reports, SessionHost, View,
 };
 use tokio::sync::{broadcast, watch};
@@ -169,7 +169,7 @@ impl SessionHost for Stage {
         Ok(self.open(Some(launch.clone())))
     }
 
-    async fn adopt(&self, adopt: &Adopt) -> Result<Pane, HostFault> {
+    async fn adopt(&self, adopt: &AdoptRequest) -> Result<Pane, HostFault> {
         let there = adopt.target == "%7";
         there
             .then(|| self.open(None))
@@ -206,8 +206,8 @@ impl SessionHost for Stage {
             .ok_or(refused)
     }
 
-    async fn paste(&self, pane: &Pane, _: &str, paste: &Paste) -> Result<Pasted, HostFault> {
-        self.with(pane, |seen| seen.composer.clone_from(&paste.text)).map(|()| Pasted::default())
+    async fn paste(&self, pane: &Pane, _: &str, paste: &Paste) -> Result<PasteReport, HostFault> {
+        self.with(pane, |seen| seen.composer.clone_from(&paste.text)).map(|()| PasteReport::default())
     }
 
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {

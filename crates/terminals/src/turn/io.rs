@@ -5,7 +5,7 @@ use std::ops::Range;
 use moothall_engine::agent::{Given, Job, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{
-    Dialog, Heard, Hook, HostFault, Key, Pasted, Permit, Record, RecordQuery, Reports,
+    Dialog, Heard, Hook, HostFault, Key, PasteReport, Permit, Record, RecordQuery, Reports,
     SessionError, View,
 };
 use moothall_engine::stream::Now;
@@ -129,7 +129,7 @@ pub enum Input {
     /// The answer to [`Output::Mark`] that is synced: whether the row was in one of the states.
     Marked(Result<bool, LogError>),
     /// The answer to [`Output::Paste`].
-    Pasted(Result<Pasted, HostFault>),
+    Pasted(Result<PasteReport, HostFault>),
     /// The answer to [`Output::Press`] and [`Output::Choose`].
     Pressed(Result<(), HostFault>),
     /// The answer to [`Output::Keep`].

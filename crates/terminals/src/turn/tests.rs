@@ -4,7 +4,7 @@
 use moothall_engine::agent::{Given, Job, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
-    Dialog, Doing, Hook, HookNews, HostFault, Origin, PaneState, Pasted, Record, Reports, Session,
+    Dialog, Doing, Hook, HookNews, HostFault, Origin, PaneState, PasteReport, Record, Reports, Session,
     SessionError, View,
 };
 use moothall_engine::stream::Now;
@@ -249,7 +249,7 @@ impl Bench {
         bench.told(begun(turn));
         bench.told(idle());
         bench.told(Input::Marked(Ok(true)));
-        bench.told(Input::Pasted(Ok(Pasted::default())));
+        bench.told(Input::Pasted(Ok(PasteReport::default())));
         bench.told(Input::Pressed(Ok(())));
         assert_eq!(bench.machine.probe(&key(turn)), Probe::Running);
         bench
@@ -265,7 +265,7 @@ fn a_turn_goes_its_way() {
     bench.says(begun(1), &["see"]);
     bench.says(idle(), &["1 Sending Synced"]);
     bench.says(Input::Marked(Ok(true)), &["paste"]);
-    bench.says(Input::Pasted(Ok(Pasted::default())), &["Enter"]);
+    bench.says(Input::Pasted(Ok(PasteReport::default())), &["Enter"]);
     bench.says(Input::Pressed(Ok(())), &["1 Sent Written"]);
     bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
     assert_eq!(bench.machine.doing(), Doing::Busy);
@@ -286,7 +286,7 @@ fn a_turn_waits_for_the_disk_once() {
         begun(1),
         idle(),
         Input::Marked(Ok(true)),
-        Input::Pasted(Ok(Pasted::default())),
+        Input::Pasted(Ok(PasteReport::default())),
         Input::Pressed(Ok(())),
         prompt,
         stop,
@@ -540,6 +540,6 @@ fn what_comes_while_a_question_is_outstanding_waits_for_the_answer() {
     let mut bench = Bench::new(Vec::new());
     bench.says(Input::Offered(job(1)), &["see"]);
     bench.says(taken_away(1, true), &[]);
-    bench.says(Input::Pasted(Ok(Pasted::default())), &[]);
+    bench.says(Input::Pasted(Ok(PasteReport::default())), &[]);
     bench.says(idle(), &["1 starts", "1 Failed Written", "see"]);
 }

@@ -2,7 +2,7 @@
 //! way.
 
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
-use moothall_engine::sessions::{HostFault, Key, PaneState, Pasted, Record, RecordQuery, View};
+use moothall_engine::sessions::{HostFault, Key, PaneState, PasteReport, Record, RecordQuery, View};
 use moothall_kernel::event::Fault;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
@@ -207,7 +207,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn pasted(&mut self, around: &Around<'_>, result: Result<Pasted, HostFault>) {
+    pub(super) fn pasted(&mut self, around: &Around<'_>, result: Result<PasteReport, HostFault>) {
         match self.answered() {
             Wait::Paste => match result {
                 Ok(pasted) => {
@@ -227,7 +227,7 @@ impl Machine {
     }
 
     /// People are told of what does not stand in the prompt as it was said.
-    fn tell_of_altered(&mut self, pasted: &Pasted) {
+    fn tell_of_altered(&mut self, pasted: &PasteReport) {
         let altered = match pasted.altered.len() {
             0 => None,
             1 => Some(ALTERED.replace("{}", "A token was")),

@@ -12,8 +12,8 @@ use moothall_engine::hall::{Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{Clock, Deliveries, DeliveryState, Store};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
-    Adopt, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, LastWords, Launch, LinkState,
-    Member, Message, NewLink, NewSession, Pane, PaneNews, PaneState, Paste, Pasted, Permit,
+    AdoptRequest, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, LastWords, Launch, LinkState,
+    Member, Message, NewLink, NewSession, Pane, PaneNews, PaneState, Paste, PasteReport, Permit,
     Reports, ResumeArgs, Sent, SessionError, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
@@ -150,7 +150,7 @@ impl SessionHost for Bench {
         self.screens.lock().unwrap().insert(id.clone(), screen);
         Ok(Pane { socket: String::new(), id, pid: 1, server: String::new() })
     }
-    async fn adopt(&self, _adopt: &Adopt) -> Result<Pane, HostFault> {
+    async fn adopt(&self, _adopt: &AdoptRequest) -> Result<Pane, HostFault> {
         Err(HostFault::Gone("there is none".into()))
     }
     async fn watch(
@@ -173,12 +173,12 @@ impl SessionHost for Bench {
             text: format!("{}{}", screen.drawn, screen.composer),
         }))
     }
-    async fn paste(&self, pane: &Pane, _: &str, paste: &Paste) -> Result<Pasted, HostFault> {
+    async fn paste(&self, pane: &Pane, _: &str, paste: &Paste) -> Result<PasteReport, HostFault> {
         if self.broken.load(Relaxed) {
             return Err(HostFault::Failed("it did not take the paste".into()));
         }
         self.with(&pane.id, |screen| screen.composer.push_str(&paste.text));
-        Ok(Pasted::default())
+        Ok(PasteReport::default())
     }
     async fn press(&self, pane: &Pane, key: Key) -> Result<(), HostFault> {
         self.with(&pane.id, |screen| match key {

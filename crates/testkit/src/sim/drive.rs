@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_engine::Attendees;
+use moothall_engine::ParticipantPresence;
 use moothall_engine::agent::Probe;
 use moothall_engine::hall::{Answer, HallError};
 use moothall_engine::ports::{AppendError, LogError, StreamBatch};
@@ -191,7 +191,7 @@ impl World {
                     everybody.into_iter().filter(|id| !self.offline[room].contains(id)).collect();
                 let takers =
                     reachable.iter().filter(|id| id.as_str() != people::READER).cloned().collect();
-                let here = Attendees { takers, reachable, ..Attendees::default() };
+                let here = ParticipantPresence { takers, reachable, ..ParticipantPresence::default() };
                 self.servers[room].offline = self.offline[room].clone();
                 Some(Input::Found(Found {
                     earlier,

@@ -12,7 +12,7 @@ use crate::access::Denied;
 use crate::answers::HallError;
 use crate::door::{Action, Door};
 use crate::ports::AgentCard;
-use crate::tasks::{AgentLine, Attendance, TaskError, wire_id};
+use crate::tasks::{AgentLine, AgentConnection, TaskError, wire_id};
 
 /// A participant as agents know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Door {
     ///
     /// # Errors
     /// [`TaskError`], where it is no agent that registered.
-    pub async fn attend(&self) -> Result<Attendance, TaskError> {
+    pub async fn attend(&self) -> Result<AgentConnection, TaskError> {
         self.may(Action::AttendTasks)?;
         let Some(principal) = self.caller.principal().filter(|own| own.kind == Kind::Agent) else {
             return Err(Denied::Stranger.into());

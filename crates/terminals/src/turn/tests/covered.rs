@@ -10,7 +10,7 @@ fn words_behind_a_question_wait_and_are_sent_off_where_they_stand() {
     bench.says(Input::Offered(job(1)), &["see"]);
     bench.says(idle(), &["1 Sending Synced"]);
     bench.says(Input::Marked(Ok(true)), &["paste"]);
-    bench.says(Input::Pasted(Ok(Pasted::default())), &["Enter"]);
+    bench.says(Input::Pasted(Ok(PasteReport::default())), &["Enter"]);
     bench.says(covered(), &["1 Pending Written", "see"]);
     bench.says(screen(PaneState::Starting, ""), &[]);
     bench.time = 2;
@@ -25,7 +25,7 @@ fn words_behind_a_question_wait_and_are_sent_off_where_they_stand() {
     bench.says(idle(), &["1 Sending Synced"]);
     bench.says(Input::Marked(Ok(true)), &["paste"]);
     // Twice is not chance: nothing is typed over and over.
-    bench.says(Input::Pasted(Ok(Pasted::default())), &["Enter"]);
+    bench.says(Input::Pasted(Ok(PasteReport::default())), &["Enter"]);
     bench.says(covered(), &["1 Pending Written", "see"]);
     bench.says(screen(PaneState::Starting, ""), &[]);
     bench.time = 6;
@@ -53,6 +53,6 @@ fn people_are_told_of_what_was_written_otherwise_or_went_as_a_file() {
     let told = format!("tells {}", ALTERED.replace("{}", "2 tokens were"));
     let filed = format!("tells {}", FILED.replace("{}", "12 lines"));
     let altered = vec!["@a".to_owned(), "@b".to_owned()];
-    let pasted = Pasted { altered, filed: 12 };
+    let pasted = PasteReport { altered, filed: 12 };
     bench.says(Input::Pasted(Ok(pasted)), &[&told, &filed, "Enter"]);
 }

@@ -140,7 +140,7 @@ fn a_prompt_gets_its_time_behind_a_turn_that_waited() {
     for input in [Input::Kept(Ok(())), Input::Offered(job(2)), idle(), begun(2), idle()] {
         bench.told(input);
     }
-    for input in [Input::Marked(Ok(true)), Input::Pasted(Ok(Pasted::default()))] {
+    for input in [Input::Marked(Ok(true)), Input::Pasted(Ok(PasteReport::default()))] {
         bench.told(input);
     }
     bench.told(Input::Pressed(Ok(())));

@@ -58,7 +58,7 @@ fn another_conversation_in_which_a_prompt_was_taken_is_the_programs_own() {
         bench.told(input);
     }
     for input in
-        [Input::Marked(Ok(true)), Input::Pasted(Ok(Pasted::default())), Input::Pressed(Ok(()))]
+        [Input::Marked(Ok(true)), Input::Pasted(Ok(PasteReport::default())), Input::Pressed(Ok(()))]
     {
         bench.told(input);
     }
@@ -116,7 +116,7 @@ fn words_with_the_tags_of_a_peer_move_nothing() {
     let alone: Vec<&str> =
         typed.lines().filter(|line| tags.iter().any(|tag| tag == line)).collect();
     assert_eq!(alone, [tag_of(&key(2))], "{typed}");
-    for input in [Input::Pasted(Ok(Pasted::default())), Input::Pressed(Ok(()))] {
+    for input in [Input::Pasted(Ok(PasteReport::default())), Input::Pressed(Ok(()))] {
         bench.told(input);
     }
     for turn in [1, 2, 3] {

@@ -1,7 +1,7 @@
 //! What the server of a run does for its machine: looks, types, keeps, and fails at it.
 
 use moothall_engine::ports::LogError;
-use moothall_engine::sessions::{HostFault, Key, Pasted, SessionError};
+use moothall_engine::sessions::{HostFault, Key, PasteReport, SessionError};
 use moothall_kernel::ids::PermissionId;
 use moothall_terminals::turn::{Input, Keep, Output, Seen};
 
@@ -49,7 +49,7 @@ impl World {
             }
             Output::Paste { .. } if self.fails(2) => Input::Pasted(Err(broken())),
             Output::Paste { text, .. } => {
-                Input::Pasted(self.paste(&text)?.map(|()| Pasted::default()))
+                Input::Pasted(self.paste(&text)?.map(|()| PasteReport::default()))
             }
             Output::Press { .. } if self.fails(2) => Input::Pressed(Err(broken())),
             Output::Press { key } => {
