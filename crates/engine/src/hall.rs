@@ -54,11 +54,11 @@ use crate::outbox::{Courier, Owed, STREAM};
 use crate::ports::{ListFilter, ListPage, ListedStream, Page};
 use crate::runtime::registry::Registry;
 use crate::sessions::{NoResidents, SessionDirectory, SessionError};
-use crate::stream::Owing;
+use crate::stream::OwedItems;
 use crate::stream::asking::ConsentRequest;
 use crate::stream::mail::Request;
 pub use crate::stream::updates::{Listener, Subscription};
-use crate::stream::{Asker, Condition, Wanted};
+use crate::stream::{Asker, Condition, ItemBody};
 
 /// The engine. Cheap to clone; everything it does ends with the last clone, as in a crash. To end
 /// it gently, [`Hall::drain`] it first.
@@ -213,7 +213,7 @@ impl Hall {
         idempotency: Option<Idempotency>,
         owed: Vec<Owed>,
     ) -> Result<Answer, HallError> {
-        self.inner.submit_owing(stream, command, idempotency, Owing { hops: 0, owed }).await
+        self.inner.submit_owing(stream, command, idempotency, OwedItems { hops: 0, owed }).await
     }
 
     /// Notes, once for a key, what a stream owes elsewhere.
@@ -248,10 +248,10 @@ impl Hall {
         self.inner
             .submit_wanted(
                 stream,
-                Wanted::Decision(command.into()),
+                ItemBody::Decision(command.into()),
                 idempotency,
                 Some(asked),
-                Owing::default(),
+                OwedItems::default(),
             )
             .await
     }

@@ -4,7 +4,7 @@
 //! `sums` has the number and the hash of the newest row. The next row continues from there and not
 //! from the last row that is left, so that rows which are gone leave a gap for ever.
 
-use moothall_engine::access::{AuditEntry, Audited, TokenId};
+use moothall_engine::access::{AuditEntry, AuditRecord, TokenId};
 use moothall_engine::ports::LogError;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Timestamp;
@@ -118,7 +118,7 @@ pub(crate) fn read(
     conn: &Connection,
     before: Option<u64>,
     limit: usize,
-) -> rusqlite::Result<Vec<Audited>> {
+) -> rusqlite::Result<Vec<AuditRecord>> {
     let sql =
         format!("SELECT {COLUMNS} FROM audit WHERE number < ?1 ORDER BY number DESC LIMIT ?2");
     let mut statement = conn.prepare_cached(&sql)?;
@@ -126,7 +126,7 @@ pub(crate) fn read(
     statement.query_map(values, read_row)?.collect()
 }
 
-fn read_row(row: &Row<'_>) -> rusqlite::Result<Audited> {
+fn read_row(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
     let name = |place: usize| row.get::<_, Option<String>>(place);
     let deed = row
         .get_ref(2)?
@@ -141,7 +141,7 @@ fn read_row(row: &Row<'_>) -> rusqlite::Result<Audited> {
         about: name(5)?.map(TokenId::new),
         detail: row.get(6)?,
     };
-    Ok(Audited { number: counter(row, 0)?, entry })
+    Ok(AuditRecord { number: counter(row, 0)?, entry })
 }
 
 /// A place in the record to which all before it can be held later: the number of a row, and the

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use moothall_engine::access::{
-    AgentCard, AuditEntry, Audited, ClaimOutcome, Descent, InsertOutcome, Principal, Principals,
+    AgentCard, AuditEntry, AuditRecord, ClaimOutcome, Descent, InsertOutcome, Principal, Principals,
     Registered, Registration, Scopes, Token, TokenHash, TokenId, TokenKind, TokenPlace, reach_of,
 };
 use moothall_engine::ports::LogError;
@@ -419,7 +419,7 @@ impl Principals for SqliteLog {
         self.write(move |conn| record(conn, &entry)).await
     }
 
-    async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, LogError> {
+    async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, LogError> {
         self.read_rows(move |conn| audit::read(conn, before, limit)).await
     }
 }

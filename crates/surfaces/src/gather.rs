@@ -1,6 +1,6 @@
 //! What gathering somebody wants, for every surface: strict reading of what is asked.
 
-use moothall_engine::door::{Door, Is, NewGathering, NewMember};
+use moothall_engine::door::{Door, MemberSource, NewGathering, NewMember};
 use moothall_kernel::command::Actor;
 use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::ids::ParticipantId;
@@ -119,16 +119,16 @@ async fn member(given: NewGatheringMember) -> ApiResult<NewMember> {
     let is = match given.kind.as_str() {
         "session" => {
             let no_session = || about("'session_id' is missing: the session's id or name.");
-            Is::Session(said(given.session_id.clone()).ok_or_else(no_session)?)
+            MemberSource::Session(said(given.session_id.clone()).ok_or_else(no_session)?)
         }
-        "agent" => Is::Agent {
+        "agent" => MemberSource::Agent {
             client: said(given.client.clone())
                 .ok_or_else(|| about("'client' is missing: an agent of the registry."))?,
             cwd: folder(given.cwd.as_deref()).await?,
             args: given.args.clone(),
             model: said(given.model.clone()),
         },
-        "human" => Is::Person(said(given.participant_id.clone()).map(ParticipantId::new)),
+        "human" => MemberSource::Person(said(given.participant_id.clone()).map(ParticipantId::new)),
         _ => return Err(about("'kind' takes \"session\", \"agent\" or \"human\".")),
     };
     let unfit = [

@@ -13,9 +13,9 @@ const WINDOW: Millis = Millis::from_secs(3600);
 
 /// When each agent began conversations lately.
 #[derive(Default)]
-pub(crate) struct Begun(Mutex<BTreeMap<ParticipantId, VecDeque<Timestamp>>>);
+pub(crate) struct CreationLimiter(Mutex<BTreeMap<ParticipantId, VecDeque<Timestamp>>>);
 
-impl Begun {
+impl CreationLimiter {
     /// Whether this agent may begin one more now, which counts then.
     pub(crate) fn admit(&self, who: &ParticipantId, now: Timestamp) -> bool {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +37,7 @@ mod tests {
 
     #[test]
     fn each_agent_begins_twenty_conversations_an_hour() {
-        let (begun, now) = (Begun::default(), Timestamp::from_millis(10_000_000));
+        let (begun, now) = (CreationLimiter::default(), Timestamp::from_millis(10_000_000));
         let (one, other) = (ParticipantId::new("one"), ParticipantId::new("other"));
         assert_eq!((0..30).filter(|_| begun.admit(&one, now)).count(), BEGUN_MAX);
         assert!(begun.admit(&other, now), "each for itself");

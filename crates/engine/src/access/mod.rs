@@ -25,7 +25,7 @@ pub(crate) mod warrant;
 
 pub use crate::access::reach::Reach;
 pub use crate::ports::{
-    AgentCard, AuditAction, AuditEntry, Audited, CARDS_LISTED_MAX, CARDS_MAX, CardCount,
+    AgentCard, AuditAction, AuditEntry, AuditRecord, CARDS_LISTED_MAX, CARDS_MAX, CardCount,
     ClaimOutcome, Descent, InsertOutcome, NoChance, Principal, Principals, Registered,
     Registration, Scope, Scopes, Secret, Token, TokenHash, TokenId, TokenKind, TokenPlace,
     reach_of,
@@ -410,7 +410,7 @@ impl Access {
         &self,
         before: Option<u64>,
         limit: usize,
-    ) -> Result<Vec<Audited>, HallError> {
+    ) -> Result<Vec<AuditRecord>, HallError> {
         Ok(self.principals().audit(before, limit).await?)
     }
 

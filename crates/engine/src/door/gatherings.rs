@@ -51,12 +51,12 @@ pub struct NewMember {
     /// Whether it speaks or harvests.
     pub part: Part,
     /// Who it is.
-    pub is: Is,
+    pub is: MemberSource,
 }
 
 /// Who a member of a gathering is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Is {
+pub enum MemberSource {
     /// A session that lives, by its id, the beginning of it, or its name.
     Session(String),
     /// An agent of the registry. One that lives in a terminal is started for the gathering.
@@ -88,7 +88,7 @@ pub struct GatheringEntry {
 
 /// Those who take part, as they are brought.
 #[derive(Default)]
-struct Brought {
+struct ResolvedMembers {
     keep: bool,
     comers: Vec<Comer>,
     others: Vec<Invite>,
@@ -113,7 +113,7 @@ impl Door {
             self.check_free(own.as_str(), NESTED).await?;
         }
         self.hall.may_begin(&self.caller)?;
-        let mut brought = Brought { keep, ..Brought::default() };
+        let mut brought = ResolvedMembers { keep, ..ResolvedMembers::default() };
         let mut first_person = true;
         for member in &members {
             self.bring(&by, member, &mut first_person, &mut brought).await?;
@@ -134,10 +134,10 @@ impl Door {
         title: String,
         policy: Policy,
         by: Actor,
-        brought: Brought,
+        brought: ResolvedMembers,
         plan: GatheringPlan,
     ) -> Result<StreamId, AccessError> {
-        let Brought { keep, comers, others, claims } = brought;
+        let ResolvedMembers { keep, comers, others, claims } = brought;
         if !comers.is_empty() {
             let gathering = Some(plan);
             let new = Convening { title, policy, by, comers, others, claims, gathering, keep };
@@ -168,16 +168,16 @@ impl Door {
         by: &Actor,
         member: &NewMember,
         first_person: &mut bool,
-        brought: &mut Brought,
+        brought: &mut ResolvedMembers,
     ) -> Result<(), AccessError> {
         match &member.is {
-            Is::Session(word) => {
+            MemberSource::Session(word) => {
                 let id = self.session(Action::SendMessage, word).await?.session.id;
                 self.check_free(id.as_str(), &member.name).await?;
                 let invite = self.hall.sessions()?.invite(&id)?;
                 brought.comers.push(self.comer(Who::Living(id), invite, member));
             }
-            Is::Agent { client, cwd, args, model } => {
+            MemberSource::Agent { client, cwd, args, model } => {
                 let facts = self.registry().get(client).map(|spec| spec.facts());
                 let Some(facts) = facts else { return Err(no_client(client, &member.name)) };
                 if self.runs_in_terminal(client, &facts) {
@@ -203,7 +203,7 @@ impl Door {
                     brought.others.push(self.agent(client, model.clone(), facts, member).await?);
                 }
             }
-            Is::Person(id) => {
+            MemberSource::Person(id) => {
                 let id = match id {
                     Some(id) => id.clone(),
                     None if std::mem::take(first_person) => self.person_of(by),

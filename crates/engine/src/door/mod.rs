@@ -27,7 +27,7 @@ pub use action::{Action, ActionTarget, Need};
 pub use changes::Changes;
 pub use entrance::Entrance;
 pub use filter::EventFilter;
-pub use gatherings::{GatheringEntry, Is, NewGathering, NewMember};
+pub use gatherings::{GatheringEntry, MemberSource, NewGathering, NewMember};
 pub use guards::{BudgetGuard, GuardItem, GuardPage, Guarded, GuardsWanted};
 pub use pages::{Messages, Pages};
 pub use reader::{Batch, Reader, ReaderItem};

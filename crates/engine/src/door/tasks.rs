@@ -28,7 +28,7 @@ use super::{Action, Door};
 use crate::answers::{Answer, HallError};
 use crate::hall::inner::fresh_id;
 use crate::outbox::Owed;
-use crate::stream::{Begin, Owing};
+use crate::stream::{StartMode, OwedItems};
 use crate::tasks::{AgentLine, Notice, TaskError, TaskManager, TaskView, Wish, wire_id};
 
 /// How long whoever asks waits for what follows from a decision. It follows also where it takes
@@ -140,7 +140,7 @@ impl Door {
             terms,
             within,
         };
-        inner.begin(&id, Begin::NewTask, request, None, Owing::default()).await?;
+        inner.begin(&id, StartMode::NewTask, request, None, OwedItems::default()).await?;
         self.follow_holder(&id, app, holder).await?;
         if let Some(within) = within {
             let task = inner.view_task(&id, TaskView::of).await?;

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use uuid::Uuid;
 
-use crate::access::begun::Begun;
+use crate::access::begun::CreationLimiter;
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::clock_doubt::Retention;
 use crate::hall::keyed_locks::KeyedLocks;
@@ -30,14 +30,14 @@ use crate::stream::brief::read_span;
 use crate::stream::idempotency::{IDEM, claim_key, replay};
 use crate::stream::mail::{Notice, Receipt, Request, Streams, Submitted};
 use crate::stream::shown::Shown;
-use crate::stream::{Begin, Owing, Wanted, shell};
+use crate::stream::{StartMode, OwedItems, ItemBody, shell};
 
 /// A hall: what its parts share, and the way to its streams.
 pub(crate) struct Inner {
     services: Arc<Services>,
     pub(crate) opened_at: Timestamp,
     pub(crate) keyed_locks: KeyedLocks,
-    pub(crate) begun: Begun,
+    pub(crate) begun: CreationLimiter,
     /// What looks after archived conversations whose time is over, where anything does, and whether
     /// the clock may be trusted with that.
     pub(crate) retention: Mutex<Retention>,
@@ -66,7 +66,7 @@ impl Inner {
             opened_at: services.now(),
             services,
             keyed_locks: KeyedLocks::default(),
-            begun: Begun::default(),
+            begun: CreationLimiter::default(),
             retention: Mutex::default(),
             runtime: Handle::current(),
         })
@@ -98,9 +98,9 @@ impl Inner {
         owed: Vec<Owed>,
     ) -> Result<Answer, HallError> {
         let create = ClientCommand::Create { name, policy, by };
-        let owing = Owing { hops: 0, owed };
+        let owing = OwedItems { hops: 0, owed };
         let stream = fresh_id(self.now());
-        self.begin(&stream, Begin::New, create, idempotency, owing).await
+        self.begin(&stream, StartMode::New, create, idempotency, owing).await
     }
 
     /// Makes a stream live that is not in the log yet, and gives it its first command; once for a
@@ -108,10 +108,10 @@ impl Inner {
     pub(crate) async fn begin(
         self: &Arc<Self>,
         stream: &StreamId,
-        begin: Begin,
+        begin: StartMode,
         first: impl Into<Command>,
         idempotency: Option<Idempotency>,
-        owing: Owing,
+        owing: OwedItems,
     ) -> Result<Answer, HallError> {
         self.is_open()?;
         if let Some(idempotency) = &idempotency {
@@ -121,7 +121,7 @@ impl Inner {
             }
         }
         let (reply, answer) = oneshot::channel();
-        let wanted = Wanted::Decision(first.into());
+        let wanted = ItemBody::Decision(first.into());
         let submitted = Submitted { wanted, idempotency, asked: None, owing, reply };
         self.seat(stream, Request::Submit(Box::new(submitted)), begin)?;
         answer.await.unwrap_or_else(|_| Err(stopped(stream)))
@@ -133,7 +133,7 @@ impl Inner {
         command: impl Into<Command>,
         idempotency: Option<Idempotency>,
     ) -> Result<Answer, HallError> {
-        self.submit_owing(stream, command, idempotency, Owing::default()).await
+        self.submit_owing(stream, command, idempotency, OwedItems::default()).await
     }
 
     /// The same; this is owed with it, if it is decided.
@@ -142,9 +142,9 @@ impl Inner {
         stream: &StreamId,
         command: impl Into<Command>,
         idempotency: Option<Idempotency>,
-        owing: Owing,
+        owing: OwedItems,
     ) -> Result<Answer, HallError> {
-        self.submit_wanted(stream, Wanted::Decision(command.into()), idempotency, None, owing).await
+        self.submit_wanted(stream, ItemBody::Decision(command.into()), idempotency, None, owing).await
     }
 
     /// Notes, once for a key, what a stream owes elsewhere.
@@ -154,7 +154,7 @@ impl Inner {
         owed: Vec<Owed>,
         key: Idempotency,
     ) -> Result<Answer, HallError> {
-        self.submit_wanted(stream, Wanted::Owing, Some(key), None, Owing { hops: 0, owed }).await
+        self.submit_wanted(stream, ItemBody::Owing, Some(key), None, OwedItems { hops: 0, owed }).await
     }
 
     /// Keeps the answer to a request for its key, as a claim of a stream.
@@ -166,10 +166,10 @@ impl Inner {
     ) -> Result<(), HallError> {
         self.submit_wanted(
             stream,
-            Wanted::Keeping(answer),
+            ItemBody::Keeping(answer),
             Some(key.clone()),
             None,
-            Owing::default(),
+            OwedItems::default(),
         )
         .await
         .map(drop)
@@ -178,10 +178,10 @@ impl Inner {
     pub(crate) async fn submit_wanted(
         self: &Arc<Self>,
         stream: &StreamId,
-        wanted: Wanted,
+        wanted: ItemBody,
         idempotency: Option<Idempotency>,
         asked: Option<ConsentRequest>,
-        owing: Owing,
+        owing: OwedItems,
     ) -> Result<Answer, HallError> {
         self.is_open()?;
         let (reply, answer) = oneshot::channel();
@@ -251,7 +251,7 @@ impl Inner {
             Sent::Absent(request) => request,
         };
         self.find(stream).await?;
-        self.seat(stream, request, Begin::Existing(self.opened_at))
+        self.seat(stream, request, StartMode::Existing(self.opened_at))
     }
 
     /// Makes a stream live without looking whether it exists.
@@ -259,7 +259,7 @@ impl Inner {
         self: &Arc<Self>,
         stream: &StreamId,
         request: Request,
-        begin: Begin,
+        begin: StartMode,
     ) -> Result<(), HallError> {
         match self.directory.seat(stream, request, |seat| self.start(stream, seat, begin)) {
             Sent::Yes | Sent::Absent(_) => Ok(()),
@@ -271,7 +271,7 @@ impl Inner {
         self: &Arc<Self>,
         stream: &StreamId,
         seat: StreamHandle,
-        begin: Begin,
+        begin: StartMode,
     ) -> tokio::task::AbortHandle {
         self.runtime
             .spawn(shell::run(self.services.clone(), self.streams(), stream.clone(), seat, begin))
@@ -297,7 +297,7 @@ impl Inner {
         let Sent::Absent(notice) = self.directory.notify(stream, notice) else { return };
         if matches!(*notice, Notice::Report(_, Report::Finished { .. }, _)) {
             self.directory.seat_notice(stream, notice, |seat| {
-                self.start(stream, seat, Begin::Existing(self.opened_at))
+                self.start(stream, seat, StartMode::Existing(self.opened_at))
             });
         }
     }

@@ -15,7 +15,7 @@ use crate::outbox::{Courier, Owed};
 use crate::ports::{Claim, LogError, Page, Store};
 use crate::runtime::agent::{Report, TurnKey};
 use crate::sessions::Residents;
-use crate::stream::Owing;
+use crate::stream::OwedItems;
 use crate::stream::idempotency::{IDEM, claim_key};
 use crate::stream::mail::Notice;
 
@@ -149,7 +149,7 @@ impl ResidentHall {
         key: Option<Idempotency>,
         owed: Vec<Owed>,
     ) -> Result<Answer, HallError> {
-        self.0.submit_owing(stream, command, key, Owing { hops: 0, owed }).await
+        self.0.submit_owing(stream, command, key, OwedItems { hops: 0, owed }).await
     }
 
     /// Notes, once for a key, what a stream owes elsewhere.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::MemoryLog;
 use crate::ports::{
-    AgentCard, AuditEntry, Audited, CARDS_LISTED_MAX, CardCount, ClaimOutcome, Descent,
+    AgentCard, AuditEntry, AuditRecord, CARDS_LISTED_MAX, CardCount, ClaimOutcome, Descent,
     InsertOutcome, LogError, Principal, Principals, Registered, Registration, Token, TokenHash,
     TokenId, TokenKind, TokenPlace,
 };
@@ -341,11 +341,11 @@ impl Principals for MemoryLog {
         Ok(())
     }
 
-    async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, LogError> {
+    async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, LogError> {
         let tables = self.tables();
         let numbered = tables.keys.record.iter().enumerate().rev();
         let numbered = numbered
-            .map(|(place, entry)| Audited { number: place as u64 + 1, entry: entry.clone() });
+            .map(|(place, entry)| AuditRecord { number: place as u64 + 1, entry: entry.clone() });
         Ok(numbered
             .filter(|row| before.is_none_or(|before| row.number < before))
             .take(limit)

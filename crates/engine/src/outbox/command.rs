@@ -96,9 +96,9 @@ pub struct ConversationStart {
 }
 
 /// Where a command goes, and as what.
-pub(super) enum Errand {
+pub(super) enum CommandTarget {
     /// To a conversation, as it is when the command comes.
-    Conversation(InConversation),
+    Conversation(ConversationAction),
     /// To a task.
     Task(TaskCommand),
     /// To a new conversation of a task.
@@ -119,33 +119,33 @@ pub(super) enum Errand {
     },
 }
 
-impl From<StreamCommand> for Errand {
+impl From<StreamCommand> for CommandTarget {
     fn from(command: StreamCommand) -> Self {
         match command {
             StreamCommand::Say { at, text, typed, elsewhere } => {
-                Errand::Conversation(InConversation::Say { at, text, typed, elsewhere })
+                CommandTarget::Conversation(ConversationAction::Say { at, text, typed, elsewhere })
             }
             StreamCommand::Tell { from, to, text } => {
-                Errand::Conversation(InConversation::Tell { from, to, text })
+                CommandTarget::Conversation(ConversationAction::Tell { from, to, text })
             }
-            StreamCommand::Leave { at } => Errand::Conversation(InConversation::Leave { at }),
-            StreamCommand::Open { task, begin } => Errand::Begin { task, begin },
+            StreamCommand::Leave { at } => CommandTarget::Conversation(ConversationAction::Leave { at }),
+            StreamCommand::Open { task, begin } => CommandTarget::Begin { task, begin },
             StreamCommand::Part { task, agent } => {
-                Errand::Order { task, order: TaskOrder::Part { agent }, tells: false }
+                CommandTarget::Order { task, order: TaskOrder::Part { agent }, tells: false }
             }
             StreamCommand::Retire { task, by } => {
                 let order = TaskOrder::Archive { by, on: true };
-                Errand::Order { task, order, tells: true }
+                CommandTarget::Order { task, order, tells: true }
             }
             StreamCommand::Settle { conversation } => {
-                Errand::Task(TaskCommand::Settle { conversation })
+                CommandTarget::Task(TaskCommand::Settle { conversation })
             }
         }
     }
 }
 
 /// What a session, or somebody in it, does in a conversation.
-pub(super) enum InConversation {
+pub(super) enum ConversationAction {
     /// Whoever is at this address said this, or had it typed there.
     Say { at: Address, text: String, typed: bool, elsewhere: Vec<Address> },
     /// One participant tells another something.
@@ -154,7 +154,7 @@ pub(super) enum InConversation {
     Leave { at: Address },
 }
 
-impl InConversation {
+impl ConversationAction {
     /// The command in a conversation as it is now; nothing where the one it is about is not there.
     pub(super) fn command(self, state: &Conversation) -> Option<ClientCommand> {
         let id_at = |at: &Address| {
@@ -165,7 +165,7 @@ impl InConversation {
                 .map(|one| one.id.clone())
         };
         Some(match self {
-            InConversation::Say { at, text, typed, elsewhere } => {
+            ConversationAction::Say { at, text, typed, elsewhere } => {
                 let own = id_at(&at)?;
                 let elsewhere = elsewhere.iter().filter_map(id_at).collect();
                 let (by, typed_at) = match typed {
@@ -174,10 +174,10 @@ impl InConversation {
                 };
                 ClientCommand::Post(Post { typed_at, elsewhere, ..Post::new(by, text) })
             }
-            InConversation::Tell { from, to, text } => {
+            ConversationAction::Tell { from, to, text } => {
                 ClientCommand::Post(Post { to: To::One(to), ..Post::new(Actor::named(from), text) })
             }
-            InConversation::Leave { at } => {
+            ConversationAction::Leave { at } => {
                 let own = id_at(&at)?;
                 ClientCommand::Control {
                     controls: vec![Control::Uninvite(own.to_string())],
@@ -210,7 +210,7 @@ impl Owed {
 
     /// Its delivery, which names the event that caused it. `hops` commands lie before that one.
     pub(crate) fn delivery(&self, hops: u8, through_seq: Seq) -> NewDelivery {
-        let command = json!(Carried { hops: hops + 1, command: &self.command }).to_string();
+        let command = json!(CommandRecord { hops: hops + 1, command: &self.command }).to_string();
         NewDelivery {
             target: self.target.clone(),
             turn: None,
@@ -231,14 +231,14 @@ impl Delivery {
     }
 
     /// The same, and which link of a chain of commands it is.
-    pub(super) fn in_chain<T: DeserializeOwned>(&self) -> Result<Carried<T>, serde_json::Error> {
+    pub(super) fn in_chain<T: DeserializeOwned>(&self) -> Result<CommandRecord<T>, serde_json::Error> {
         serde_json::from_str(self.command.as_deref().unwrap_or_default())
     }
 }
 
 /// A command as a delivery carries it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Carried<T> {
+pub(super) struct CommandRecord<T> {
     /// Which link of a chain of commands this is, from 1.
     pub(super) hops: u8,
     pub(super) command: T,

@@ -7,12 +7,12 @@ use moothall_kernel::command::{Command, EngineCommand};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::task_command::{TaskCommand, TaskOrder};
 
-use super::command::{Carried, Errand, InConversation};
+use super::command::{CommandRecord, CommandTarget, ConversationAction};
 use super::{Courier, Outcome, Owed, StreamCommand};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::inner::Inner;
 use crate::ports::{COMMANDER, Delivery};
-use crate::stream::{Begin, Owing};
+use crate::stream::{StartMode, OwedItems};
 
 /// Submits the command of a delivery to its target, under a claim that lasts until the delivery is
 /// settled.
@@ -29,7 +29,7 @@ impl Courier for StreamCourier {
         let Some(hall) = self.0.upgrade() else {
             return Outcome::Later("the hall is closed".into());
         };
-        let Carried::<StreamCommand> { hops, command } = match delivery.in_chain() {
+        let CommandRecord::<StreamCommand> { hops, command } = match delivery.in_chain() {
             Ok(carried) => carried,
             Err(error) => {
                 return Outcome::Failed(format!("this version cannot read the command: {error}"));
@@ -41,16 +41,16 @@ impl Courier for StreamCourier {
         let once =
             Idempotency { principal: COMMANDER.into(), key: delivery.id.to_string(), fingerprint };
         match command.into() {
-            Errand::Conversation(command) => converse(&hall, &target, command, once, hops).await,
-            Errand::Task(command) => submit(&hall, &target, command, once, hops).await,
-            Errand::Begin { task, begin: start } => {
+            CommandTarget::Conversation(command) => converse(&hall, &target, command, once, hops).await,
+            CommandTarget::Task(command) => submit(&hall, &target, command, once, hops).await,
+            CommandTarget::Begin { task, begin: start } => {
                 let order = hall.beginning(start).await;
                 match order {
                     Ok(order) => begin(&hall, &target, task, order, once).await,
                     Err(error) => outcome(&error),
                 }
             }
-            Errand::Order { task, order, tells } => {
+            CommandTarget::Order { task, order, tells } => {
                 obey(&hall, &target, (task, order), tells, once, hops).await
             }
         }
@@ -61,7 +61,7 @@ impl Courier for StreamCourier {
 async fn converse(
     hall: &Arc<Inner>,
     target: &StreamId,
-    command: InConversation,
+    command: ConversationAction,
     once: Idempotency,
     hops: u8,
 ) -> Outcome {
@@ -84,7 +84,7 @@ async fn begin(
     match hall.find(target).await {
         Ok(_) | Err(HallError::Deleted(_)) => Outcome::Done("it began".into()),
         Err(HallError::NotFound(_)) => {
-            done(hall.begin(target, Begin::New, command, Some(once), Owing::default()).await)
+            done(hall.begin(target, StartMode::New, command, Some(once), OwedItems::default()).await)
         }
         Err(error) => outcome(&error),
     }
@@ -104,7 +104,7 @@ async fn obey(
     let owed = tells.then(|| Owed::to_stream(&task, &settled()));
     let command = EngineCommand::Obey { task: task.clone(), order: Box::new(order) };
     let owed = owed.into_iter().collect();
-    let sent = hall.submit_owing(target, command, Some(once.clone()), Owing { hops, owed }).await;
+    let sent = hall.submit_owing(target, command, Some(once.clone()), OwedItems { hops, owed }).await;
     match sent {
         Err(HallError::NotFound(_) | HallError::Deleted(_)) if tells => {
             let settle = TaskCommand::Settle { conversation: target.clone() };
@@ -121,7 +121,7 @@ async fn submit(
     once: Idempotency,
     hops: u8,
 ) -> Outcome {
-    let owing = Owing { hops, owed: Vec::new() };
+    let owing = OwedItems { hops, owed: Vec::new() };
     done(hall.submit_owing(target, command, Some(once), owing).await)
 }
 

@@ -15,7 +15,7 @@ pub(super) const AWAITED_MAX: usize = 256;
 
 /// What waits, under the id of the request about which somebody is asked.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Awaited(BTreeMap<RequestId, Question>);
+pub(super) struct PendingConsents(BTreeMap<RequestId, Question>);
 
 #[derive(Clone, Debug)]
 struct Question {
@@ -26,7 +26,7 @@ struct Question {
 }
 
 /// What came of putting a request here.
-pub(super) enum Put {
+pub(super) enum PutOutcome {
     /// Somebody has to be asked.
     First,
     /// Somebody is being asked about the same request.
@@ -35,19 +35,19 @@ pub(super) enum Put {
     Full(Box<Item>),
 }
 
-impl Awaited {
-    pub(super) fn put(&mut self, id: RequestId, item: Item, until: Millis) -> Put {
+impl PendingConsents {
+    pub(super) fn put(&mut self, id: RequestId, item: Item, until: Millis) -> PutOutcome {
         if self.0.values().map(|question| question.items.len()).sum::<usize>() >= AWAITED_MAX {
-            return Put::Full(Box::new(item));
+            return PutOutcome::Full(Box::new(item));
         }
         if let Some(question) =
             self.0.values_mut().find(|question| question.items[0].repeats(&item))
         {
             question.items.push(item);
-            return Put::Joined;
+            return PutOutcome::Joined;
         }
         self.0.insert(id, Question { until, items: vec![item] });
-        Put::First
+        PutOutcome::First
     }
 
     /// What may be decided, or not, now that there is an answer. Nothing when it comes too late, or

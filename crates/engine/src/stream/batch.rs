@@ -12,12 +12,12 @@ use moothall_kernel::invariants::Broken;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 
-use super::awaited::Put;
+use super::awaited::PutOutcome;
 use super::deciding::{Deciding, Item, Paying};
 use super::effects::effects;
 use super::host::{Host, RETRY_FULL, Stage};
 use super::idempotency::{ANSWERED, IDEM, IDEM_TTL, claim_key};
-use super::io::{Around, Condition, Earlier, Found, Output, RequestId, Verdict, Wanted, Why};
+use super::io::{Around, Condition, PriorRequest, Lookups, Output, RequestId, Verdict, ItemBody, EndReason};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::copies;
 use crate::ports::{
@@ -39,8 +39,8 @@ impl Host {
                 continue;
             }
             let command = match &item.wanted {
-                Wanted::Decision(command) => command.clone(),
-                Wanted::Owing => {
+                ItemBody::Decision(command) => command.clone(),
+                ItemBody::Owing => {
                     self.accept(
                         &mut deciding,
                         Decision {
@@ -52,7 +52,7 @@ impl Host {
                     );
                     continue;
                 }
-                Wanted::Keeping(answer) => {
+                ItemBody::Keeping(answer) => {
                     let claim = item
                         .key()
                         .map(|key| self.claim_of(ANSWERED, key, answer.clone(), deciding.now));
@@ -90,11 +90,11 @@ impl Host {
         };
         let until = Millis(around.now.steady.0.saturating_add(within.0));
         match self.awaited.put(id, item, until) {
-            Put::First => {
+            PutOutcome::First => {
                 self.out.push(Output::Ask { id, principal, request: Box::new(command), until })
             }
-            Put::Joined => {}
-            Put::Full(item) => self.refuse(vec![*item], &HallError::Overloaded),
+            PutOutcome::Joined => {}
+            PutOutcome::Full(item) => self.refuse(vec![*item], &HallError::Overloaded),
         }
     }
 
@@ -167,7 +167,7 @@ impl Host {
                 answer.event.as_ref().map(|event| event.seq.to_string()).unwrap_or_default();
             deciding.keys.push(ClaimChange::Take(self.claim_of(IDEM, key, outcome, deciding.now)));
             let earlier =
-                Earlier { fingerprint: key.fingerprint.clone(), answer: Ok(answer.clone()) };
+                PriorRequest { fingerprint: key.fingerprint.clone(), answer: Ok(answer.clone()) };
             deciding.taken.insert(claim_key(key), earlier);
         }
         deciding.push(verdict);
@@ -183,7 +183,7 @@ impl Host {
     }
 
     /// The decisions after this one know what was said with it.
-    fn let_hear(&self, found: &mut Found, events: &[Recorded]) {
+    fn let_hear(&self, found: &mut Lookups, events: &[Recorded]) {
         let is_said = |recorded: &&Recorded| matches!(recorded.event, Event::Posted(_));
         let Some(state) = self.working().conversation() else { return };
         for recorded in events.iter().filter(is_said) {
@@ -398,8 +398,8 @@ impl Host {
                 self.stage = Stage::Reloading;
                 return;
             }
-            AppendError::Fenced { .. } => return self.close(Why::Fenced),
-            AppendError::Fatal(reason) => return self.close(Why::Fatal(reason)),
+            AppendError::Fenced { .. } => return self.close(EndReason::Fenced),
+            AppendError::Fatal(reason) => return self.close(EndReason::Fatal(reason)),
         }
         self.next_batch(around);
     }

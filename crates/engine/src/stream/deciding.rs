@@ -11,7 +11,7 @@ use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Timestamp;
 
 use super::idempotency::claim_key;
-use super::io::{Condition, Earlier, Found, Owing, RequestId, Verdict, Wanted};
+use super::io::{Condition, PriorRequest, Lookups, OwedItems, RequestId, Verdict, ItemBody};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::outbox::HOPS_MAX;
 use crate::ports::{ClaimChange, NewDelivery};
@@ -20,32 +20,32 @@ use crate::ports::{ClaimChange, NewDelivery};
 /// are never lost.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
-    pub(super) wanted: Wanted,
+    pub(super) wanted: ItemBody,
     pub(super) asked: Option<(RequestId, Option<Idempotency>)>,
     /// Who has to agree before it is decided, and did not yet.
     pub(super) condition: Option<Condition>,
     /// It was decided once already, and lost the race for its idempotency key.
     pub(super) again: bool,
     /// What is to be inserted with the append that it leads to.
-    pub(super) owing: Owing,
+    pub(super) owing: OwedItems,
 }
 
 impl Item {
     /// A command of the engine itself.
     pub(super) fn internal(command: impl Into<Command>) -> Self {
         Self {
-            wanted: Wanted::Decision(command.into()),
+            wanted: ItemBody::Decision(command.into()),
             asked: None,
             condition: None,
             again: false,
-            owing: Owing::default(),
+            owing: OwedItems::default(),
         }
     }
 
     /// A request from outside.
     pub(super) fn external(
         id: RequestId,
-        wanted: Wanted,
+        wanted: ItemBody,
         idempotency: Option<Idempotency>,
     ) -> Self {
         Self {
@@ -53,12 +53,12 @@ impl Item {
             asked: Some((id, idempotency)),
             condition: None,
             again: false,
-            owing: Owing::default(),
+            owing: OwedItems::default(),
         }
     }
 
     /// The same; this goes along.
-    pub(super) fn owing(self, owing: Owing) -> Self {
+    pub(super) fn owing(self, owing: OwedItems) -> Self {
         Self { owing, ..self }
     }
 
@@ -74,7 +74,7 @@ impl Item {
 
     /// The same; what is said with it is for these alone.
     pub(super) fn only_for(mut self, readers: &[ParticipantId]) -> Self {
-        if let Wanted::Decision(Command::Client(ClientCommand::Post(post))) = &mut self.wanted {
+        if let ItemBody::Decision(Command::Client(ClientCommand::Post(post))) = &mut self.wanted {
             post.only_for = Some(readers.to_vec());
         }
         self
@@ -119,9 +119,9 @@ impl Item {
 
     pub(super) fn idempotency(&self) -> Option<&Idempotency> {
         match self.wanted {
-            Wanted::Decision(_) if planted::has(Bug::RetryRunsTwice) => None,
-            Wanted::Decision(_) | Wanted::Owing => self.key(),
-            Wanted::Keeping(_) => None,
+            ItemBody::Decision(_) if planted::has(Bug::RetryRunsTwice) => None,
+            ItemBody::Decision(_) | ItemBody::Owing => self.key(),
+            ItemBody::Keeping(_) => None,
         }
     }
 }
@@ -130,7 +130,7 @@ impl Item {
 #[derive(Clone, Debug)]
 pub(super) struct Deciding {
     pub(super) items: Vec<Item>,
-    pub(super) found: Found,
+    pub(super) found: Lookups,
     pub(super) now: Timestamp,
     /// Of the first items, in their order; told when it is committed.
     pub(super) verdicts: Vec<Verdict>,
@@ -144,11 +144,11 @@ pub(super) struct Deciding {
     /// The turns whose prompts are deliveries of this batch, in the order of the deliveries.
     pub(super) prompts: Vec<Option<(TurnNo, u32)>>,
     /// Keys taken by this batch: whoever comes second gets the answer of the first.
-    pub(super) taken: BTreeMap<String, Earlier>,
+    pub(super) taken: BTreeMap<String, PriorRequest>,
 }
 
 impl Deciding {
-    pub(super) fn new(items: Vec<Item>, found: Found, now: Timestamp) -> Self {
+    pub(super) fn new(items: Vec<Item>, found: Lookups, now: Timestamp) -> Self {
         let (verdicts, ends, events, charges, keys, owed, prompts, taken) = <_>::default();
         Self { items, found, now, verdicts, ends, events, charges, keys, owed, prompts, taken }
     }

@@ -28,11 +28,11 @@ use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::{Aggregate, Conversation};
 
-use super::awaited::{Awaited, refused, unanswered};
+use super::awaited::{PendingConsents, refused, unanswered};
 use super::brief::{Briefing, Tail};
 use super::deciding::{Deciding, Item, Paying};
 use super::io::{
-    Around, Begin, Consent, Input, Loaded, Now, Output, RequestId, Unwritable, Wanted, Why,
+    Around, StartMode, Consent, Input, Loaded, Now, Output, RequestId, ReadOnlyReason, ItemBody, EndReason,
 };
 use super::runs::Runs;
 use crate::answers::{HallError, Idempotency, Signal};
@@ -58,12 +58,12 @@ pub struct Host {
     /// there is work.
     pub(super) working: Option<Aggregate>,
     /// Why it is only read, if it is.
-    pub(super) unwritable: Option<Unwritable>,
+    pub(super) unwritable: Option<ReadOnlyReason>,
     pub(super) tail: Tail,
     pub(super) runs: Runs,
     inbox: Inbox,
     /// Requests to which somebody has to agree.
-    pub(super) awaited: Awaited,
+    pub(super) awaited: PendingConsents,
     /// What is still to be decided of this look: one batch, unless a key turned out to be taken.
     pub(super) batches: VecDeque<Vec<Item>>,
     /// Who sees the committed state when that is done.
@@ -123,7 +123,7 @@ pub(super) enum Stage {
 
 impl Host {
     /// A stream that becomes live.
-    pub fn new(stream: StreamId, loaded: Loaded, begin: Begin, around: &Around<'_>) -> Self {
+    pub fn new(stream: StreamId, loaded: Loaded, begin: StartMode, around: &Around<'_>) -> Self {
         let Loaded { state, unwritable } = loaded;
         let mut host = Self {
             stream,
@@ -135,7 +135,7 @@ impl Host {
             tail: Tail::default(),
             runs: Runs::default(),
             inbox: Inbox::default(),
-            awaited: Awaited::default(),
+            awaited: PendingConsents::default(),
             batches: VecDeque::new(),
             views: Vec::new(),
             stage: Stage::Idle,
@@ -147,7 +147,7 @@ impl Host {
             out: Vec::new(),
         };
         host.clock.wall = host.time(around.now);
-        if let Begin::Existing(opened_at) = begin
+        if let StartMode::Existing(opened_at) = begin
             && host.unwritable.is_none()
         {
             // What a stream is told when it is loaded: how long nobody looked after it, and what
@@ -433,7 +433,7 @@ impl Host {
             }
             Notice::Report(report, receipt) => match (self.runs.reported(key, report), receipt) {
                 (Some(command), Some((id, once))) => {
-                    items.push(Item::external(id, Wanted::Decision(command.into()), Some(once)))
+                    items.push(Item::external(id, ItemBody::Decision(command.into()), Some(once)))
                 }
                 (Some(command), None) => items.push(Item::internal(command)),
                 (None, Some((id, _))) => {
@@ -469,13 +469,13 @@ impl Host {
             // What runs is cancelled, and whoever wants to see it hears why there is nothing to
             // see.
             self.reconcile(around);
-            return self.close(Why::Deleted);
+            return self.close(EndReason::Deleted);
         }
         if !self.views.is_empty() {
             self.out.push(Output::Show { ids: std::mem::take(&mut self.views) });
         }
         if self.committed.head() == Seq(0) {
-            self.close(Why::NeverBegan);
+            self.close(EndReason::NeverBegan);
         } else if self.unwritable.is_none() {
             self.reconcile(around);
         } else {
@@ -492,9 +492,9 @@ impl Host {
         });
     }
 
-    pub(super) fn close(&mut self, why: Why) {
+    pub(super) fn close(&mut self, why: EndReason) {
         self.stage = Stage::Closed;
-        self.awaited = Awaited::default();
+        self.awaited = PendingConsents::default();
         self.out.push(Output::Close { why });
     }
 
@@ -507,7 +507,7 @@ impl Host {
                 self.unwritable = unwritable;
                 self.next_batch(around);
             }
-            Err(error) => self.close(Why::Unreadable(error)),
+            Err(error) => self.close(EndReason::Unreadable(error)),
         }
     }
 

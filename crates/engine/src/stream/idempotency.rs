@@ -7,7 +7,7 @@ use moothall_kernel::ids::Seq;
 use moothall_kernel::time::{Millis, Timestamp};
 
 use super::brief::read_one;
-use super::io::{Earlier, Verdict};
+use super::io::{PriorRequest, Verdict};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::ports::{Claim, EventLog};
 
@@ -31,12 +31,12 @@ pub async fn look_up(
     log: &dyn EventLog,
     keys: &[String],
     now: Timestamp,
-) -> Result<BTreeMap<String, Earlier>, HallError> {
+) -> Result<BTreeMap<String, PriorRequest>, HallError> {
     let mut earlier = BTreeMap::new();
     for claim in join_all(keys.iter().map(|key| log.claim(IDEM, key, now))).await {
         if let Some(claim) = claim? {
             let answer = answer_of(log, &claim).await;
-            earlier.insert(claim.key, Earlier { fingerprint: claim.fingerprint, answer });
+            earlier.insert(claim.key, PriorRequest { fingerprint: claim.fingerprint, answer });
         }
     }
     Ok(earlier)

@@ -44,7 +44,7 @@ pub struct Around<'a> {
 
 /// How a stream becomes live.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begin {
+pub enum StartMode {
     /// From its log, in a process that began to look after streams at this time.
     Existing(Timestamp),
     /// As a new conversation, whose first command creates it.
@@ -53,28 +53,28 @@ pub enum Begin {
     NewTask,
 }
 
-impl Begin {
+impl StartMode {
     /// A stream in which nothing has happened yet; nothing where it is to be read.
     pub(super) fn empty(self, stream: &StreamId) -> Option<Aggregate> {
         match self {
-            Begin::Existing(_) => None,
-            Begin::New => Some(Conversation::new(stream.clone()).into()),
-            Begin::NewTask => Some(Task::new(stream.clone()).into()),
+            StartMode::Existing(_) => None,
+            StartMode::New => Some(Conversation::new(stream.clone()).into()),
+            StartMode::NewTask => Some(Task::new(stream.clone()).into()),
         }
     }
 
     /// Whether nobody else can have written to it.
     pub(super) fn is_new(self) -> bool {
         match self {
-            Begin::Existing(_) => false,
-            Begin::New | Begin::NewTask => true,
+            StartMode::Existing(_) => false,
+            StartMode::New | StartMode::NewTask => true,
         }
     }
 }
 
 /// Why a stream is only read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unwritable {
+pub enum ReadOnlyReason {
     /// Its first event that this version does not know: where, and of which kind.
     Newer(Seq, String),
     /// Its events lead to a state that no rule allows. Whatever was decided on it would be wrong
@@ -82,14 +82,14 @@ pub enum Unwritable {
     Broken(Broken),
 }
 
-impl Unwritable {
+impl ReadOnlyReason {
     /// What is said to those who want to write.
     pub(super) fn error(&self, stream: &StreamId) -> HallError {
         match self {
-            Unwritable::Newer(seq, kind) => {
+            ReadOnlyReason::Newer(seq, kind) => {
                 HallError::ReadOnly { stream: stream.clone(), seq: *seq, kind: kind.clone() }
             }
-            Unwritable::Broken(broken) => {
+            ReadOnlyReason::Broken(broken) => {
                 HallError::Broken { stream: stream.clone(), rule: *broken }
             }
         }
@@ -102,15 +102,15 @@ pub struct Loaded {
     /// Its state, up to the first event that this version does not know.
     pub state: Aggregate,
     /// Why it is only read, if it is.
-    pub unwritable: Option<Unwritable>,
+    pub unwritable: Option<ReadOnlyReason>,
 }
 
 impl Loaded {
     /// A state, and the first event after it that this version does not know.
     pub fn new(state: impl Into<Aggregate>, newer: Option<(Seq, String)>) -> Self {
         let state = state.into();
-        let newer = newer.map(|(seq, kind)| Unwritable::Newer(seq, kind));
-        let unwritable = newer.or_else(|| state.check_invariants().err().map(Unwritable::Broken));
+        let newer = newer.map(|(seq, kind)| ReadOnlyReason::Newer(seq, kind));
+        let unwritable = newer.or_else(|| state.check_invariants().err().map(ReadOnlyReason::Broken));
         Self { state, unwritable }
     }
 }
@@ -125,7 +125,7 @@ pub struct RequestId(pub u64);
     clippy::large_enum_variant,
     reason = "nearly every request is a decision; boxing it would cost each of them"
 )]
-pub enum Wanted {
+pub enum ItemBody {
     /// Give this command to the rules.
     Decision(Command),
     /// Keep this answer for the request's key.
@@ -136,7 +136,7 @@ pub enum Wanted {
 
 /// What is to be inserted with the append that a request leads to, once it is decided.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Owing {
+pub struct OwedItems {
     /// How many commands from stream to stream lie before this request.
     pub hops: u8,
     /// What is owed elsewhere.
@@ -168,7 +168,7 @@ pub type Verdict = Result<Answer, HallError>;
 
 /// The request that a key was used for before.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Earlier {
+pub struct PriorRequest {
     /// Hash of that request.
     pub fingerprint: String,
     /// What it was answered, as far as that can be read.
@@ -177,9 +177,9 @@ pub struct Earlier {
 
 /// What a decision has to know of the world outside.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct Lookups {
     /// By key, the requests that were made under it before; or why nobody can tell.
-    pub earlier: Result<BTreeMap<String, Earlier>, HallError>,
+    pub earlier: Result<BTreeMap<String, PriorRequest>, HallError>,
     /// Who is connected or present, and who takes turns.
     pub here: ParticipantPresence,
     /// What may be spent, and was.
@@ -196,13 +196,13 @@ pub enum Input {
         /// The request, by the id that its answer will bear.
         id: RequestId,
         /// A decision, an answer to be kept, or a note of what is owed.
-        wanted: Wanted,
+        wanted: ItemBody,
         /// The key under which it takes effect once.
         idempotency: Option<Box<Idempotency>>,
         /// Who has to agree first, if anybody. Others are decided meanwhile.
         condition: Option<Condition>,
         /// What is to be inserted with the append that it leads to.
-        owing: Owing,
+        owing: OwedItems,
     },
     /// What was said to an [`Output::Ask`]. It may come late, twice or never: what comes when
     /// nobody waits for it changes nothing.
@@ -243,7 +243,7 @@ pub enum Input {
     /// Nothing has happened for a while: forget what can be read again.
     Quiet,
     /// The answer to [`Output::Lookup`].
-    Found(Found),
+    Found(Lookups),
     /// The answer to [`Output::Charge`].
     Charged {
         /// All of it was taken, or nothing.
@@ -407,13 +407,13 @@ pub enum Output {
     /// It is over: this host does nothing more, and whoever still waits is refused.
     Close {
         /// Why the stream is no longer live here.
-        why: Why,
+        why: EndReason,
     },
 }
 
 /// Why a stream is no longer live here.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Why {
+pub enum EndReason {
     /// Another writer has taken it over.
     Fenced,
     /// The log can no longer be trusted; the process has to stop.
@@ -426,15 +426,15 @@ pub enum Why {
     Unreadable(HallError),
 }
 
-impl Why {
+impl EndReason {
     /// What is said to those who still wait.
     pub fn error(&self, stream: &StreamId) -> HallError {
         match self {
-            Why::Fenced => HallError::Overloaded,
-            Why::Fatal(reason) => HallError::Failed(format!("the log failed: {reason}")),
-            Why::NeverBegan => HallError::NotFound(stream.clone()),
-            Why::Deleted => HallError::Deleted(stream.clone()),
-            Why::Unreadable(error) => error.clone(),
+            EndReason::Fenced => HallError::Overloaded,
+            EndReason::Fatal(reason) => HallError::Failed(format!("the log failed: {reason}")),
+            EndReason::NeverBegan => HallError::NotFound(stream.clone()),
+            EndReason::Deleted => HallError::Deleted(stream.clone()),
+            EndReason::Unreadable(error) => error.clone(),
         }
     }
 }

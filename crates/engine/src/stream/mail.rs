@@ -7,7 +7,7 @@ use moothall_kernel::ids::StreamId;
 use tokio::sync::oneshot;
 
 use super::asking::ConsentRequest;
-use super::io::{Owing, Verdict, Wanted};
+use super::io::{OwedItems, Verdict, ItemBody};
 use crate::answers::{HallError, Idempotency};
 use crate::runtime::agent::{Probe, Report, TurnKey};
 use crate::stream::updates::Subscription;
@@ -36,11 +36,11 @@ pub(crate) enum Request {
 
 /// Something that is wanted from outside.
 pub(crate) struct Submitted {
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: ItemBody,
     pub(crate) idempotency: Option<Idempotency>,
     /// Who has to agree first, if anybody.
     pub(crate) asked: Option<ConsentRequest>,
-    pub(crate) owing: Owing,
+    pub(crate) owing: OwedItems,
     pub(crate) reply: Reply,
 }
 

@@ -33,6 +33,6 @@ mod tests;
 pub use asking::Asker;
 pub use host::Host;
 pub use io::{
-    Around, Begin, Condition, Consent, Earlier, Found, Input, Loaded, Now, Output, Owing,
-    RequestId, Unwritable, Verdict, Wanted, Why,
+    Around, StartMode, Condition, Consent, PriorRequest, Lookups, Input, Loaded, Now, Output, OwedItems,
+    RequestId, ReadOnlyReason, Verdict, ItemBody, EndReason,
 };

@@ -12,7 +12,7 @@ use super::batch::unwritable;
 use super::brief::{read_messages, read_span};
 use super::effects::memberships_in;
 use super::idempotency::look_up;
-use super::io::{Found, Input, Output, RequestId, Verdict, Why};
+use super::io::{Lookups, Input, Output, RequestId, Verdict, EndReason};
 use super::load::load;
 use super::mail::Waiting;
 use super::reporter::{self, TurnReporter};
@@ -26,7 +26,7 @@ use crate::stream::updates::Subscription;
 
 impl Shell {
     /// Carries out one wish. What it asks for comes back.
-    pub(super) async fn perform(&mut self, output: Output) -> Result<Option<Input>, Why> {
+    pub(super) async fn perform(&mut self, output: Output) -> Result<Option<Input>, EndReason> {
         match output {
             Output::Lookup { keys } => return Ok(Some(Input::Found(self.look_up(keys).await))),
             Output::Ask { id, principal, request, until } => {
@@ -129,12 +129,12 @@ impl Shell {
     }
 
     /// What is already known about these keys, and what else a decision has to know.
-    async fn look_up(&mut self, keys: Vec<String>) -> Found {
+    async fn look_up(&mut self, keys: Vec<String>) -> Lookups {
         let now = self.hall.now();
         let earlier = look_up(&*self.hall.store.log, &keys, now).await;
         crash::point("keys_looked_up");
         let here = self.hall.presences.attendees(&self.stream, self.host.conversation(), now);
-        Found { earlier, here, budgets: self.hall.purses.facts(), voices: self.hall.voices.facts() }
+        Lookups { earlier, here, budgets: self.hall.purses.facts(), voices: self.hall.voices.facts() }
     }
 
     async fn append(&mut self, batch: StreamBatch) -> Result<Vec<u64>, AppendError> {

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::alarm::Alarm;
 use super::asking::{ConsentQuestions, ConsentResult, answer_of};
 use super::host::Host;
-use super::io::{Around, Begin, Input, Loaded, Now, RequestId, Why};
+use super::io::{Around, StartMode, Input, Loaded, Now, RequestId, EndReason};
 use super::load::load;
 use super::mail::{Notice, Receipt, Request, Streams, Submitted, Waiting};
 use super::snapshots::Snapshots;
@@ -77,7 +77,7 @@ pub(crate) async fn run(
     streams: Weak<dyn Streams>,
     stream: StreamId,
     seat: StreamHandle,
-    begin: Begin,
+    begin: StartMode,
 ) {
     let loaded = match begin.empty(&stream) {
         Some(empty) => Ok((Loaded::new(empty, None), Seq(0))),
@@ -112,7 +112,7 @@ impl Shell {
         seat: StreamHandle,
         loaded: Loaded,
         snapshots: Snapshots,
-        begin: Begin,
+        begin: StartMode,
     ) -> Self {
         let (begun, agents) = (Instant::now(), hall.standing().agents());
         let now = Now { wall: hall.now(), steady: Millis(0) };
@@ -152,7 +152,7 @@ impl Shell {
         match ended {
             Ok(()) => tracing::debug!(stream = %self.stream, "idle, let go"),
             Err(why) => {
-                if let Why::Fatal(reason) = &why {
+                if let EndReason::Fatal(reason) = &why {
                     self.hall.fail(reason);
                 }
                 let error = why.error(&self.stream);
@@ -163,7 +163,7 @@ impl Shell {
     }
 
     /// Works until nothing keeps the stream.
-    async fn work(&mut self) -> Result<(), Why> {
+    async fn work(&mut self) -> Result<(), EndReason> {
         self.update_board();
         self.drain(0).await?;
         self.tell(Input::Look).await?;
@@ -204,7 +204,7 @@ impl Shell {
     }
 
     /// Waits for something to do, and tells the host all that is there.
-    async fn next(&mut self) -> Result<Woken, Why> {
+    async fn next(&mut self) -> Result<Woken, EndReason> {
         let quiet = self.quiet_at();
         let (at, woken) = self.next_alarm(quiet);
         let taken = tokio::select! {
@@ -227,7 +227,7 @@ impl Shell {
         Ok(Woken::Work)
     }
 
-    async fn drain(&mut self, taken: usize) -> Result<(), Why> {
+    async fn drain(&mut self, taken: usize) -> Result<(), EndReason> {
         while let Ok(notice) = self.seat.lane.try_recv() {
             self.hear(*notice).await?;
         }
@@ -242,7 +242,7 @@ impl Shell {
     }
 
     /// A question to somebody is over.
-    async fn tell_consent(&mut self, over: ConsentResult) -> Result<(), Why> {
+    async fn tell_consent(&mut self, over: ConsentResult) -> Result<(), EndReason> {
         match answer_of(over) {
             Some((id, consent)) => self.tell(Input::Answered { id, consent }).await,
             None => Ok(()),
@@ -267,7 +267,7 @@ impl Shell {
         }
     }
 
-    async fn hear(&mut self, notice: Notice) -> Result<(), Why> {
+    async fn hear(&mut self, notice: Notice) -> Result<(), EndReason> {
         match notice {
             Notice::Report(key, report, receipt) => {
                 if matches!(report, Report::Finished { .. }) {
@@ -292,7 +292,7 @@ impl Shell {
         id
     }
 
-    async fn take(&mut self, request: Request) -> Result<(), Why> {
+    async fn take(&mut self, request: Request) -> Result<(), EndReason> {
         let input = match request {
             Request::Submit(submitted) => {
                 let Submitted { wanted, idempotency, asked, owing, reply } = *submitted;
@@ -319,7 +319,7 @@ impl Shell {
     }
 
     /// Tells the host something, and carries out what it wants until it waits for somebody else.
-    async fn tell(&mut self, input: Input) -> Result<(), Why> {
+    async fn tell(&mut self, input: Input) -> Result<(), EndReason> {
         let mut inputs = VecDeque::from([input]);
         while let Some(input) = inputs.pop_front() {
             self.agents = self.hall.standing().agents();

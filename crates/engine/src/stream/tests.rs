@@ -14,7 +14,7 @@ use moothall_kernel::policy::{Policy, PolicyName};
 use moothall_kernel::time::{Millis, Timestamp};
 
 use super::{
-    Around, Begin, Found, Host, Input, Loaded, Now, Output, Owing, RequestId, Wanted, Why,
+    Around, StartMode, Lookups, Host, Input, Loaded, Now, Output, OwedItems, RequestId, ItemBody, EndReason,
 };
 use crate::answers::{HallError, Idempotency};
 use crate::outbox::{HOPS_MAX, Owed, StreamCommand};
@@ -41,7 +41,7 @@ impl Bench {
         let loaded = Loaded { state: Conversation::new("s".into()).into(), unwritable: None };
         let around = Around { now: now(0), draining: false, agents: &roster };
         Self {
-            host: Host::new("s".into(), loaded, Begin::New, &around),
+            host: Host::new("s".into(), loaded, StartMode::New, &around),
             roster,
             steady: 0,
             back: 0,
@@ -75,7 +75,7 @@ impl Bench {
         let steady = self.steady + 60_000;
         let around = Around { now: now(steady), draining: false, agents: &self.roster };
         let loaded = Loaded { state: self.host.committed().clone(), unwritable: None };
-        let host = Host::new("s".into(), loaded, Begin::Existing(around.now.wall), &around);
+        let host = Host::new("s".into(), loaded, StartMode::Existing(around.now.wall), &around);
         Self { host, steady, ..self }
     }
 
@@ -88,7 +88,7 @@ impl Bench {
     fn ask(&mut self, command: impl Into<Command>) -> RequestId {
         self.requests += 1;
         let id = RequestId(self.requests);
-        let wanted = Wanted::Decision(command.into());
+        let wanted = ItemBody::Decision(command.into());
         let outputs = self.tell(Input::Request {
             id,
             wanted,
@@ -162,7 +162,7 @@ impl Bench {
 }
 
 fn found() -> Input {
-    Input::Found(Found {
+    Input::Found(Lookups {
         earlier: Ok(BTreeMap::new()),
         here: <_>::default(),
         budgets: <_>::default(),
@@ -287,9 +287,9 @@ fn a_writer_that_was_replaced_does_nothing_more() {
     let batch = bench.look();
     let outputs = bench.append(batch, Err(AppendError::Fenced { stream: "s".into() }));
     assert_eq!(answers(&outputs), []);
-    assert_eq!(outputs.last(), Some(&Output::Close { why: Why::Fenced }));
+    assert_eq!(outputs.last(), Some(&Output::Close { why: EndReason::Fenced }));
     assert_eq!(bench.tell(Input::Look), []);
-    assert_eq!(Why::Fenced.error(&"s".into()), HallError::Overloaded);
+    assert_eq!(EndReason::Fenced.error(&"s".into()), HallError::Overloaded);
 }
 
 #[test]
@@ -335,7 +335,7 @@ fn haunted(bench: &Bench) -> Conversation {
 
 fn hosted(bench: Bench, loaded: Loaded) -> Bench {
     let around = Around { now: now(bench.steady), draining: false, agents: &bench.roster };
-    let host = Host::new("s".into(), loaded, Begin::Existing(around.now.wall), &around);
+    let host = Host::new("s".into(), loaded, StartMode::Existing(around.now.wall), &around);
     Bench { host, ..bench }
 }
 
@@ -412,10 +412,10 @@ fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
             key: hops.to_string(),
             fingerprint: String::new(),
         };
-        let owing = Owing { hops, owed: vec![owed.clone()] };
+        let owing = OwedItems { hops, owed: vec![owed.clone()] };
         bench.tell(Input::Request {
             id,
-            wanted: Wanted::Owing,
+            wanted: ItemBody::Owing,
             idempotency: Some(Box::new(once)),
             condition: None,
             owing,

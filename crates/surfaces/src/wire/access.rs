@@ -1,7 +1,7 @@
 //! Credentials on the wire. A credential itself is in two bodies only: the request that signs in,
 //! and the answer that made it.
 
-use moothall_engine::access::{Audited, Caller, Mode, Revocation, Token};
+use moothall_engine::access::{AuditRecord, Caller, Mode, Revocation, Token};
 use moothall_kernel::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -276,7 +276,7 @@ pub struct AuditRow {
 
 impl AuditRow {
     /// A row of the audit record as it travels.
-    pub fn of(audited: &Audited) -> Self {
+    pub fn of(audited: &AuditRecord) -> Self {
         let entry = &audited.entry;
         Self {
             number: audited.number,

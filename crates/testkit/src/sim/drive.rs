@@ -7,7 +7,7 @@ use moothall_engine::ParticipantPresence;
 use moothall_engine::agent::Probe;
 use moothall_engine::hall::{Answer, HallError};
 use moothall_engine::ports::{AppendError, LogError, StreamBatch};
-use moothall_engine::stream::{Around, Found, Input, Now, Output, RequestId, Verdict, Why};
+use moothall_engine::stream::{Around, Lookups, Input, Now, Output, RequestId, Verdict, EndReason};
 use moothall_kernel::command::{ClientCommand, Command};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
@@ -193,7 +193,7 @@ impl World {
                     reachable.iter().filter(|id| id.as_str() != people::READER).cloned().collect();
                 let here = ParticipantPresence { takers, reachable, ..ParticipantPresence::default() };
                 self.servers[room].offline = self.offline[room].clone();
-                Some(Input::Found(Found {
+                Some(Input::Found(Lookups {
                     earlier,
                     here,
                     budgets: self.purses.facts(),
@@ -395,7 +395,7 @@ impl World {
 
     /// The host is over. Whoever needs the conversation next loads it anew; what its runtimes do
     /// goes on.
-    fn closed(&mut self, room: usize, why: &Why) -> Result<(), Objection> {
+    fn closed(&mut self, room: usize, why: &EndReason) -> Result<(), Objection> {
         self.story.tell(|| format!("  room {room} is closed: {why:?}"));
         self.reopen(room)
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use moothall_engine::hall::HallError;
 use moothall_engine::outbox::{Owed, StreamCommand};
 use moothall_engine::ports::{COMMANDER, DeliveryState, NewDelivery};
-use moothall_engine::stream::{Owing, Verdict};
+use moothall_engine::stream::{OwedItems, Verdict};
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Recorded, To};
 use moothall_kernel::ids::ParticipantId;
@@ -110,10 +110,10 @@ impl Errands {
 
 impl World {
     /// What a request owes another room, sometimes.
-    pub(crate) fn owing(&mut self, room: usize) -> Owing {
+    pub(crate) fn owing(&mut self, room: usize) -> OwedItems {
         let rooms = self.servers.len();
         if !self.errands.happen || rooms < 2 || !self.errands.rng.chance(30) {
-            return Owing::default();
+            return OwedItems::default();
         }
         let target = (room + 1 + self.errands.rng.below(rooms as u64 - 1) as usize) % rooms;
         let mark = self.marks.make(ParticipantId::user(), None);
@@ -123,7 +123,7 @@ impl World {
             to: ParticipantId::user(),
             text: format!("{mark} word from there"),
         };
-        Owing { hops: 0, owed: vec![Owed::to_stream(&stream(target), &command)] }
+        OwedItems { hops: 0, owed: vec![Owed::to_stream(&stream(target), &command)] }
     }
 
     /// The dispatcher takes some steps.

@@ -9,7 +9,7 @@ use moothall_engine::ports::{
     Acquisition, AppendError, Deliveries, DeliveryState, EventLog, Lasting, LogError, Page, Snapshot,
     StreamBatch,
 };
-use moothall_engine::stream::{Earlier, Loaded, idempotency, load};
+use moothall_engine::stream::{PriorRequest, Loaded, idempotency, load};
 use moothall_kernel::aggregate::CONVERSATION;
 use moothall_kernel::event::Recorded;
 use moothall_kernel::ids::{Seq, StreamId};
@@ -102,7 +102,7 @@ impl Disk {
         &self,
         keys: &[String],
         now: Timestamp,
-    ) -> Result<BTreeMap<String, Earlier>, HallError> {
+    ) -> Result<BTreeMap<String, PriorRequest>, HallError> {
         at_once(idempotency::look_up(&self.log, keys, now))
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use moothall_engine::agent::{Probe, Report, TurnKey};
 use moothall_engine::hall::Idempotency;
 use moothall_engine::registry::Roster;
-use moothall_engine::stream::{Condition, Host, Input, Output, Owing, RequestId, Wanted};
+use moothall_engine::stream::{Condition, Host, Input, Output, OwedItems, RequestId, ItemBody};
 use moothall_kernel::command::Command;
 use moothall_kernel::ids::ParticipantId;
 use moothall_kernel::time::Millis;
@@ -25,7 +25,7 @@ pub(crate) struct Request {
     /// It is the command of this delivery.
     pub(crate) delivery: Option<u64>,
     /// What it owes elsewhere.
-    pub(crate) owing: Owing,
+    pub(crate) owing: OwedItems,
 }
 
 impl Request {
@@ -35,7 +35,7 @@ impl Request {
             key,
             conditional: false,
             delivery: None,
-            owing: Owing::default(),
+            owing: OwedItems::default(),
         }
     }
 }
@@ -131,7 +131,7 @@ impl Server {
             Some(delivery) => Some(once(errands::PRINCIPAL, &delivery.to_string())),
             None => request.key.as_ref().map(|key| once("client", key)),
         };
-        let wanted = Wanted::Decision(request.command.clone());
+        let wanted = ItemBody::Decision(request.command.clone());
         let condition = request
             .conditional
             .then(|| Condition { principal: "boss".into(), within: consent::WITHIN });

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use moothall_engine::budgets::{Amounts, BudgetsConfig, Purses};
 use moothall_engine::registry::Roster;
 use moothall_engine::stream::host::GAP;
-use moothall_engine::stream::{Around, Begin, Host, Input, Loaded, Now, Output};
+use moothall_engine::stream::{Around, StartMode, Host, Input, Loaded, Now, Output};
 use moothall_engine::voices::VoiceBook;
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control};
@@ -167,7 +167,7 @@ impl World {
         for room in 0..self.benches.len() {
             let roster = people::roster(&mut self.rng);
             let empty = Loaded::new(Conversation::new(stream(room)), None);
-            let server = self.serve(room, Begin::New, empty, roster);
+            let server = self.serve(room, StartMode::New, empty, roster);
             self.servers.push(server);
             let policy = people::policy(&mut self.rng);
             let circle = promise(policy.name).circle;
@@ -213,7 +213,7 @@ impl World {
         Ok(())
     }
 
-    fn serve(&mut self, room: usize, begin: Begin, loaded: Loaded, roster: Roster) -> Server {
+    fn serve(&mut self, room: usize, begin: StartMode, loaded: Loaded, roster: Roster) -> Server {
         let around = Around { now: self.now(), draining: false, agents: &roster };
         let host = Host::new(stream(room), loaded, begin, &around);
         self.last_host += 1;
@@ -388,7 +388,7 @@ impl World {
             }
         };
         let roster = self.servers[room].roster.clone();
-        let mut server = self.serve(room, Begin::Existing(self.clock()), loaded, roster);
+        let mut server = self.serve(room, StartMode::Existing(self.clock()), loaded, roster);
         let downtime = self.clock().since(server.host.committed().last_ts());
         if downtime > GAP && waits_for_time(&server) && self.benches[room].room.waits() {
             server.owed.push_back(downtime);

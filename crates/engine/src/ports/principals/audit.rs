@@ -63,7 +63,7 @@ pub struct AuditEntry {
 
 /// Something that was recorded, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Audited {
+pub struct AuditRecord {
     /// Its place; rises by one with each.
     pub number: u64,
     /// What was recorded there.

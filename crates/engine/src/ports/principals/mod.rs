@@ -12,7 +12,7 @@ mod card;
 mod scope;
 mod token;
 
-pub use audit::{AuditAction, AuditEntry, Audited};
+pub use audit::{AuditAction, AuditEntry, AuditRecord};
 pub use card::{
     AgentCard, CARDS_AN_HOUR_MAX, CARDS_BYTES_MAX, CARDS_LISTED_MAX, CARDS_MAX, CardCount,
     ClaimOutcome, Registered, Registration,
@@ -150,5 +150,5 @@ pub trait Principals: Send + Sync {
     /// Adds a row to the audit record.
     async fn record(&self, entry: &AuditEntry) -> Result<(), LogError>;
     /// At most `limit` rows of the record, the newest first, before a number where one is given.
-    async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<Audited>, LogError>;
+    async fn audit(&self, before: Option<u64>, limit: usize) -> Result<Vec<AuditRecord>, LogError>;
 }

@@ -8,7 +8,7 @@ use crate::answers::{Answer, HallError, Idempotency};
 use crate::stream::awaited::AWAITED_MAX;
 use crate::stream::idempotency::claim_key;
 use crate::stream::{
-    Condition, Consent, Earlier, Found, Input, Output, RequestId, Verdict, Wanted,
+    Condition, Consent, PriorRequest, Lookups, Input, Output, RequestId, Verdict, ItemBody,
 };
 
 const WITHIN: Millis = Millis(1_000);
@@ -23,7 +23,7 @@ impl Bench {
         self.requests += 1;
         let id = RequestId(self.requests);
         let wanted =
-            Wanted::Decision(ClientCommand::Post(Post::new(Actor::human("user"), words)).into());
+            ItemBody::Decision(ClientCommand::Post(Post::new(Actor::human("user"), words)).into());
         let condition = Some(Condition { principal: "boss".into(), within: WITHIN });
         let idempotency = idempotency.map(Box::new);
         assert_eq!(
@@ -169,9 +169,9 @@ fn nobody_is_asked_about_what_was_done_before() {
         head: bench.host.committed().head(),
         replayed: false,
     });
-    let earlier = Earlier { fingerprint: "f".into(), answer };
+    let earlier = PriorRequest { fingerprint: "f".into(), answer };
     let earlier = Ok([(claim_key(&key("f")), earlier)].into());
-    let outputs = bench.tell(Input::Found(Found {
+    let outputs = bench.tell(Input::Found(Lookups {
         earlier,
         here: <_>::default(),
         budgets: <_>::default(),
