@@ -135,7 +135,7 @@ pub enum Signal {
 
 /// A notification for those who watch the whole hall.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Changed {
+pub enum HallChange {
     /// A conversation has a new head.
     Head {
         /// The conversation that has something new.

@@ -43,14 +43,14 @@ use serde_json::{Map, Value};
 use tokio::sync::{broadcast, oneshot};
 use tokio::task::JoinHandle;
 
-pub use crate::answers::{Answer, Changed, HallError, Idempotency, Signal, Update};
+pub use crate::answers::{Answer, HallChange, HallError, Idempotency, Signal, Update};
 use crate::crash;
 use crate::hall::inner::{Inner, stopped};
 use crate::hall::presence::Presence;
 use crate::hall::residents::{MoveIn, WeakHall};
 pub use crate::hall::services::HallParts;
 use crate::outbox::stream::StreamCourier;
-use crate::outbox::{Courier, Owed, STREAM};
+use crate::outbox::{Courier, OutboxEntry, STREAM};
 use crate::ports::{ListFilter, ListPage, ListedStream, Page};
 use crate::runtime::registry::Registry;
 use crate::sessions::{NoResidents, SessionDirectory, SessionError};
@@ -211,7 +211,7 @@ impl Hall {
         stream: &StreamId,
         command: impl Into<Command>,
         idempotency: Option<Idempotency>,
-        owed: Vec<Owed>,
+        owed: Vec<OutboxEntry>,
     ) -> Result<Answer, HallError> {
         self.inner.submit_owing(stream, command, idempotency, OwedItems { hops: 0, owed }).await
     }
@@ -223,7 +223,7 @@ impl Hall {
     pub async fn owe(
         &self,
         stream: &StreamId,
-        owed: Vec<Owed>,
+        owed: Vec<OutboxEntry>,
         key: Idempotency,
     ) -> Result<Answer, HallError> {
         self.inner.owe(stream, owed, key).await
@@ -395,7 +395,7 @@ impl Hall {
     }
 
     /// Listens to the notifications of all streams.
-    pub fn changes(&self) -> broadcast::Receiver<Changed> {
+    pub fn changes(&self) -> broadcast::Receiver<HallChange> {
         self.inner.changes.subscribe()
     }
 

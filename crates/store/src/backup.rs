@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use moothall_engine::ports::Verified;
+use moothall_engine::ports::Verification;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
@@ -49,7 +49,7 @@ pub enum BackupError {
         /// Where the copy stays, under the name of an unfinished one.
         path: PathBuf,
         /// What of it is damaged, and where.
-        found: Verified,
+        found: Verification,
     },
 }
 
@@ -58,7 +58,7 @@ pub enum BackupError {
 ///
 /// # Errors
 /// [`BackupError`]. Nothing bears the name `dest` then.
-pub async fn backup(dir: &Path, dest: &Path) -> Result<Verified, BackupError> {
+pub async fn backup(dir: &Path, dest: &Path) -> Result<Verification, BackupError> {
     let unfinished = begin(dir, dest)?;
     let (from, to) = (dir.join(LOG_FILE), unfinished.log_file()?);
     let copied = tokio::task::spawn_blocking(move || copy(&from, &to)).await;
@@ -127,7 +127,7 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), String> {
 }
 
 /// Walks the copy and gives it its name.
-pub(crate) async fn finish(unfinished: Folder, dest: &Path) -> Result<Verified, BackupError> {
+pub(crate) async fn finish(unfinished: Folder, dest: &Path) -> Result<Verification, BackupError> {
     let found = offline::verify_in(&unfinished).await?;
     if !found.faults.is_empty() {
         return Err(BackupError::Damaged { path: unfinished.path().to_owned(), found });

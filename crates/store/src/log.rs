@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use moothall_engine::access::AuditEntry;
 use moothall_engine::ports::{
     Acquisition, AppendError, Appended, Claim, Deliveries, Delivery, DeliveryState, EventLog, Hits,
-    Lasting, Ledger, ListFilter, ListPage, ListedStream, LogError, NoCopy, Opening, Page, ReadMarks,
-    Search, SessionBook, Snapshot, StreamBatch, Unread, Upkeep, UsageWanted, Used, Verified,
+    Lasting, Ledger, ListFilter, ListPage, ListedStream, LogError, CopyError, Opening, Page, ReadMarks,
+    Search, SessionBook, Snapshot, StreamBatch, Unread, Upkeep, UsageWanted, Used, Verification,
     Wanted,
 };
 use moothall_engine::sessions::{Session, SessionId};
@@ -471,12 +471,12 @@ impl Upkeep for SqliteLog {
         &self.id
     }
 
-    async fn verify(&self) -> Verified {
+    async fn verify(&self) -> Verification {
         verify::walk_all(&self.readers).await
     }
 
-    async fn backup(&self, dest: &Path) -> Result<Verified, NoCopy> {
-        backup::backup(&self.dir, dest).await.map_err(|error| NoCopy::Failed(error.to_string()))
+    async fn backup(&self, dest: &Path) -> Result<Verification, CopyError> {
+        backup::backup(&self.dir, dest).await.map_err(|error| CopyError::Failed(error.to_string()))
     }
 
     /// Moves everything into the one file as well, and gives the folder free.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use moothall_engine::ports::{LogError, Verified};
+use moothall_engine::ports::{LogError, Verification};
 use rusqlite::Connection;
 
 use crate::audit::{self, Anchor};
@@ -20,7 +20,7 @@ use crate::verify::walk_all;
 /// # Errors
 /// [`OpenError`]: there is no log, a server has it open, a newer version wrote it, or it is none of
 /// ours.
-pub async fn verify(dir: &Path) -> Result<Verified, OpenError> {
+pub async fn verify(dir: &Path) -> Result<Verification, OpenError> {
     let folder = Folder::take_existing(dir)?;
     verify_in(&folder).await
 }
@@ -107,7 +107,7 @@ fn format_in(folder: &Folder) -> Result<u32, OpenError> {
 }
 
 /// Walks the log of a folder whose lock is held.
-pub(crate) async fn verify_in(folder: &Folder) -> Result<Verified, OpenError> {
+pub(crate) async fn verify_in(folder: &Folder) -> Result<Verification, OpenError> {
     format_in(folder)?;
     let readers = Arc::new(Readers::new(folder.path().join(LOG_FILE)));
     let verified = walk_all(&readers).await;

@@ -5,7 +5,7 @@
 //! change, so no statement can forget them. A walk computes them again: a changed row is named, a
 //! row that is missing, or there in an older form, shows in the sums.
 
-use moothall_engine::ports::{Checked, LogError, Verified};
+use moothall_engine::ports::{CheckedTable, LogError, Verification};
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
@@ -287,7 +287,7 @@ fn shown(value: ValueRef<'_>) -> String {
 
 /// Walks over the tables beside the log. A log of an earlier format has no checksums
 /// there.
-pub(crate) fn walk(conn: &Connection, verified: &mut Verified) {
+pub(crate) fn walk(conn: &Connection, verified: &mut Verification) {
     for table in COVERED {
         let walked = walk_table(conn, table, &mut verified.faults);
         take(verified, table, walked);
@@ -297,9 +297,9 @@ pub(crate) fn walk(conn: &Connection, verified: &mut Verified) {
     verified.unchecked.extend(UNCOVERED.map(|(table, effect)| format!("{table} ({effect})")));
 }
 
-fn take(verified: &mut Verified, table: &str, walked: Result<Option<u64>, LogError>) {
+fn take(verified: &mut Verification, table: &str, walked: Result<Option<u64>, LogError>) {
     match walked {
-        Ok(Some(rows)) => verified.tables.push(Checked { table: table.to_owned(), rows }),
+        Ok(Some(rows)) => verified.tables.push(CheckedTable { table: table.to_owned(), rows }),
         Ok(None) => verified.unchecked.push(format!(
             "{table} (this log has no checksums for it yet; the next start of a server adds them)"
         )),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use moothall_engine::log_format::Walk;
-use moothall_engine::ports::{DELETED, ListedStream, LogError, Snapshot, Verified};
+use moothall_engine::ports::{DELETED, ListedStream, LogError, Snapshot, Verification};
 use moothall_kernel::ids::{Seq, StreamId};
 use rusqlite::{Connection, Row, params};
 
@@ -21,10 +21,10 @@ const STRIDE: usize = 1000;
 const FAULTS_TOLD: u32 = 20;
 
 /// Never gives up: whatever cannot be read is a fault, and the walk goes on behind it.
-pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verified {
+pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verification {
     let structure = readers.read(|conn| Ok(structure(conn))).await;
     let mut verified =
-        Verified { faults: structure.unwrap_or_else(|fault| vec![fault]), ..Verified::default() };
+        Verification { faults: structure.unwrap_or_else(|fault| vec![fault]), ..Verification::default() };
     walk_beside(&mut verified, readers).await;
     let mut after = 0;
     loop {
@@ -48,14 +48,14 @@ pub(crate) async fn walk_all(readers: &Arc<Readers>) -> Verified {
 }
 
 /// Looks at the tables beside the log, all at one moment: their rows and sums belong together.
-async fn walk_beside(verified: &mut Verified, readers: &Arc<Readers>) {
+async fn walk_beside(verified: &mut Verification, readers: &Arc<Readers>) {
     let walked = readers.read(|conn| {
-        let mut found = Verified::default();
+        let mut found = Verification::default();
         sums::walk(conn, &mut found);
         Ok(found)
     });
     match walked.await {
-        Ok(Verified { tables, unchecked, faults, .. }) => {
+        Ok(Verification { tables, unchecked, faults, .. }) => {
             (verified.tables, verified.unchecked) = (tables, unchecked);
             verified.faults.extend(faults);
         }
@@ -64,7 +64,7 @@ async fn walk_beside(verified: &mut Verified, readers: &Arc<Readers>) {
 }
 
 /// Looks at one stream.
-async fn take(verified: &mut Verified, readers: &Arc<Readers>, entry: Entry) {
+async fn take(verified: &mut Verification, readers: &Arc<Readers>, entry: Entry) {
     verified.streams += 1;
     match entry.listed {
         Ok(listed) if listed.catalog.kind == DELETED => {

@@ -8,9 +8,9 @@
 
 use async_trait::async_trait;
 use moothall_engine::answers::{HallError, Idempotency};
-use moothall_engine::outbox::{Courier, Outcome, Owed};
+use moothall_engine::outbox::{Courier, Outcome, OutboxEntry};
 use moothall_engine::ports::{Delivery, Session};
-use moothall_engine::sessions::{Comer, Convening, SessionError, Who, session_of};
+use moothall_engine::sessions::{JoiningSession, Convening, SessionError, Who, session_of};
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::gathering::{GatheringPlan, MEMBER_KEY};
@@ -32,7 +32,7 @@ const PRINCIPAL: &str = "moothall:saga";
 /// What the one append brings that all come with.
 #[derive(Default)]
 struct Coming {
-    comers: Vec<Comer>,
+    comers: Vec<JoiningSession>,
     others: Vec<Invite>,
     claims: Vec<String>,
     gathering: Option<GatheringPlan>,
@@ -53,8 +53,8 @@ struct Undoing {
 }
 
 impl Undoing {
-    fn owed(&self) -> Owed {
-        Owed { target: format!("{SCHEME}:{}", self.saga), command: json!(self) }
+    fn owed(&self) -> OutboxEntry {
+        OutboxEntry { target: format!("{SCHEME}:{}", self.saga), command: json!(self) }
     }
 
     fn key(&self, start: usize) -> Idempotency {
@@ -102,7 +102,7 @@ impl Sessions {
         &self,
         stream: &StreamId,
         by: Actor,
-        comers: Vec<Comer>,
+        comers: Vec<JoiningSession>,
     ) -> Result<Vec<Session>, SessionError> {
         let under_way = self.begin_saga(&comers, false)?;
         let once = Idempotency {
@@ -115,7 +115,7 @@ impl Sessions {
         self.bring(&under_way, stream, by, coming).await
     }
 
-    fn begin_saga(&self, comers: &[Comer], fresh: bool) -> Result<UnderWay<'_>, SessionError> {
+    fn begin_saga(&self, comers: &[JoiningSession], fresh: bool) -> Result<UnderWay<'_>, SessionError> {
         let starts = comers.iter().filter(|comer| matches!(comer.who, Who::Started(_))).count();
         let undoing = Undoing {
             saga: Uuid::new_v4().simple().to_string(),
@@ -151,7 +151,7 @@ impl Sessions {
     ) -> Result<Vec<Session>, SessionError> {
         let Coming { comers, others, claims, gathering, keep } = coming;
         let (mut sessions, mut controls, mut starts) = (Vec::new(), Vec::new(), 0);
-        for Comer { who, invite } in comers {
+        for JoiningSession { who, invite } in comers {
             let session = match who {
                 Who::Living(id) => self.living(&id)?.session(),
                 Who::Started(mut new) => {

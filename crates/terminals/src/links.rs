@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{MutexGuard, PoisonError};
 
 use moothall_engine::answers::HallError;
-use moothall_engine::outbox::{Owed, StreamCommand};
+use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::Claim;
 use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{
-    Asker, Comer, Convening, Link, LinkState, Member, NewLink, Session, SessionError, SessionId,
+    Asker, JoiningSession, Convening, Link, LinkState, Member, NewLink, Session, SessionError, SessionId,
     Who, address_of, is_session, session_of,
 };
 use moothall_kernel::Conversation;
@@ -181,7 +181,7 @@ impl Sessions {
         let comers = new.members.into_iter().map(|member| {
             let who = Who::Living(member.session.clone());
             let own = self.clone();
-            Comer {
+            JoiningSession {
                 who,
                 invite: Box::new(move |session| {
                     let invite = invite_as(own.invite_of(session), session, &member);
@@ -328,7 +328,7 @@ impl Sessions {
         let leave = StreamCommand::Leave { at: address_of(session) };
         let gathering = self.gathering_of(&session.id).await?;
         let left = self.links_with(&session.id).into_iter().chain(gathering);
-        let owed: Vec<Owed> = left.map(|stream| Owed::to_stream(&stream, &leave)).collect();
+        let owed: Vec<OutboxEntry> = left.map(|stream| OutboxEntry::to_stream(&stream, &leave)).collect();
         let by = Actor::human(ParticipantId::moothall());
         self.hall()?
             .submit_owing(&session.id, ClientCommand::Archive { on: true, by }, None, owed)

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use moothall_engine::answers::{HallError, Idempotency};
-use moothall_engine::outbox::{Owed, StreamCommand};
+use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
     Asker, Excerpt, Eyes, Line, Link, LinkState, Member, Message, NewLink, Sent, Session,
@@ -241,7 +241,7 @@ impl Sessions {
         let mut callers = book.listeners(&session.id).await.map_err(log_error)?;
         callers.retain(|caller| !linked.contains(caller));
         let living = callers.iter().filter_map(|caller| self.living(caller).ok());
-        let owed: Vec<Owed> = living.map(|seat| finished(session, &seat.session())).collect();
+        let owed: Vec<OutboxEntry> = living.map(|seat| finished(session, &seat.session())).collect();
         if !owed.is_empty() {
             let key = blake3::hash(format!("{id}/finished").as_bytes()).to_hex().to_string();
             let once =
@@ -430,14 +430,14 @@ fn line(stream: &StreamId, message: &Recorded) -> Option<Line> {
 }
 
 /// What tells one session, at its home, that another finished its turn.
-fn finished(session: &Session, caller: &Session) -> Owed {
+fn finished(session: &Session, caller: &Session) -> OutboxEntry {
     // The whole id twice: sessions that were started within a minute begin alike.
     let Session { id, name, .. } = session;
     let text = format!(
         "Session {id} \"{name}\" finished its turn. Use get_session_data(session_id=\"{id}\") to read what it said."
     );
     let (from, to) = (session.name.clone(), caller.name.clone());
-    Owed::to_stream(&caller.id, &StreamCommand::Tell { from, to, text })
+    OutboxEntry::to_stream(&caller.id, &StreamCommand::Tell { from, to, text })
 }
 
 fn own_name(state: &Conversation, session: &SessionId) -> Option<ParticipantId> {

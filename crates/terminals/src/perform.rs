@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::answers::{Answer, HallError, Idempotency};
 use moothall_engine::crash;
-use moothall_engine::outbox::{Owed, StreamCommand};
+use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{
     HostFault, Key, Pane, PaneState, Paste, PasteReport, Record, RecordQuery, SessionError, View,
@@ -272,7 +272,7 @@ impl Runner {
     /// Returns what is owed to each link. A peer that is in several of them is told the words in
     /// one: in the conversation that has them already, else in a link that is not held.
     /// (Ruling 24.)
-    async fn owed_to_links(&self, text: &str, except: Option<&StreamId>, typed: bool) -> Vec<Owed> {
+    async fn owed_to_links(&self, text: &str, except: Option<&StreamId>, typed: bool) -> Vec<OutboxEntry> {
         let at = address_of(&self.session);
         let mut rooms = Vec::new();
         for link in self.sessions.links_with(&self.session.id) {
@@ -303,7 +303,7 @@ impl Runner {
             let (text, at) = (text.to_owned(), at.clone());
             let elsewhere = members.intersection(&told).filter(|other| **other != at).cloned();
             let say = StreamCommand::Say { elsewhere: elsewhere.collect(), at, text, typed };
-            owed.extend(is_owed.then(|| Owed::to_stream(&link, &say)));
+            owed.extend(is_owed.then(|| OutboxEntry::to_stream(&link, &say)));
             told.extend(reached);
         }
         owed
@@ -376,7 +376,7 @@ impl Runner {
         id: &str,
         text: &str,
         typed: bool,
-        owed: Vec<Owed>,
+        owed: Vec<OutboxEntry>,
     ) -> Result<bool, SessionError> {
         let stream = &self.session.id;
         let Some(own) = self.sessions.member_id(stream, stream).await? else { return Ok(false) };

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use moothall_engine::MemoryLog;
-use moothall_engine::ports::{Lease, NoCopy, Upkeep};
+use moothall_engine::ports::{Lease, CopyError, Upkeep};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
 use moothall_testkit::conformance::Subject;
@@ -34,7 +34,7 @@ impl Subject for InMemory {
 
 #[tokio::test]
 async fn what_is_kept_in_memory_alone_is_not_copied() {
-    assert_eq!(MemoryLog::new().backup("anywhere".as_ref()).await, Err(NoCopy::Unable));
+    assert_eq!(MemoryLog::new().backup("anywhere".as_ref()).await, Err(CopyError::Unable));
 }
 
 moothall_testkit::log_conformance!(InMemory::default());

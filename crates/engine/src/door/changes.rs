@@ -5,11 +5,11 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::{Action, Door};
 use crate::access::{Denied, Reach};
-use crate::hall::Changed;
+use crate::hall::HallChange;
 
 /// The changes that are within somebody's reach.
 pub struct Changes {
-    changes: broadcast::Receiver<Changed>,
+    changes: broadcast::Receiver<HallChange>,
     reach: Reach,
 }
 
@@ -30,14 +30,14 @@ impl Changes {
     ///
     /// # Errors
     /// [`RecvError`], when whoever listens was too slow, or the hall is gone.
-    pub async fn next(&mut self) -> Result<Changed, RecvError> {
+    pub async fn next(&mut self) -> Result<HallChange, RecvError> {
         loop {
             let bell = self.changes.recv().await?;
             let heard = match &bell {
-                Changed::Head { stream, .. } | Changed::Presence { stream, .. } => {
+                HallChange::Head { stream, .. } | HallChange::Presence { stream, .. } => {
                     self.reach.includes(stream)
                 }
-                Changed::Sessions => matches!(self.reach, Reach::All | Reach::Session(_)),
+                HallChange::Sessions => matches!(self.reach, Reach::All | Reach::Session(_)),
             };
             if heard {
                 return Ok(bell);

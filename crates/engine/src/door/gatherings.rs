@@ -17,7 +17,7 @@ use super::sessions::check_args;
 use super::{Action, Door};
 use crate::access::{AccessError, Denied, Scope};
 use crate::answers::HallError;
-use crate::sessions::{Comer, Convening, NewSession, Seat, Session, SessionDirectory, Who};
+use crate::sessions::{JoiningSession, Convening, NewSession, Seat, Session, SessionDirectory, Who};
 
 /// What the keys begin with by which gatherings are found.
 pub const GATHERING_KEY: &str = "gathering";
@@ -90,7 +90,7 @@ pub struct GatheringEntry {
 #[derive(Default)]
 struct ResolvedMembers {
     keep: bool,
-    comers: Vec<Comer>,
+    comers: Vec<JoiningSession>,
     others: Vec<Invite>,
     claims: Vec<String>,
 }
@@ -222,10 +222,10 @@ impl Door {
     }
 
     /// A session that comes; its own invitation is known once it is there.
-    fn comer(&self, who: Who, invite: Invite, member: &NewMember) -> Comer {
+    fn comer(&self, who: Who, invite: Invite, member: &NewMember) -> JoiningSession {
         let (hall, member) = (self.hall.clone(), member.clone());
         let known = move |session: &Session| hall.sessions().ok()?.invite(&session.id).ok();
-        Comer {
+        JoiningSession {
             who,
             invite: Box::new(move |session| {
                 as_member(known(session).unwrap_or_else(|| invite.clone()), &member)

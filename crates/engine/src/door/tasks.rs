@@ -27,7 +27,7 @@ use tokio::time::timeout;
 use super::{Action, Door};
 use crate::answers::{Answer, HallError};
 use crate::hall::inner::fresh_id;
-use crate::outbox::Owed;
+use crate::outbox::OutboxEntry;
 use crate::stream::{StartMode, OwedItems};
 use crate::tasks::{AgentLine, Notice, TaskError, TaskManager, TaskView, Wish, wire_id};
 
@@ -432,7 +432,7 @@ impl Door {
         let outbox = self.hall.inner.outbox.clone();
         let all = async {
             for stream in streams {
-                outbox.carried(&Owed::target_of(stream)).await;
+                outbox.carried(&OutboxEntry::target_of(stream)).await;
             }
         };
         if timeout(FOLLOWS_WITHIN, all).await.is_err() {

@@ -21,7 +21,7 @@ use crate::hall::clock_doubt::Retention;
 use crate::hall::keyed_locks::KeyedLocks;
 use crate::hall::services::{HallParts, Services};
 use crate::hall::streams::{Sent, StreamHandle};
-use crate::outbox::Owed;
+use crate::outbox::OutboxEntry;
 use crate::ports::Page;
 use crate::runtime::agent::{Report, TurnKey};
 use crate::sessions::Residents;
@@ -95,7 +95,7 @@ impl Inner {
         policy: Policy,
         by: Actor,
         idempotency: Option<Idempotency>,
-        owed: Vec<Owed>,
+        owed: Vec<OutboxEntry>,
     ) -> Result<Answer, HallError> {
         let create = ClientCommand::Create { name, policy, by };
         let owing = OwedItems { hops: 0, owed };
@@ -151,7 +151,7 @@ impl Inner {
     pub(crate) async fn owe(
         self: &Arc<Self>,
         stream: &StreamId,
-        owed: Vec<Owed>,
+        owed: Vec<OutboxEntry>,
         key: Idempotency,
     ) -> Result<Answer, HallError> {
         self.submit_wanted(stream, ItemBody::Owing, Some(key), None, OwedItems { hops: 0, owed }).await

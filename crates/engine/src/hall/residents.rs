@@ -9,9 +9,9 @@ use moothall_kernel::ids::{Seq, StreamId};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::time::{Millis, Timestamp};
 
-use crate::answers::{Answer, Changed, HallError, Idempotency};
+use crate::answers::{Answer, HallChange, HallError, Idempotency};
 use crate::hall::inner::Inner;
-use crate::outbox::{Courier, Owed};
+use crate::outbox::{Courier, OutboxEntry};
 use crate::ports::{Claim, LogError, Page, Store};
 use crate::runtime::agent::{Report, TurnKey};
 use crate::sessions::Residents;
@@ -101,7 +101,7 @@ impl ResidentHall {
         policy: Policy,
         by: Actor,
         key: Option<Idempotency>,
-        owed: Vec<Owed>,
+        owed: Vec<OutboxEntry>,
     ) -> Result<Answer, HallError> {
         self.0.create_owing(name, policy, by, key, owed).await
     }
@@ -121,7 +121,7 @@ impl ResidentHall {
 
     /// Resolves when what was owed to a stream before has been carried there.
     pub async fn carried(&self, stream: &StreamId) {
-        self.0.outbox.carried(&Owed::target_of(stream)).await;
+        self.0.outbox.carried(&OutboxEntry::target_of(stream)).await;
     }
 
     /// Submits a command; the answer comes when its events are committed and synced.
@@ -147,7 +147,7 @@ impl ResidentHall {
         stream: &StreamId,
         command: impl Into<Command>,
         key: Option<Idempotency>,
-        owed: Vec<Owed>,
+        owed: Vec<OutboxEntry>,
     ) -> Result<Answer, HallError> {
         self.0.submit_owing(stream, command, key, OwedItems { hops: 0, owed }).await
     }
@@ -159,7 +159,7 @@ impl ResidentHall {
     pub async fn owe(
         &self,
         stream: &StreamId,
-        owed: Vec<Owed>,
+        owed: Vec<OutboxEntry>,
         key: Idempotency,
     ) -> Result<Answer, HallError> {
         self.0.owe(stream, owed, key).await
@@ -232,7 +232,7 @@ impl ResidentHall {
     /// Whoever watches sessions and links shall look again.
     pub fn notify_of_sessions(&self) {
         // Nobody may be watching.
-        let _ = self.0.changes.send(Changed::Sessions);
+        let _ = self.0.changes.send(HallChange::Sessions);
     }
 
     /// Runs something beside the conversations; it ends with the process.

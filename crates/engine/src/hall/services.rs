@@ -11,7 +11,7 @@ use moothall_kernel::time::Timestamp;
 use serde_json::{Map, Value};
 use tokio::sync::{broadcast, watch};
 
-use crate::answers::{Changed, HallError, Signal};
+use crate::answers::{HallChange, HallError, Signal};
 use crate::crash;
 use crate::hall::budgets::{BudgetsConfig, Purses};
 use crate::hall::copies::Copiers;
@@ -58,7 +58,7 @@ pub(crate) struct Services {
     pub(crate) voices: VoiceBook,
     pub(crate) purses: Arc<Purses>,
     pub(crate) reservations: Arc<Reservations>,
-    pub(crate) changes: broadcast::Sender<Changed>,
+    pub(crate) changes: broadcast::Sender<HallChange>,
     pub(crate) meters: Arc<Metrics>,
     pub(crate) residents: Arc<dyn Residents>,
     pub(crate) copiers: Copiers,
@@ -122,7 +122,7 @@ impl Services {
         }
         let _ = self
             .changes
-            .send(Changed::Presence { stream: stream.clone(), presence: presence.clone() });
+            .send(HallChange::Presence { stream: stream.clone(), presence: presence.clone() });
         Some(presence)
     }
 

@@ -7,7 +7,7 @@ use moothall_kernel::ids::Seq;
 
 use super::{MemoryLog, Stream};
 use crate::log_format::Walk;
-use crate::ports::{ListedStream, LogError, NoCopy, Upkeep, Verified};
+use crate::ports::{ListedStream, LogError, CopyError, Upkeep, Verification};
 
 #[async_trait]
 impl Upkeep for MemoryLog {
@@ -15,9 +15,9 @@ impl Upkeep for MemoryLog {
         &self.id.0
     }
 
-    async fn verify(&self) -> Verified {
+    async fn verify(&self) -> Verification {
         let tables = self.tables();
-        let mut verified = Verified::default();
+        let mut verified = Verification::default();
         for (listed, stream) in tables
             .in_order
             .iter()
@@ -30,8 +30,8 @@ impl Upkeep for MemoryLog {
         verified
     }
 
-    async fn backup(&self, _dest: &Path) -> Result<Verified, NoCopy> {
-        Err(NoCopy::Unable)
+    async fn backup(&self, _dest: &Path) -> Result<Verification, CopyError> {
+        Err(CopyError::Unable)
     }
 
     /// What is there can still be read.

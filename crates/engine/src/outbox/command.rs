@@ -190,14 +190,14 @@ impl ConversationAction {
 
 /// Something that is owed outside a stream: inserted as a delivery with the append that caused it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Owed {
+pub struct OutboxEntry {
     /// The target of the delivery; what stands before its colon says who carries it there.
     pub target: String,
     /// What is to be done there.
     pub command: Value,
 }
 
-impl Owed {
+impl OutboxEntry {
     /// A command for a stream of this hall.
     pub fn to_stream(stream: &StreamId, command: &StreamCommand) -> Self {
         Self { target: Self::target_of(stream), command: json!(command) }

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-pub use command::{ConversationStart, HOPS_MAX, Owed, STREAM, StreamCommand};
+pub use command::{ConversationStart, HOPS_MAX, OutboxEntry, STREAM, StreamCommand};
 use tokio::sync::Notify;
 
 use crate::crash;

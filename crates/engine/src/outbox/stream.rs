@@ -8,7 +8,7 @@ use moothall_kernel::ids::StreamId;
 use moothall_kernel::task_command::{TaskCommand, TaskOrder};
 
 use super::command::{CommandRecord, CommandTarget, ConversationAction};
-use super::{Courier, Outcome, Owed, StreamCommand};
+use super::{Courier, Outcome, OutboxEntry, StreamCommand};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::inner::Inner;
 use crate::ports::{COMMANDER, Delivery};
@@ -101,7 +101,7 @@ async fn obey(
     hops: u8,
 ) -> Outcome {
     let settled = || StreamCommand::Settle { conversation: target.clone() };
-    let owed = tells.then(|| Owed::to_stream(&task, &settled()));
+    let owed = tells.then(|| OutboxEntry::to_stream(&task, &settled()));
     let command = EngineCommand::Obey { task: task.clone(), order: Box::new(order) };
     let owed = owed.into_iter().collect();
     let sent = hall.submit_owing(target, command, Some(once.clone()), OwedItems { hops, owed }).await;

@@ -38,4 +38,4 @@ pub use principals::{
 pub use search::{Hit, Hits, Search, Wanted};
 pub use sessions::{LeftLink, Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};
 pub use store::{KeepsAll, Store};
-pub use upkeep::{Checked, NoCopy, Upkeep, Verified};
+pub use upkeep::{CheckedTable, CopyError, Upkeep, Verification};

@@ -8,13 +8,13 @@ use super::LogError;
 
 /// What a walk over the whole log found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct Verification {
     /// The number of streams that were looked at.
     pub streams: u64,
     /// Events whose checksums match, where there are any.
     pub events: u64,
     /// The tables beside the streams whose rows were checked, if the log has any.
-    pub tables: Vec<Checked>,
+    pub tables: Vec<CheckedTable>,
     /// The rest, which no checksum covers, in words.
     pub unchecked: Vec<String>,
     /// What is damaged: the first place of each stream, and faults of the database itself.
@@ -23,7 +23,7 @@ pub struct Verified {
 
 /// A table that was checked row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
+pub struct CheckedTable {
     /// Its name.
     pub table: String,
     /// The number of rows that were looked at.
@@ -32,7 +32,7 @@ pub struct Checked {
 
 /// Why there is no copy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoCopy {
+pub enum CopyError {
     /// This log has no way to copy itself.
     #[error("this log cannot be copied")]
     Unable,
@@ -50,10 +50,10 @@ pub trait Upkeep: Send + Sync + 'static {
     /// Walks everything, and folds each stream again. Takes as long as reading it all. What is
     /// damaged, also where that makes going on impossible, is in [`Verified::faults`]; a stream
     /// that has only been acquired is not counted.
-    async fn verify(&self) -> Verified;
+    async fn verify(&self) -> Verification;
     /// Copies one moment of it all to the new folder `dest`, while others write, and walks the
     /// copy. Nothing is overwritten, and nothing bears the name `dest` unless it is whole.
-    async fn backup(&self, dest: &Path) -> Result<Verified, NoCopy>;
+    async fn backup(&self, dest: &Path) -> Result<Verification, CopyError>;
     /// Writes what was asked for and gives free what is held. Later writes are refused as
     /// [`LogError::Fatal`] or its like; closing again does nothing.
     ///

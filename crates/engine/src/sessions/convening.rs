@@ -16,7 +16,7 @@ pub enum Who {
 }
 
 /// A session that is to come, and as whom.
-pub struct Comer {
+pub struct JoiningSession {
     /// Which session.
     pub who: Who,
     /// The invitation of the session, once it is there.
@@ -32,7 +32,7 @@ pub struct Convening {
     /// Who begins it.
     pub by: Actor,
     /// The sessions that come.
-    pub comers: Vec<Comer>,
+    pub comers: Vec<JoiningSession>,
     /// Everybody else who is invited in the same append.
     pub others: Vec<Invite>,
     /// Keys that it takes in the same append, each `namespace:key`. Nobody comes where one is

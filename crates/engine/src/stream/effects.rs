@@ -9,7 +9,7 @@ use moothall_kernel::ids::{ParticipantId, Seq, StreamId, TurnNo};
 use moothall_kernel::task::{NewConversation, TaskEvent};
 use moothall_kernel::view::{Viewer, visible};
 
-use crate::outbox::{ConversationStart, Owed, StreamCommand};
+use crate::outbox::{ConversationStart, OutboxEntry, StreamCommand};
 use crate::ports::{Claim, ClaimChange, NewDelivery};
 
 /// What the targets begin with that are told what is said. Other keys are only held.
@@ -163,7 +163,7 @@ pub(crate) fn memberships_in(claims: &[ClaimChange]) -> Vec<(ParticipantId, bool
 fn task_effects(stream: &StreamId, event: &TaskEvent, at: Seq, effects: &mut Effects) {
     let task = || stream.clone();
     let mut owe = |conversation: &StreamId, command: StreamCommand| {
-        effects.deliveries.push(Owed::to_stream(conversation, &command).delivery(0, at));
+        effects.deliveries.push(OutboxEntry::to_stream(conversation, &command).delivery(0, at));
     };
     match event {
         TaskEvent::Requested { initiator, manager, invited, .. } => {

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use crate::answers::{Answer, HallError, Idempotency, Signal};
 use crate::hall::presences::ParticipantPresence;
-use crate::outbox::Owed;
+use crate::outbox::OutboxEntry;
 use crate::ports::{Acquisition, AppendError, LogError, Page, StreamBatch};
 use crate::runtime::agent::{Given, Job, Probe, Report, TurnKey};
 use crate::runtime::registry::Roster;
@@ -140,7 +140,7 @@ pub struct OwedItems {
     /// How many commands from stream to stream lie before this request.
     pub hops: u8,
     /// What is owed elsewhere.
-    pub owed: Vec<Owed>,
+    pub owed: Vec<OutboxEntry>,
 }
 
 /// Who has to agree to a request before it is decided.

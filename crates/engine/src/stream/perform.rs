@@ -17,7 +17,7 @@ use super::load::load;
 use super::mail::Waiting;
 use super::reporter::{self, TurnReporter};
 use super::shell::Shell;
-use crate::answers::Changed;
+use crate::answers::HallChange;
 use crate::crash;
 use crate::hall::reservations::Teller;
 use crate::ports::{Acquisition, AppendError, LogError, StreamBatch};
@@ -89,7 +89,7 @@ impl Shell {
                     let (head, waits_for_people) = (state.head(), state.waits_for_people());
                     let stream = self.stream.clone();
                     let _ =
-                        self.hall.changes.send(Changed::Head { stream, head, waits_for_people });
+                        self.hall.changes.send(HallChange::Head { stream, head, waits_for_people });
                 }
                 crash::point("after_publish");
             }

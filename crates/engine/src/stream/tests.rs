@@ -17,7 +17,7 @@ use super::{
     Around, StartMode, Lookups, Host, Input, Loaded, Now, Output, OwedItems, RequestId, ItemBody, EndReason,
 };
 use crate::answers::{HallError, Idempotency};
-use crate::outbox::{HOPS_MAX, Owed, StreamCommand};
+use crate::outbox::{HOPS_MAX, OutboxEntry, StreamCommand};
 use crate::ports::{Acquisition, AppendError, Epoch, LogError, Page, StreamBatch};
 use crate::runtime::agent::{Report, TurnKey};
 use crate::runtime::registry::Roster;
@@ -401,7 +401,7 @@ fn events_that_do_not_follow_the_log_are_never_appended() {
 #[test]
 fn what_is_owed_goes_with_the_append_and_a_chain_of_commands_has_an_end() {
     let mut bench = Bench::begun();
-    let owed = Owed::to_stream(
+    let owed = OutboxEntry::to_stream(
         &"t".into(),
         &StreamCommand::Tell { from: "a".into(), to: "b".into(), text: "hello".into() },
     );

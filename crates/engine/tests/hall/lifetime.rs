@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moothall_engine::hall::{Changed, HallError, Listener, Update};
+use moothall_engine::hall::{HallChange, HallError, Listener, Update};
 use moothall_engine::ports::{Clock, EventLog};
 use moothall_kernel::event::{Event, Recorded};
 use moothall_kernel::ids::Seq;
@@ -95,10 +95,10 @@ async fn the_hall_rings_for_every_conversation() {
     world.hall.set_presence(&stream, "a".into(), "idle".into(), None).await.unwrap();
     assert_eq!(
         changes.recv().await.unwrap(),
-        Changed::Head { stream: stream.clone(), head: Seq(1), waits_for_people: 0 }
+        HallChange::Head { stream: stream.clone(), head: Seq(1), waits_for_people: 0 }
     );
     assert!(
-        matches!(changes.recv().await.unwrap(), Changed::Presence { presence, .. } if presence.state == "idle")
+        matches!(changes.recv().await.unwrap(), HallChange::Presence { presence, .. } if presence.state == "idle")
     );
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use moothall_engine::hall::Idempotency;
-use moothall_engine::outbox::{Courier, Outcome, Owed, StreamCommand};
+use moothall_engine::outbox::{Courier, Outcome, OutboxEntry, StreamCommand};
 use moothall_engine::ports::{
     AppendError, Deliveries, Delivery, DeliveryState, EventLog, command_claim,
 };
@@ -16,8 +16,8 @@ use moothall_kernel::time::Millis;
 
 use super::common::*;
 
-fn tell(to: &StreamId, text: &str) -> Owed {
-    Owed::to_stream(
+fn tell(to: &StreamId, text: &str) -> OutboxEntry {
+    OutboxEntry::to_stream(
         to,
         &StreamCommand::Tell { from: "courier".into(), to: "user".into(), text: text.into() },
     )
@@ -42,7 +42,7 @@ async fn settled(world: &World, from: &StreamId, many: usize) -> Vec<(DeliverySt
 }
 
 /// Owes something, and holds back what the target would append.
-async fn owe_to_a_slow_one(world: &World, from: &StreamId, owed: Vec<Owed>) {
+async fn owe_to_a_slow_one(world: &World, from: &StreamId, owed: Vec<OutboxEntry>) {
     world.log.close_gate();
     let held = async {
         world.log.waiting.notified().await;
@@ -103,9 +103,9 @@ async fn what_cannot_be_done_is_noted_and_does_not_hold_up_the_next() {
     let (from, to) = (world.create().await, world.create().await);
     let nowhere = StreamId::new("nowhere");
     let unreadable =
-        Owed { target: format!("stream:{to}"), command: serde_json::json!({"do": "somersault"}) };
+        OutboxEntry { target: format!("stream:{to}"), command: serde_json::json!({"do": "somersault"}) };
     let at = Address { computer: String::new(), kind: "session".into(), local_id: "gone".into() };
-    let gone = Owed::to_stream(&to, &StreamCommand::Leave { at });
+    let gone = OutboxEntry::to_stream(&to, &StreamCommand::Leave { at });
     let owed = vec![tell(&nowhere, "lost"), unreadable, gone, tell(&to, "found")];
     world.hall.owe(&from, owed, owing("all")).await.unwrap();
     let ends = settled(&world, &from, 4).await;
@@ -174,8 +174,8 @@ impl Courier for Porter {
     }
 }
 
-fn parcel(text: &str) -> Owed {
-    Owed { target: "chat:telegram:7".into(), command: serde_json::json!(text) }
+fn parcel(text: &str) -> OutboxEntry {
+    OutboxEntry { target: "chat:telegram:7".into(), command: serde_json::json!(text) }
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use moothall_engine::ports::Verified;
+use moothall_engine::ports::Verification;
 use moothall_kernel::text::counted;
 use moothall_store::OpenError;
 use serde::Serialize;
@@ -29,7 +29,7 @@ pub struct Walked {
 
 impl Walked {
     /// What a walk over the log in a folder found.
-    pub fn new(data: &Path, found: &Verified) -> Self {
+    pub fn new(data: &Path, found: &Verification) -> Self {
         let damage = found.faults.iter().map(ToString::to_string).collect();
         let tables = found.tables.iter().map(|checked| (checked.table.clone(), checked.rows));
         Self {

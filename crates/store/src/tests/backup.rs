@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use moothall_engine::ports::{EventLog, ListFilter, NoCopy, Upkeep};
+use moothall_engine::ports::{EventLog, ListFilter, CopyError, Upkeep};
 use moothall_kernel::ids::Seq;
 use moothall_testkit::conformance::build::{Builder, batch, words};
 
@@ -24,7 +24,7 @@ async fn an_open_log_copies_itself() {
     assert_eq!(verify(&dest).await.unwrap(), copied);
     assert_eq!(
         disk.log.backup(&dest).await,
-        Err(NoCopy::Failed(format!("{} is there already", dest.display())))
+        Err(CopyError::Failed(format!("{} is there already", dest.display())))
     );
 }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use moothall_engine::access::{AuditAction, AuditEntry, Principals, TokenHash};
-use moothall_engine::ports::{LogError, Verified};
+use moothall_engine::ports::{LogError, Verification};
 use moothall_kernel::time::Timestamp;
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -63,12 +63,12 @@ fn copy_of(folder: &TempDir) -> TempDir {
     copy
 }
 
-async fn walked(folder: &TempDir) -> Verified {
+async fn walked(folder: &TempDir) -> Verification {
     offline::verify(folder.path()).await.unwrap()
 }
 
 /// True if a fault names the table.
-fn names(found: &Verified, wanted: &str) -> bool {
+fn names(found: &Verification, wanted: &str) -> bool {
     found.faults.iter().any(
         |fault| matches!(fault, LogError::DamagedRow { table, .. } if table.as_str() == wanted),
     )
@@ -258,7 +258,7 @@ fn entry(detail: &str) -> AuditEntry {
 }
 
 /// The faults of the record, as rows and reasons.
-fn record_faults(found: &Verified) -> Vec<(String, String)> {
+fn record_faults(found: &Verification) -> Vec<(String, String)> {
     let of = |fault: &LogError| match fault {
         LogError::DamagedRow { table, row, reason } if table == "audit" => {
             Some((row.clone(), reason.clone()))

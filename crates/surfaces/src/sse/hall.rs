@@ -66,9 +66,9 @@ impl Reader {
     }
 }
 
-fn frame(bell: hall::Changed) -> Bytes {
+fn frame(bell: hall::HallChange) -> Bytes {
     match bell {
-        hall::Changed::Head { stream, head, waits_for_people } => {
+        hall::HallChange::Head { stream, head, waits_for_people } => {
             let bell = Bell {
                 thread: stream.to_string(),
                 head: head.0,
@@ -77,9 +77,9 @@ fn frame(bell: hall::Changed) -> Bytes {
             let json = serde_json::to_string(&bell).unwrap_or_default();
             format!("data: {json}\n\n").into()
         }
-        hall::Changed::Presence { stream, presence } => {
+        hall::HallChange::Presence { stream, presence } => {
             signal("presence", &presence_update(&stream, &presence))
         }
-        hall::Changed::Sessions => Bytes::from_static(b"event: sessions\ndata: {}\n\n"),
+        hall::HallChange::Sessions => Bytes::from_static(b"event: sessions\ndata: {}\n\n"),
     }
 }

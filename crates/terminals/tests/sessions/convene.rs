@@ -6,7 +6,7 @@ use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::participant::Part;
 use moothall_kernel::policy::PolicyName;
 use moothall_kernel::time::Millis;
-use moothall_terminals::{Comer, Convening, Who};
+use moothall_terminals::{JoiningSession, Convening, Who};
 
 use moothall_engine::sessions::Seat;
 
@@ -16,9 +16,9 @@ fn as_itself(session: &Session, room: &Sessions) -> Invite {
     room.invite(&session.id).unwrap()
 }
 
-fn comer(room: &Room, who: Who) -> Comer {
+fn comer(room: &Room, who: Who) -> JoiningSession {
     let sessions = room.sessions().clone();
-    Comer { who, invite: Box::new(move |session| as_itself(session, &sessions)) }
+    JoiningSession { who, invite: Box::new(move |session| as_itself(session, &sessions)) }
 }
 
 fn started(name: &str) -> Who {
@@ -35,7 +35,7 @@ fn started(name: &str) -> Who {
     })
 }
 
-fn convening(comers: Vec<Comer>, claims: &[&str]) -> Convening {
+fn convening(comers: Vec<JoiningSession>, claims: &[&str]) -> Convening {
     let claims = claims.iter().map(|claim| (*claim).to_owned()).collect();
     Convening {
         title: "A gathering".into(),
@@ -180,12 +180,12 @@ async fn gathering(room: &Room, seats: [&str; 3], keep: bool) -> StreamId {
     let comers = seats.into_iter().enumerate().map(|(at, name)| {
         let Who::Started(mut new) = started(name) else { panic!("a program is started") };
         (new.name, new.seat) = (None, Some(Seat { name: name.into(), until: None }));
-        let Comer { who, invite } = comer(room, Who::Started(new));
+        let JoiningSession { who, invite } = comer(room, Who::Started(new));
         let part = if at == 2 { Part::Harvester } else { Part::Speaker };
         let number = Some(at as u32 + 1);
         let invite =
             move |session: &Session| Invite { number, part: Some(part), ..invite(session) };
-        Comer { who, invite: Box::new(invite) }
+        JoiningSession { who, invite: Box::new(invite) }
     });
     let plan = GatheringPlan {
         rhythm: "daily".into(),

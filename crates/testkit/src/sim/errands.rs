@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use moothall_engine::hall::HallError;
-use moothall_engine::outbox::{Owed, StreamCommand};
+use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::{COMMANDER, DeliveryState, NewDelivery};
 use moothall_engine::stream::{OwedItems, Verdict};
 use moothall_kernel::command::{Actor, ClientCommand, Post};
@@ -123,7 +123,7 @@ impl World {
             to: ParticipantId::user(),
             text: format!("{mark} word from there"),
         };
-        OwedItems { hops: 0, owed: vec![Owed::to_stream(&stream(target), &command)] }
+        OwedItems { hops: 0, owed: vec![OutboxEntry::to_stream(&stream(target), &command)] }
     }
 
     /// The dispatcher takes some steps.
