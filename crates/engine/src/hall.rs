@@ -50,7 +50,7 @@ use crate::hall::presence::Presence;
 use crate::hall::residents::{MoveIn, WeakHall};
 pub use crate::hall::services::HallParts;
 use crate::outbox::stream::StreamCourier;
-use crate::outbox::{Courier, OutboxEntry, STREAM};
+use crate::outbox::{DeliveryHandler, OutboxEntry, STREAM};
 use crate::ports::{ListFilter, ListPage, ListedStream, Page};
 use crate::runtime::registry::Registry;
 use crate::sessions::{NoResidents, SessionDirectory, SessionError};
@@ -82,14 +82,14 @@ impl Drop for Life {
 }
 
 /// While this lives, a participant counts as connected.
-pub struct Connected {
+pub struct ConnectionGuard {
     inner: Arc<Inner>,
     stream: StreamId,
     participant: ParticipantId,
     takes_turns: bool,
 }
 
-impl Drop for Connected {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.inner.presences.disconnect(
             &self.stream,
@@ -437,10 +437,10 @@ impl Hall {
         stream: &StreamId,
         participant: ParticipantId,
         takes_turns: bool,
-    ) -> Result<Connected, HallError> {
+    ) -> Result<ConnectionGuard, HallError> {
         self.must_exist(stream).await?;
         self.inner.presences.connect(stream, &participant, takes_turns);
-        Ok(Connected {
+        Ok(ConnectionGuard {
             inner: self.inner.clone(),
             stream: stream.clone(),
             participant,
@@ -456,7 +456,7 @@ impl Hall {
     pub async fn register_courier(
         &self,
         scheme: &str,
-        courier: Arc<dyn Courier>,
+        courier: Arc<dyn DeliveryHandler>,
     ) -> Result<(), HallError> {
         Ok(self.inner.outbox.register(scheme, courier).await?)
     }

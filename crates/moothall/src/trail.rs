@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use moothall_engine::hall::HallError;
-use moothall_engine::outbox::{Courier, Outcome};
+use moothall_engine::outbox::{DeliveryHandler, Outcome};
 use moothall_engine::ports::Delivery;
 use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_kernel::event::{Event, Recorded};
@@ -26,7 +26,7 @@ pub struct Trails {
 }
 
 #[async_trait]
-impl Courier for Trails {
+impl DeliveryHandler for Trails {
     /// What stands in a file is found there, so that it is not appended twice.
     fn repeats(&self) -> bool {
         true

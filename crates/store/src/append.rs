@@ -1,7 +1,7 @@
 //! One request inside the writer's transaction. Whoever calls has a savepoint around it.
 
 use moothall_engine::crash;
-use moothall_engine::log_format::{BodyHash, Link, Written, code_of};
+use moothall_engine::log_format::{BodyHash, Link, StoredParts, code_of};
 use moothall_engine::ports::{
     AppendError, Appended, Catalog, Claim, ClaimChange, DeliveryState, Epoch, NewDelivery,
     StreamBatch, command_claim,
@@ -196,7 +196,7 @@ fn insert_event(
     stream: &Stored,
     recorded: &Recorded,
 ) -> Result<Link, Refusal> {
-    let Written { envelope, link } = Written::of(recorded, stream.link);
+    let StoredParts { envelope, link } = StoredParts::of(recorded, stream.link);
     insert.execute(params![
         stream.key,
         int(recorded.seq.0),

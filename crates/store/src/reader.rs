@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use moothall_engine::log_format::{Link, Stored};
+use moothall_engine::log_format::{Link, StoredEvent};
 use moothall_engine::ports::{
     Claim, Delivery, DeliveryState, ListFilter, ListPage, ListedStream, LogError, PAGE_BYTES_MAX, Page,
 };
@@ -266,8 +266,8 @@ pub(crate) fn link_at(
 }
 
 /// A row of `events`, not yet trusted.
-fn stored<'a>(row: &'a Row<'_>) -> rusqlite::Result<Stored<'a>> {
-    Ok(Stored {
+fn stored<'a>(row: &'a Row<'_>) -> rusqlite::Result<StoredEvent<'a>> {
+    Ok(StoredEvent {
         seq: Seq(counter(row, 0)?),
         ts: Timestamp::from_millis(row.get(1)?),
         envelope: row.get_ref(2)?.as_bytes()?,

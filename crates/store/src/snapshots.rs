@@ -1,7 +1,7 @@
 //! States of streams, kept so that they need not be folded from the beginning. A row that does not
 //! fit its log is as good as none.
 
-use moothall_engine::log_format::codec::{self, Decoded};
+use moothall_engine::log_format::codec::{self, DecodedEvent};
 use moothall_engine::log_format::{Link, snapshot_sum};
 use moothall_engine::ports::{
     LogError, Opening, SNAPSHOT_BEHIND_MAX, SNAPSHOT_BYTES_MAX, Snapshot,
@@ -140,10 +140,10 @@ fn is_erased_after(conn: &Connection, stream: i64, head: Seq) -> Result<bool, Re
             row.get_ref(0)?.as_str().unwrap_or_default(),
             None,
         ) {
-            Decoded::Event(recorded) => {
+            DecodedEvent::Event(recorded) => {
                 recorded.event.erases_all() || recorded.event.erases().any(|seq| seq <= head)
             }
-            Decoded::Newer(_) | Decoded::Damaged(_) => true,
+            DecodedEvent::Newer(_) | DecodedEvent::Damaged(_) => true,
         };
         if erases {
             return Ok(true);

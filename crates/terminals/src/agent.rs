@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use moothall_engine::agent::{Agent, Given, Job, Probe, Reporter, TurnKey};
 use moothall_engine::ports::Session;
 use moothall_engine::sessions::{
-    JoiningSession, NewSession, SessionError, SessionId, Who, fail_turn, named_by,
+    JoiningSession, NewSession, SessionError, SessionId, SessionSource, fail_turn, named_by,
 };
 use moothall_kernel::command::{Actor, Invite};
 use moothall_kernel::ids::{ParticipantId, PermissionId};
@@ -154,7 +154,7 @@ async fn start_for(sessions: &Sessions, job: &Job) -> Result<SessionId, SessionE
         profile: Profile::default(),
         ..own.invite_of(session)
     };
-    let comer = JoiningSession { who: Who::Started(new), invite: Box::new(invite) };
+    let comer = JoiningSession { who: SessionSource::Started(new), invite: Box::new(invite) };
     let brought = sessions.bring_in(&job.key.stream, by, vec![comer]).await?;
     brought
         .into_iter()

@@ -8,9 +8,9 @@
 
 use async_trait::async_trait;
 use moothall_engine::answers::{HallError, Idempotency};
-use moothall_engine::outbox::{Courier, Outcome, OutboxEntry};
+use moothall_engine::outbox::{DeliveryHandler, Outcome, OutboxEntry};
 use moothall_engine::ports::{Delivery, Session};
-use moothall_engine::sessions::{JoiningSession, Convening, SessionError, Who, session_of};
+use moothall_engine::sessions::{JoiningSession, ConversationPlan, SessionError, SessionSource, session_of};
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
 use moothall_kernel::gathering::{GatheringPlan, MEMBER_KEY};
@@ -84,8 +84,8 @@ impl Sessions {
     ///
     /// # Errors
     /// [`SessionError`]; nothing is left of it then.
-    pub async fn convene(&self, new: Convening) -> Result<StreamId, SessionError> {
-        let Convening { title, policy, by, comers, others, claims, gathering, keep } = new;
+    pub async fn convene(&self, new: ConversationPlan) -> Result<StreamId, SessionError> {
+        let ConversationPlan { title, policy, by, comers, others, claims, gathering, keep } = new;
         let under_way = self.begin_saga(&comers, true)?;
         let owed = vec![under_way.undoing.owed()];
         let stream = self.hall()?.create_owing(title, policy, by.clone(), None, owed).await?.stream;
@@ -116,7 +116,7 @@ impl Sessions {
     }
 
     fn begin_saga(&self, comers: &[JoiningSession], fresh: bool) -> Result<UnderWay<'_>, SessionError> {
-        let starts = comers.iter().filter(|comer| matches!(comer.who, Who::Started(_))).count();
+        let starts = comers.iter().filter(|comer| matches!(comer.who, SessionSource::Started(_))).count();
         let undoing = Undoing {
             saga: Uuid::new_v4().simple().to_string(),
             starts,
@@ -153,8 +153,8 @@ impl Sessions {
         let (mut sessions, mut controls, mut starts) = (Vec::new(), Vec::new(), 0);
         for JoiningSession { who, invite } in comers {
             let session = match who {
-                Who::Living(id) => self.living(&id)?.session(),
-                Who::Started(mut new) => {
+                SessionSource::Living(id) => self.living(&id)?.session(),
+                SessionSource::Started(mut new) => {
                     let ends = new.seat.as_mut().filter(|_| gathering.is_some() && !keep);
                     if let Some(seat) = ends {
                         seat.until = Some(stream.clone());
@@ -228,7 +228,7 @@ impl Sessions {
 pub(crate) struct Undoer(pub(crate) Sessions);
 
 #[async_trait]
-impl Courier for Undoer {
+impl DeliveryHandler for Undoer {
     fn repeats(&self) -> bool {
         true
     }

@@ -62,4 +62,4 @@ mod port;
 
 pub use config::{Checkpoints, SessionParts, SessionsConfig};
 pub use directory::Sessions;
-pub use moothall_engine::sessions::{JoiningSession, Convening, Who};
+pub use moothall_engine::sessions::{JoiningSession, ConversationPlan, SessionSource};

@@ -12,8 +12,8 @@ use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::Claim;
 use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{
-    Asker, JoiningSession, Convening, Link, LinkState, Member, NewLink, Session, SessionError, SessionId,
-    Who, address_of, is_session, session_of,
+    Asker, JoiningSession, ConversationPlan, Link, LinkState, Member, NewLink, Session, SessionError, SessionId,
+    SessionSource, address_of, is_session, session_of,
 };
 use moothall_kernel::Conversation;
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
@@ -179,7 +179,7 @@ impl Sessions {
             new.exchanges_max.unwrap_or(usual.max_exchanges_without_human);
         let policy = Policy { name: PolicyName::LINK, max_exchanges_without_human, ..usual };
         let comers = new.members.into_iter().map(|member| {
-            let who = Who::Living(member.session.clone());
+            let who = SessionSource::Living(member.session.clone());
             let own = self.clone();
             JoiningSession {
                 who,
@@ -190,7 +190,7 @@ impl Sessions {
             }
         });
         let stream = self
-            .convene(Convening {
+            .convene(ConversationPlan {
                 title,
                 policy,
                 by,

@@ -12,7 +12,7 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::ports::LogError;
 use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{
-    Asker, Convening, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
+    Asker, ConversationPlan, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
     NewSession, PaneNews, Resident, Residents, Resumed, Sent, SessionData, SessionDirectory,
     SessionError, SessionId, Status, View,
 };
@@ -226,7 +226,7 @@ impl SessionDirectory for Sessions {
         Sessions::data(self, warrant.session(), excerpt, eyes).await
     }
 
-    async fn convene(&self, new: Granted<Convening>) -> Result<StreamId, SessionError> {
+    async fn convene(&self, new: Granted<ConversationPlan>) -> Result<StreamId, SessionError> {
         Sessions::convene(self, new.into_inner()).await
     }
 

@@ -7,7 +7,7 @@ use moothall_kernel::planted::{self, Bypass};
 use super::{AccessError, Caller, Denied, Granted, Reach, Scope, SessionAct, Warrant};
 use crate::hall::Hall;
 use crate::sessions::{
-    Convening, Message, NewLink, NewObserved, NewSession, SessionError, Starter, Status, Who,
+    ConversationPlan, Message, NewLink, NewObserved, NewSession, SessionError, Starter, Status, SessionSource,
 };
 
 /// How somebody stands to a session.
@@ -160,15 +160,15 @@ impl Hall {
     pub async fn permit_convening(
         &self,
         caller: &Caller,
-        mut new: Convening,
-    ) -> Result<Granted<Convening>, AccessError> {
+        mut new: ConversationPlan,
+    ) -> Result<Granted<ConversationPlan>, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
         for comer in &mut new.comers {
             match &mut comer.who {
-                Who::Living(session) => {
+                SessionSource::Living(session) => {
                     self.permit_over(caller, SessionAct::Telling, session.as_str()).await?;
                 }
-                Who::Started(program) => *program = self.may_start(caller, program.clone())?,
+                SessionSource::Started(program) => *program = self.may_start(caller, program.clone())?,
             }
         }
         for invite in &new.others {

@@ -17,7 +17,7 @@ use super::sessions::check_args;
 use super::{Action, Door};
 use crate::access::{AccessError, Denied, Scope};
 use crate::answers::HallError;
-use crate::sessions::{JoiningSession, Convening, NewSession, Seat, Session, SessionDirectory, Who};
+use crate::sessions::{JoiningSession, ConversationPlan, NewSession, Seat, Session, SessionDirectory, SessionSource};
 
 /// What the keys begin with by which gatherings are found.
 pub const GATHERING_KEY: &str = "gathering";
@@ -140,7 +140,7 @@ impl Door {
         let ResolvedMembers { keep, comers, others, claims } = brought;
         if !comers.is_empty() {
             let gathering = Some(plan);
-            let new = Convening { title, policy, by, comers, others, claims, gathering, keep };
+            let new = ConversationPlan { title, policy, by, comers, others, claims, gathering, keep };
             let new = self.hall.permit_convening(&self.caller, new).await?;
             return Ok(self.hall.sessions()?.convene(new).await?);
         }
@@ -175,7 +175,7 @@ impl Door {
                 let id = self.session(Action::SendMessage, word).await?.session.id;
                 self.check_free(id.as_str(), &member.name).await?;
                 let invite = self.hall.sessions()?.invite(&id)?;
-                brought.comers.push(self.comer(Who::Living(id), invite, member));
+                brought.comers.push(self.comer(SessionSource::Living(id), invite, member));
             }
             MemberSource::Agent { client, cwd, args, model } => {
                 let facts = self.registry().get(client).map(|spec| spec.facts());
@@ -195,7 +195,7 @@ impl Door {
                     };
                     self.may(Action::StartSession)?;
                     check_args(&new.args)?;
-                    let who = Who::Started(new);
+                    let who = SessionSource::Started(new);
                     let invite = Invite::new("", named(client, model.as_ref()), facts);
                     brought.comers.push(self.comer(who, invite, member));
                 } else {
@@ -222,7 +222,7 @@ impl Door {
     }
 
     /// A session that comes; its own invitation is known once it is there.
-    fn comer(&self, who: Who, invite: Invite, member: &NewMember) -> JoiningSession {
+    fn comer(&self, who: SessionSource, invite: Invite, member: &NewMember) -> JoiningSession {
         let (hall, member) = (self.hall.clone(), member.clone());
         let known = move |session: &Session| hall.sessions().ok()?.invite(&session.id).ok();
         JoiningSession {

@@ -19,7 +19,7 @@ use super::pages::PAGE;
 use super::{Action, Door, EventFilter};
 use crate::access::AccessError;
 use crate::answers::{Signal, Update};
-use crate::hall::Connected;
+use crate::hall::ConnectionGuard;
 use crate::hall::context::Context;
 use crate::stream::updates::Subscription;
 
@@ -95,7 +95,7 @@ pub struct Reader {
     ready: VecDeque<ReaderItem>,
     live: Option<Subscription>,
     turns: OwnTurns,
-    _connected: Option<Connected>,
+    _connected: Option<ConnectionGuard>,
 }
 
 impl Door {

@@ -6,7 +6,7 @@ use moothall_kernel::ids::StreamId;
 use super::{Action, Door};
 use crate::access::AccessError;
 use crate::hall::budgets::BudgetState;
-use crate::hall::meters::Counted;
+use crate::hall::meters::EngineCounts;
 use crate::ports::{UsageWanted, Used};
 
 impl Door {
@@ -54,7 +54,7 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`].
-    pub async fn counted(&self) -> Result<Counted, AccessError> {
+    pub async fn counted(&self) -> Result<EngineCounts, AccessError> {
         self.may(Action::ReadMetrics)?;
         Ok(self.hall.counted().await?)
     }

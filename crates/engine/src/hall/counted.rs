@@ -6,18 +6,18 @@ use moothall_kernel::budget::Purse;
 
 use crate::answers::HallError;
 use crate::hall::Hall;
-use crate::hall::meters::Counted;
+use crate::hall::meters::EngineCounts;
 
 impl Hall {
     /// What was counted up to now.
     ///
     /// # Errors
     /// [`HallError`] when the log cannot be read.
-    pub async fn counted(&self) -> Result<Counted, HallError> {
+    pub async fn counted(&self) -> Result<EngineCounts, HallError> {
         let (meters, store) = (&self.inner.meters, &self.inner.store);
         let queues = self.inner.directory.queues();
         let deliveries = store.outbox.tally().await?;
-        Ok(Counted {
+        Ok(EngineCounts {
             events: meters.events.load(Ordering::Relaxed),
             appends: meters.appends.counts(),
             broken: meters.broken.counts(),

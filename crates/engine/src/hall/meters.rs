@@ -111,7 +111,7 @@ pub(crate) struct Metrics {
 
 /// What the engine has counted up to now.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counted {
+pub struct EngineCounts {
     /// Events appended since the server started.
     pub events: u64,
     /// Appends by what came of them: `ok`, `full`, `overloaded`, `conflict`, `fenced`, `claimed`,

@@ -11,7 +11,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 
 use crate::answers::{Answer, HallChange, HallError, Idempotency};
 use crate::hall::inner::Inner;
-use crate::outbox::{Courier, OutboxEntry};
+use crate::outbox::{DeliveryHandler, OutboxEntry};
 use crate::ports::{Claim, LogError, Page, Store};
 use crate::runtime::agent::{Report, TurnKey};
 use crate::sessions::Residents;
@@ -114,7 +114,7 @@ impl ResidentHall {
     pub async fn register_courier(
         &self,
         scheme: &str,
-        courier: Arc<dyn Courier>,
+        courier: Arc<dyn DeliveryHandler>,
     ) -> Result<(), LogError> {
         self.0.outbox.register(scheme, courier).await
     }

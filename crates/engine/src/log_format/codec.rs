@@ -24,7 +24,7 @@ pub fn weight(event: &Event) -> usize {
 
 /// What a stored event turned out to be.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Decoded {
+pub enum DecodedEvent {
     /// An event that this version knows.
     Event(Box<Recorded>),
     /// One of a kind that only a newer version knows; which kind.
@@ -34,32 +34,32 @@ pub enum Decoded {
     Damaged(String),
 }
 
-impl Decoded {
+impl DecodedEvent {
     /// The event, if it is one.
     pub fn event(self) -> Option<Recorded> {
         match self {
-            Decoded::Event(recorded) => Some(*recorded),
-            Decoded::Newer(_) | Decoded::Damaged(_) => None,
+            DecodedEvent::Event(recorded) => Some(*recorded),
+            DecodedEvent::Newer(_) | DecodedEvent::Damaged(_) => None,
         }
     }
 }
 
 /// An event from what was stored.
-pub fn decode(seq: Seq, ts: Timestamp, envelope: &str, body: Option<String>) -> Decoded {
+pub fn decode(seq: Seq, ts: Timestamp, envelope: &str, body: Option<String>) -> DecodedEvent {
     let fault = match serde_json::from_str::<Event>(envelope) {
         Ok(event) => {
             let event = match body {
                 Some(body) => event.with_body(body),
                 None => event,
             };
-            return Decoded::Event(Box::new(Recorded { seq, ts, event }));
+            return DecodedEvent::Event(Box::new(Recorded { seq, ts, event }));
         }
         Err(fault) => fault,
     };
     match kind_of(envelope) {
-        Some(kind) if !Event::VARIANTS.contains(&kind.as_str()) => Decoded::Newer(kind),
-        Some(kind) => Decoded::Damaged(format!("it does not read as {kind:?}: {fault}")),
-        None => Decoded::Damaged(format!("it is no event: {fault}")),
+        Some(kind) if !Event::VARIANTS.contains(&kind.as_str()) => DecodedEvent::Newer(kind),
+        Some(kind) => DecodedEvent::Damaged(format!("it does not read as {kind:?}: {fault}")),
+        None => DecodedEvent::Damaged(format!("it is no event: {fault}")),
     }
 }
 
@@ -87,9 +87,9 @@ mod tests {
     #[test]
     fn what_only_a_newer_version_knows_is_told_from_damage() {
         let decode = |envelope: &str| decode(Seq(1), Timestamp::from_millis(1), envelope, None);
-        assert!(matches!(decode(r#""round_closed""#), Decoded::Event(_)));
-        assert_eq!(decode(r#"{"levitated": {"by": "a"}}"#), Decoded::Newer("levitated".into()));
-        assert_eq!(decode(r#""levitated""#), Decoded::Newer("levitated".into()));
+        assert!(matches!(decode(r#""round_closed""#), DecodedEvent::Event(_)));
+        assert_eq!(decode(r#"{"levitated": {"by": "a"}}"#), DecodedEvent::Newer("levitated".into()));
+        assert_eq!(decode(r#""levitated""#), DecodedEvent::Newer("levitated".into()));
         for damaged in [
             r#"{"renamed": {"name": 3}}"#,
             r#"{"renamed": {"#,
@@ -99,7 +99,7 @@ mod tests {
             r#"{"renamed": {}, "taken": {}}"#,
         ] {
             assert!(
-                matches!(decode(damaged), Decoded::Damaged(_)),
+                matches!(decode(damaged), DecodedEvent::Damaged(_)),
                 "{damaged}: {:?}",
                 decode(damaged)
             );
@@ -143,14 +143,14 @@ mod tests {
                 decode(Seq(7), Timestamp::from_millis(1), envelope, body.map(str::to_owned))
             };
             match decode(text, Some("a body")) {
-                Decoded::Event(recorded) => {
+                DecodedEvent::Event(recorded) => {
                     let again = decode(&envelope(&recorded.event), recorded.event.body());
-                    assert_eq!(again, Decoded::Event(recorded), "what is written is what was read");
+                    assert_eq!(again, DecodedEvent::Event(recorded), "what is written is what was read");
                 }
-                Decoded::Newer(kind) => {
+                DecodedEvent::Newer(kind) => {
                     assert!(!Event::VARIANTS.contains(&kind.as_str()), "{kind}")
                 }
-                Decoded::Damaged(why) => assert!(!why.is_empty()),
+                DecodedEvent::Damaged(why) => assert!(!why.is_empty()),
             }
         });
     }

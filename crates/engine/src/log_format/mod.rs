@@ -10,5 +10,5 @@ mod walk;
 
 pub use chain::{BodyHash, Link, snapshot_sum};
 pub use kinds::{code_of, state_of};
-pub use stored::{Stored, Written};
+pub use stored::{StoredEvent, StoredParts};
 pub use walk::Walk;

@@ -5,19 +5,19 @@ use moothall_kernel::ids::Seq;
 use moothall_kernel::time::Timestamp;
 
 use super::chain::{BodyHash, Link};
-use super::codec::{self, Decoded};
+use super::codec::{self, DecodedEvent};
 use crate::ports::Page;
 
 /// What is written of an event beside its position, its time and its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct StoredParts {
     /// The event as JSON, without its body.
     pub envelope: String,
     /// The link of the chain that ends with it.
     pub link: Link,
 }
 
-impl Written {
+impl StoredParts {
     /// Of an event that follows the one with this link.
     pub fn of(recorded: &Recorded, before: Link) -> Self {
         let envelope = codec::envelope(&recorded.event);
@@ -29,7 +29,7 @@ impl Written {
 
 /// An event as it was stored, not yet trusted.
 #[derive(Clone, Copy, Debug)]
-pub struct Stored<'a> {
+pub struct StoredEvent<'a> {
     /// Its position in its stream.
     pub seq: Seq,
     /// When it was recorded.
@@ -44,7 +44,7 @@ pub struct Stored<'a> {
     pub link: &'a [u8],
 }
 
-impl Stored<'_> {
+impl StoredEvent<'_> {
     /// What it counts for in a page.
     pub fn bytes(&self) -> usize {
         self.envelope.len() + self.body.map_or(0, <[u8]>::len)
@@ -78,9 +78,9 @@ impl Stored<'_> {
         let body = self.body.map(text).transpose()?.map(str::to_owned);
         page.through = self.seq;
         match codec::decode(self.seq, self.ts, envelope, body) {
-            Decoded::Event(recorded) => page.events.push(*recorded),
-            Decoded::Newer(kind) => drop(page.newer.get_or_insert((self.seq, kind))),
-            Decoded::Damaged(reason) => return Err(reason),
+            DecodedEvent::Event(recorded) => page.events.push(*recorded),
+            DecodedEvent::Newer(kind) => drop(page.newer.get_or_insert((self.seq, kind))),
+            DecodedEvent::Damaged(reason) => return Err(reason),
         }
         Ok(())
     }
@@ -108,7 +108,7 @@ mod tests {
             summaries: Vec::new(),
         };
         let recorded = Recorded { seq: Seq(2), ts: Timestamp::from_millis(5), event: redacted };
-        let written = Written::of(&recorded, Link::origin(&StreamId::new("a")));
+        let written = StoredParts::of(&recorded, Link::origin(&StreamId::new("a")));
         assert_eq!(written.envelope, r#"{"redacted":{"seq":1,"by":"user"}}"#);
         assert_eq!(hex(written.link), "2578c3337bfa9a72579993542077810a");
     }
@@ -118,8 +118,8 @@ mod tests {
         let before = Link::origin(&StreamId::new("a"));
         let recorded =
             Recorded { seq: Seq(1), ts: Timestamp::from_millis(5), event: Event::RoundClosed };
-        let Written { envelope, link } = Written::of(&recorded, before);
-        let stored = Stored {
+        let StoredParts { envelope, link } = StoredParts::of(&recorded, before);
+        let stored = StoredEvent {
             seq: recorded.seq,
             ts: recorded.ts,
             envelope: envelope.as_bytes(),
@@ -129,11 +129,11 @@ mod tests {
         };
         assert_eq!(stored.check(Seq(1), before), Ok(link));
         for other in [
-            Stored { seq: Seq(2), ..stored },
-            Stored { ts: Timestamp::from_millis(6), ..stored },
-            Stored { envelope: b"\"round_opened\"", ..stored },
-            Stored { body: Some(b"words"), ..stored },
-            Stored { link: &[0; 16], ..stored },
+            StoredEvent { seq: Seq(2), ..stored },
+            StoredEvent { ts: Timestamp::from_millis(6), ..stored },
+            StoredEvent { envelope: b"\"round_opened\"", ..stored },
+            StoredEvent { body: Some(b"words"), ..stored },
+            StoredEvent { link: &[0; 16], ..stored },
         ] {
             assert_eq!(
                 other.check(other.seq, before),
@@ -142,6 +142,6 @@ mod tests {
             );
         }
         assert!(stored.check(Seq(2), before).is_err(), "it stands in another place");
-        assert!(Stored { erased: Some(b"short"), ..stored }.check(Seq(1), before).is_err());
+        assert!(StoredEvent { erased: Some(b"short"), ..stored }.check(Seq(1), before).is_err());
     }
 }

@@ -44,7 +44,7 @@ pub enum Outcome {
 
 /// Carries deliveries to targets of one kind.
 #[async_trait]
-pub trait Courier: Send + Sync + 'static {
+pub trait DeliveryHandler: Send + Sync + 'static {
     /// Whether a delivery that was begun before a crash may be carried again. What may not is
     /// `unknown` then.
     fn repeats(&self) -> bool {
@@ -57,7 +57,7 @@ pub trait Courier: Send + Sync + 'static {
 /// The outbox of a hall.
 pub(crate) struct Outbox {
     deliveries: Arc<dyn Deliveries>,
-    couriers: RwLock<BTreeMap<String, Arc<dyn Courier>>>,
+    couriers: RwLock<BTreeMap<String, Arc<dyn DeliveryHandler>>>,
     /// The targets that a task serves now, and whether something more was owed since it last
     /// looked.
     served: Mutex<BTreeMap<String, bool>>,
@@ -83,7 +83,7 @@ impl Outbox {
     pub(crate) async fn register(
         self: &Arc<Self>,
         scheme: &str,
-        courier: Arc<dyn Courier>,
+        courier: Arc<dyn DeliveryHandler>,
     ) -> Result<(), LogError> {
         self.couriers
             .write()
@@ -97,7 +97,7 @@ impl Outbox {
         Ok(())
     }
 
-    fn courier(&self, target: &str) -> Option<Arc<dyn Courier>> {
+    fn courier(&self, target: &str) -> Option<Arc<dyn DeliveryHandler>> {
         self.couriers.read().unwrap_or_else(PoisonError::into_inner).get(scheme_of(target)).cloned()
     }
 
@@ -140,7 +140,7 @@ impl Outbox {
     ///
     /// # Errors
     /// Why the rest has to be carried later.
-    async fn carry_all(&self, target: &str, courier: &dyn Courier) -> Result<(), String> {
+    async fn carry_all(&self, target: &str, courier: &dyn DeliveryHandler) -> Result<(), String> {
         for delivery in self.deliveries.owed(target).await.map_err(|error| error.to_string())? {
             crash::point("delivery_taken");
             carry_one(&*self.deliveries, courier, &delivery)
@@ -154,7 +154,7 @@ impl Outbox {
 /// Carries one delivery, and notes what came of it; why it has to be carried later, where it has.
 async fn carry_one(
     deliveries: &dyn Deliveries,
-    courier: &dyn Courier,
+    courier: &dyn DeliveryHandler,
     delivery: &Delivery,
 ) -> Result<Result<(), String>, LogError> {
     let advance = async |to, evidence: &str, lasting| {
@@ -189,7 +189,7 @@ async fn carry_one(
 }
 
 /// Serves one target for as long as anything is owed to it and the hall is open.
-async fn work(outbox: Weak<Outbox>, target: String, courier: Arc<dyn Courier>) {
+async fn work(outbox: Weak<Outbox>, target: String, courier: Arc<dyn DeliveryHandler>) {
     let mut pause = PAUSES.0;
     loop {
         let Some(open) = outbox.upgrade() else { return };

@@ -8,7 +8,7 @@ use moothall_kernel::ids::StreamId;
 use moothall_kernel::task_command::{TaskCommand, TaskOrder};
 
 use super::command::{CommandRecord, CommandTarget, ConversationAction};
-use super::{Courier, Outcome, OutboxEntry, StreamCommand};
+use super::{DeliveryHandler, Outcome, OutboxEntry, StreamCommand};
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::inner::Inner;
 use crate::ports::{COMMANDER, Delivery};
@@ -19,7 +19,7 @@ use crate::stream::{StartMode, OwedItems};
 pub(crate) struct StreamCourier(pub(crate) Weak<Inner>);
 
 #[async_trait]
-impl Courier for StreamCourier {
+impl DeliveryHandler for StreamCourier {
     /// The claim says whether it was decided before.
     fn repeats(&self) -> bool {
         true

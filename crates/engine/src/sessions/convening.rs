@@ -8,7 +8,7 @@ use moothall_kernel::policy::Policy;
 use super::{NewSession, Session, SessionId};
 
 /// A session that is to come.
-pub enum Who {
+pub enum SessionSource {
     /// One that lives already.
     Living(SessionId),
     /// One that is started for it, and ended again where not all come.
@@ -18,13 +18,13 @@ pub enum Who {
 /// A session that is to come, and as whom.
 pub struct JoiningSession {
     /// Which session.
-    pub who: Who,
+    pub who: SessionSource,
     /// The invitation of the session, once it is there.
     pub invite: Box<dyn Fn(&Session) -> Invite + Send + Sync>,
 }
 
 /// A conversation that is begun for those who come.
-pub struct Convening {
+pub struct ConversationPlan {
     /// Its title.
     pub title: String,
     /// Its rules.

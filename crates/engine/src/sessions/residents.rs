@@ -16,7 +16,7 @@ use moothall_kernel::talk::TalkRequest;
 use tokio::sync::broadcast;
 
 use super::SessionId;
-use super::convening::Convening;
+use super::convening::ConversationPlan;
 use super::facts::{
     Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession,
     Resumed, Sent, SessionData, SessionError, Status,
@@ -296,7 +296,7 @@ pub trait SessionDirectory: Send + Sync {
     ///
     /// # Errors
     /// [`SessionError`]; nothing is left of it then.
-    async fn convene(&self, new: Granted<Convening>) -> Result<StreamId, SessionError>;
+    async fn convene(&self, new: Granted<ConversationPlan>) -> Result<StreamId, SessionError>;
 
     /// Makes a link, or finds the one that has just these members.
     ///

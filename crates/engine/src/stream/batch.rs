@@ -13,7 +13,7 @@ use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 
 use super::awaited::PutOutcome;
-use super::deciding::{Deciding, Item, Paying};
+use super::deciding::{PendingBatch, Item, PendingPayment};
 use super::effects::effects;
 use super::host::{Host, RETRY_FULL, Stage};
 use super::idempotency::{ANSWERED, IDEM, IDEM_TTL, claim_key};
@@ -30,7 +30,7 @@ const RETRY: Millis = Millis(50);
 
 impl Host {
     /// Goes on with the first item that has no verdict yet.
-    pub(super) fn decide(&mut self, mut deciding: Deciding, around: &Around<'_>) {
+    pub(super) fn decide(&mut self, mut deciding: PendingBatch, around: &Around<'_>) {
         while let Some(item) = deciding.items.get(deciding.verdicts.len()) {
             let known =
                 item.idempotency().and_then(|key| deciding.known(key)).or_else(|| item.too_far());
@@ -76,7 +76,7 @@ impl Host {
                 charges.extend(decision.charges.clone());
             }
             self.out.push(Output::Charge { charges });
-            self.stage = Stage::Paying(Box::new(Paying { deciding, decision }));
+            self.stage = Stage::Paying(Box::new(PendingPayment { deciding, decision }));
             return;
         }
         self.append(deciding, around);
@@ -98,7 +98,7 @@ impl Host {
         }
     }
 
-    fn decide_one(&mut self, command: Command, deciding: &Deciding) -> Decision {
+    fn decide_one(&mut self, command: Command, deciding: &PendingBatch) -> Decision {
         let committed = &self.committed;
         let working = self.working.get_or_insert_with(|| {
             let mut working = committed.clone();
@@ -122,12 +122,12 @@ impl Host {
     /// is made again, and knows.
     pub(super) fn charged(
         &mut self,
-        paying: Paying,
+        paying: PendingPayment,
         paid: bool,
         budgets: Arc<Budgets>,
         around: &Around<'_>,
     ) {
-        let Paying { mut deciding, decision } = paying;
+        let PendingPayment { mut deciding, decision } = paying;
         deciding.found.budgets = budgets;
         if paid {
             self.accept(&mut deciding, decision);
@@ -138,7 +138,7 @@ impl Host {
     }
 
     /// A decision belongs to the batch.
-    fn accept(&mut self, deciding: &mut Deciding, decision: Decision) {
+    fn accept(&mut self, deciding: &mut PendingBatch, decision: Decision) {
         let Decision { events, outcome, charges, unkept } = decision;
         let verdict = match outcome {
             Ok(()) => Ok(Answer { event: events.first().cloned(), ..self.nothing_new() }),
@@ -239,7 +239,7 @@ impl Host {
         }
     }
 
-    fn append(&mut self, deciding: Deciding, around: &Around<'_>) {
+    fn append(&mut self, deciding: PendingBatch, around: &Around<'_>) {
         if deciding.events.is_empty() && deciding.keys.is_empty() && deciding.owed.is_empty() {
             return self.commit(deciding, &[], around);
         }
@@ -262,7 +262,7 @@ impl Host {
 
     pub(super) fn acquired(
         &mut self,
-        deciding: Box<Deciding>,
+        deciding: Box<PendingBatch>,
         result: Result<Acquisition, LogError>,
         around: &Around<'_>,
     ) {
@@ -277,7 +277,7 @@ impl Host {
         }
     }
 
-    fn append_under(&mut self, epoch: Epoch, mut deciding: Box<Deciding>) {
+    fn append_under(&mut self, epoch: Epoch, mut deciding: Box<PendingBatch>) {
         let state = self.working();
         let terminal_of = |turn| {
             let conversation = state.conversation()?;
@@ -317,7 +317,7 @@ impl Host {
 
     pub(super) fn appended(
         &mut self,
-        deciding: Deciding,
+        deciding: PendingBatch,
         result: Result<Vec<u64>, AppendError>,
         around: &Around<'_>,
     ) {
@@ -332,8 +332,8 @@ impl Host {
 
     /// The batch is in the log, with these deliveries: now the state counts, and everybody may
     /// know.
-    fn commit(&mut self, deciding: Deciding, deliveries: &[u64], around: &Around<'_>) {
-        let Deciding { items, mut events, charges, verdicts, prompts, .. } = deciding;
+    fn commit(&mut self, deciding: PendingBatch, deliveries: &[u64], around: &Around<'_>) {
+        let PendingBatch { items, mut events, charges, verdicts, prompts, .. } = deciding;
         self.runs.inserted(&prompts, deliveries);
         events.iter().for_each(|event| self.committed.apply(event));
         copies::within(&mut events);
@@ -359,7 +359,7 @@ impl Host {
     /// The rules led to what no rule allows. Whichever item it was is refused, also one of the
     /// engine's own, which would only lead there again; and the state is read anew, in case it was
     /// wrong before.
-    fn broken(&mut self, deciding: Deciding, broken: Broken) {
+    fn broken(&mut self, deciding: PendingBatch, broken: Broken) {
         let items = self.forget_decided(deciding);
         self.out.push(Output::Broken(broken));
         if items.len() == 1 {
@@ -372,9 +372,9 @@ impl Host {
     }
 
     /// A batch comes to nothing. What it was made of comes back.
-    fn forget_decided(&mut self, deciding: Deciding) -> Vec<Item> {
+    fn forget_decided(&mut self, deciding: PendingBatch) -> Vec<Item> {
         self.working = None;
-        let Deciding { items, charges, .. } = deciding;
+        let PendingBatch { items, charges, .. } = deciding;
         if !charges.is_empty() && !planted::has(Bug::ChargeNotGivenBack) {
             self.out.push(Output::GiveBack { charges });
         }
@@ -382,7 +382,7 @@ impl Host {
     }
 
     /// The batch is not in the log: forget what was decided, and tell why.
-    fn undo(&mut self, deciding: Deciding, error: AppendError, around: &Around<'_>) {
+    fn undo(&mut self, deciding: PendingBatch, error: AppendError, around: &Around<'_>) {
         let items = self.forget_decided(deciding);
         match error {
             AppendError::Claimed(claim) => self.claimed(items, &claim),

@@ -75,7 +75,7 @@ pub(crate) struct Brief<'a> {
 
 /// What has to be read.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Missing {
+pub(crate) enum ReadRequest {
     /// So many events after a position.
     Events { after: Seq, count: usize },
     /// So many messages before a position, if there are any.
@@ -83,26 +83,26 @@ pub(crate) enum Missing {
 }
 
 /// What came of trying to make a job.
-pub(crate) enum Drafted {
+pub(crate) enum DraftOutcome {
     Job(Box<Job>),
     /// This has to be read before.
-    Missing(Missing),
+    Missing(ReadRequest),
 }
 
 /// A job that is being made.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Drafting {
-    asked: Option<Requested>,
+pub(crate) struct JobDraft {
+    asked: Option<LastRead>,
     /// Single events that it refers to, and that are not among those of its range.
     apart: Vec<Recorded>,
     /// Messages that somebody replied to and that were looked for.
     sought: BTreeSet<Seq>,
-    counted: Counted,
+    counted: OmittedMessages,
 }
 
 /// What was asked for last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Requested {
+enum LastRead {
     Range(Seq),
     Messages,
     Count,
@@ -111,25 +111,25 @@ enum Requested {
 
 /// Messages of the range that were counted, because there is no room for them.
 #[derive(Clone, Debug, Default)]
-struct Counted {
+struct OmittedMessages {
     unread: Unread,
     /// All messages after this are read or counted.
     after: Option<Seq>,
     pages: usize,
 }
 
-impl Drafting {
+impl JobDraft {
     /// Makes the job, if everything it needs was read.
     ///
     /// # Errors
     /// [`LogError`] when the log did not give what was asked for.
-    pub(crate) fn draft(&mut self, of: &Brief<'_>, tail: &mut Tail) -> Result<Drafted, LogError> {
+    pub(crate) fn draft(&mut self, of: &Brief<'_>, tail: &mut Tail) -> Result<DraftOutcome, LogError> {
         let range = Range::of(of);
         let count = usize::try_from(range.until.0 - range.after.0).unwrap_or(usize::MAX);
         tail.reaches(count, range.wanted);
         if tail.range(range.after, range.until).is_none() {
-            if self.asked.replace(Requested::Range(range.after))
-                == Some(Requested::Range(range.after))
+            if self.asked.replace(LastRead::Range(range.after))
+                == Some(LastRead::Range(range.after))
             {
                 return Err(LogError::Failed(format!(
                     "stream {} has a gap after {}",
@@ -137,24 +137,24 @@ impl Drafting {
                     range.after
                 )));
             }
-            return Ok(Drafted::Missing(Missing::Events { after: range.after, count }));
+            return Ok(DraftOutcome::Missing(ReadRequest::Events { after: range.after, count }));
         }
         if let Some(missing) = self.missing_messages(&range, tail) {
-            return Ok(Drafted::Missing(missing));
+            return Ok(DraftOutcome::Missing(missing));
         }
         let (messages, events) = tail.range(range.after, range.until).unwrap_or_default();
         let material =
             Material { messages, events, apart: &self.apart, unread: self.counted.unread };
         if let Some((seq, needed)) = missing_single(of, &range, &material, &self.sought) {
             self.sought.insert(seq);
-            if self.asked.replace(Requested::Single(seq)) == Some(Requested::Single(seq)) && needed
+            if self.asked.replace(LastRead::Single(seq)) == Some(LastRead::Single(seq)) && needed
             {
                 return Err(LogError::Failed(format!(
                     "stream {} has no event {seq}",
                     of.state.stream()
                 )));
             }
-            return Ok(Drafted::Missing(Missing::Events {
+            return Ok(DraftOutcome::Missing(ReadRequest::Events {
                 after: Seq(seq.0.saturating_sub(1)),
                 count: 1,
             }));
@@ -162,16 +162,16 @@ impl Drafting {
         let trigger = material.find(of.turn.cause.seq).cloned();
         let trigger =
             trigger.ok_or_else(|| LogError::Failed(format!("turn {} has no cause", of.turn.no)))?;
-        Ok(Drafted::Job(Box::new(job(of, &range, material, trigger))))
+        Ok(DraftOutcome::Job(Box::new(job(of, &range, material, trigger))))
     }
 
     /// Messages that are to be read, or counted where there is no room for them. The state has
     /// counted those of the whole conversation.
-    fn missing_messages(&mut self, range: &Range, tail: &Tail) -> Option<Missing> {
+    fn missing_messages(&mut self, range: &Range, tail: &Tail) -> Option<ReadRequest> {
         let known = tail.messages_after();
         if known > range.floor && !tail.meets(range.wanted, range.through) {
-            self.asked = Some(Requested::Messages);
-            return Some(Missing::Messages { before: known.next(), limit: MESSAGES_PAGE });
+            self.asked = Some(LastRead::Messages);
+            return Some(ReadRequest::Messages { before: known.next(), limit: MESSAGES_PAGE });
         }
         let counted = self.counted.after.map_or(known, |after| after.min(known));
         if range.floor == Seq(0) || counted <= range.floor {
@@ -181,17 +181,17 @@ impl Drafting {
             self.counted.unread.more = true;
             return None;
         }
-        self.asked = Some(Requested::Count);
-        Some(Missing::Messages { before: counted.next(), limit: COUNTED_PAGE })
+        self.asked = Some(LastRead::Count);
+        Some(ReadRequest::Messages { before: counted.next(), limit: COUNTED_PAGE })
     }
 
     /// Takes what was read, oldest first.
     pub(crate) fn take(&mut self, of: &Brief<'_>, events: Vec<Recorded>, tail: &mut Tail) {
         match self.asked {
-            Some(Requested::Range(after)) => tail.replace(after, events),
-            Some(Requested::Messages) => tail.put_before(events),
-            Some(Requested::Count) => self.counted.add(of, &Range::of(of), &events),
-            Some(Requested::Single(seq)) => {
+            Some(LastRead::Range(after)) => tail.replace(after, events),
+            Some(LastRead::Messages) => tail.put_before(events),
+            Some(LastRead::Count) => self.counted.add(of, &Range::of(of), &events),
+            Some(LastRead::Single(seq)) => {
                 self.apart.extend(events.into_iter().filter(|event| event.seq == seq))
             }
             None => {}
@@ -199,7 +199,7 @@ impl Drafting {
     }
 }
 
-impl Counted {
+impl OmittedMessages {
     fn add(&mut self, of: &Brief<'_>, range: &Range, messages: &[Recorded]) {
         let own = |recorded: &Recorded| recorded.event.from() == Some(&of.participant.id);
         let wanted = |recorded: &&Recorded| {
@@ -269,7 +269,7 @@ pub(super) struct Briefing {
     pub(super) errands: Vec<Errand>,
     pub(super) wake_at: Option<Timestamp>,
     /// Whose prompt it is, and how far it has come.
-    pub(super) drafting: Option<(Run, Drafting)>,
+    pub(super) drafting: Option<(Run, JobDraft)>,
 }
 
 fn job(of: &Brief<'_>, range: &Range, material: Material<'_>, trigger: Recorded) -> Job {
@@ -304,15 +304,15 @@ pub(crate) async fn brief(
     log: &dyn EventLog,
     tail: &mut Tail,
 ) -> Result<Job, LogError> {
-    let (mut drafting, stream) = (Drafting::default(), of.state.stream());
+    let (mut drafting, stream) = (JobDraft::default(), of.state.stream());
     loop {
         let missing = match drafting.draft(&of, tail)? {
-            Drafted::Job(job) => return Ok(*job),
-            Drafted::Missing(missing) => missing,
+            DraftOutcome::Job(job) => return Ok(*job),
+            DraftOutcome::Missing(missing) => missing,
         };
         let read = match missing {
-            Missing::Events { after, count } => read_span(log, stream, after, count).await?,
-            Missing::Messages { before, limit } => {
+            ReadRequest::Events { after, count } => read_span(log, stream, after, count).await?,
+            ReadRequest::Messages { before, limit } => {
                 read_messages(log, stream, before, limit).await?
             }
         };

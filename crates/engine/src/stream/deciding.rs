@@ -128,7 +128,7 @@ impl Item {
 
 /// A batch on its way from what was asked to what is appended.
 #[derive(Clone, Debug)]
-pub(super) struct Deciding {
+pub(super) struct PendingBatch {
     pub(super) items: Vec<Item>,
     pub(super) found: Lookups,
     pub(super) now: Timestamp,
@@ -147,7 +147,7 @@ pub(super) struct Deciding {
     pub(super) taken: BTreeMap<String, PriorRequest>,
 }
 
-impl Deciding {
+impl PendingBatch {
     pub(super) fn new(items: Vec<Item>, found: Lookups, now: Timestamp) -> Self {
         let (verdicts, ends, events, charges, keys, owed, prompts, taken) = <_>::default();
         Self { items, found, now, verdicts, ends, events, charges, keys, owed, prompts, taken }
@@ -181,7 +181,7 @@ impl Deciding {
 
 /// A decision that waits to be paid.
 #[derive(Clone, Debug)]
-pub(super) struct Paying {
-    pub(super) deciding: Deciding,
+pub(super) struct PendingPayment {
+    pub(super) deciding: PendingBatch,
     pub(super) decision: Decision,
 }

@@ -11,7 +11,7 @@ use moothall_kernel::participant::Participant;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::{Millis, Timestamp};
 
-use super::brief::{Brief, Briefing, Drafted, Drafting, Missing};
+use super::brief::{Brief, Briefing, DraftOutcome, JobDraft, ReadRequest};
 use super::deciding::Item;
 use super::host::{Host, RETRY_FULL, Stage};
 use super::io::{Around, Output};
@@ -46,7 +46,7 @@ impl Host {
             let (run, drafting) = match briefing.drafting.take() {
                 Some(drafted) => drafted,
                 None => match briefing.runs.pop_front() {
-                    Some(run) if self.needs_job(&run, around) => (run, Drafting::default()),
+                    Some(run) if self.needs_job(&run, around) => (run, JobDraft::default()),
                     Some(run) => {
                         self.tell_begun(&run);
                         continue;
@@ -135,7 +135,7 @@ impl Host {
 
     /// Makes the job of a turn and gives it to its runtime; or says what was not read yet, and asks
     /// for it.
-    fn draft(&mut self, run: &Run, mut drafting: Drafting) -> Result<Option<Drafting>, LogError> {
+    fn draft(&mut self, run: &Run, mut drafting: JobDraft) -> Result<Option<JobDraft>, LogError> {
         let Some(state) = self.committed.conversation() else { return Ok(None) };
         let (Some(turn), Some(participant)) =
             (state.turn(run.turn), state.participant(&run.participant))
@@ -144,14 +144,14 @@ impl Host {
         };
         let (room, window) = self.room_of(run.turn);
         match drafting.draft(&Brief { state, turn, participant, room, window }, &mut self.tail)? {
-            Drafted::Job(job) => {
+            DraftOutcome::Job(job) => {
                 self.out.push(Output::Start { job });
                 Ok(None)
             }
-            Drafted::Missing(missing) => {
+            DraftOutcome::Missing(missing) => {
                 self.out.push(match missing {
-                    Missing::Events { after, count } => Output::Read { after, count },
-                    Missing::Messages { before, limit } => Output::ReadMessages { before, limit },
+                    ReadRequest::Events { after, count } => Output::Read { after, count },
+                    ReadRequest::Messages { before, limit } => Output::ReadMessages { before, limit },
                 });
                 Ok(Some(drafting))
             }
@@ -166,7 +166,7 @@ impl Host {
     }
 
     /// Gives what was read to the prompt that it was read for.
-    fn take_read(&mut self, run: &Run, drafting: &mut Drafting, events: Vec<Recorded>) {
+    fn take_read(&mut self, run: &Run, drafting: &mut JobDraft, events: Vec<Recorded>) {
         let Some(state) = self.committed.conversation() else { return };
         let (Some(turn), Some(participant)) =
             (state.turn(run.turn), state.participant(&run.participant))

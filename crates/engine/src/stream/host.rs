@@ -30,7 +30,7 @@ use moothall_kernel::{Aggregate, Conversation};
 
 use super::awaited::{PendingConsents, refused, unanswered};
 use super::brief::{Briefing, Tail};
-use super::deciding::{Deciding, Item, Paying};
+use super::deciding::{PendingBatch, Item, PendingPayment};
 use super::io::{
     Around, StartMode, Consent, Input, Loaded, Now, Output, RequestId, ReadOnlyReason, ItemBody, EndReason,
 };
@@ -108,11 +108,11 @@ pub(super) enum Stage {
     /// What a batch has to know.
     Looking(Vec<Item>),
     /// Whether a decision can be paid.
-    Paying(Box<Paying>),
+    Paying(Box<PendingPayment>),
     /// An epoch to append under.
-    Acquiring(Box<Deciding>),
+    Acquiring(Box<PendingBatch>),
     /// Whether what was decided is appended.
-    Appending(Box<Deciding>),
+    Appending(Box<PendingBatch>),
     /// The stream, read anew.
     Reloading,
     /// Events for a prompt.
@@ -182,7 +182,7 @@ impl Host {
             Input::Quiet => self.forget(),
             Input::Found(found) => match std::mem::take(&mut self.stage) {
                 Stage::Looking(items) => {
-                    self.decide(Deciding::new(items, found, self.time(around.now)), around)
+                    self.decide(PendingBatch::new(items, found, self.time(around.now)), around)
                 }
                 other => self.stage = other,
             },

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use moothall_engine::hall::Idempotency;
-use moothall_engine::outbox::{Courier, Outcome, OutboxEntry, StreamCommand};
+use moothall_engine::outbox::{DeliveryHandler, Outcome, OutboxEntry, StreamCommand};
 use moothall_engine::ports::{
     AppendError, Deliveries, Delivery, DeliveryState, EventLog, command_claim,
 };
@@ -163,7 +163,7 @@ struct Porter {
 }
 
 #[async_trait]
-impl Courier for Porter {
+impl DeliveryHandler for Porter {
     async fn carry(&self, delivery: &Delivery) -> Outcome {
         self.carried.lock().unwrap().push(delivery.command.clone().unwrap_or_default());
         let outcome = self.outcomes.lock().unwrap().pop_front();

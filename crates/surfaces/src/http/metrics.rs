@@ -6,7 +6,7 @@ use std::fmt::{Display, Write};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use moothall_engine::meters::{Counted, HistogramSnapshot};
+use moothall_engine::meters::{EngineCounts, HistogramSnapshot};
 
 use super::App;
 use crate::error::ApiResult;
@@ -42,7 +42,7 @@ pub async fn metrics(State(app): State<App>, params: Params) -> ApiResult<Respon
 struct Page(String);
 
 impl Page {
-    fn engine(&mut self, counted: &Counted) {
+    fn engine(&mut self, counted: &EngineCounts) {
         self.one(
             "moothall_events_appended_total",
             "counter",
@@ -95,7 +95,7 @@ impl Page {
         self.spending(counted);
     }
 
-    fn spending(&mut self, counted: &Counted) {
+    fn spending(&mut self, counted: &EngineCounts) {
         let tokens = [("input", counted.input_tokens), ("output", counted.output_tokens)];
         let tokens = tokens
             .into_iter()

@@ -6,7 +6,7 @@ use moothall_kernel::gathering::{GatheringPlan, Hearing};
 use moothall_kernel::participant::Part;
 use moothall_kernel::policy::PolicyName;
 use moothall_kernel::time::Millis;
-use moothall_terminals::{JoiningSession, Convening, Who};
+use moothall_terminals::{JoiningSession, ConversationPlan, SessionSource};
 
 use moothall_engine::sessions::Seat;
 
@@ -16,15 +16,15 @@ fn as_itself(session: &Session, room: &Sessions) -> Invite {
     room.invite(&session.id).unwrap()
 }
 
-fn comer(room: &Room, who: Who) -> JoiningSession {
+fn comer(room: &Room, who: SessionSource) -> JoiningSession {
     let sessions = room.sessions().clone();
     JoiningSession { who, invite: Box::new(move |session| as_itself(session, &sessions)) }
 }
 
-fn started(name: &str) -> Who {
+fn started(name: &str) -> SessionSource {
     let by = Actor::human("user");
     let name = Some(name.to_owned());
-    Who::Started(NewSession {
+    SessionSource::Started(NewSession {
         client: "claude".into(),
         cwd: "/".into(),
         args: Vec::new(),
@@ -35,9 +35,9 @@ fn started(name: &str) -> Who {
     })
 }
 
-fn convening(comers: Vec<JoiningSession>, claims: &[&str]) -> Convening {
+fn convening(comers: Vec<JoiningSession>, claims: &[&str]) -> ConversationPlan {
     let claims = claims.iter().map(|claim| (*claim).to_owned()).collect();
-    Convening {
+    ConversationPlan {
         title: "A gathering".into(),
         policy: Policy::default(),
         by: Actor::human("user"),
@@ -75,7 +75,7 @@ async fn all_come_and_the_keys_are_taken_with_them() {
     let mut room = Room::new().await;
     let here = room.start().await;
     let comers = vec![
-        comer(&room, Who::Living(here.clone())),
+        comer(&room, SessionSource::Living(here.clone())),
         comer(&room, started("one")),
         comer(&room, started("two")),
     ];
@@ -110,7 +110,7 @@ async fn when_one_cannot_be_started_those_that_were_end() {
     let here = room.start().await;
     room.bench.fates.lock().unwrap().insert("two".into(), Fate::Fails);
     let comers = vec![
-        comer(&room, Who::Living(here)),
+        comer(&room, SessionSource::Living(here)),
         comer(&room, started("one")),
         comer(&room, started("two")),
     ];
@@ -178,9 +178,9 @@ async fn what_nobody_waits_for_any_more_is_undone() {
 /// A gathering of programs that are started for it, in seats of these names; the last harvests.
 async fn gathering(room: &Room, seats: [&str; 3], keep: bool) -> StreamId {
     let comers = seats.into_iter().enumerate().map(|(at, name)| {
-        let Who::Started(mut new) = started(name) else { panic!("a program is started") };
+        let SessionSource::Started(mut new) = started(name) else { panic!("a program is started") };
         (new.name, new.seat) = (None, Some(Seat { name: name.into(), until: None }));
-        let JoiningSession { who, invite } = comer(room, Who::Started(new));
+        let JoiningSession { who, invite } = comer(room, SessionSource::Started(new));
         let part = if at == 2 { Part::Harvester } else { Part::Speaker };
         let number = Some(at as u32 + 1);
         let invite =
@@ -200,7 +200,7 @@ async fn gathering(room: &Room, seats: [&str; 3], keep: bool) -> StreamId {
     };
     let policy = Policy { name: PolicyName::GATHERING, ..Policy::default() };
     let comers = comers.collect();
-    let new = Convening { policy, keep, gathering: Some(plan), ..convening(comers, &[]) };
+    let new = ConversationPlan { policy, keep, gathering: Some(plan), ..convening(comers, &[]) };
     room.sessions().convene(new).await.unwrap()
 }
 
