@@ -15,7 +15,7 @@ use moothall_engine::MemoryLog;
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::sessions::{
-    AdoptRequest, Asker, Dialog, Doing, HostFault, Key, Launch, Member, NewLink, NewSession, Pane,
+    AdoptRequest, Asker, Dialog, Activity, HostFault, Key, Launch, Member, NewLink, NewSession, Pane,
     PaneNews, Paste, PasteReport, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand as Order, Post};
@@ -145,7 +145,7 @@ async fn idle(socket: &str) -> std::io::Result<()> {
 async fn all_idle(hall: &Hall) -> Result<(), Failed> {
     let sessions = hall.sessions()?;
     until(|| {
-        sessions.list(false).iter().all(|status| status.doing == Doing::Idle && status.waiting == 0)
+        sessions.list(false).iter().all(|status| status.doing == Activity::Idle && status.waiting == 0)
     })
     .await?;
     Ok(())

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use moothall_engine::access::{
-    AgentCard, AuditEntry, AuditRecord, ClaimOutcome, Descent, InsertOutcome, Principal, Principals,
+    AgentCard, AuditEntry, AuditRecord, ClaimOutcome, RevocationScope, InsertOutcome, Principal, Principals,
     Registered, Registration, Scopes, Token, TokenHash, TokenId, TokenKind, TokenPlace, reach_of,
 };
 use moothall_engine::ports::LogError;
@@ -89,7 +89,7 @@ pub(crate) fn redeem(
     }
     let kept = add(conn, token, entry)?;
     if kept == InsertOutcome::Yes {
-        mark_revoked(conn, invitation, Descent::Own, entry.at)?;
+        mark_revoked(conn, invitation, RevocationScope::Own, entry.at)?;
     }
     Ok(kept)
 }
@@ -102,13 +102,13 @@ const DESCENT: &str = "WITH RECURSIVE meant (id) AS (VALUES (?1) UNION SELECT t.
 fn mark_revoked(
     conn: &Connection,
     id: &TokenId,
-    descent: Descent,
+    descent: RevocationScope,
     at: Timestamp,
 ) -> Result<Vec<TokenId>, Refusal> {
     let sql = format!(
         "{DESCENT} UPDATE tokens SET revoked_at = ?2 WHERE id IN (SELECT id FROM meant) AND revoked_at IS NULL RETURNING id"
     );
-    let all = descent == Descent::All;
+    let all = descent == RevocationScope::All;
     returned(conn, &sql, params![id.as_str(), at.millis(), all])
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn mark_revoked_of(
 pub(crate) fn revoke(
     conn: &Connection,
     id: &TokenId,
-    descent: Descent,
+    descent: RevocationScope,
     at: Timestamp,
     entry: &AuditEntry,
 ) -> Result<Vec<TokenId>, Refusal> {
@@ -325,7 +325,7 @@ impl Principals for SqliteLog {
     async fn revoke(
         &self,
         id: &TokenId,
-        descent: Descent,
+        descent: RevocationScope,
         at: Timestamp,
         entry: &AuditEntry,
     ) -> Result<Vec<TokenId>, LogError> {

@@ -8,7 +8,7 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::crash;
 use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_engine::sessions::{
-    Doing, HostFault, Launch, NewObserved, NewSession, Origin, Pane, Rooms, Seat, Session,
+    Activity, HostFault, Launch, NewObserved, NewSession, Origin, Pane, Rooms, GatheringSeat, Session,
     SessionError, SessionHost, SessionId, Starter, Status, UnixUser, address_of,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
@@ -78,7 +78,7 @@ struct SessionDraft<'a> {
     starter: Starter,
     run_as: Option<UnixUser>,
     args: Vec<String>,
-    seat: Option<Seat>,
+    seat: Option<GatheringSeat>,
     key: Option<Idempotency>,
 }
 
@@ -93,14 +93,14 @@ pub(super) enum Begun {
 #[derive(Clone, PartialEq)]
 struct Known {
     session: Session,
-    doing: Doing,
+    doing: Activity,
     waiting: usize,
 }
 
 impl SessionHandle {
     /// That of a session whose task gets this mail.
     pub(super) fn new(session: &Session, mail: mpsc::UnboundedSender<Mail>) -> Self {
-        let doing = if session.ended.is_some() { Doing::Ended } else { Doing::Starting };
+        let doing = if session.ended.is_some() { Activity::Ended } else { Activity::Starting };
         let known = Mutex::new(Known { session: session.clone(), doing, waiting: 0 });
         let rooms = Arc::new(Rooms::of(&session.id));
         Self { known, mail, rooms, over: watch::Sender::new(session.ended.is_some()) }
@@ -120,7 +120,7 @@ impl SessionHandle {
     }
 
     /// Takes down how it is now; whether that is news.
-    pub(super) fn update(&self, session: &Session, doing: Doing, waiting: usize) -> bool {
+    pub(super) fn update(&self, session: &Session, doing: Activity, waiting: usize) -> bool {
         let new = Known { session: session.clone(), doing, waiting };
         let is_news = std::mem::replace(&mut *self.lock(), new.clone()) != new;
         self.over.send_replace(session.ended.is_some());
@@ -242,7 +242,7 @@ impl Sessions {
     /// All sessions that live, and those that ended too if wanted, oldest first.
     pub fn list(&self, include_ended: bool) -> Vec<Status> {
         let all = self.seats().values().map(|seat| seat.status()).collect::<Vec<_>>();
-        all.into_iter().filter(|status| include_ended || status.doing != Doing::Ended).collect()
+        all.into_iter().filter(|status| include_ended || status.doing != Activity::Ended).collect()
     }
 
     /// A session by its id, the beginning of it, or its name. Of several with a name, the one that
@@ -265,7 +265,7 @@ impl Sessions {
         all.retain(is_seen);
         let exact = all.iter().find(|status| status.session.id.as_str() == word);
         let named = || all.iter().filter(|status| status.session.name.as_str() == word);
-        let living = || named().find(|status| status.doing != Doing::Ended);
+        let living = || named().find(|status| status.doing != Activity::Ended);
         if let Some(found) = exact.or_else(living).or_else(|| named().next_back()) {
             return Ok(found.clone());
         }

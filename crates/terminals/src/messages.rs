@@ -6,7 +6,7 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::outbox::{OutboxEntry, StreamCommand};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
-    Asker, Excerpt, Eyes, Line, Link, LinkState, Member, Message, NewLink, Sent, Session,
+    Asker, Excerpt, MessageReader, Line, Link, LinkState, Member, Message, NewLink, SendResult, Session,
     SessionData, SessionError, SessionId, is_session, target,
 };
 use moothall_kernel::Conversation;
@@ -44,7 +44,7 @@ impl Sessions {
     ///
     /// # Errors
     /// [`SessionError`]; nothing was said then.
-    pub async fn send(&self, message: Message) -> Result<Sent, SessionError> {
+    pub async fn send(&self, message: Message) -> Result<SendResult, SessionError> {
         self.send_once(message, None).await
     }
 
@@ -56,7 +56,7 @@ impl Sessions {
         &self,
         message: Message,
         key: Option<Idempotency>,
-    ) -> Result<Sent, SessionError> {
+    ) -> Result<SendResult, SessionError> {
         let to = self.living(&message.to)?.session();
         if is_empty_looking(&message.text) && !message.close_link {
             return Err(SessionError::Invalid("A message needs some words.".into()));
@@ -73,7 +73,7 @@ impl Sessions {
         &self,
         message: Message,
         key: Option<Idempotency>,
-    ) -> Result<Sent, SessionError> {
+    ) -> Result<SendResult, SessionError> {
         let Asker::Session(caller) = &message.from else {
             let why = "Only a session can talk over a link of its own; call this with the session's token, or link the two sessions yourself.";
             return Err(SessionError::Invalid(why.into()));
@@ -95,7 +95,7 @@ impl Sessions {
         self.unlisten(&message.to, caller).await?;
         let said = self.say_in(&link.id, &message.from, &message.text, key).await?;
         let told = if said.held.is_none() { others(&link, caller) } else { Vec::new() };
-        Ok(Sent {
+        Ok(SendResult {
             stream: link.id.clone(),
             seq: said.seq,
             delivered_to: told,
@@ -149,7 +149,7 @@ impl Sessions {
         message: Message,
         to: &Session,
         key: Option<Idempotency>,
-    ) -> Result<Sent, SessionError> {
+    ) -> Result<SendResult, SessionError> {
         let caller = match &message.from {
             Asker::Session(id) => Some(id),
             Asker::Actor(_) => None,
@@ -160,7 +160,7 @@ impl Sessions {
         let links: Vec<Link> =
             self.links(Some(&to.id)).await?.into_iter().filter(of_both).collect();
         let Some(link) = links.iter().min_by_key(|link| link.members.len()) else {
-            return Ok(Sent {
+            return Ok(SendResult {
                 stream: to.id.clone(),
                 seq: None,
                 link: None,
@@ -177,7 +177,7 @@ impl Sessions {
                 .extend(link.members.iter().map(|member| member.session.clone()).filter(is_told));
         }
         self.close_link(&link.id, &message.from).await?;
-        Ok(Sent {
+        Ok(SendResult {
             stream: link.id.clone(),
             seq: said.seq,
             link: Some(link.id.clone()),
@@ -193,7 +193,7 @@ impl Sessions {
         message: Message,
         to: &Session,
         key: Option<Idempotency>,
-    ) -> Result<Sent, SessionError> {
+    ) -> Result<SendResult, SessionError> {
         let by = self.actor(&message.from)?;
         if let Asker::Session(caller) = &message.from {
             if *caller == to.id {
@@ -206,7 +206,7 @@ impl Sessions {
         let post = Post { to: To::One(to.name.clone()), ..Post::new(by, message.text) };
         let said = self.post(&to.id, post, key).await?;
         let told = if said.held.is_none() { vec![to.id.clone()] } else { Vec::new() };
-        Ok(Sent {
+        Ok(SendResult {
             stream: to.id.clone(),
             seq: said.seq,
             link: None,
@@ -278,7 +278,7 @@ impl Sessions {
         &self,
         id: &SessionId,
         excerpt: Excerpt,
-        eyes: &Eyes,
+        eyes: &MessageReader,
     ) -> Result<SessionData, SessionError> {
         let status = self.find(id.as_str())?;
         let mut lines = Vec::new();

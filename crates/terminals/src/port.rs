@@ -12,8 +12,8 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::ports::LogError;
 use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{
-    Asker, ConversationPlan, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
-    NewSession, PaneNews, Resident, Residents, Resumed, Sent, SessionData, SessionDirectory,
+    Asker, ConversationPlan, Excerpt, MessageReader, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
+    NewSession, PaneNews, Resident, Residents, ResumedSession, SendResult, SessionData, SessionDirectory,
     SessionError, SessionId, Status, View,
 };
 use moothall_kernel::Conversation;
@@ -194,7 +194,7 @@ impl SessionDirectory for Sessions {
         Sessions::end(self, warrant.session(), by).await
     }
 
-    async fn resume(&self, warrant: &Warrant, by: &Actor) -> Result<Resumed, SessionError> {
+    async fn resume(&self, warrant: &Warrant, by: &Actor) -> Result<ResumedSession, SessionError> {
         Sessions::resume(self, warrant.session(), by).await
     }
 
@@ -213,7 +213,7 @@ impl SessionDirectory for Sessions {
         &self,
         message: Granted<Message>,
         key: Option<Idempotency>,
-    ) -> Result<Sent, SessionError> {
+    ) -> Result<SendResult, SessionError> {
         Sessions::send_once(self, message.into_inner(), key).await
     }
 
@@ -221,7 +221,7 @@ impl SessionDirectory for Sessions {
         &self,
         warrant: &Warrant,
         excerpt: Excerpt,
-        eyes: &Eyes,
+        eyes: &MessageReader,
     ) -> Result<SessionData, SessionError> {
         Sessions::data(self, warrant.session(), excerpt, eyes).await
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use moothall_engine::answers::HallError;
 use moothall_engine::crash;
 use moothall_engine::sessions::{
-    Doing, Launch, LeftLink, Link, Member, Origin, Resumed, Session, SessionError, SessionHost,
+    Activity, Launch, LeftLink, Link, Member, Origin, ResumedSession, Session, SessionError, SessionHost,
     SessionId, Starter, Status, session_of,
 };
 use moothall_kernel::Conversation;
@@ -35,7 +35,7 @@ impl Sessions {
     ///
     /// # Errors
     /// [`SessionError`]; nothing runs then.
-    pub async fn resume(&self, id: &SessionId, by: &Actor) -> Result<Resumed, SessionError> {
+    pub async fn resume(&self, id: &SessionId, by: &Actor) -> Result<ResumedSession, SessionError> {
         let seat = self.seat_of(id).ok_or_else(|| SessionError::NotFound(id.to_string()))?;
         let of = self.begin_change_of(&seat)?;
         // Read only now: what was read before may have been ended meanwhile.
@@ -50,7 +50,7 @@ impl Sessions {
         resumed.await.unwrap_or(Err(SessionError::Hall(HallError::ShuttingDown)))
     }
 
-    async fn resume_now(&self, session: Session, by: &Actor) -> Result<Resumed, SessionError> {
+    async fn resume_now(&self, session: Session, by: &Actor) -> Result<ResumedSession, SessionError> {
         let host = self.host()?;
         let _reserved = self.reserve_again(host.as_ref(), &session).await?;
         tracing::info!(session = %session.id, by = %by.id, "resumed");
@@ -80,14 +80,14 @@ impl Sessions {
                 let failed = self.abort_start(session.clone(), fault).await;
                 self.seat_again(&session.id).await?;
                 let links = Vec::new();
-                return failed.map(|status| Resumed { status, remembers, links, left_out });
+                return failed.map(|status| ResumedSession { status, remembers, links, left_out });
             }
         };
         self.find_rooms(&self.hall()?, &session.id).await?;
         let back = self.rejoin().await.into_iter();
         let own = back.filter(|(_, members)| members.contains(&session.id));
         let links = own.map(|(link, _)| link).collect();
-        Ok(Resumed { status, remembers, links, left_out })
+        Ok(ResumedSession { status, remembers, links, left_out })
     }
 
     /// Keeps a session that ended from being resumed and from being given up at the same time,
@@ -134,7 +134,7 @@ impl Sessions {
         self.take_out_of_closed(&session).await?;
         let session = Session { lost: false, left: Vec::new(), ..session };
         self.keep(&session).await?;
-        seat.update(&session, Doing::Ended, 0);
+        seat.update(&session, Activity::Ended, 0);
         self.notify_of_sessions();
         Ok(())
     }

@@ -26,7 +26,7 @@ pub(crate) mod warrant;
 pub use crate::access::reach::Reach;
 pub use crate::ports::{
     AgentCard, AuditAction, AuditEntry, AuditRecord, CARDS_LISTED_MAX, CARDS_MAX, CardCount,
-    ClaimOutcome, Descent, InsertOutcome, NoChance, Principal, Principals, Registered,
+    ClaimOutcome, RevocationScope, InsertOutcome, RandomnessError, Principal, Principals, Registered,
     Registration, Scope, Scopes, Secret, Token, TokenHash, TokenId, TokenKind, TokenPlace,
     reach_of,
 };
@@ -128,8 +128,8 @@ pub enum AccessError {
     Unfit(#[from] Unfit),
 }
 
-impl From<NoChance> for AccessError {
-    fn from(error: NoChance) -> Self {
+impl From<RandomnessError> for AccessError {
+    fn from(error: RandomnessError) -> Self {
         AccessError::Hall(HallError::Failed(error.to_string()))
     }
 }
@@ -379,7 +379,7 @@ impl Access {
     pub async fn sign_out(&self, caller: &Caller) -> Result<(), HallError> {
         let Some(id) = caller.token() else { return Ok(()) };
         let entry = self.entry(caller, AuditAction::SignedOut);
-        self.take_back(id, Descent::Own, &entry).await.map(drop)
+        self.take_back(id, RevocationScope::Own, &entry).await.map(drop)
     }
 
     /// Tells everything that is open on the strength of these tokens.

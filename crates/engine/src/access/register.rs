@@ -9,7 +9,7 @@ use moothall_kernel::participant::Kind;
 use moothall_kernel::time::Millis;
 
 use super::{
-    Access, AccessError, AuditAction, AuditEntry, Caller, Mode, NoChance, Principal, Reach, Secret,
+    Access, AccessError, AuditAction, AuditEntry, Caller, Mode, RandomnessError, Principal, Reach, Secret,
     TOKEN_VALID_MAX, Token, TokenHash, TokenId, TokenKind, registering, usual_scopes,
 };
 use crate::answers::HallError;
@@ -82,8 +82,8 @@ impl From<HallError> for RegistrationError {
     }
 }
 
-impl From<NoChance> for RegistrationError {
-    fn from(error: NoChance) -> Self {
+impl From<RandomnessError> for RegistrationError {
+    fn from(error: RandomnessError) -> Self {
         RegistrationError::Access(error.into())
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Access, AccessError, AuditAction, AuditEntry, Caller, Descent, Token, TokenId, TokenPlace,
+    Access, AccessError, AuditAction, AuditEntry, Caller, RevocationScope, Token, TokenId, TokenPlace,
 };
 use crate::answers::HallError;
 
@@ -27,7 +27,7 @@ impl Access {
         &self,
         by: &Caller,
         id: &TokenId,
-        descent: Descent,
+        descent: RevocationScope,
     ) -> Result<Revocation, AccessError> {
         if self.principals().token_of(id).await.map_err(HallError::from)?.is_none() {
             return Err(AccessError::Unknown);
@@ -78,7 +78,7 @@ impl Access {
     pub(super) async fn take_back(
         &self,
         id: &TokenId,
-        descent: Descent,
+        descent: RevocationScope,
         entry: &AuditEntry,
     ) -> Result<Vec<TokenId>, HallError> {
         let revoked = self.principals().revoke(id, descent, self.hall.now(), entry).await?;

@@ -17,7 +17,7 @@ use super::sessions::check_args;
 use super::{Action, Door};
 use crate::access::{AccessError, Denied, Scope};
 use crate::answers::HallError;
-use crate::sessions::{JoiningSession, ConversationPlan, NewSession, Seat, Session, SessionDirectory, SessionSource};
+use crate::sessions::{JoiningSession, ConversationPlan, NewSession, GatheringSeat, Session, SessionDirectory, SessionSource};
 
 /// What the keys begin with by which gatherings are found.
 pub const GATHERING_KEY: &str = "gathering";
@@ -191,7 +191,7 @@ impl Door {
                         name: None,
                         by: by.clone(),
                         session: self.caller.session().cloned(),
-                        seat: Some(Seat { name: seat_name(member), until: None }),
+                        seat: Some(GatheringSeat { name: seat_name(member), until: None }),
                     };
                     self.may(Action::StartSession)?;
                     check_args(&new.args)?;

@@ -17,8 +17,8 @@ use crate::access::{
 };
 use crate::answers::Idempotency;
 use crate::sessions::{
-    AdoptRequest, Asker, Doing, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
-    NewSession, PaneNews, Resumed, Sent, SessionData, SessionDirectory, SessionError, SessionId,
+    AdoptRequest, Asker, Activity, Excerpt, MessageReader, FirstWords, Link, LinkState, Message, NewLink, NewObserved,
+    NewSession, PaneNews, ResumedSession, SendResult, SessionData, SessionDirectory, SessionError, SessionId,
     Status, View,
 };
 
@@ -81,7 +81,7 @@ pub struct NewWords {
 #[derive(Clone, Debug, PartialEq)]
 pub enum SendOutcome {
     /// They were said, or held back.
-    Said(Sent),
+    Said(SendResult),
     /// A person is asked first, in this conversation and under this permission, if the two may
     /// talk.
     Asked(StreamId, PermissionId),
@@ -172,7 +172,7 @@ impl Door {
     /// True if a person's draft in its composer keeps words from a session.
     pub fn is_behind_draft(&self, id: &SessionId) -> bool {
         let found = self.terminals().ok().and_then(|sessions| sessions.find(id.as_str()).ok());
-        found.is_some_and(|found| found.doing == Doing::Drafting)
+        found.is_some_and(|found| found.doing == Activity::Drafting)
     }
 
     /// Returns the name of a session if the caller may sit down at its terminal.
@@ -323,7 +323,7 @@ impl Door {
     ) -> Result<SessionData, AccessError> {
         let session = self.warrant(Action::ReadSessionData, word).await?;
         let name = self.caller.principal().map(|principal| principal.id.clone());
-        let eyes = Eyes { name, reach: self.caller.reach.clone() };
+        let eyes = MessageReader { name, reach: self.caller.reach.clone() };
         Ok(self.terminals()?.data(&session, excerpt, &eyes).await?)
     }
 
@@ -397,7 +397,7 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`]; nothing runs then.
-    pub async fn resume_session(&self, word: &str, by: &Actor) -> Result<Resumed, AccessError> {
+    pub async fn resume_session(&self, word: &str, by: &Actor) -> Result<ResumedSession, AccessError> {
         let session = self.warrant(Action::ResumeSession, word).await?;
         Ok(self.terminals()?.resume(&session, by).await?)
     }

@@ -18,17 +18,17 @@ const DOUBT: Duration = Duration::from_secs(24 * 3600);
 #[derive(Default)]
 pub(crate) struct Retention {
     pub(crate) looking: Option<AbortHandle>,
-    pub(crate) doubt: Doubt,
+    pub(crate) doubt: ClockDoubt,
 }
 
 /// Whether the computer's clock may be wrong.
 #[derive(Default)]
-pub(crate) struct Doubt {
+pub(crate) struct ClockDoubt {
     looked: Option<(Timestamp, Instant)>,
     until: Option<Instant>,
 }
 
-impl Doubt {
+impl ClockDoubt {
     /// Whether it may be, by the clock and by the time that goes by, which nobody sets.
     pub(crate) fn stands(&mut self, clock: Timestamp, now: Instant) -> bool {
         if let Some((before, then)) = self.looked.replace((clock, now))

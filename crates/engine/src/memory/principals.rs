@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::MemoryLog;
 use crate::ports::{
-    AgentCard, AuditEntry, AuditRecord, CARDS_LISTED_MAX, CardCount, ClaimOutcome, Descent,
+    AgentCard, AuditEntry, AuditRecord, CARDS_LISTED_MAX, CardCount, ClaimOutcome, RevocationScope,
     InsertOutcome, LogError, Principal, Principals, Registered, Registration, Token, TokenHash,
     TokenId, TokenKind, TokenPlace,
 };
@@ -206,7 +206,7 @@ impl Principals for MemoryLog {
     async fn revoke(
         &self,
         id: &TokenId,
-        descent: Descent,
+        descent: RevocationScope,
         at: Timestamp,
         entry: &AuditEntry,
     ) -> Result<Vec<TokenId>, LogError> {
@@ -214,7 +214,7 @@ impl Principals for MemoryLog {
         let mut meant = BTreeSet::from([id.clone()]);
         // A token is kept after the one that it was made from.
         for token in &keys.tokens {
-            let goes = descent == Descent::All || token.depends_on_parent();
+            let goes = descent == RevocationScope::All || token.depends_on_parent();
             if goes && token.parent.as_ref().is_some_and(|parent| meant.contains(parent)) {
                 meant.insert(token.id.clone());
             }

@@ -31,7 +31,7 @@ pub use log::{
 pub use marks::{ReadMarks, Unread};
 pub use principals::{
     AgentCard, AuditAction, AuditEntry, AuditRecord, CARDS_AN_HOUR_MAX, CARDS_BYTES_MAX,
-    CARDS_LISTED_MAX, CARDS_MAX, CardCount, ClaimOutcome, Descent, InsertOutcome, NoChance,
+    CARDS_LISTED_MAX, CARDS_MAX, CardCount, ClaimOutcome, RevocationScope, InsertOutcome, RandomnessError,
     Principal, Principals, Registered, Registration, Scope, Scopes, Secret, Token, TokenHash,
     TokenId, TokenKind, TokenPlace, fresh_claim, reach_of,
 };

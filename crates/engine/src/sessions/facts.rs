@@ -15,7 +15,7 @@ use crate::ports::{Session, SessionId, Starter};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[derive(strum::Display)]
 #[strum(serialize_all = "snake_case")]
-pub enum Doing {
+pub enum Activity {
     /// Its program draws its first screen.
     Starting,
     /// It waits for work.
@@ -36,14 +36,14 @@ pub struct Status {
     /// What is kept about it.
     pub session: Session,
     /// What it is doing.
-    pub doing: Doing,
+    pub doing: Activity,
     /// Turns that wait for it.
     pub waiting: usize,
 }
 
 /// A session that runs again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resumed {
+pub struct ResumedSession {
     /// The session.
     pub status: Status,
     /// True if its program goes on with what it remembers; otherwise it began anew.
@@ -71,12 +71,12 @@ pub struct NewSession {
     /// The session whose program asks, where it is one.
     pub session: Option<SessionId>,
     /// Its seat, if it is started for a gathering.
-    pub seat: Option<Seat>,
+    pub seat: Option<GatheringSeat>,
 }
 
 /// The seat in a gathering for which a program is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seat {
+pub struct GatheringSeat {
     /// The name of the seat. The session has it, with the first number that is free.
     pub name: String,
     /// The gathering, once it has begun, if the program ends with it.
@@ -165,7 +165,7 @@ pub enum LinkState {
 
 /// What became of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct SendResult {
     /// Where it was said.
     pub stream: StreamId,
     /// The event, when something was said.
@@ -244,7 +244,7 @@ pub struct Excerpt {
 
 /// Through whose eyes the words of a session are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Eyes {
+pub struct MessageReader {
     /// Who looks; nobody in particular where all is within reach.
     pub name: Option<ParticipantId>,
     /// The conversations whose words they are shown.

@@ -18,8 +18,8 @@ mod residents;
 pub use address::{ADDRESS, address_of, is_session, named_by, session_of, target, target_of};
 pub use convening::{JoiningSession, ConversationPlan, SessionSource};
 pub use facts::{
-    Asker, ClientRights, Doing, Excerpt, Eyes, FirstWords, LINK_EXCHANGES_MAX, Line, Link,
-    LinkState, Member, Message, NewLink, NewObserved, NewSession, Resumed, Seat, Sent, SessionData,
+    Asker, ClientRights, Activity, Excerpt, MessageReader, FirstWords, LINK_EXCHANGES_MAX, Line, Link,
+    LinkState, Member, Message, NewLink, NewObserved, NewSession, ResumedSession, GatheringSeat, SendResult, SessionData,
     SessionError, Status,
 };
 pub use hooks::{Heard, Hook, HookNews, Permit};

@@ -18,8 +18,8 @@ use tokio::sync::broadcast;
 use super::SessionId;
 use super::convening::ConversationPlan;
 use super::facts::{
-    Asker, Excerpt, Eyes, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession,
-    Resumed, Sent, SessionData, SessionError, Status,
+    Asker, Excerpt, MessageReader, FirstWords, Link, LinkState, Message, NewLink, NewObserved, NewSession,
+    ResumedSession, SendResult, SessionData, SessionError, Status,
 };
 use super::host::{PaneNews, View};
 use super::on_demand::OnDemand;
@@ -258,7 +258,7 @@ pub trait SessionDirectory: Send + Sync {
     ///
     /// # Errors
     /// [`SessionError`]; nothing runs then.
-    async fn resume(&self, warrant: &Warrant, by: &Actor) -> Result<Resumed, SessionError>;
+    async fn resume(&self, warrant: &Warrant, by: &Actor) -> Result<ResumedSession, SessionError>;
 
     /// Returns the links that a living session is not back in, each with the sessions for which
     /// the link waits.
@@ -278,7 +278,7 @@ pub trait SessionDirectory: Send + Sync {
         &self,
         message: Granted<Message>,
         key: Option<Idempotency>,
-    ) -> Result<Sent, SessionError>;
+    ) -> Result<SendResult, SessionError>;
 
     /// What a session was asked and said, as far as these eyes see.
     ///
@@ -288,7 +288,7 @@ pub trait SessionDirectory: Send + Sync {
         &self,
         warrant: &Warrant,
         excerpt: Excerpt,
-        eyes: &Eyes,
+        eyes: &MessageReader,
     ) -> Result<SessionData, SessionError>;
 
     /// Begins a conversation with all who come, or with nobody: then nothing that was started for

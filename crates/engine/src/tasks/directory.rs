@@ -30,7 +30,7 @@ pub(crate) struct TaskDirectory {
 struct State {
     last: u64,
     lines: HashMap<ParticipantId, Vec<Line>>,
-    followed: HashMap<StreamId, Followed>,
+    followed: HashMap<StreamId, FollowedStream>,
     /// Whose coming and going each connection wants to hear of.
     watching: BTreeMap<u64, BTreeSet<ParticipantId>>,
     rates: HashMap<ParticipantId, Rates>,
@@ -38,7 +38,7 @@ struct State {
 }
 
 /// A stream that is followed because somebody in it is connected.
-struct Followed {
+struct FollowedStream {
     members: BTreeSet<ParticipantId>,
     /// The agent that manages it for an app, if it is a task.
     manager: Option<ParticipantId>,
@@ -110,7 +110,7 @@ impl TaskDirectory {
         let (sign, ready) = watch::channel(false);
         let (members, manager, present, wanted, changed) = <_>::default();
         let followed =
-            Followed { members, manager, present, ready: ready.clone(), wanted, changed };
+            FollowedStream { members, manager, present, ready: ready.clone(), wanted, changed };
         start(sign, followed.changed.clone());
         state.followed.insert(stream.clone(), followed);
         ready
@@ -247,7 +247,7 @@ impl TaskDirectory {
     /// Those who are in a stream and connected count as present there.
     fn mark_present(&self, state: &mut State, stream: &StreamId) {
         let State { lines, followed, .. } = state;
-        let Some(Followed { members, present, changed, .. }) = followed.get_mut(stream) else {
+        let Some(FollowedStream { members, present, changed, .. }) = followed.get_mut(stream) else {
             return;
         };
         let here: BTreeSet<ParticipantId> =
@@ -278,7 +278,7 @@ impl State {
         lines.for_each(|line| line.tell(&told));
     }
 
-    fn is_heard(&self, followed: &Followed) -> bool {
+    fn is_heard(&self, followed: &FollowedStream) -> bool {
         followed.members.iter().any(|member| self.lines.contains_key(member))
     }
 }

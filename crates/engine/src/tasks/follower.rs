@@ -30,7 +30,7 @@ const HERE: &str = "listening";
 const GONE: &str = "offline";
 
 /// What is known of the stream.
-enum Known {
+enum FollowedContent {
     Task(Box<Task>),
     Conversation {
         task: StreamId,
@@ -58,7 +58,7 @@ pub(super) struct Path {
 struct Follower {
     directory: Arc<TaskDirectory>,
     stream: StreamId,
-    known: Known,
+    known: FollowedContent,
     members: BTreeSet<ParticipantId>,
     /// The members are those after this event: what is heard again up to it brought them about.
     seen: Seq,
@@ -161,16 +161,16 @@ impl Follower {
     async fn look(
         hall: &Arc<Inner>,
         stream: &StreamId,
-    ) -> Result<(Known, BTreeSet<ParticipantId>, Seq), HallError> {
+    ) -> Result<(FollowedContent, BTreeSet<ParticipantId>, Seq), HallError> {
         let seen = hall.view_any(stream, |state| match state {
             Aggregate::Task(task) => {
                 let members = task.admitted().cloned().collect();
-                Some((Known::Task(Box::new(task.clone())), members, task.head()))
+                Some((FollowedContent::Task(Box::new(task.clone())), members, task.head()))
             }
             Aggregate::Conversation(conversation) => {
                 let task = conversation.task()?.clone();
                 let members = conversation.participants().iter().map(|one| one.id.clone());
-                let known = Known::Conversation { task, beginning: None };
+                let known = FollowedContent::Conversation { task, beginning: None };
                 Some((known, members.collect(), conversation.head()))
             }
         });
@@ -210,7 +210,7 @@ impl Follower {
 
     /// Shows people who is here: those who came or went, or all again, before that is forgotten.
     fn show_presence(&mut self, hall: &Weak<Inner>, all: bool) {
-        let (Known::Conversation { .. }, Some(hall)) = (&self.known, hall.upgrade()) else {
+        let (FollowedContent::Conversation { .. }, Some(hall)) = (&self.known, hall.upgrade()) else {
             return;
         };
         let here = self.directory.present(&self.stream);
@@ -232,8 +232,8 @@ impl Follower {
     /// The agent that manages the task for an app, if this is a task.
     fn manager(&self) -> Option<&ParticipantId> {
         match &self.known {
-            Known::Task(task) => task.app_manager(),
-            Known::Conversation { .. } => None,
+            FollowedContent::Task(task) => task.app_manager(),
+            FollowedContent::Conversation { .. } => None,
         }
     }
 
@@ -249,7 +249,7 @@ impl Follower {
         }
         self.last = recorded.seq;
         match &mut self.known {
-            Known::Task(task) => {
+            FollowedContent::Task(task) => {
                 if recorded.seq > task.head() {
                     task.apply(recorded);
                 }
@@ -258,7 +258,7 @@ impl Follower {
                     _ => true,
                 }
             }
-            Known::Conversation { task, .. } => {
+            FollowedContent::Conversation { task, .. } => {
                 let task = task.clone();
                 self.hear_conversation(&task, recorded)
             }
@@ -266,7 +266,7 @@ impl Follower {
     }
 
     fn hear_task(&mut self, event: &TaskEvent) -> bool {
-        let Known::Task(task) = &self.known else { return true };
+        let FollowedContent::Task(task) = &self.known else { return true };
         let id = || task.stream().clone();
         match event {
             TaskEvent::Accepted => {
@@ -329,7 +329,7 @@ impl Follower {
                     participants: owner.participants.clone(),
                     tells: owner.first.then(|| by.clone()),
                 };
-                self.known = Known::Conversation { task, beginning: Some(begun) };
+                self.known = FollowedContent::Conversation { task, beginning: Some(begun) };
             }
             Event::Controlled { changes, .. } => {
                 return self.hear_changes(&task, changes, recorded.seq <= self.seen);
@@ -366,8 +366,8 @@ impl Follower {
 
     fn hear_changes(&mut self, task: &StreamId, changes: &[Change], again: bool) -> bool {
         let beginning = match &mut self.known {
-            Known::Conversation { beginning, .. } => beginning.take(),
-            Known::Task(_) => None,
+            FollowedContent::Conversation { beginning, .. } => beginning.take(),
+            FollowedContent::Task(_) => None,
         };
         for change in changes {
             let at = || (task.clone(), self.stream.clone());

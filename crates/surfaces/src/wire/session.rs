@@ -1,6 +1,6 @@
 //! Sessions on the wire: what runs in terminals, what it shows, and what is said to it.
 
-use moothall_engine::sessions::{Resumed, Sent, SessionData, Status, View};
+use moothall_engine::sessions::{ResumedSession, SendResult, SessionData, Status, View};
 use moothall_kernel::ids::{EventId, PermissionId, StreamId};
 use moothall_kernel::permission::PermissionOption;
 use moothall_kernel::time::Timestamp;
@@ -386,7 +386,7 @@ impl MessageSent {
     }
 
     /// What became of a message, with the event that it is when it is known.
-    pub fn of(sent: &Sent, event: Option<EventId>) -> Self {
+    pub fn of(sent: &SendResult, event: Option<EventId>) -> Self {
         Self {
             link_id: sent.link.as_ref().map(ToString::to_string),
             link_state: sent.state.to_string(),
@@ -425,7 +425,7 @@ pub struct SessionResumed {
 
 impl SessionResumed {
     /// The answer about a session that was resumed and that travels like this.
-    pub fn of(resumed: &Resumed, session: SessionEntry) -> Self {
+    pub fn of(resumed: &ResumedSession, session: SessionEntry) -> Self {
         Self {
             session,
             remembers: resumed.remembers,

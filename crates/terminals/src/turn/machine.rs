@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use moothall_engine::agent::{Job, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Lasting};
 use moothall_engine::sessions::{
-    Doing, HostFault, Key, Origin, PaneState, Session, SessionError, View,
+    Activity, HostFault, Key, Origin, PaneState, Session, SessionError, View,
 };
 use moothall_kernel::event::{Fault, Usage};
 use moothall_kernel::ids::{PermissionId, StreamId};
@@ -247,22 +247,22 @@ impl Machine {
     }
 
     /// What the session is doing, for everybody to read.
-    pub fn doing(&self) -> Doing {
+    pub fn doing(&self) -> Activity {
         match (self.ended.is_some(), self.questions.is_any(), self.state) {
-            (true, _, _) => Doing::Ended,
-            (false, true, _) | (false, _, PaneState::Asking) => Doing::Asking,
+            (true, _, _) => Activity::Ended,
+            (false, true, _) | (false, _, PaneState::Asking) => Activity::Asking,
             (false, _, PaneState::Starting) if self.unread.is_some_and(|unread| unread.told) => {
-                Doing::Asking
+                Activity::Asking
             }
-            (false, _, PaneState::Starting) => Doing::Starting,
-            (false, _, PaneState::Idle) if self.has_draft => Doing::Drafting,
+            (false, _, PaneState::Starting) => Activity::Starting,
+            (false, _, PaneState::Idle) if self.has_draft => Activity::Drafting,
             (false, _, PaneState::Idle)
                 if self.current.is_none() && self.typed == Typed::Nothing =>
             {
-                Doing::Idle
+                Activity::Idle
             }
             (false, _, PaneState::Idle | PaneState::Busy | PaneState::Shell | PaneState::Gone) => {
-                Doing::Busy
+                Activity::Busy
             }
         }
     }

@@ -4,7 +4,7 @@
 use moothall_engine::agent::{Given, Job, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
-    Dialog, Doing, Hook, HookNews, HostFault, Origin, PaneState, PasteReport, Record, Reports, Session,
+    Dialog, Activity, Hook, HookNews, HostFault, Origin, PaneState, PasteReport, Record, Reports, Session,
     SessionError, View,
 };
 use moothall_engine::stream::Now;
@@ -268,7 +268,7 @@ fn a_turn_goes_its_way() {
     bench.says(Input::Pasted(Ok(PasteReport::default())), &["Enter"]);
     bench.says(Input::Pressed(Ok(())), &["1 Sent Written"]);
     bench.reports(prompt(1), &["1 Accepted Written", "heard true"]);
-    assert_eq!(bench.machine.doing(), Doing::Busy);
+    assert_eq!(bench.machine.doing(), Activity::Busy);
     bench.reports(stopped("done"), &["1 says done, listeners"]);
     bench.says(Input::Kept(Ok(())), &["1 Done Written", "heard true", "see"]);
     bench.says(idle(), &["2 starts"]);
@@ -520,7 +520,7 @@ fn an_answer_goes_into_its_own_dialog() {
     );
     bench.says(Input::Look(RequestId(1)), &["see"]);
     bench.says(asking("touch b"), &["1 asks no more: Replaced", "1 asks touch b", "Looked"]);
-    assert_eq!(bench.machine.doing(), Doing::Asking);
+    assert_eq!(bench.machine.doing(), Activity::Asking);
     bench.says(Input::Drawn, &["see"]);
     bench.says(screen(PaneState::Busy, ""), &["1 asks no more: Gone"]);
 }
@@ -532,7 +532,7 @@ fn a_session_that_ends_ends_its_turns_and_those_that_come_later() {
     let fails = ["1 Unknown Written", "1 fails session_ended", "2 fails session_ended"];
     bench.says(Input::Ended("its program ended".into()), &fails);
     bench.says(Input::Offered(job(3)), &["3 fails session_ended"]);
-    assert_eq!(bench.machine.doing(), Doing::Ended);
+    assert_eq!(bench.machine.doing(), Activity::Ended);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use moothall_kernel::policy::PolicyName;
 use moothall_kernel::time::Millis;
 use moothall_terminals::{JoiningSession, ConversationPlan, SessionSource};
 
-use moothall_engine::sessions::Seat;
+use moothall_engine::sessions::GatheringSeat;
 
 use super::*;
 
@@ -179,7 +179,7 @@ async fn what_nobody_waits_for_any_more_is_undone() {
 async fn gathering(room: &Room, seats: [&str; 3], keep: bool) -> StreamId {
     let comers = seats.into_iter().enumerate().map(|(at, name)| {
         let SessionSource::Started(mut new) = started(name) else { panic!("a program is started") };
-        (new.name, new.seat) = (None, Some(Seat { name: name.into(), until: None }));
+        (new.name, new.seat) = (None, Some(GatheringSeat { name: name.into(), until: None }));
         let JoiningSession { who, invite } = comer(room, SessionSource::Started(new));
         let part = if at == 2 { Part::Harvester } else { Part::Speaker };
         let number = Some(at as u32 + 1);

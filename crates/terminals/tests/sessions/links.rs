@@ -25,7 +25,7 @@ impl Room {
         (link.id, state)
     }
 
-    async fn close_with(&self, from: &SessionId, to: &SessionId, words: &str) -> Sent {
+    async fn close_with(&self, from: &SessionId, to: &SessionId, words: &str) -> SendResult {
         let message = Message {
             from: Asker::Session(from.clone()),
             to: to.clone(),

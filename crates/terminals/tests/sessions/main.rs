@@ -14,7 +14,7 @@ use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
     AdoptRequest, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, LastWords, Launch, LinkState,
     Member, Message, NewLink, NewSession, Pane, PaneNews, PaneState, Paste, PasteReport, Permit,
-    Reports, ResumeArgs, Sent, SessionError, SessionHost, SessionId, View,
+    Reports, ResumeArgs, SendResult, SessionError, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Post};
 use moothall_kernel::event::{Event, Outcome, Recorded};
@@ -348,7 +348,7 @@ impl Room {
         self.hook(session, HookNews::Stopped { text, inputs: None, interrupted: false }).await;
     }
 
-    async fn send(&self, from: &SessionId, to: &SessionId, text: &str, direct: bool) -> Sent {
+    async fn send(&self, from: &SessionId, to: &SessionId, text: &str, direct: bool) -> SendResult {
         let message = Message {
             from: Asker::Session(from.clone()),
             to: to.clone(),

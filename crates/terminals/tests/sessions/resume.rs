@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_engine::sessions::Resumed;
+use moothall_engine::sessions::ResumedSession;
 use moothall_kernel::command::Control;
 
 use super::*;
@@ -55,7 +55,7 @@ impl Room {
         (resumed.remembers, self.bench.args.lock().unwrap().last().unwrap().clone())
     }
 
-    async fn resume(&self, session: &SessionId) -> Result<Resumed, SessionError> {
+    async fn resume(&self, session: &SessionId) -> Result<ResumedSession, SessionError> {
         self.sessions().resume(session, &Actor::human("user")).await
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moothall_engine::sessions::Doing;
+use moothall_engine::sessions::Activity;
 
 use super::*;
 
@@ -12,7 +12,7 @@ impl Room {
         self.bench.show(session.as_str(), state);
     }
 
-    fn doing(&self, session: &SessionId) -> Doing {
+    fn doing(&self, session: &SessionId) -> Activity {
         self.sessions()
             .list(false)
             .into_iter()
@@ -45,9 +45,9 @@ async fn a_screen_that_nobody_can_read_is_told_to_people_once() {
             && told[0].contains("Log in: 1) here"),
         "{told:?}"
     );
-    assert_eq!((room.doing(&a), room.taken(&a)), (Doing::Asking, Vec::new()));
+    assert_eq!((room.doing(&a), room.taken(&a)), (Activity::Asking, Vec::new()));
     room.draws(&a, PaneState::Idle, "");
-    eventually(async || (room.doing(&a) == Doing::Idle).then_some(())).await;
+    eventually(async || (room.doing(&a) == Activity::Idle).then_some(())).await;
     room.draws(&a, PaneState::Starting, "Log in once more");
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!(room.told(&a).await.len(), 2);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use moothall_engine::access::{
-    AuditAction, AuditEntry, Descent, InsertOutcome, Principal, Principals, Reach, Scope, Scopes,
+    AuditAction, AuditEntry, RevocationScope, InsertOutcome, Principal, Principals, Reach, Scope, Scopes,
     Secret, Token, TokenId, TokenKind,
 };
 use moothall_kernel::participant::Kind;
@@ -100,7 +100,7 @@ pub async fn revoking_reaches_what_was_made_from_a_token<S: Subject>(subject: S)
         add(log, token).await;
     }
     let revoke = async || {
-        log.revoke(&root.id, Descent::Own, at(7), &entry(AuditAction::TokenRevoked, "root"))
+        log.revoke(&root.id, RevocationScope::Own, at(7), &entry(AuditAction::TokenRevoked, "root"))
             .await
             .unwrap()
     };
@@ -111,7 +111,7 @@ pub async fn revoking_reaches_what_was_made_from_a_token<S: Subject>(subject: S)
     assert_eq!(
         log.revoke(
             &TokenId::new("none"),
-            Descent::Own,
+            RevocationScope::Own,
             at(7),
             &entry(AuditAction::TokenRevoked, "none")
         )
@@ -187,7 +187,7 @@ pub async fn tokens_last<S: Subject>(subject: S) {
         add(log, token).await;
     }
     log.note_use(&kept.id, at(3)).await.unwrap();
-    log.revoke(&revoked.id, Descent::Own, at(4), &entry(AuditAction::TokenRevoked, ""))
+    log.revoke(&revoked.id, RevocationScope::Own, at(4), &entry(AuditAction::TokenRevoked, ""))
         .await
         .unwrap();
     let (tokens, record) =

@@ -19,7 +19,7 @@ pub use card::{
 };
 pub use scope::{Scope, Scopes};
 pub use token::{
-    NoChance, Secret, Token, TokenHash, TokenId, TokenKind, TokenPlace, fresh_claim, reach_of,
+    RandomnessError, Secret, Token, TokenHash, TokenId, TokenKind, TokenPlace, fresh_claim, reach_of,
 };
 
 /// Somebody whom the server knows.
@@ -44,7 +44,7 @@ pub enum InsertOutcome {
 
 /// The tokens that are revoked together with one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Descent {
+pub enum RevocationScope {
     /// The browsers that signed in with it, and its invitations that were not accepted yet.
     Own,
     /// Those, and the tokens that came of its invitations, with all that came of them in turn.
@@ -81,7 +81,7 @@ pub trait Principals: Send + Sync {
     async fn revoke(
         &self,
         id: &TokenId,
-        descent: Descent,
+        descent: RevocationScope,
         at: Timestamp,
         entry: &AuditEntry,
     ) -> Result<Vec<TokenId>, LogError>;

@@ -69,7 +69,7 @@ impl Secret {
     ///
     /// # Errors
     /// The operating system gives no random bytes; nothing weaker is used instead.
-    pub fn fresh(kind: TokenKind) -> Result<Secret, NoChance> {
+    pub fn fresh(kind: TokenKind) -> Result<Secret, RandomnessError> {
         let mut text = String::from(kind.prefix());
         text.push_str(&random_hex::<SECRET_BYTES>()?);
         let check = checksum(&text);
@@ -112,11 +112,11 @@ fn checksum(body: &str) -> String {
 /// The operating system gave no random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the operating system gives no random numbers")]
-pub struct NoChance;
+pub struct RandomnessError;
 
-fn random_hex<const BYTES: usize>() -> Result<String, NoChance> {
+fn random_hex<const BYTES: usize>() -> Result<String, RandomnessError> {
     let mut bytes = [0; BYTES];
-    getrandom::fill(&mut bytes).map_err(|_| NoChance)?;
+    getrandom::fill(&mut bytes).map_err(|_| RandomnessError)?;
     Ok(bytes.iter().fold(String::with_capacity(2 * BYTES), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
@@ -127,7 +127,7 @@ fn random_hex<const BYTES: usize>() -> Result<String, NoChance> {
 ///
 /// # Errors
 /// As for [`Secret::fresh`].
-pub fn fresh_claim() -> Result<String, NoChance> {
+pub fn fresh_claim() -> Result<String, RandomnessError> {
     random_hex::<16>()
 }
 
@@ -176,7 +176,7 @@ impl TokenId {
     ///
     /// # Errors
     /// As for [`Secret::fresh`].
-    pub fn fresh() -> Result<TokenId, NoChance> {
+    pub fn fresh() -> Result<TokenId, RandomnessError> {
         random_hex::<8>().map(TokenId)
     }
 
@@ -185,7 +185,7 @@ impl TokenId {
     ///
     /// # Errors
     /// As for [`Secret::fresh`].
-    pub fn fresh_startup() -> Result<TokenId, NoChance> {
+    pub fn fresh_startup() -> Result<TokenId, RandomnessError> {
         random_hex::<8>().map(|hex| TokenId(format!("{STARTUP_ID}{hex}")))
     }
 

@@ -8,7 +8,7 @@ fn a_draft_is_a_state_and_people_are_told_once_that_something_waits_behind_it() 
     let mut bench = Bench::new(vec![earlier(1, DeliveryState::Pending, true)]);
     bench.says(Input::Drawn, &["see"]);
     bench.says(draft(), &[]);
-    assert_eq!(bench.machine.doing(), Doing::Drafting);
+    assert_eq!(bench.machine.doing(), Activity::Drafting);
     bench.says(Input::Offered(job(1)), &["see"]);
     bench.says(draft(), &[]);
     bench.says(Input::Drawn, &["see"]);
@@ -24,5 +24,5 @@ fn a_draft_is_a_state_and_people_are_told_once_that_something_waits_behind_it() 
     bench.says(draft(), &[]);
     bench.says(Input::Drawn, &["see"]);
     bench.says(idle(), &["1 Sending Synced"]);
-    assert_ne!(bench.machine.doing(), Doing::Drafting);
+    assert_ne!(bench.machine.doing(), Activity::Drafting);
 }

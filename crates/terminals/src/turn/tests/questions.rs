@@ -42,7 +42,7 @@ fn a_question_goes_on_by_keys_when_its_hook_waits_no_longer() {
     bench.time = 7200;
     bench.says(Input::Drawn, &["see"]);
     bench.says(asking("touch x"), &[]);
-    assert_eq!(bench.machine.doing(), Doing::Asking);
+    assert_eq!(bench.machine.doing(), Activity::Asking);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn a_question_that_was_answered_at_the_terminal_is_not_asked_again() {
     bench.time = 10;
     bench.says(Input::Drawn, &["see"]);
     bench.says(screen(PaneState::Busy, ""), &[]);
-    assert_eq!(bench.machine.doing(), Doing::Busy);
+    assert_eq!(bench.machine.doing(), Activity::Busy);
 }
 
 /// The program asks by its hook what an earlier question does not say.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use moothall_engine::ports::DeliveryState;
-use moothall_engine::sessions::{Dialog, Doing, PaneState};
+use moothall_engine::sessions::{Dialog, Activity, PaneState};
 
 use super::super::check::Objection;
 use super::book::Book;
@@ -98,7 +98,7 @@ pub(super) fn result(turn: u64, text: &str) -> Result<(), Objection> {
 }
 
 /// At the end of the world.
-pub(super) fn quiet(book: &Book, doing: Option<Doing>) -> Result<(), Objection> {
+pub(super) fn quiet(book: &Book, doing: Option<Activity>) -> Result<(), Objection> {
     if let Some(turn) = book.open().first() {
         return object("ends", format!("job {turn} never ended: {:?}", book.turns[turn]));
     }
@@ -108,7 +108,7 @@ pub(super) fn quiet(book: &Book, doing: Option<Doing>) -> Result<(), Objection> 
             format!("{permission} is asked still, and nothing stands there"),
         );
     }
-    if !matches!(doing, None | Some(Doing::Idle | Doing::Ended)) {
+    if !matches!(doing, None | Some(Activity::Idle | Activity::Ended)) {
         return object("ends", format!("the session waits for ever: {doing:?}"));
     }
     let owed = book.earlier();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use moothall_engine::agent::{Given, Probe, Report};
 use moothall_engine::ports::Lasting;
-use moothall_engine::sessions::{Doing, Origin, Reports, Session};
+use moothall_engine::sessions::{Activity, Origin, Reports, Session};
 use moothall_engine::stream::Now;
 use moothall_kernel::ids::PermissionId;
 use moothall_kernel::permission::Question;
@@ -444,7 +444,7 @@ impl World {
     /// Nothing more happens in a session that is over, but that its conversations hear of it.
     fn end_session(&mut self) {
         let is_over =
-            self.server.as_ref().is_some_and(|server| server.machine.doing() == Doing::Ended);
+            self.server.as_ref().is_some_and(|server| server.machine.doing() == Activity::Ended);
         self.session_is_over |= is_over;
         if is_over {
             while self.server.as_ref().is_some_and(|server| !server.lane.is_empty()) {
