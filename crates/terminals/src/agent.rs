@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use moothall_engine::agent::{Agent, Given, Job, Probe, Reporter, TurnKey};
+use moothall_engine::agent::{Agent, PermissionAnswer, Job, Probe, Reporter, TurnKey};
 use moothall_engine::ports::Session;
 use moothall_engine::sessions::{
     JoiningSession, NewSession, SessionError, SessionId, SessionSource, fail_turn, named_by,
@@ -104,7 +104,7 @@ impl Agent for Terminal {
         self.take_back(key, Mail::Lapse(key.clone()));
     }
 
-    fn permit(&self, _key: &TurnKey, permission: &PermissionId, given: Option<&Given>) {
+    fn permit(&self, _key: &TurnKey, permission: &PermissionId, given: Option<&PermissionAnswer>) {
         self.tell(Mail::Permit(permission.clone(), given.cloned()));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moothall_engine::agent::Given;
+use moothall_engine::agent::PermissionAnswer;
 use moothall_engine::answers::HallError;
 use moothall_engine::sessions::{SessionId, is_session, session_of};
 use moothall_kernel::Conversation;
@@ -49,7 +49,7 @@ impl Sessions {
             let asked = state.questions_asked().find(|(open, _, _)| *open == permission);
             let session = asked.and_then(|(_, _, asker)| session_of(state.participant(asker)?));
             if let Some(seat) = session.and_then(|session| self.seat_of(&session)) {
-                let given = Given { option: option.clone(), text: text.clone() };
+                let given = PermissionAnswer { option: option.clone(), text: text.clone() };
                 // One that is over asks nothing any more.
                 let _ = seat.send(Mail::Permit(permission.clone(), Some(given)));
             }

@@ -1,6 +1,6 @@
 //! What a session's task is sent.
 
-use moothall_engine::agent::{Given, Job, Probe, TurnKey};
+use moothall_engine::agent::{PermissionAnswer, Job, Probe, TurnKey};
 use moothall_engine::sessions::{Heard, Hook, Permit, SessionError};
 use moothall_kernel::ids::{PermissionId, StreamId};
 use tokio::sync::oneshot;
@@ -26,7 +26,7 @@ pub(super) enum Mail {
     /// See whether what is asked is asked still.
     Look(oneshot::Sender<()>),
     /// A person answered, or nobody did.
-    Permit(PermissionId, Option<Given>),
+    Permit(PermissionId, Option<PermissionAnswer>),
     /// Interrupt what goes on; says whose turn that is, which is still to be cancelled.
     Interrupt(oneshot::Sender<Result<Option<TurnKey>, SessionError>>),
     /// Its place in this link is used up: it is in the link again, or the link was closed.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use moothall_engine::access::{Granted, Warrant};
+use moothall_engine::access::{Authorized, Warrant};
 use moothall_engine::agent::Agent;
 use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::ports::LogError;
@@ -132,7 +132,7 @@ impl SessionDirectory for Sessions {
 
     async fn start_once(
         &self,
-        new: Granted<NewSession>,
+        new: Authorized<NewSession>,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError> {
         Sessions::start_once(self, new.into_inner(), key).await
@@ -140,7 +140,7 @@ impl SessionDirectory for Sessions {
 
     async fn observe_once(
         &self,
-        new: Granted<NewObserved>,
+        new: Authorized<NewObserved>,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError> {
         Sessions::observe_once(self, new.into_inner(), key).await
@@ -211,7 +211,7 @@ impl SessionDirectory for Sessions {
 
     async fn send_once(
         &self,
-        message: Granted<Message>,
+        message: Authorized<Message>,
         key: Option<Idempotency>,
     ) -> Result<SendResult, SessionError> {
         Sessions::send_once(self, message.into_inner(), key).await
@@ -226,11 +226,11 @@ impl SessionDirectory for Sessions {
         Sessions::data(self, warrant.session(), excerpt, eyes).await
     }
 
-    async fn convene(&self, new: Granted<ConversationPlan>) -> Result<StreamId, SessionError> {
+    async fn convene(&self, new: Authorized<ConversationPlan>) -> Result<StreamId, SessionError> {
         Sessions::convene(self, new.into_inner()).await
     }
 
-    async fn link(&self, new: Granted<NewLink>) -> Result<(Link, LinkState), SessionError> {
+    async fn link(&self, new: Authorized<NewLink>) -> Result<(Link, LinkState), SessionError> {
         Sessions::link(self, new.into_inner()).await
     }
 

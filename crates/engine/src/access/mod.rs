@@ -36,7 +36,7 @@ pub use permit::Permitted;
 pub use register::{NewAgent, NewlyRegistered, RegistrationError};
 pub use revoke::Revocation;
 pub use unfit::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, Unfit};
-pub use warrant::{Granted, SessionAct, Warrant};
+pub use warrant::{Authorized, SessionAction, Warrant};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use moothall_kernel::ids::{ParticipantId, StreamId};
 use moothall_kernel::participant::Kind;
 use moothall_kernel::planted::{self, Bypass};
 
-use super::{AccessError, Caller, Denied, Scope, SessionAct};
+use super::{AccessError, Caller, Denied, Scope, SessionAction};
 use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::sessions::ADDRESS as SESSION;
@@ -162,7 +162,7 @@ impl Hall {
             here.map(|address| address.local_id.clone()).collect::<Vec<_>>()
         });
         for session in sessions.await? {
-            self.permit_over(caller, SessionAct::Telling, &session).await?;
+            self.permit_over(caller, SessionAction::Telling, &session).await?;
         }
         Ok(())
     }
@@ -198,7 +198,7 @@ impl Hall {
         }
         match &invite.address {
             Some(address) if address.kind == SESSION => {
-                drop(self.permit_over(caller, SessionAct::Telling, &address.local_id).await?);
+                drop(self.permit_over(caller, SessionAction::Telling, &address.local_id).await?);
                 Ok(())
             }
             None if invite.facts.abilities.lives_in_session => {

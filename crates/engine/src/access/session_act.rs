@@ -4,7 +4,7 @@
 use moothall_kernel::participant::Kind;
 use moothall_kernel::planted::{self, Bypass};
 
-use super::{AccessError, Caller, Denied, Granted, Reach, Scope, SessionAct, Warrant};
+use super::{AccessError, Caller, Denied, Authorized, Reach, Scope, SessionAction, Warrant};
 use crate::hall::Hall;
 use crate::sessions::{
     ConversationPlan, Message, NewLink, NewObserved, NewSession, SessionError, Starter, Status, SessionSource,
@@ -36,7 +36,7 @@ impl Hall {
     pub async fn permit_over(
         &self,
         caller: &Caller,
-        over: SessionAct,
+        over: SessionAction,
         word: &str,
     ) -> Result<Warrant, AccessError> {
         let status = self.find_seen(caller, word)?;
@@ -45,22 +45,22 @@ impl Hall {
         match (over, self.stands(caller, &status).await?) {
             (_, Stands::Above) => Ok(Warrant::new(over, status)),
             (_, Stands::Nowhere) => Err(unseen()),
-            (SessionAct::Seeing, _) => Ok(Warrant::new(over, status)),
+            (SessionAction::Seeing, _) => Ok(Warrant::new(over, status)),
             (
-                SessionAct::Messaging | SessionAct::Telling,
+                SessionAction::Messaging | SessionAction::Telling,
                 Stands::Own | Stands::Starter | Stands::Beside,
             ) => Ok(Warrant::new(over, status)),
-            (SessionAct::Messaging | SessionAct::Telling, Stands::Apart) => {
+            (SessionAction::Messaging | SessionAction::Telling, Stands::Apart) => {
                 Err(Denied::NotMet(name()).into())
             }
-            (SessionAct::Looking, Stands::Own | Stands::Starter)
-            | (SessionAct::Steering, Stands::Starter) => Ok(Warrant::new(over, status)),
-            (SessionAct::Looking, Stands::Beside | Stands::Apart)
-            | (SessionAct::Steering, Stands::Own | Stands::Beside | Stands::Apart) => {
+            (SessionAction::Looking, Stands::Own | Stands::Starter)
+            | (SessionAction::Steering, Stands::Starter) => Ok(Warrant::new(over, status)),
+            (SessionAction::Looking, Stands::Beside | Stands::Apart)
+            | (SessionAction::Steering, Stands::Own | Stands::Beside | Stands::Apart) => {
                 Err(Denied::NotStarted(name()).into())
             }
             (
-                SessionAct::Sitting,
+                SessionAction::Sitting,
                 Stands::Own | Stands::Starter | Stands::Beside | Stands::Apart,
             ) => {
                 Err(Denied::Person("sit down at the terminal of a session, or run it again").into())
@@ -86,8 +86,8 @@ impl Hall {
         &self,
         caller: &Caller,
         new: NewSession,
-    ) -> Result<Granted<NewSession>, AccessError> {
-        self.may_start(caller, new).map(Granted::new)
+    ) -> Result<Authorized<NewSession>, AccessError> {
+        self.may_start(caller, new).map(Authorized::new)
     }
 
     fn may_start(&self, caller: &Caller, mut new: NewSession) -> Result<NewSession, AccessError> {
@@ -110,13 +110,13 @@ impl Hall {
         &self,
         caller: &Caller,
         new: NewObserved,
-    ) -> Result<Granted<NewObserved>, AccessError> {
+    ) -> Result<Authorized<NewObserved>, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
         caller.must_be_unbound()?;
         if caller.is_agent() {
             return Err(Denied::Person("take over a program that runs already").into());
         }
-        Ok(Granted::new(new))
+        Ok(Authorized::new(new))
     }
 
     /// Returns words that their caller may say to a session.
@@ -127,10 +127,10 @@ impl Hall {
         &self,
         caller: &Caller,
         message: Message,
-    ) -> Result<Granted<Message>, AccessError> {
+    ) -> Result<Authorized<Message>, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
-        self.permit_over(caller, SessionAct::Messaging, message.to.as_str()).await?;
-        Ok(Granted::new(message))
+        self.permit_over(caller, SessionAction::Messaging, message.to.as_str()).await?;
+        Ok(Authorized::new(message))
     }
 
     /// Returns a link that its caller may make. An agent links itself with those to whom it may
@@ -142,14 +142,14 @@ impl Hall {
         &self,
         caller: &Caller,
         new: NewLink,
-    ) -> Result<Granted<NewLink>, AccessError> {
+    ) -> Result<Authorized<NewLink>, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
         let itself = new.members.iter().any(|member| Some(&member.session) == caller.session());
-        let over = if itself { SessionAct::Telling } else { SessionAct::Steering };
+        let over = if itself { SessionAction::Telling } else { SessionAction::Steering };
         for member in &new.members {
             self.permit_over(caller, over, member.session.as_str()).await?;
         }
-        Ok(Granted::new(new))
+        Ok(Authorized::new(new))
     }
 
     /// Returns a conversation that its caller may begin together with those who come: sessions that
@@ -161,12 +161,12 @@ impl Hall {
         &self,
         caller: &Caller,
         mut new: ConversationPlan,
-    ) -> Result<Granted<ConversationPlan>, AccessError> {
+    ) -> Result<Authorized<ConversationPlan>, AccessError> {
         caller.must_prove(Scope::SessionsDrive)?;
         for comer in &mut new.comers {
             match &mut comer.who {
                 SessionSource::Living(session) => {
-                    self.permit_over(caller, SessionAct::Telling, session.as_str()).await?;
+                    self.permit_over(caller, SessionAction::Telling, session.as_str()).await?;
                 }
                 SessionSource::Started(program) => *program = self.may_start(caller, program.clone())?,
             }
@@ -175,7 +175,7 @@ impl Hall {
             self.permit_seat(caller, invite)?;
             self.permit_granting(caller, invite).await?;
         }
-        Ok(Granted::new(new))
+        Ok(Authorized::new(new))
     }
 
     /// Whether the caller sees that a session is there.

@@ -6,7 +6,7 @@ use crate::sessions::facts::Status;
 
 /// What is wanted of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionAct {
+pub enum SessionAction {
     /// To see that it is there, and what it is doing.
     Seeing,
     /// To say something to it. A session that has not met it asks a person first.
@@ -23,17 +23,17 @@ pub enum SessionAct {
 /// One session, and what its caller may do with it.
 #[derive(Debug)]
 pub struct Warrant {
-    act: SessionAct,
+    act: SessionAction,
     status: Status,
 }
 
 impl Warrant {
-    pub(super) fn new(act: SessionAct, status: Status) -> Self {
+    pub(super) fn new(act: SessionAction, status: Status) -> Self {
         Self { act, status }
     }
 
     /// Returns what was allowed.
-    pub fn act(&self) -> SessionAct {
+    pub fn act(&self) -> SessionAction {
         self.act
     }
 
@@ -50,9 +50,9 @@ impl Warrant {
 
 /// Something that a caller asked for and may have: a program, a message, a link, a gathering.
 #[derive(Debug)]
-pub struct Granted<T>(T);
+pub struct Authorized<T>(T);
 
-impl<T> Granted<T> {
+impl<T> Authorized<T> {
     pub(super) fn new(wanted: T) -> Self {
         Self(wanted)
     }

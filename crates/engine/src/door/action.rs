@@ -5,7 +5,7 @@
 
 use moothall_kernel::command::{ClientCommand, Control};
 
-use crate::access::{Scope, SessionAct};
+use crate::access::{Scope, SessionAction};
 
 /// What somebody has to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub enum ActionTarget {
     /// credentials that are bound to conversations.
     Own,
     /// One session, and what is wanted of it.
-    Session(SessionAct),
+    Session(SessionAction),
     /// Tasks, and conversations of tasks: the caller's own, by being admitted to them or in them.
     Task,
     /// One link: what is out of the caller's reach is not found.
@@ -136,16 +136,16 @@ actions! {
 
     ListSessions = READ, ActionTarget::Own, "List sessions, and programs that can be started.";
     StartSession = DRIVE, ActionTarget::Own, "Start a program in a terminal, or take one over.";
-    ReadSession = READ, ActionTarget::Session(SessionAct::Seeing), "Look how a session is.";
+    ReadSession = READ, ActionTarget::Session(SessionAction::Seeing), "Look how a session is.";
     // What a terminal shows, and what its program was told elsewhere, may be more than a reader of
     // conversations is to see.
-    ReadScreen = DRIVE, ActionTarget::Session(SessionAct::Looking), "Look at the terminal of a session.";
-    ReadSessionData = DRIVE, ActionTarget::Session(SessionAct::Telling), "Read what a session was asked and said.";
-    Attach = DRIVE, ActionTarget::Session(SessionAct::Sitting), "Sit down at the terminal of a session.";
-    SendMessage = DRIVE, ActionTarget::Session(SessionAct::Messaging), "Say something to a session.";
-    Interrupt = DRIVE, ActionTarget::Session(SessionAct::Steering), "Interrupt a session.";
-    EndSession = DRIVE, ActionTarget::Session(SessionAct::Steering), "End a session.";
-    ResumeSession = DRIVE, ActionTarget::Session(SessionAct::Sitting), "Run a session that ended again.";
+    ReadScreen = DRIVE, ActionTarget::Session(SessionAction::Looking), "Look at the terminal of a session.";
+    ReadSessionData = DRIVE, ActionTarget::Session(SessionAction::Telling), "Read what a session was asked and said.";
+    Attach = DRIVE, ActionTarget::Session(SessionAction::Sitting), "Sit down at the terminal of a session.";
+    SendMessage = DRIVE, ActionTarget::Session(SessionAction::Messaging), "Say something to a session.";
+    Interrupt = DRIVE, ActionTarget::Session(SessionAction::Steering), "Interrupt a session.";
+    EndSession = DRIVE, ActionTarget::Session(SessionAction::Steering), "End a session.";
+    ResumeSession = DRIVE, ActionTarget::Session(SessionAction::Sitting), "Run a session that ended again.";
     ListLinks = READ, ActionTarget::Own, "List links.";
     MakeLink = DRIVE, ActionTarget::Own, "Link sessions.";
     ReadLink = READ, ActionTarget::Link, "Look at a link.";

@@ -21,7 +21,7 @@ use crate::ports::{ListFilter, Scope};
 
 /// A selection of guards.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GuardsWanted {
+pub struct GuardQuery {
     /// Only those of this conversation.
     pub stream: Option<StreamId>,
     /// Of conversations after this one, as [`GuardPage::next`] gave it.
@@ -45,12 +45,12 @@ pub struct GuardItem {
     /// Its conversation, and the title of that; nothing for what all conversations share.
     pub thread: Option<(StreamId, String)>,
     /// The guard, and how it stands.
-    pub guard: Guarded,
+    pub guard: GuardSubject,
 }
 
 /// The subject of a guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Guarded {
+pub enum GuardSubject {
     /// The floor of a conversation.
     Floor(GuardRow),
     /// A budget.
@@ -97,7 +97,7 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], also if a conversation is named that does not exist for the caller.
-    pub async fn guards(&self, wanted: GuardsWanted) -> Result<GuardPage, AccessError> {
+    pub async fn guards(&self, wanted: GuardQuery) -> Result<GuardPage, AccessError> {
         self.may(Action::ReadGuards)?;
         let sight = self.guard_sight();
         if let Some(stream) = &wanted.stream {
@@ -171,12 +171,12 @@ impl Door {
             (state.name().to_owned(), state.standing(), rows)
         });
         let (name, standing, rows) = read.await?;
-        let guards: Vec<Guarded> = match sight {
+        let guards: Vec<GuardSubject> = match sight {
             Sight::Member(_) => {
-                rows.into_iter().filter(GuardRow::is_public).map(Guarded::Floor).collect()
+                rows.into_iter().filter(GuardRow::is_public).map(GuardSubject::Floor).collect()
             }
             Sight::Reader { operator } => {
-                let floor = rows.into_iter().map(Guarded::Floor);
+                let floor = rows.into_iter().map(GuardSubject::Floor);
                 floor.chain(self.hall.own_money(stream, standing, *operator)).collect()
             }
         };
@@ -192,22 +192,22 @@ impl Hall {
         let purses = self.inner.purses.used().into_iter();
         let budgets = purses.flat_map(|purse| self.budget_guards(&purse, None, &nowhere));
         let words = self.inner.voices.facts().guards(self.now());
-        let guards = budgets.map(Guarded::Budget).chain(words.into_iter().map(Guarded::OwnWords));
+        let guards = budgets.map(GuardSubject::Budget).chain(words.into_iter().map(GuardSubject::OwnWords));
         guards.map(|guard| GuardItem { thread: None, guard }).collect()
     }
 
     /// A conversation's own budgets, and the calls that wait there for money. Operators alone are
     /// told of a purse that conversations share.
-    fn own_money(&self, stream: &StreamId, standing: Standing, is_operator: bool) -> Vec<Guarded> {
+    fn own_money(&self, stream: &StreamId, standing: Standing, is_operator: bool) -> Vec<GuardSubject> {
         let budgets = self.budget_guards(&Purse::Conversation, Some(standing), stream);
         let waits = |reserved: &Reserved| reserved.stream == *stream && reserved.micros.is_none();
         let told = |reserved: Reserved| {
             let short =
                 reserved.short.filter(|short| is_operator || short.purse == Purse::Conversation);
-            Guarded::Waiting(Reserved { short, ..reserved })
+            GuardSubject::Waiting(Reserved { short, ..reserved })
         };
         let waiting = self.reserved().into_iter().filter(waits).map(told);
-        budgets.into_iter().map(Guarded::Budget).chain(waiting).collect()
+        budgets.into_iter().map(GuardSubject::Budget).chain(waiting).collect()
     }
 
     fn budget_guards(

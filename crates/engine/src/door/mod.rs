@@ -28,7 +28,7 @@ pub use changes::Changes;
 pub use entrance::Entrance;
 pub use filter::EventFilter;
 pub use gatherings::{GatheringEntry, MemberSource, NewGathering, NewMember};
-pub use guards::{BudgetGuard, GuardItem, GuardPage, Guarded, GuardsWanted};
+pub use guards::{BudgetGuard, GuardItem, GuardPage, GuardSubject, GuardQuery};
 pub use pages::{Messages, Pages};
 pub use reader::{Batch, Reader, ReaderItem};
 pub use sessions::{NewProgram, NewWords, ProgramFrom, ProgramStart, SendOutcome, Watched};
@@ -47,7 +47,7 @@ use moothall_kernel::policy::Policy;
 use moothall_kernel::view::Viewer;
 
 pub use crate::access::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, Permitted};
-use crate::access::{AccessError, Caller, Denied, SessionAct, Warrant};
+use crate::access::{AccessError, Caller, Denied, SessionAction, Warrant};
 use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::runtime::registry::Registry;
@@ -140,7 +140,7 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], as for [`Hall::permit_over`].
-    pub async fn over(&self, over: SessionAct, word: &str) -> Result<Warrant, AccessError> {
+    pub async fn over(&self, over: SessionAction, word: &str) -> Result<Warrant, AccessError> {
         self.hall.permit_over(&self.caller, over, word).await
     }
 
@@ -149,12 +149,12 @@ impl Door {
     ///
     /// # Errors
     /// [`AccessError`], where the caller may not.
-    pub async fn may_over(&self, over: SessionAct, word: &str) -> Result<(), AccessError> {
+    pub async fn may_over(&self, over: SessionAction, word: &str) -> Result<(), AccessError> {
         match self.over(over, word).await {
             Err(AccessError::Session(SessionError::Invalid(_) | SessionError::Unavailable(_)))
             | Ok(_) => Ok(()),
             Err(AccessError::Session(SessionError::NotFound(_)))
-                if over == SessionAct::Messaging && self.asks_to_talk().is_some() =>
+                if over == SessionAction::Messaging && self.asks_to_talk().is_some() =>
             {
                 Ok(())
             }

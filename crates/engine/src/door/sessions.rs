@@ -12,7 +12,7 @@ use tokio::sync::broadcast;
 
 use super::{Action, ActionTarget, Door};
 use crate::access::{
-    ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, Reach, SessionAct, Unfit,
+    ARG_BYTES_MAX, ARGS_MAX, AccessError, Denied, MESSAGE_BYTES_MAX, Reach, SessionAction, Unfit,
     Warrant,
 };
 use crate::answers::Idempotency;
@@ -147,7 +147,7 @@ impl Door {
     async fn warrant(&self, action: Action, word: &str) -> Result<Warrant, AccessError> {
         self.may(action)?;
         let over =
-            if let ActionTarget::Session(over) = action.acts_on() { over } else { SessionAct::Seeing };
+            if let ActionTarget::Session(over) = action.acts_on() { over } else { SessionAction::Seeing };
         self.over(over, word).await
     }
 
@@ -156,7 +156,7 @@ impl Door {
     /// # Errors
     /// [`AccessError`]; of a session that the caller does not see, it tells nothing.
     pub async fn invitation(&self, word: &str) -> Result<Invite, AccessError> {
-        let session = self.over(SessionAct::Telling, word).await?;
+        let session = self.over(SessionAction::Telling, word).await?;
         Ok(self.terminals()?.invite(session.session())?)
     }
 
@@ -427,7 +427,7 @@ impl Door {
     /// Returns the session whose links are wanted; none if all are.
     async fn session_of_links(&self, word: Option<&str>) -> Result<Option<Warrant>, AccessError> {
         let Some(word) = word else { return Ok(None) };
-        Ok(Some(self.over(SessionAct::Seeing, word).await?))
+        Ok(Some(self.over(SessionAction::Seeing, word).await?))
     }
 
     fn within_reach(&self, mut links: Vec<Link>) -> Vec<Link> {

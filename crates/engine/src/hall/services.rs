@@ -23,7 +23,7 @@ use crate::hall::streams::Directory;
 use crate::hall::voices::VoiceBook;
 use crate::outbox::Outbox;
 use crate::ports::{Clock, ListedStream, Store};
-use crate::runtime::registry::{Registry, Standing};
+use crate::runtime::registry::{Registry, LiveRegistry};
 use crate::sessions::Residents;
 use crate::tasks::directory::TaskDirectory;
 use crate::tasks::memberships::MembershipChange;
@@ -50,7 +50,7 @@ pub struct HallParts {
 pub(crate) struct Services {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
-    standing: Standing,
+    standing: LiveRegistry,
     pub(crate) owner: String,
     pub(crate) directory: Directory,
     pub(crate) presences: Arc<Presences>,
@@ -78,7 +78,7 @@ impl Services {
             store: parts.store,
             presences,
             clock: parts.clock,
-            standing: Standing::new(parts.registry, parts.defaults),
+            standing: LiveRegistry::new(parts.registry, parts.defaults),
             owner: parts.owner,
             directory: Directory::default(),
             meters: Arc::default(),
@@ -94,7 +94,7 @@ impl Services {
     }
 
     /// What the operator says now.
-    pub(crate) fn standing(&self) -> &Standing {
+    pub(crate) fn standing(&self) -> &LiveRegistry {
         &self.standing
     }
 

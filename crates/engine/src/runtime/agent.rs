@@ -45,7 +45,7 @@ pub struct Job {
 
 /// What a person answered to a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
+pub struct PermissionAnswer {
     /// The id of its option.
     pub option: String,
     /// Words of their own, where that option takes them.
@@ -232,5 +232,5 @@ pub trait Agent: Send + Sync + 'static {
         self.cancel(key);
     }
     /// Hands over a person's answer to a permission, or nothing when nobody answered in time.
-    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _given: Option<&Given>) {}
+    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _given: Option<&PermissionAnswer>) {}
 }

@@ -50,7 +50,7 @@ pub struct Registry {
 
 /// What a stream's host has to know of whatever runs a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hand {
+pub struct RunnerFacts {
     /// A turn that waits for it is briefed again when it gets another cause.
     pub waits: bool,
     /// What to do when a restart lost a running turn.
@@ -63,9 +63,9 @@ pub struct Hand {
     pub outlives: bool,
 }
 
-impl Hand {
+impl RunnerFacts {
     /// That of whoever lives in a session.
-    pub const RESIDENT: Hand = Hand {
+    pub const RESIDENT: RunnerFacts = RunnerFacts {
         waits: true,
         on_lost: OnLost::Fail,
         room: TRANSCRIPT_BYTES,
@@ -76,11 +76,11 @@ impl Hand {
 
 /// The agents as facts, without what runs them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Roster(BTreeMap<String, Listed>);
+pub struct Roster(BTreeMap<String, RegisteredFacts>);
 
 /// What is known of an agent without what runs it.
 #[derive(Clone, Debug, PartialEq)]
-struct Listed {
+struct RegisteredFacts {
     facts: AgentFacts,
     waits: bool,
     room: usize,
@@ -91,7 +91,7 @@ impl Roster {
     /// Notes a client: what the kernel may know about it, and whether turns that wait for it are
     /// briefed again.
     pub fn insert(&mut self, client: String, facts: AgentFacts, waits: bool) {
-        self.0.insert(client, Listed { facts, waits, room: TRANSCRIPT_BYTES, window: WINDOW_LEN });
+        self.0.insert(client, RegisteredFacts { facts, waits, room: TRANSCRIPT_BYTES, window: WINDOW_LEN });
     }
 
     /// What the kernel may know about a client; an unknown one is external. (Rulings 4 and 5.)
@@ -101,13 +101,13 @@ impl Roster {
 
     /// What runs a participant here; nothing when it runs elsewhere and comes by itself.
     /// (Ruling 5.)
-    pub fn hand(&self, participant: &Participant) -> Option<Hand> {
+    pub fn hand(&self, participant: &Participant) -> Option<RunnerFacts> {
         if participant.facts.abilities.lives_in_session {
-            return Some(Hand::RESIDENT);
+            return Some(RunnerFacts::RESIDENT);
         }
         let runs_here = participant.facts.abilities.answers == Answers::ByReply;
         let listed = self.0.get(participant.profile.client.as_deref()?).filter(|_| runs_here)?;
-        Some(Hand {
+        Some(RunnerFacts {
             waits: listed.waits,
             on_lost: listed.facts.on_lost,
             room: listed.room,
@@ -162,7 +162,7 @@ impl Registry {
 
     /// All of them, as facts.
     pub fn roster(&self) -> Roster {
-        let listed = |spec: &AgentSpec| Listed {
+        let listed = |spec: &AgentSpec| RegisteredFacts {
             facts: spec.facts(),
             waits: spec.agent.waits(),
             room: spec.agent.room(),
@@ -173,10 +173,10 @@ impl Registry {
 }
 
 /// What the operator says now: it can be replaced while conversations go on.
-pub(crate) struct Standing(RwLock<Said>);
+pub(crate) struct LiveRegistry(RwLock<RegistryState>);
 
 /// What is said at one time.
-struct Said {
+struct RegistryState {
     agents: Agents,
     defaults: Arc<Policy>,
 }
@@ -188,7 +188,7 @@ pub(crate) struct Agents {
     pub(crate) roster: Arc<Roster>,
 }
 
-impl Said {
+impl RegistryState {
     fn new(registry: Registry, defaults: Policy) -> Self {
         let roster = Arc::new(registry.roster());
         Self {
@@ -198,13 +198,13 @@ impl Said {
     }
 }
 
-impl Standing {
+impl LiveRegistry {
     pub(crate) fn new(registry: Registry, defaults: Policy) -> Self {
-        Self(RwLock::new(Said::new(registry, defaults)))
+        Self(RwLock::new(RegistryState::new(registry, defaults)))
     }
 
     pub(crate) fn replace(&self, registry: Registry, defaults: Policy) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Said::new(registry, defaults);
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = RegistryState::new(registry, defaults);
     }
 
     /// The agents alone, as the operator said last.

@@ -18,7 +18,7 @@ use moothall_kernel::time::Millis;
 use tokio::task::AbortHandle;
 
 use crate::runtime::agent::{
-    Agent, CallCost, Given, Job, Probe, Report, Reporter, TurnKey, WINDOW_LEN,
+    Agent, CallCost, PermissionAnswer, Job, Probe, Report, Reporter, TurnKey, WINDOW_LEN,
 };
 use crate::runtime::places::{Place, Places};
 
@@ -57,7 +57,7 @@ pub trait Work: Send + Sync + 'static {
         CallCost::Nothing
     }
     /// Hands over a person's answer to a permission.
-    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _given: Option<&Given>) {}
+    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, _given: Option<&PermissionAnswer>) {}
     /// Whether it starts a program, of which only so many run at once.
     fn needs_a_place(&self) -> bool {
         false
@@ -312,7 +312,7 @@ impl<W: Work> Agent for RunOnce<W> {
         }
     }
 
-    fn permit(&self, key: &TurnKey, permission: &PermissionId, given: Option<&Given>) {
+    fn permit(&self, key: &TurnKey, permission: &PermissionId, given: Option<&PermissionAnswer>) {
         self.work.permit(key, permission, given);
     }
 }

@@ -24,7 +24,7 @@ use super::facts::{
 use super::host::{PaneNews, View};
 use super::on_demand::OnDemand;
 use crate::access::reach::Reach;
-use crate::access::warrant::{Granted, Warrant};
+use crate::access::warrant::{Authorized, Warrant};
 use crate::answers::Idempotency;
 use crate::ports::{LogError, UnixUser};
 use crate::runtime::agent::Agent;
@@ -175,7 +175,7 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`]; nothing runs then.
     async fn start_once(
         &self,
-        new: Granted<NewSession>,
+        new: Authorized<NewSession>,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError>;
 
@@ -185,7 +185,7 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`]; the program is left alone then.
     async fn observe_once(
         &self,
-        new: Granted<NewObserved>,
+        new: Authorized<NewObserved>,
         key: Option<Idempotency>,
     ) -> Result<Status, SessionError>;
 
@@ -276,7 +276,7 @@ pub trait SessionDirectory: Send + Sync {
     /// [`SessionError`]; nothing was said then.
     async fn send_once(
         &self,
-        message: Granted<Message>,
+        message: Authorized<Message>,
         key: Option<Idempotency>,
     ) -> Result<SendResult, SessionError>;
 
@@ -296,13 +296,13 @@ pub trait SessionDirectory: Send + Sync {
     ///
     /// # Errors
     /// [`SessionError`]; nothing is left of it then.
-    async fn convene(&self, new: Granted<ConversationPlan>) -> Result<StreamId, SessionError>;
+    async fn convene(&self, new: Authorized<ConversationPlan>) -> Result<StreamId, SessionError>;
 
     /// Makes a link, or finds the one that has just these members.
     ///
     /// # Errors
     /// [`SessionError`]; nothing was made then.
-    async fn link(&self, new: Granted<NewLink>) -> Result<(Link, LinkState), SessionError>;
+    async fn link(&self, new: Authorized<NewLink>) -> Result<(Link, LinkState), SessionError>;
 
     /// The links that carry words now, of one session or of all.
     ///

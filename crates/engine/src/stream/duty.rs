@@ -18,7 +18,7 @@ use super::io::{Around, Output};
 use super::runs::{ActiveTurn, Phase};
 use crate::ports::{LogError, Page};
 use crate::runtime::agent::{TurnKey, WINDOW_LEN};
-use crate::runtime::registry::Hand;
+use crate::runtime::registry::RunnerFacts;
 
 /// How often the host looks whether a client that has a turn is still there.
 const LOOKS: Millis = Millis::from_secs(1);
@@ -100,7 +100,7 @@ impl Host {
 
     /// What runs a turn here, if it has to be given to it. One that runs elsewhere comes by itself;
     /// one that an earlier process started is asked about first. (Ruling 5.)
-    fn start_or_probe(&mut self, run: &Run, around: &Around<'_>) -> Option<Hand> {
+    fn start_or_probe(&mut self, run: &Run, around: &Around<'_>) -> Option<RunnerFacts> {
         let hand = around.agents.hand(self.conversation()?.participant(&run.participant)?);
         match hand {
             None => {
@@ -127,7 +127,7 @@ impl Host {
         }
     }
 
-    fn note_run(&mut self, run: &Run, hand: Option<Hand>, phase: Phase) {
+    fn note_run(&mut self, run: &Run, hand: Option<RunnerFacts>, phase: Phase) {
         if let Some(state) = self.committed.conversation() {
             self.runs.note(run, hand, phase, state);
         }

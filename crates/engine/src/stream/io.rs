@@ -19,7 +19,7 @@ use crate::answers::{Answer, HallError, Idempotency, Signal};
 use crate::hall::presences::ParticipantPresence;
 use crate::outbox::OutboxEntry;
 use crate::ports::{Acquisition, AppendError, LogError, Page, StreamBatch};
-use crate::runtime::agent::{Given, Job, Probe, Report, TurnKey};
+use crate::runtime::agent::{PermissionAnswer, Job, Probe, Report, TurnKey};
 use crate::runtime::registry::Roster;
 
 /// One moment on two clocks: they drift apart when the computer slept, or when somebody set it.
@@ -391,7 +391,7 @@ pub enum Output {
         /// The permission that was asked for.
         permission: PermissionId,
         /// What a person answered; nothing where nobody did in time.
-        given: Option<Given>,
+        given: Option<PermissionAnswer>,
     },
     /// Carry out a request that a person allowed, once however often it is asked.
     CarryOut {

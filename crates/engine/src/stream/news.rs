@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::host::Host;
 use super::io::Output;
-use crate::runtime::agent::Given;
+use crate::runtime::agent::PermissionAnswer;
 
 impl Host {
     /// What committed events mean for those who are run here: their presence, and answers to their
@@ -32,7 +32,7 @@ impl Host {
                     }
                 }
                 Event::PermissionAnswered { permission, option, text, .. } => {
-                    let given = Given { option: option.clone(), text: text.clone() };
+                    let given = PermissionAnswer { option: option.clone(), text: text.clone() };
                     self.out.extend(self.runs.permit(&self.stream, permission, Some(&given)));
                 }
                 Event::PermissionExpired { permission }

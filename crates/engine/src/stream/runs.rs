@@ -15,8 +15,8 @@ use moothall_kernel::planted::{self, Bug};
 use super::io::Output;
 use super::partial::Partial;
 use crate::answers::Signal;
-use crate::runtime::agent::{Given, Probe, Report, TurnKey};
-use crate::runtime::registry::Hand;
+use crate::runtime::agent::{PermissionAnswer, Probe, Report, TurnKey};
+use crate::runtime::registry::RunnerFacts;
 
 /// Thoughts kept of one turn, in bytes.
 const THOUGHT_BYTES_MAX: usize = 256 * 1024;
@@ -33,7 +33,7 @@ pub(super) struct ActiveTurn {
     attempt: u32,
     pub(super) participant: ParticipantId,
     /// What runs it; nothing for a remote client, which runs by itself.
-    pub(super) hand: Option<Hand>,
+    pub(super) hand: Option<RunnerFacts>,
     kind: TurnKind,
     /// The newest event its prompt covers.
     pub(super) through: Seq,
@@ -109,7 +109,7 @@ impl Runs {
     pub(super) fn note(
         &mut self,
         run: &Run,
-        hand: Option<Hand>,
+        hand: Option<RunnerFacts>,
         phase: Phase,
         state: &Conversation,
     ) {
@@ -343,7 +343,7 @@ impl Runs {
         &mut self,
         stream: &StreamId,
         permission: &PermissionId,
-        given: Option<&Given>,
+        given: Option<&PermissionAnswer>,
     ) -> Vec<Output> {
         let mut permits = Vec::new();
         for (turn, going) in &mut self.going {

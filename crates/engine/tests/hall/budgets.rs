@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use moothall_engine::access::{Access, Caller, Mode, Scope};
 use moothall_engine::agent::{Agent, CallCost, Job, Reporter};
 use moothall_engine::budgets::{Amounts, BudgetsConfig, Money};
-use moothall_engine::door::{GuardItem, Guarded, GuardsWanted};
+use moothall_engine::door::{GuardItem, GuardSubject, GuardQuery};
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::ports::{AppendError, UsageBy, UsageWanted};
 use moothall_engine::registry::Registry;
@@ -349,22 +349,22 @@ async fn money_under_way_stands_among_the_guards() {
     house.placed(10, 2).await;
     let operator = known("user", Kind::Human, Scope::ServerAdmin);
     let read = async |caller: Caller| {
-        let wanted = GuardsWanted { stream: None, after: None, limit: 100 };
+        let wanted = GuardQuery { stream: None, after: None, limit: 100 };
         house.hall.as_(caller).guards(wanted).await.unwrap().items
     };
     let items = read(operator.clone()).await;
-    let Guarded::Budget(hall) = &items[0].guard else { panic!("{items:?}") };
+    let GuardSubject::Budget(hall) = &items[0].guard else { panic!("{items:?}") };
     assert_eq!((&hall.budget.purse, &items[0].thread), (&Purse::Hall, &None));
     assert_eq!((hall.budget.spent, hall.reserved), (0, 20_000_000));
     assert_eq!(hall.state(), Some(GuardState::Near));
     let waits = |item: &&GuardItem| match &item.guard {
-        Guarded::Waiting(_) => item.thread.is_some(),
-        Guarded::Floor(_) | Guarded::Budget(_) | Guarded::OwnWords(_) => false,
+        GuardSubject::Waiting(_) => item.thread.is_some(),
+        GuardSubject::Floor(_) | GuardSubject::Budget(_) | GuardSubject::OwnWords(_) => false,
     };
     let shortages = |items: &[GuardItem]| -> Vec<Option<Shortage>> {
         let waiting = items.iter().filter_map(|item| match &item.guard {
-            Guarded::Waiting(call) => Some(call.short.clone()),
-            Guarded::Floor(_) | Guarded::Budget(_) | Guarded::OwnWords(_) => None,
+            GuardSubject::Waiting(call) => Some(call.short.clone()),
+            GuardSubject::Floor(_) | GuardSubject::Budget(_) | GuardSubject::OwnWords(_) => None,
         });
         waiting.collect()
     };
@@ -382,7 +382,7 @@ async fn money_under_way_stands_among_the_guards() {
     house.calls.may_end.add_permits(100);
     house.rest(&rooms).await;
     let items = read(operator).await;
-    let Guarded::Budget(hall) = &items[0].guard else { panic!("{items:?}") };
+    let GuardSubject::Budget(hall) = &items[0].guard else { panic!("{items:?}") };
     assert_eq!((hall.budget.spent, hall.state()), (20_000_000, Some(GuardState::Refused)));
     assert_eq!(items.len(), 1, "{items:?}");
 }

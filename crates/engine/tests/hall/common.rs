@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use moothall_engine::MemoryLog;
-use moothall_engine::agent::{Agent, Given, Job, Report, Reporter, TurnKey};
+use moothall_engine::agent::{Agent, PermissionAnswer, Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{
     Acquisition, AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState, EventLog,
@@ -340,7 +340,7 @@ impl Work for Careful {
     fn abilities(&self) -> Abilities {
         Abilities::COMMAND
     }
-    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, given: Option<&Given>) {
+    fn permit(&self, _key: &TurnKey, _permission: &PermissionId, given: Option<&PermissionAnswer>) {
         *self.chosen.lock().unwrap() = given.map(|given| given.option.clone());
         self.told.notify_one();
     }

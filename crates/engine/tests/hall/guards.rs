@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use moothall_engine::access::{Caller, Mode, Principal, Proof, Reach, Scope, Scopes, TokenId};
-use moothall_engine::door::{GuardPage, Guarded, GuardsWanted};
+use moothall_engine::door::{GuardPage, GuardSubject, GuardQuery};
 use moothall_engine::ports::SessionId;
 use moothall_kernel::command::{Actor, ClientCommand, Control};
 use moothall_kernel::event::Guard;
@@ -15,7 +15,7 @@ use moothall_kernel::policy::Policy;
 
 use crate::common::{World, post_by};
 
-const ALL: GuardsWanted = GuardsWanted { stream: None, after: None, limit: 100 };
+const ALL: GuardQuery = GuardQuery { stream: None, after: None, limit: 100 };
 
 /// A caller with a credential, who reads.
 pub fn known(id: &str, kind: Kind, scope: Scope) -> Caller {
@@ -47,13 +47,13 @@ async fn room(world: &World, is_held: bool) -> StreamId {
     stream
 }
 
-async fn page(world: &World, caller: Caller, wanted: GuardsWanted) -> GuardPage {
+async fn page(world: &World, caller: Caller, wanted: GuardQuery) -> GuardPage {
     world.hall.as_(caller).guards(wanted).await.unwrap()
 }
 
 fn checks(page: &GuardPage) -> Vec<(StreamId, Check)> {
     let of = page.items.iter().filter_map(|item| match (&item.thread, &item.guard) {
-        (Some((stream, _)), Guarded::Floor(row)) => Some((stream.clone(), row.guard.clone())),
+        (Some((stream, _)), GuardSubject::Floor(row)) => Some((stream.clone(), row.guard.clone())),
         _ => None,
     });
     of.collect()
@@ -75,7 +75,7 @@ async fn quiet_conversations_are_not_loaded_and_pages_join() {
     assert_eq!(checks(&all), held.iter().map(hold).collect::<Vec<_>>());
     assert_eq!((all.next, world.hall.live_streams()), (None, 3));
 
-    let mut wanted = GuardsWanted { limit: 2, ..ALL };
+    let mut wanted = GuardQuery { limit: 2, ..ALL };
     let first = page(&world, anybody(), wanted.clone()).await;
     assert_eq!(
         (checks(&first), &first.next),
@@ -94,7 +94,7 @@ async fn a_caller_reads_the_conversations_within_reach_and_no_others() {
     let bound = Caller { reach, ..anybody() };
     let hold = Check::Hold(Guard::Exchanges);
     assert_eq!(checks(&page(&world, bound.clone(), ALL).await), [(own, hold)]);
-    let named = GuardsWanted { stream: Some(other), ..ALL };
+    let named = GuardQuery { stream: Some(other), ..ALL };
     let refused = world.hall.as_(bound).guards(named).await.unwrap_err();
     assert!(refused.to_string().contains("no conversation"), "{refused}");
 }
@@ -115,7 +115,7 @@ async fn an_agent_reads_what_its_own_conversations_are_told() {
     let hold = Check::Hold(Guard::Exchanges);
     assert_eq!(told, [hold, Check::Pause, Check::Mute("bob".into())], "no counts");
     assert_eq!(page(&world, agent("cid"), ALL).await.items, [], "not its own");
-    let named = GuardsWanted { stream: Some(stream), ..ALL };
+    let named = GuardQuery { stream: Some(stream), ..ALL };
     assert_eq!(page(&world, agent("cid"), named).await.items, []);
     let people = page(&world, anybody(), ALL).await;
     assert!(checks(&people).iter().any(|(_, check)| *check == Check::Refused("bob".into())));

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::door::GuardsWanted;
+use moothall_engine::door::GuardQuery;
 use moothall_kernel::ids::StreamId;
 
 use super::App;
@@ -28,7 +28,7 @@ pub async fn read(State(app): State<App>, params: Params) -> ApiResult<Json<Guar
     let door = params.door(&app.entrance);
     let thread = params.get("thread");
     let stream = thread.map(|id| stream_id(id).ok_or_else(|| ApiError::no_thread(id)));
-    let wanted = GuardsWanted {
+    let wanted = GuardQuery {
         stream: stream.transpose()?,
         after: params.get("cursor").map(StreamId::new),
         limit: params.limit()?.unwrap_or(THREADS),

@@ -1,6 +1,6 @@
 //! What guards hold and refuse, and what is near its limit.
 
-use moothall_engine::door::{BudgetGuard, GuardItem, Guarded};
+use moothall_engine::door::{BudgetGuard, GuardItem, GuardSubject};
 use moothall_engine::reservations::{Reserved, Shortage};
 use moothall_kernel::budget::{Measure, Purse};
 use moothall_kernel::event::Guard;
@@ -97,10 +97,10 @@ impl GuardEntry {
     /// A guard as it travels, with what lifts it if the reader is a person.
     pub(crate) fn of(item: &GuardItem, is_for_people: bool) -> Self {
         let entry = match &item.guard {
-            Guarded::Floor(row) => Self::of_floor(row),
-            Guarded::Budget(guard) => Self::of_budget(guard),
-            Guarded::Waiting(call) => Self::of_waiting(call),
-            Guarded::OwnWords(row) => Self::of_own_words(row),
+            GuardSubject::Floor(row) => Self::of_floor(row),
+            GuardSubject::Budget(guard) => Self::of_budget(guard),
+            GuardSubject::Waiting(call) => Self::of_waiting(call),
+            GuardSubject::OwnWords(row) => Self::of_own_words(row),
         };
         let (thread, name) = item.thread.clone().unzip();
         Self {

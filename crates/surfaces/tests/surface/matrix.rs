@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use moothall_engine::access::{Mode, Scope, Scopes, SessionAct};
+use moothall_engine::access::{Mode, Scope, Scopes, SessionAction};
 use moothall_engine::door::{Action, ActionTarget, Need};
 use moothall_surfaces::{ROUTES, Route, actions_of_tools, openapi};
 use reqwest::{Method, RequestBuilder, Response};
@@ -184,25 +184,25 @@ fn refusal(
 
 /// What a session's token may do with itself, with what it started, with whom it is linked, and
 /// with others; and an agent from outside.
-fn over_session(who: Who, over: SessionAct, target: Target) -> Option<(u16, &'static str)> {
+fn over_session(who: Who, over: SessionAction, target: Target) -> Option<(u16, &'static str)> {
     let allowed: &[Target] = match (who, over) {
-        (Who::Nobody | Who::Person, _) | (Who::Agent, SessionAct::Seeing) => &TARGETS,
+        (Who::Nobody | Who::Person, _) | (Who::Agent, SessionAction::Seeing) => &TARGETS,
         (
             Who::Agent,
-            SessionAct::Messaging
-            | SessionAct::Telling
-            | SessionAct::Looking
-            | SessionAct::Steering
-            | SessionAct::Sitting,
+            SessionAction::Messaging
+            | SessionAction::Telling
+            | SessionAction::Looking
+            | SessionAction::Steering
+            | SessionAction::Sitting,
         )
-        | (Who::Session, SessionAct::Sitting) => &[],
-        (Who::Session, SessionAct::Seeing | SessionAct::Telling) => {
+        | (Who::Session, SessionAction::Sitting) => &[],
+        (Who::Session, SessionAction::Seeing | SessionAction::Telling) => {
             &[Target::Own, Target::Started, Target::Beside]
         }
         // Before it talks to one that it has not met, a person is asked.
-        (Who::Session, SessionAct::Messaging) => &TARGETS,
-        (Who::Session, SessionAct::Looking) => &[Target::Own, Target::Started],
-        (Who::Session, SessionAct::Steering) => &[Target::Started],
+        (Who::Session, SessionAction::Messaging) => &TARGETS,
+        (Who::Session, SessionAction::Looking) => &[Target::Own, Target::Started],
+        (Who::Session, SessionAction::Steering) => &[Target::Started],
     };
     match target {
         target if allowed.contains(&target) => None,

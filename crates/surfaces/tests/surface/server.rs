@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use futures_util::StreamExt;
 use moothall_engine::MemoryLog;
 use moothall_engine::access::{Mode, Secret, TokenKind};
-use moothall_engine::agent::{Given, Job, Report, Reporter, TurnKey};
+use moothall_engine::agent::{PermissionAnswer, Job, Report, Reporter, TurnKey};
 use moothall_engine::hall::{Hall, HallParts};
 use moothall_engine::ports::{Store, SystemClock};
 use moothall_engine::registry::{AgentSpec, Registry};
@@ -119,7 +119,7 @@ impl Work for Careful {
         Runtime::SCRIPT
     }
 
-    fn permit(&self, _: &TurnKey, _: &PermissionId, given: Option<&Given>) {
+    fn permit(&self, _: &TurnKey, _: &PermissionId, given: Option<&PermissionAnswer>) {
         self.0.send_replace(Some(given.map_or("nothing", |given| given.option.as_str()).into()));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use moothall_engine::agent::{Given, Job, Report, TurnKey};
+use moothall_engine::agent::{PermissionAnswer, Job, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{
     Dialog, Heard, Hook, HostFault, Key, PasteReport, Permit, Record, RecordQuery, Reports,
@@ -115,7 +115,7 @@ pub enum Input {
         /// The permission that it is about.
         permission: PermissionId,
         /// What a person answered; nothing where nobody did in time.
-        given: Option<Given>,
+        given: Option<PermissionAnswer>,
     },
     /// What goes on is to be interrupted: [`Reply::Interrupted`] says whose turn that is, which is
     /// still to be cancelled.

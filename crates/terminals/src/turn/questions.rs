@@ -5,7 +5,7 @@
 //! nothing: words of options are the same in every dialog of a program.
 //! (`docs/decisions/0014-a-question-is-bound-to-its-dialog.md`)
 
-use moothall_engine::agent::{Given, Report, TurnKey};
+use moothall_engine::agent::{PermissionAnswer, Report, TurnKey};
 use moothall_engine::sessions::{Dialog, Hook, HookNews, HostFault, Key, Permit, Session};
 use moothall_kernel::event::Fault;
 use moothall_kernel::ids::PermissionId;
@@ -327,7 +327,7 @@ impl Machine {
 
     /// A person answered; without an answer in time it counts as refused, where the dialog has a
     /// way to say so.
-    pub(super) fn permitted(&mut self, permission: &PermissionId, given: Option<&Given>) {
+    pub(super) fn permitted(&mut self, permission: &PermissionId, given: Option<&PermissionAnswer>) {
         let Some(at) = self.questions.asks.iter().position(|ask| ask.permission == *permission)
         else {
             return;
@@ -359,7 +359,7 @@ impl Machine {
 
     /// Presses the keys of options, into the dialog that offers them and nothing else; its field
     /// gets the words that go with one.
-    fn choose(&mut self, ask: Ask, given: Option<&Given>) {
+    fn choose(&mut self, ask: Ask, given: Option<&PermissionAnswer>) {
         let Ask { permission, asked_in, question, dialog: Some(dialog), .. } = ask else { return };
         let chosen = match given {
             Some(given) => positions(&question.options, &given.option),

@@ -1,7 +1,7 @@
 //! The machine as a table: what it is told, and what it wants then.
 #![allow(clippy::unwrap_used)]
 
-use moothall_engine::agent::{Given, Job, Probe, Report, TurnKey};
+use moothall_engine::agent::{PermissionAnswer, Job, Probe, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, LogError};
 use moothall_engine::sessions::{
     Dialog, Activity, Hook, HookNews, HostFault, Origin, PaneState, PasteReport, Record, Reports, Session,
@@ -515,7 +515,7 @@ fn an_answer_goes_into_its_own_dialog() {
     bench.says(asking("touch a"), &["1 asks touch a"]);
     let permission = PermissionId::new("unknown");
     bench.says(
-        Input::Permitted { permission, given: Some(Given { option: "y".into(), text: None }) },
+        Input::Permitted { permission, given: Some(PermissionAnswer { option: "y".into(), text: None }) },
         &[],
     );
     bench.says(Input::Look(RequestId(1)), &["see"]);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use moothall_engine::access::{Access, AccessError, Caller, Mode, Secret, SessionAct, TokenKind};
+use moothall_engine::access::{Access, AccessError, Caller, Mode, Secret, SessionAction, TokenKind};
 use moothall_engine::hall::Idempotency;
 use moothall_engine::sessions::Excerpt;
 use moothall_engine::sessions::{ClientRights, FirstWords};
@@ -61,11 +61,11 @@ async fn what_a_session_reaches_and_has_started_survives_a_restart_of_the_server
         let hidden = [&left, &foreign, &other].map(|stream| asks.reach.includes(stream));
         assert_eq!((reached, hidden), ([true; 4], [false; 3]), "{round}");
         assert!(
-            room.hall.permit_over(&asks, SessionAct::Steering, child.as_str()).await.is_ok(),
+            room.hall.permit_over(&asks, SessionAction::Steering, child.as_str()).await.is_ok(),
             "{round}"
         );
         assert!(
-            room.hall.permit_over(&asks, SessionAct::Seeing, other.as_str()).await.is_err(),
+            room.hall.permit_over(&asks, SessionAction::Seeing, other.as_str()).await.is_err(),
             "{round}"
         );
         let called = room.sessions().find(other.as_str()).unwrap().session.name.to_string();
@@ -77,11 +77,11 @@ async fn what_a_session_reaches_and_has_started_survives_a_restart_of_the_server
         );
         let asks = caller(&room, &child).await;
         assert!(
-            room.hall.permit_over(&asks, SessionAct::Telling, own.as_str()).await.is_ok(),
+            room.hall.permit_over(&asks, SessionAction::Telling, own.as_str()).await.is_ok(),
             "{round}: it knows who started it"
         );
         assert!(
-            room.hall.permit_over(&asks, SessionAct::Steering, own.as_str()).await.is_err(),
+            room.hall.permit_over(&asks, SessionAction::Steering, own.as_str()).await.is_err(),
             "{round}: and steers it not"
         );
         room.restart().await;

@@ -19,7 +19,7 @@ fn what_is_asked_in_no_turn_is_asked_where_words_wait() {
     bench.says(Input::Offered(job(2)), &["see"]);
     bench.says(asking("trusted?"), &[]);
     let permission = bench.machine.questions.asks[1].permission.clone();
-    let given = Some(Given { option: "y".into(), text: None });
+    let given = Some(PermissionAnswer { option: "y".into(), text: None });
     bench.says(Input::Permitted { permission, given }, &["trusted?: Yes"]);
     bench.says(Input::Pressed(Ok(())), &["see"]);
     bench.says(idle(), &["asks no more in home: Gone", "1 starts"]);

@@ -85,7 +85,7 @@ fn the_ninth_question_is_refused_and_people_are_told_once() {
     asks_by_hook(&mut bench, "touch 9", &[NINTH, "Permit(TooMany)"]);
     asks_by_hook(&mut bench, "touch 10", &["Permit(TooMany)"]);
     let permission = bench.machine.questions.asks[0].permission.clone();
-    let given = Some(Given { option: "allow".into(), text: None });
+    let given = Some(PermissionAnswer { option: "allow".into(), text: None });
     bench.says(Input::Permitted { permission, given }, &["Permit(Allow)", "see"]);
     bench.says(screen(PaneState::Starting, ""), &[]);
     asks_by_hook(&mut bench, "touch 9", &["1 asks touch 9"]);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
-use moothall_engine::agent::{Given, Probe, Report};
+use moothall_engine::agent::{PermissionAnswer, Probe, Report};
 use moothall_engine::ports::Lasting;
 use moothall_engine::sessions::{Activity, Origin, Reports, Session};
 use moothall_engine::stream::Now;
@@ -581,11 +581,11 @@ fn session(native: Option<String>) -> Session {
 }
 
 /// The answer of a person who has their own words for a yes, where the question takes any.
-fn given(question: &Question, option: &str) -> Given {
+fn given(question: &Question, option: &str) -> PermissionAnswer {
     match question.options.iter().find(|offered| offered.takes_text) {
         Some(taker) if option == "y" => {
-            Given { option: taker.id.clone(), text: Some(format!("words for {}", question.action)) }
+            PermissionAnswer { option: taker.id.clone(), text: Some(format!("words for {}", question.action)) }
         }
-        Some(_) | None => Given { option: option.to_owned(), text: None },
+        Some(_) | None => PermissionAnswer { option: option.to_owned(), text: None },
     }
 }
