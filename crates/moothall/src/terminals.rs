@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use moothall_agents::terminal::hooks::{HookInjector, HookSink, UserSpools, Spool, SpoolFolder};
 use moothall_agents::terminal::{Program, TmuxHost};
-use moothall_engine::sessions::{Heard, Hook, Permit, SessionError, SessionHost};
+use moothall_engine::sessions::{ReportOutcome, Hook, Permit, SessionError, SessionHost};
 use moothall_terminals::Sessions;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinHandle, JoinSet};
@@ -203,7 +203,7 @@ struct SessionHooks(Sessions);
 
 #[async_trait]
 impl HookSink for SessionHooks {
-    async fn heard(&self, hook: Hook) -> Result<Heard, SessionError> {
+    async fn heard(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
         self.0.heard(hook).await
     }
 

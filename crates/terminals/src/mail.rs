@@ -1,7 +1,7 @@
 //! What a session's task is sent.
 
 use moothall_engine::agent::{PermissionAnswer, Job, Probe, TurnKey};
-use moothall_engine::sessions::{Heard, Hook, Permit, SessionError};
+use moothall_engine::sessions::{ReportOutcome, Hook, Permit, SessionError};
 use moothall_kernel::ids::{PermissionId, StreamId};
 use tokio::sync::oneshot;
 
@@ -18,7 +18,7 @@ pub(super) enum Mail {
     /// What is known of a turn?
     Probe(TurnKey, oneshot::Sender<Probe>),
     /// The program reports something; whoever brings it waits for what came of it.
-    Hook(Hook, oneshot::Sender<Result<Heard, SessionError>>),
+    Hook(Hook, oneshot::Sender<Result<ReportOutcome, SessionError>>),
     /// The program wants to do what its report says, and waits.
     Ask(Hook, oneshot::Sender<Permit>),
     /// What was reported while no server ran has been brought.

@@ -13,7 +13,7 @@ use moothall_engine::crash;
 use moothall_engine::ports::Delivery;
 use moothall_engine::residents::ResidentHall;
 use moothall_engine::sessions::{
-    Heard, Hook, HookNews, Origin, Permit, Reports, Session, SessionError, SessionHost, target,
+    ReportOutcome, Hook, HookNews, Origin, Permit, Reports, Session, SessionError, SessionHost, target,
 };
 use moothall_engine::stream::Now;
 use moothall_kernel::ids::{PermissionId, StreamId};
@@ -29,7 +29,7 @@ use crate::watching::{Happened, Watching, at};
 
 /// Somebody who waits for a reply of the machine. They may have gone, and that is fine.
 pub(super) enum Waiting {
-    Hook(oneshot::Sender<Result<Heard, SessionError>>),
+    Hook(oneshot::Sender<Result<ReportOutcome, SessionError>>),
     Permit(oneshot::Sender<Permit>),
     Look(oneshot::Sender<()>),
     Interrupt(oneshot::Sender<Result<Option<TurnKey>, SessionError>>),
@@ -173,7 +173,7 @@ impl Runner {
     }
 
     /// Takes a report in, and keeps the conversation in which a prompt was taken.
-    async fn hear(&mut self, hook: Hook, reply: oneshot::Sender<Result<Heard, SessionError>>) {
+    async fn hear(&mut self, hook: Hook, reply: oneshot::Sender<Result<ReportOutcome, SessionError>>) {
         crash::point("hook_heard");
         let took = matches!(hook.news, HookNews::Prompt { .. });
         let (native, id) = (hook.native.clone(), self.wait_for(Waiting::Hook(reply)));

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use moothall_agents::terminal::hooks::{HookSink, Spool, SpoolFolder, Surroundings, report};
-use moothall_engine::sessions::{Heard, Hook, HookNews, Permit, SessionError, SessionId};
+use moothall_engine::sessions::{ReportOutcome, Hook, HookNews, Permit, SessionError, SessionId};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::{mpsc, watch};
@@ -30,7 +30,7 @@ struct Ear {
     permit: watch::Sender<Option<Permit>>,
     /// How many questions are open.
     asking: watch::Sender<usize>,
-    refuses: Mutex<BTreeMap<String, Heard>>,
+    refuses: Mutex<BTreeMap<String, ReportOutcome>>,
 }
 
 struct Asking<'a>(&'a watch::Sender<usize>);
@@ -43,12 +43,12 @@ impl Drop for Asking<'_> {
 
 #[async_trait]
 impl HookSink for Ear {
-    async fn heard(&self, hook: Hook) -> Result<Heard, SessionError> {
+    async fn heard(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
         if !*self.disk.borrow() {
             return Err(SessionError::Host("the disk is full".into()));
         }
         let heard =
-            self.refuses.lock().unwrap().get(hook.session.as_str()).copied().unwrap_or(Heard::Yes);
+            self.refuses.lock().unwrap().get(hook.session.as_str()).copied().unwrap_or(ReportOutcome::Yes);
         self.heard.send(hook).unwrap();
         Ok(heard)
     }
@@ -231,7 +231,7 @@ async fn what_is_not_believed_is_put_aside() {
         .refuses
         .lock()
         .unwrap()
-        .extend([(SECOND.to_owned(), Heard::Forged), (NOBODY.to_owned(), Heard::Unknown)]);
+        .extend([(SECOND.to_owned(), ReportOutcome::Forged), (NOBODY.to_owned(), ReportOutcome::Unknown)]);
     world.say(SECOND, "forged");
     world.say(NOBODY, "late");
     world.say(FIRST, "true");
@@ -255,7 +255,7 @@ async fn what_is_not_believed_is_put_aside() {
 #[tokio::test]
 async fn not_more_than_so_many_are_kept_aside() {
     let world = World::new();
-    world.ear.refuses.lock().unwrap().insert(NOBODY.to_owned(), Heard::Unknown);
+    world.ear.refuses.lock().unwrap().insert(NOBODY.to_owned(), ReportOutcome::Unknown);
     (0..110).for_each(|number| world.say(NOBODY, &number.to_string()));
     let sink = world.sink();
     Spool::open(world.spool()).unwrap().catch_up(&sink).await;

@@ -16,7 +16,7 @@ use crate::access::AccessError;
 use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::hall::budgets::BudgetState;
-use crate::hall::reservations::Reserved;
+use crate::hall::reservations::TurnReservation;
 use crate::ports::{ListFilter, Scope};
 
 /// A selection of guards.
@@ -56,7 +56,7 @@ pub enum GuardSubject {
     /// A budget.
     Budget(BudgetGuard),
     /// A call that waits for money.
-    Waiting(Reserved),
+    Waiting(TurnReservation),
     /// Agents' own words in all conversations.
     OwnWords(OwnWordsRow),
 }
@@ -200,11 +200,11 @@ impl Hall {
     /// told of a purse that conversations share.
     fn own_money(&self, stream: &StreamId, standing: Standing, is_operator: bool) -> Vec<GuardSubject> {
         let budgets = self.budget_guards(&Purse::Conversation, Some(standing), stream);
-        let waits = |reserved: &Reserved| reserved.stream == *stream && reserved.micros.is_none();
-        let told = |reserved: Reserved| {
+        let waits = |reserved: &TurnReservation| reserved.stream == *stream && reserved.micros.is_none();
+        let told = |reserved: TurnReservation| {
             let short =
                 reserved.short.filter(|short| is_operator || short.purse == Purse::Conversation);
-            GuardSubject::Waiting(Reserved { short, ..reserved })
+            GuardSubject::Waiting(TurnReservation { short, ..reserved })
         };
         let waiting = self.reserved().into_iter().filter(waits).map(told);
         budgets.into_iter().map(GuardSubject::Budget).chain(waiting).collect()

@@ -29,7 +29,7 @@ use crate::answers::{Answer, HallError};
 use crate::hall::inner::fresh_id;
 use crate::outbox::OutboxEntry;
 use crate::stream::{StartMode, OwedItems};
-use crate::tasks::{AgentLine, Notice, TaskError, TaskManager, TaskView, Wish, wire_id};
+use crate::tasks::{AgentLine, Notice, TaskError, TaskManager, TaskView, TaskProposal, wire_id};
 
 /// How long whoever asks waits for what follows from a decision. It follows also where it takes
 /// longer.
@@ -145,7 +145,7 @@ impl Door {
         if let Some(within) = within {
             let task = inner.view_task(&id, TaskView::of).await?;
             let asked = manager.map(|app| app.manager);
-            let refusal = ask(asked, Wish { task, invited, first, exchanges_max }, within).await;
+            let refusal = ask(asked, TaskProposal { task, invited, first, exchanges_max }, within).await;
             inner.submit(&id, TaskCommand::Answer { refusal }, None).await?;
         }
         let (task, reason, conversation) = inner
@@ -444,7 +444,7 @@ impl Door {
 /// What the manager of an app says to a wish.
 async fn ask(
     manager: Option<Arc<dyn TaskManager>>,
-    wish: Wish,
+    wish: TaskProposal,
     within: Millis,
 ) -> Option<Option<String>> {
     let Some(manager) = manager else { return Some(Some("tm_unreachable".into())) };

@@ -27,12 +27,12 @@ pub(crate) struct Reservations {
 
 #[derive(Default)]
 struct Desk {
-    held: BTreeMap<(StreamId, TurnNo), Held>,
+    held: BTreeMap<(StreamId, TurnNo), CallReservation>,
     waiting: BTreeMap<(StreamId, TurnNo), (Account, Option<Shortage>)>,
 }
 
 /// The money that is reserved for one call.
-struct Held {
+struct CallReservation {
     account: Account,
     /// Millionths of the currency; 0 if it is not known what the call may cost.
     micros: u64,
@@ -50,7 +50,7 @@ enum Reply {
 
 /// Money that is set aside for a turn, or that a turn waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reserved {
+pub struct TurnReservation {
     /// The conversation of the turn.
     pub stream: StreamId,
     /// The turn for which it is reserved, or which waits.
@@ -72,7 +72,7 @@ pub struct Shortage {
     pub micros: u64,
 }
 
-impl Held {
+impl CallReservation {
     fn is_from(&self, stream: &StreamId, purse: &Purse, own: &StreamId) -> bool {
         match purse {
             Purse::Hall => true,
@@ -121,7 +121,7 @@ impl Desk {
             }
             most = Some(most.map_or(left, |most| most.min(left)));
         }
-        let same_agent = |held: &Held| held.account.agent == account.agent;
+        let same_agent = |held: &CallReservation| held.account.agent == account.agent;
         if most.is_some() && cost == CallCost::Unknown && self.held.values().any(same_agent) {
             return Reply::Wait(None);
         }
@@ -163,9 +163,9 @@ impl Reservations {
     }
 
     /// Returns what is reserved, and the turns that wait.
-    pub(crate) fn list(&self) -> Vec<Reserved> {
+    pub(crate) fn list(&self) -> Vec<TurnReservation> {
         let desk = self.desk();
-        let row = |(stream, turn): &(StreamId, TurnNo), account: &Account| Reserved {
+        let row = |(stream, turn): &(StreamId, TurnNo), account: &Account| TurnReservation {
             stream: stream.clone(),
             turn: *turn,
             agent: account.agent.clone(),
@@ -175,11 +175,11 @@ impl Reservations {
         let held = desk
             .held
             .iter()
-            .map(|(key, held)| Reserved { micros: Some(held.micros), ..row(key, &held.account) });
+            .map(|(key, held)| TurnReservation { micros: Some(held.micros), ..row(key, &held.account) });
         let waiting = desk
             .waiting
             .iter()
-            .map(|(key, (account, short))| Reserved { short: short.clone(), ..row(key, account) });
+            .map(|(key, (account, short))| TurnReservation { short: short.clone(), ..row(key, account) });
         held.chain(waiting).collect()
     }
 
@@ -190,7 +190,7 @@ impl Reservations {
 }
 
 /// Asks for money on behalf of one turn.
-pub(crate) struct Teller {
+pub(crate) struct TurnPayer {
     pub(crate) reservations: Arc<Reservations>,
     pub(crate) purses: Arc<Purses>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -200,18 +200,18 @@ pub(crate) struct Teller {
 }
 
 /// A turn that waits for money, until it is dropped.
-struct InLine<'a> {
+struct QueuedTurn<'a> {
     reservations: &'a Reservations,
     key: (StreamId, TurnNo),
 }
 
-impl Drop for InLine<'_> {
+impl Drop for QueuedTurn<'_> {
     fn drop(&mut self) {
         self.reservations.desk().waiting.remove(&self.key);
     }
 }
 
-impl Teller {
+impl TurnPayer {
     /// Reserves what a call may cost at most, and waits for it if it may come back. Returns the
     /// most that the call may cost, if a budget limits it.
     ///
@@ -226,7 +226,7 @@ impl Teller {
             return Ok(None);
         }
         let place = (key.stream.clone(), key.turn);
-        let in_line = InLine { reservations: &self.reservations, key: place.clone() };
+        let in_line = QueuedTurn { reservations: &self.reservations, key: place.clone() };
         loop {
             let changed = self.reservations.changed.notified();
             tokio::pin!(changed);
@@ -256,7 +256,7 @@ impl Teller {
         let reply = desk.ask(&place.0, &self.account, cost, &limited);
         match &reply {
             Reply::Begin(most) if !limited.is_empty() => {
-                let held = Held { account: self.account.clone(), micros: most.unwrap_or_default() };
+                let held = CallReservation { account: self.account.clone(), micros: most.unwrap_or_default() };
                 desk.held.insert(place.clone(), held);
             }
             Reply::Wait(short) => {

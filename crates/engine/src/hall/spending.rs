@@ -15,7 +15,7 @@ use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::hall::budgets::{BudgetState, BudgetsConfig};
 use crate::hall::inner::Inner;
-use crate::hall::reservations::Reserved;
+use crate::hall::reservations::TurnReservation;
 use crate::ports::{LogError, UsageWanted, Used};
 use crate::stream::load::charges_up_to;
 
@@ -97,7 +97,7 @@ impl Hall {
     }
 
     /// Returns the money that is reserved for calls under way, and the turns that wait for some.
-    pub fn reserved(&self) -> Vec<Reserved> {
+    pub fn reserved(&self) -> Vec<TurnReservation> {
         self.inner.reservations.list()
     }
 

@@ -21,12 +21,12 @@ pub(super) struct Keys {
     principals: BTreeMap<ParticipantId, Kind>,
     tokens: Vec<Token>,
     record: Vec<AuditEntry>,
-    cards: Vec<Kept>,
+    cards: Vec<StoredCard>,
 }
 
 /// A card, and the hash of what it can be claimed with.
 #[derive(Debug)]
-struct Kept {
+struct StoredCard {
     card: AgentCard,
     claim: TokenHash,
 }
@@ -92,12 +92,12 @@ impl Keys {
             return refused;
         }
         self.add(&Token { principal: card.principal(), ..token.clone() }, entry);
-        self.cards.push(Kept { card: card.clone(), claim: *claim });
+        self.cards.push(StoredCard { card: card.clone(), claim: *claim });
         Registered::Yes
     }
 
     fn count(&self, now: Timestamp) -> CardCount {
-        let lately = |kept: &&Kept| now.since(kept.card.created_at) < HOUR;
+        let lately = |kept: &&StoredCard| now.since(kept.card.created_at) < HOUR;
         CardCount {
             all: self.cards.len() as u64,
             bytes: self.cards.iter().map(|kept| kept.card.weight()).sum(),
@@ -115,7 +115,7 @@ impl Keys {
     }
 
     fn claim_card(&mut self, claim: &TokenHash, owner: &str, entry: &AuditEntry) -> ClaimOutcome {
-        let Some(Kept { card, .. }) = self.cards.iter_mut().find(|kept| kept.claim == *claim)
+        let Some(StoredCard { card, .. }) = self.cards.iter_mut().find(|kept| kept.claim == *claim)
         else {
             return ClaimOutcome::Unknown;
         };

@@ -37,5 +37,5 @@ pub use principals::{
 };
 pub use search::{Hit, Hits, Search, Wanted};
 pub use sessions::{LeftLink, Origin, Pane, Session, SessionBook, SessionId, Starter, UnixUser};
-pub use store::{KeepsAll, Store};
+pub use store::{FullStore, Store};
 pub use upkeep::{CheckedTable, CopyError, Upkeep, Verification};

@@ -40,12 +40,12 @@ pub struct Store {
 }
 
 /// One value that keeps everything.
-pub trait KeepsAll:
+pub trait FullStore:
     EventLog + Deliveries + SessionBook + Principals + Apps + ReadMarks + Ledger + Search + Upkeep
 {
 }
 
-impl<T> KeepsAll for T where
+impl<T> FullStore for T where
     T: EventLog
         + Deliveries
         + SessionBook
@@ -60,7 +60,7 @@ impl<T> KeepsAll for T where
 
 impl Store {
     /// All parts from one value.
-    pub fn of<T: KeepsAll>(all: Arc<T>) -> Self {
+    pub fn of<T: FullStore>(all: Arc<T>) -> Self {
         Self {
             log: all.clone(),
             outbox: all.clone(),

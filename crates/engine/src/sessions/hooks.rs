@@ -56,7 +56,7 @@ pub enum HookNews {
 
 /// What came of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum ReportOutcome {
     /// It counted, and what followed from it is kept.
     Yes,
     /// It was known already, or is of no interest.

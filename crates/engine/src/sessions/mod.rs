@@ -22,7 +22,7 @@ pub use facts::{
     LinkState, Member, Message, NewLink, NewObserved, NewSession, ResumedSession, GatheringSeat, SendResult, SessionData,
     SessionError, Status,
 };
-pub use hooks::{Heard, Hook, HookNews, Permit};
+pub use hooks::{ReportOutcome, Hook, HookNews, Permit};
 pub use host::{
     AdoptRequest, Dialog, Field, HostFault, Key, LastWords, Launch, NewestTurn, PaneNews, PaneState,
     Paste, PasteReport, Record, RecordEnd, RecordQuery, Reports, ResumeArgs, SessionHost, View,

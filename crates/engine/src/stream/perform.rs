@@ -19,7 +19,7 @@ use super::reporter::{self, TurnReporter};
 use super::shell::Shell;
 use crate::answers::HallChange;
 use crate::crash;
-use crate::hall::reservations::Teller;
+use crate::hall::reservations::TurnPayer;
 use crate::ports::{Acquisition, AppendError, LogError, StreamBatch};
 use crate::runtime::agent::{Agent, Job, TurnKey};
 use crate::stream::updates::Subscription;
@@ -202,11 +202,11 @@ impl Shell {
     }
 
     /// Returns the way to the money of a turn.
-    fn teller(&self, key: &TurnKey) -> Option<Teller> {
+    fn teller(&self, key: &TurnKey) -> Option<TurnPayer> {
         let state = self.host.conversation()?;
         let account = state.turn(key.turn)?.account().clone();
         self.note_standing(state);
-        Some(Teller {
+        Some(TurnPayer {
             reservations: self.hall.reservations.clone(),
             purses: self.hall.purses.clone(),
             clock: self.hall.clock.clone(),

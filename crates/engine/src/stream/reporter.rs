@@ -9,7 +9,7 @@ use moothall_kernel::event::Fault;
 
 use super::mail::{Notice, Streams};
 use super::partial::STREAMED_BYTES_MAX;
-use crate::hall::reservations::Teller;
+use crate::hall::reservations::TurnPayer;
 use crate::runtime::agent::{Agent, CallCost, Probe, Report, Reporter, TurnKey};
 
 /// What a report costs beside its text, so that many empty ones are a flood too.
@@ -22,12 +22,12 @@ pub(super) struct TurnReporter {
     streams: Weak<dyn Streams>,
     key: TurnKey,
     streamed: AtomicUsize,
-    teller: Option<Teller>,
+    teller: Option<TurnPayer>,
     allowance: OnceLock<u64>,
 }
 
 impl TurnReporter {
-    pub(super) fn new(streams: Weak<dyn Streams>, key: TurnKey, teller: Option<Teller>) -> Self {
+    pub(super) fn new(streams: Weak<dyn Streams>, key: TurnKey, teller: Option<TurnPayer>) -> Self {
         Self { streams, key, streamed: AtomicUsize::new(0), teller, allowance: OnceLock::new() }
     }
 }

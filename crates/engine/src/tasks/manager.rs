@@ -21,12 +21,12 @@ pub struct AppManifest {
     /// Most agents of one task, where it says so.
     pub participants_max: Option<u32>,
     /// What its manager wants to be asked.
-    pub hooks: Hooks,
+    pub hooks: ManagerHooks,
 }
 
 /// What the manager of an app wants to be asked, and for how long it may think.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hooks {
+pub struct ManagerHooks {
     /// Whether there shall be a task, in milliseconds.
     pub task_ms: Option<u64>,
     /// Whom a message is for, in milliseconds.
@@ -35,7 +35,7 @@ pub struct Hooks {
 
 /// A task that somebody asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wish {
+pub struct TaskProposal {
     /// The task, which waits.
     pub task: TaskView,
     /// Who would be admitted beside the one who asks.
@@ -72,7 +72,7 @@ pub struct Forwarding {
 #[async_trait]
 pub trait TaskManager: Send + Sync + 'static {
     /// Whether there shall be this task; the reason where not.
-    async fn wants(&self, wish: Wish) -> Result<(), Option<String>>;
+    async fn wants(&self, wish: TaskProposal) -> Result<(), Option<String>>;
     /// For whom a message is; the reason where it is for nobody and is not kept.
     async fn forwards(&self, message: Forwarding) -> Result<Vec<ParticipantId>, Option<String>>;
 }

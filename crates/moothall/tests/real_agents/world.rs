@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use moothall_agents::terminal::Vendor;
 use moothall_agents::terminal::hooks::{HookInjector, HookSink, Spool, SpoolFolder};
-use moothall_engine::sessions::{Heard, Hook, HookNews, Permit, SessionError, SessionId};
+use moothall_engine::sessions::{ReportOutcome, Hook, HookNews, Permit, SessionError, SessionId};
 use moothall_testkit::model_server::ModelServer;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
@@ -31,9 +31,9 @@ struct Ear {
 
 #[async_trait]
 impl HookSink for Ear {
-    async fn heard(&self, hook: Hook) -> Result<Heard, SessionError> {
+    async fn heard(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
         self.came.send(Came::Report(hook)).unwrap();
-        Ok(Heard::Yes)
+        Ok(ReportOutcome::Yes)
     }
 
     async fn ask(&self, hook: Hook) -> Permit {

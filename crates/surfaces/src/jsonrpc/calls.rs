@@ -6,7 +6,7 @@ use std::sync::Arc;
 use moothall_engine::access::Caller;
 use moothall_engine::door::{ConversationWish, Door, MANAGER_ANSWERS_WITHIN, Sending};
 use moothall_engine::tasks::{
-    AgentLine, AppManifest, Hooks, MESSAGES_A_MINUTE, REQUESTS_A_MINUTE, TaskError,
+    AgentLine, AppManifest, ManagerHooks, MESSAGES_A_MINUTE, REQUESTS_A_MINUTE, TaskError,
 };
 use moothall_kernel::command::{Refusal, Rejection};
 use moothall_kernel::control::PARTICIPANTS_MAX;
@@ -324,7 +324,7 @@ fn manifest_of(manifest: &rpc::Manifest) -> AppManifest {
         let hook = hook.as_ref()?;
         Some(hook.timeout_ms.map_or(MANAGER_ANSWERS_WITHIN.0, |timeout| timeout.get().into()))
     };
-    let hooks = manifest.hooks.as_ref().map_or_else(Hooks::default, |hooks| Hooks {
+    let hooks = manifest.hooks.as_ref().map_or_else(ManagerHooks::default, |hooks| ManagerHooks {
         task_ms: within(&hooks.task_create),
         message_ms: within(&hooks.message_authorize),
     });

@@ -1,7 +1,7 @@
 //! Asks a connection that manages an app, and reads what it answers.
 
 use async_trait::async_trait;
-use moothall_engine::tasks::{Forwarding, TaskManager, Wish, wire_id};
+use moothall_engine::tasks::{Forwarding, TaskManager, TaskProposal, wire_id};
 use moothall_kernel::ids::ParticipantId;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
@@ -37,8 +37,8 @@ fn unreachable<T>() -> Result<T, Option<String>> {
 
 #[async_trait]
 impl TaskManager for RemoteManager {
-    async fn wants(&self, wish: Wish) -> Result<(), Option<String>> {
-        let Wish { task, invited, first, exchanges_max } = wish;
+    async fn wants(&self, wish: TaskProposal) -> Result<(), Option<String>> {
+        let TaskProposal { task, invited, first, exchanges_max } = wish;
         let first = first.map(|first| rpc::InitialConversation {
             name: first.name.as_deref().and_then(rpc::Name::shortened),
             participants: first

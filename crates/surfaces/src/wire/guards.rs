@@ -1,7 +1,7 @@
 //! What guards hold and refuse, and what is near its limit.
 
 use moothall_engine::door::{BudgetGuard, GuardItem, GuardSubject};
-use moothall_engine::reservations::{Reserved, Shortage};
+use moothall_engine::reservations::{TurnReservation, Shortage};
 use moothall_kernel::budget::{Measure, Purse};
 use moothall_kernel::event::Guard;
 use moothall_kernel::guards::{Check, Count, GuardRow, GuardState, Lift, OwnWordsRow, Speakers};
@@ -146,7 +146,7 @@ impl GuardEntry {
         .raised(&budget.purse)
     }
 
-    fn of_waiting(call: &Reserved) -> Self {
+    fn of_waiting(call: &TurnReservation) -> Self {
         let entry = Self {
             guard: "waiting".into(),
             state: GuardState::Waiting.to_string(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use moothall_engine::answers::HallError;
 use moothall_engine::sessions::{
-    Heard, Hook, Pane, PaneNews, Permit, SessionError, SessionHost, SessionId, View,
+    ReportOutcome, Hook, Pane, PaneNews, Permit, SessionError, SessionHost, SessionId, View,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Invite};
 use tokio::sync::{broadcast, oneshot};
@@ -117,7 +117,7 @@ impl Sessions {
     ///
     /// # Errors
     /// [`SessionError`] when it could not be kept; bring it again.
-    pub async fn heard(&self, hook: Hook) -> Result<Heard, SessionError> {
+    pub async fn heard(&self, hook: Hook) -> Result<ReportOutcome, SessionError> {
         match self.check(&hook) {
             Ok(()) => {
                 self.ask_runner(&hook.session.clone(), |reply| Mail::Hook(hook, reply)).await?
@@ -127,14 +127,14 @@ impl Sessions {
     }
 
     /// Whether a report may count at all.
-    fn check(&self, hook: &Hook) -> Result<(), Heard> {
-        let seat = self.seat_of(&hook.session).ok_or(Heard::Unknown)?;
+    fn check(&self, hook: &Hook) -> Result<(), ReportOutcome> {
+        let seat = self.seat_of(&hook.session).ok_or(ReportOutcome::Unknown)?;
         let session = seat.session();
         if session.token_hash != hash_of(&hook.token) {
             tracing::warn!(session = %hook.session, "a report did not hold the session's secret");
-            return Err(Heard::Forged);
+            return Err(ReportOutcome::Forged);
         }
-        if session.ended.is_some() { Err(Heard::Unknown) } else { Ok(()) }
+        if session.ended.is_some() { Err(ReportOutcome::Unknown) } else { Ok(()) }
     }
 
     /// Waits for a person's answer to what a program asks. Dropping the future takes the question

@@ -5,7 +5,7 @@ use std::ops::Range;
 use moothall_engine::agent::{PermissionAnswer, Job, Report, TurnKey};
 use moothall_engine::ports::{DeliveryState, Lasting, LogError};
 use moothall_engine::sessions::{
-    Dialog, Heard, Hook, HostFault, Key, PasteReport, Permit, Record, RecordQuery, Reports,
+    Dialog, ReportOutcome, Hook, HostFault, Key, PasteReport, Permit, Record, RecordQuery, Reports,
     SessionError, View,
 };
 use moothall_engine::stream::Now;
@@ -291,7 +291,7 @@ pub enum Keep {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
     /// What came of a report; where it could not be kept, it is to be brought again.
-    Heard(Result<Heard, SessionError>),
+    Heard(Result<ReportOutcome, SessionError>),
     /// What a person decided.
     Permit(Permit),
     /// It was looked at.

@@ -5,7 +5,7 @@
 //! could not be kept is brought again.
 
 use moothall_engine::ports::DeliveryState;
-use moothall_engine::sessions::{Heard, Hook, HookNews, SessionError};
+use moothall_engine::sessions::{ReportOutcome, Hook, HookNews, SessionError};
 use moothall_kernel::event::Fault;
 use moothall_kernel::planted::{self, Bug};
 use moothall_kernel::time::Millis;
@@ -30,7 +30,7 @@ impl Machine {
     /// Takes a report in.
     pub(super) fn hear(&mut self, around: &Around<'_>, request: RequestId, hook: Hook) {
         let Some(native) = self.own(&hook) else {
-            self.reply(Some(request), Reply::Heard(Ok(Heard::Nothing)));
+            self.reply(Some(request), Reply::Heard(Ok(ReportOutcome::Nothing)));
             return self.advance();
         };
         let mut draft = self.draft(Some(request));
@@ -88,7 +88,7 @@ impl Machine {
         let (typed, inputs_seen, steps) = (self.typed, self.inputs_seen, Vec::new());
         Draft {
             request,
-            heard: Heard::Yes,
+            heard: ReportOutcome::Yes,
             native: None,
             accepted: false,
             accepted_late: false,
@@ -115,7 +115,7 @@ impl Machine {
             Taken { current: true, late: false } => draft.accepted = true,
             Taken { current: false, late: true } => draft.accepted_late = true,
             Taken { current: false, late: false } if tags_in(text).next().is_some() => {
-                draft.heard = Heard::Nothing
+                draft.heard = ReportOutcome::Nothing
             }
             // The record told it.
             Taken { current: false, late: false } if self.retold.as_deref() == Some(text) => {}
@@ -171,7 +171,7 @@ impl Machine {
         self.retold.take_if(|_| last.is_some() && !is_retold);
         (self.reported, self.seen_turn) = (inputs.last().cloned(), None);
         (self.is_unexplained, self.was_idle) = (false, false);
-        (draft.inputs_seen, draft.heard) = (Some(inputs.len()), Heard::Yes);
+        (draft.inputs_seen, draft.heard) = (Some(inputs.len()), ReportOutcome::Yes);
     }
 
     /// The program is done: it said something, or nothing, or could not go on.

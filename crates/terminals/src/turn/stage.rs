@@ -2,7 +2,7 @@
 //! machine.
 
 use moothall_engine::agent::{Job, TurnKey};
-use moothall_engine::sessions::Heard;
+use moothall_engine::sessions::ReportOutcome;
 use moothall_kernel::time::Millis;
 
 use super::io::{Keep, RequestId};
@@ -101,7 +101,7 @@ pub(super) enum Typed {
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) request: Option<RequestId>,
-    pub(super) heard: Heard,
+    pub(super) heard: ReportOutcome,
     pub(super) native: Option<String>,
     /// The program took the prompt of the current turn.
     pub(super) accepted: bool,

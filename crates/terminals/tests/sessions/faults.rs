@@ -56,7 +56,7 @@ async fn the_last_report_of_a_program_that_died_still_counts() {
     });
     tokio::time::sleep(std::time::Duration::from_millis(100)).await;
     let news = HookNews::Stopped { text: Some("goodbye".into()), inputs: None, interrupted: false };
-    assert_eq!(room.hook(&a, news).await, Heard::Yes);
+    assert_eq!(room.hook(&a, news).await, ReportOutcome::Yes);
     assert_eq!(room.said(&a).await, [pair("user", "hello"), pair("claude", "goodbye")]);
     eventually(async || room.sessions().list(false).is_empty().then_some(())).await;
 }
@@ -185,7 +185,7 @@ async fn two_tags_in_one_stop_are_answered_once() {
         inputs: Some(vec![first.clone(), second.clone()]),
         interrupted: true,
     };
-    assert_eq!(room.hook(&a, news()).await, Heard::Yes);
+    assert_eq!(room.hook(&a, news()).await, ReportOutcome::Yes);
     let said = room.said(&link).await;
     let own: Vec<&str> =
         said.iter().filter(|(from, _)| from == "claude").map(|(_, words)| words.as_str()).collect();

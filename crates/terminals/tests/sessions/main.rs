@@ -12,7 +12,7 @@ use moothall_engine::hall::{Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{Clock, Deliveries, DeliveryState, Store};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::{
-    AdoptRequest, Asker, Dialog, Heard, Hook, HookNews, HostFault, Key, LastWords, Launch, LinkState,
+    AdoptRequest, Asker, Dialog, ReportOutcome, Hook, HookNews, HostFault, Key, LastWords, Launch, LinkState,
     Member, Message, NewLink, NewSession, Pane, PaneNews, PaneState, Paste, PasteReport, Permit,
     Reports, ResumeArgs, SendResult, SessionError, SessionHost, SessionId, View,
 };
@@ -303,7 +303,7 @@ impl Room {
         self.sessions().start(self.new_session()).await.unwrap().session.id
     }
 
-    async fn hook(&self, session: &SessionId, news: HookNews) -> Heard {
+    async fn hook(&self, session: &SessionId, news: HookNews) -> ReportOutcome {
         let token = self.bench.with(session.as_str(), |screen| screen.token.clone());
         let id = {
             let mut hooks = self.hooks.lock().unwrap();

@@ -55,8 +55,8 @@ async fn a_report_brought_twice_counts_once_and_a_forged_one_never() {
     let hook = Hook { id: "h".into(), session: a.clone(), token, native: None, news };
     let forged = Hook { token: "ses_other".into(), ..hook.clone() };
     let unknown = Hook { session: "nobody".into(), ..hook.clone() };
-    assert_eq!(room.sessions().heard(forged).await.unwrap(), Heard::Forged);
-    assert_eq!(room.sessions().heard(unknown).await.unwrap(), Heard::Unknown);
+    assert_eq!(room.sessions().heard(forged).await.unwrap(), ReportOutcome::Forged);
+    assert_eq!(room.sessions().heard(unknown).await.unwrap(), ReportOutcome::Unknown);
     for _ in 0..2 {
         room.sessions().heard(hook.clone()).await.unwrap();
     }

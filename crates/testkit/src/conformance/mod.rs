@@ -30,7 +30,7 @@ pub mod messages;
 pub mod upkeep;
 
 use async_trait::async_trait;
-use moothall_engine::ports::{KeepsAll, Lease};
+use moothall_engine::ports::{FullStore, Lease};
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::time::Timestamp;
 
@@ -38,7 +38,7 @@ use moothall_kernel::time::Timestamp;
 #[async_trait]
 pub trait Subject: Sized + Send + Sync + 'static {
     /// The type of the log under test.
-    type Log: KeepsAll;
+    type Log: FullStore;
 
     /// The log, empty at first.
     fn log(&self) -> &Self::Log;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use moothall_engine::sessions::{Heard, Hook, HookNews, Permit, SessionError};
+use moothall_engine::sessions::{ReportOutcome, Hook, HookNews, Permit, SessionError};
 use nix::unistd::geteuid;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
@@ -38,7 +38,7 @@ pub trait HookSink: Send + Sync + 'static {
     ///
     /// # Errors
     /// When it could not be kept now. The session's later reports wait behind it.
-    async fn heard(&self, hook: Hook) -> Result<Heard, SessionError>;
+    async fn heard(&self, hook: Hook) -> Result<ReportOutcome, SessionError>;
 
     /// Asks a person for the permission that a report is about ([`HookNews::Asks`]). The future is
     /// dropped when the program no longer waits.
