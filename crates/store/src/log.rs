@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use moothall_engine::access::AuditEntry;
 use moothall_engine::ports::{
     Acquisition, AppendError, Appended, Claim, Deliveries, Delivery, DeliveryState, EventLog, Hits,
-    Lasting, Ledger, ListFilter, ListPage, ListedStream, LogError, CopyError, Opening, Page, ReadMarks,
+    Durability, Ledger, ListFilter, ListPage, ListedStream, LogError, CopyError, Opening, Page, ReadMarks,
     Search, SessionBook, Snapshot, StreamBatch, Unread, Upkeep, UsageWanted, Used, Verification,
     Wanted,
 };
@@ -450,12 +450,12 @@ impl Deliveries for SqliteLog {
         from: &[DeliveryState],
         to: DeliveryState,
         evidence: &str,
-        lasting: Lasting,
+        lasting: Durability,
     ) -> Result<bool, LogError> {
         let (from, evidence) = (from.to_vec(), evidence.to_owned());
         let kind = match lasting {
-            Lasting::Synced => Kind::Synced,
-            Lasting::Written => Kind::Written,
+            Durability::Synced => Kind::Synced,
+            Durability::Written => Kind::Written,
         };
         self.write_as(kind, move |conn| append::advance(conn, id, &from, to, &evidence)).await
     }

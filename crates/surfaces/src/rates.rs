@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
 use moothall_engine::access::{Caller, Mode, Scope};
-use moothall_engine::door::Permitted;
+use moothall_engine::door::PermittedCommand;
 use moothall_engine::tasks::TASK_EXCHANGES_MAX;
 use moothall_kernel::command::{ClientCommand, Control};
 use moothall_kernel::ids::StreamId;
@@ -167,7 +167,7 @@ impl Rates {
     ///
     /// # Errors
     /// `rate_limited`.
-    pub fn command(&self, caller: &Caller, permitted: &Permitted) -> ApiResult<()> {
+    pub fn command(&self, caller: &Caller, permitted: &PermittedCommand) -> ApiResult<()> {
         let ClientCommand::Control { controls, .. } = permitted.command() else { return Ok(()) };
         let invites = controls
             .iter()

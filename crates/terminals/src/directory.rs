@@ -8,7 +8,7 @@ use moothall_engine::answers::{HallError, Idempotency};
 use moothall_engine::crash;
 use moothall_engine::residents::{ResidentHall, WeakHall};
 use moothall_engine::sessions::{
-    Activity, HostFault, Launch, NewObserved, NewSession, Origin, Pane, Rooms, GatheringSeat, Session,
+    Activity, HostFault, Launch, NewObserved, NewSession, Origin, Pane, ReachableStreams, GatheringSeat, Session,
     SessionError, SessionHost, SessionId, Starter, Status, UnixUser, address_of,
 };
 use moothall_kernel::command::{Actor, ClientCommand, Control, Invite};
@@ -62,7 +62,7 @@ pub(super) struct Shared {
 pub(super) struct SessionHandle {
     known: Mutex<Known>,
     mail: mpsc::UnboundedSender<Mail>,
-    rooms: Arc<Rooms>,
+    rooms: Arc<ReachableStreams>,
     /// Turns true when it is over.
     over: watch::Sender<bool>,
 }
@@ -102,7 +102,7 @@ impl SessionHandle {
     pub(super) fn new(session: &Session, mail: mpsc::UnboundedSender<Mail>) -> Self {
         let doing = if session.ended.is_some() { Activity::Ended } else { Activity::Starting };
         let known = Mutex::new(Known { session: session.clone(), doing, waiting: 0 });
-        let rooms = Arc::new(Rooms::of(&session.id));
+        let rooms = Arc::new(ReachableStreams::of(&session.id));
         Self { known, mail, rooms, over: watch::Sender::new(session.ended.is_some()) }
     }
 
@@ -111,7 +111,7 @@ impl SessionHandle {
     }
 
     /// The conversations that it is in or made, as they are now.
-    pub(crate) fn rooms(&self) -> &Arc<Rooms> {
+    pub(crate) fn rooms(&self) -> &Arc<ReachableStreams> {
         &self.rooms
     }
 

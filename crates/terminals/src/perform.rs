@@ -7,7 +7,7 @@ use moothall_engine::agent::{Report, TurnKey};
 use moothall_engine::answers::{Answer, HallError, Idempotency};
 use moothall_engine::crash;
 use moothall_engine::outbox::{OutboxEntry, StreamCommand};
-use moothall_engine::ports::{DeliveryState, Lasting, LogError};
+use moothall_engine::ports::{DeliveryState, Durability, LogError};
 use moothall_engine::sessions::{
     HostFault, Key, Pane, PaneState, Paste, PasteReport, Record, RecordQuery, SessionError, View,
     address_of, is_session,
@@ -33,7 +33,7 @@ impl Runner {
             Output::See { lines } => return Some(Input::Seen(self.see(lines).await.map(Box::new))),
             Output::Mark { delivery, from, to, evidence, lasting } => {
                 let moved = self.mark(delivery, &from, to, &evidence, lasting).await;
-                return (lasting == Lasting::Synced).then_some(Input::Marked(moved));
+                return (lasting == Durability::Synced).then_some(Input::Marked(moved));
             }
             Output::Paste { text, bodies } => {
                 let paste = Paste { session: self.session.id.clone(), text, bodies };
@@ -133,7 +133,7 @@ impl Runner {
         from: &[DeliveryState],
         to: DeliveryState,
         evidence: &str,
-        lasting: Lasting,
+        lasting: Durability,
     ) -> Result<bool, LogError> {
         let Some(hall) = self.hall() else { return Ok(false) };
         let moved = hall.store().outbox.advance(id, from, to, evidence, lasting).await;

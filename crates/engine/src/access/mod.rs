@@ -32,7 +32,7 @@ pub use crate::ports::{
 };
 pub use caller::{Caller, Denied, Mode, Proof};
 pub use invite::{INVITATION_VALID, INVITATION_VALID_MAX, NewInvitation};
-pub use permit::Permitted;
+pub use permit::PermittedCommand;
 pub use register::{NewAgent, NewlyRegistered, RegistrationError};
 pub use revoke::Revocation;
 pub use unfit::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, Unfit};
@@ -53,7 +53,7 @@ use crate::answers::HallError;
 use crate::hall::Hall;
 use crate::sessions::{Residents, SessionError};
 use refusals::Refusals;
-use registering::Registering;
+use registering::RegistrationCounter;
 
 /// Revocations that a listener may lag behind; one that does takes its own credential for revoked
 /// and has to show it again.
@@ -164,7 +164,7 @@ pub struct Access {
     refusals: Refusals,
     /// The code that lets agents register, where one is set.
     registration: Option<TokenHash>,
-    registering: Registering,
+    registering: RegistrationCounter,
 }
 
 impl Access {
@@ -180,7 +180,7 @@ impl Access {
             revoked: broadcast::channel(REVOCATIONS_LEN).0,
             refusals: Refusals::default(),
             registration: None,
-            registering: Registering::default(),
+            registering: RegistrationCounter::default(),
         }
     }
 

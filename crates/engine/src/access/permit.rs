@@ -13,12 +13,12 @@ use crate::sessions::ADDRESS as SESSION;
 /// A command that its caller may give in its conversation. Only [`Hall::permit`] makes one, and the
 /// door carries out no other.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Permitted {
+pub struct PermittedCommand {
     stream: StreamId,
     command: ClientCommand,
 }
 
-impl Permitted {
+impl PermittedCommand {
     /// Returns what will be done.
     pub fn command(&self) -> &ClientCommand {
         &self.command
@@ -228,7 +228,7 @@ impl Hall {
         caller: &Caller,
         stream: &StreamId,
         mut command: ClientCommand,
-    ) -> Result<Permitted, AccessError> {
+    ) -> Result<PermittedCommand, AccessError> {
         if let ClientCommand::Control { controls, .. } | ClientCommand::Gather { controls, .. } =
             &mut command
         {
@@ -253,7 +253,7 @@ impl Hall {
         if let ClientCommand::Post(post) = &mut command {
             post.credential = caller.token().map(ToString::to_string);
         }
-        Ok(Permitted { stream: stream.clone(), command })
+        Ok(PermittedCommand { stream: stream.clone(), command })
     }
 
     /// What the server knows an id as: a principal's kind, or a living session.

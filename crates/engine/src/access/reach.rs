@@ -15,7 +15,7 @@ pub enum Reach {
     /// These and no others.
     Only(Arc<BTreeSet<StreamId>>),
     /// Those that a session is in or made, as they are now.
-    Session(Arc<Rooms>),
+    Session(Arc<ReachableStreams>),
 }
 
 impl Reach {
@@ -49,18 +49,18 @@ impl Reach {
 
 /// The conversations that one session reaches.
 #[derive(Debug)]
-pub struct Rooms(watch::Sender<Arc<BTreeSet<StreamId>>>);
+pub struct ReachableStreams(watch::Sender<Arc<BTreeSet<StreamId>>>);
 
-impl PartialEq for Rooms {
+impl PartialEq for ReachableStreams {
     /// Those of the same session.
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self, other)
     }
 }
 
-impl Eq for Rooms {}
+impl Eq for ReachableStreams {}
 
-impl Rooms {
+impl ReachableStreams {
     /// Those of a session that is in its home alone.
     pub fn of(home: &StreamId) -> Self {
         Self(watch::Sender::new(Arc::new(BTreeSet::from([home.clone()]))))

@@ -20,7 +20,7 @@ const ADDRESSES_MIN: usize = 1_024;
 
 /// Counts registrations.
 #[derive(Default)]
-pub(super) struct Registering(Mutex<Counts>);
+pub(super) struct RegistrationCounter(Mutex<Counts>);
 
 #[derive(Default)]
 struct Counts {
@@ -54,7 +54,7 @@ impl Count {
     }
 }
 
-impl Registering {
+impl RegistrationCounter {
     /// Counts a registration, unless it is one too many.
     pub(super) fn admit(
         &self,
@@ -97,7 +97,7 @@ mod tests {
         Some(Ipv4Addr::new(192, 0, 2, last).into())
     }
 
-    fn admitted(registering: &Registering, from: u8, code: Option<&TokenHash>, at: i64) -> u64 {
+    fn admitted(registering: &RegistrationCounter, from: u8, code: Option<&TokenHash>, at: i64) -> u64 {
         let now = Timestamp::from_millis(at);
         (0..2 * FROM_ADDRESS_MAX)
             .filter(|_| registering.admit(address(from), code, now).is_ok())
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn an_address_and_a_code_have_an_hourly_measure() {
-        let registering = Registering::default();
+        let registering = RegistrationCounter::default();
         assert_eq!(admitted(&registering, 1, None, 0), FROM_ADDRESS_MAX);
         assert_eq!(admitted(&registering, 2, None, 0), FROM_ADDRESS_MAX, "each for itself");
         let code = TokenHash::from_bytes([1; 32]);
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn an_hour_later_there_is_room_again_and_the_wait_is_told() {
-        let registering = Registering::default();
+        let registering = RegistrationCounter::default();
         admitted(&registering, 1, None, 0);
         let late = Timestamp::from_millis(1_800_000);
         let refused = registering.admit(address(1), None, late).unwrap_err();

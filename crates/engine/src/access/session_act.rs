@@ -12,7 +12,7 @@ use crate::sessions::{
 
 /// How somebody stands to a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stands {
+enum SessionRelation {
     /// They may do everything.
     Above,
     /// It is their own.
@@ -43,25 +43,25 @@ impl Hall {
         let name = || status.session.name.clone();
         let unseen = || AccessError::Session(SessionError::NotFound(word.trim().to_owned()));
         match (over, self.stands(caller, &status).await?) {
-            (_, Stands::Above) => Ok(Warrant::new(over, status)),
-            (_, Stands::Nowhere) => Err(unseen()),
+            (_, SessionRelation::Above) => Ok(Warrant::new(over, status)),
+            (_, SessionRelation::Nowhere) => Err(unseen()),
             (SessionAction::Seeing, _) => Ok(Warrant::new(over, status)),
             (
                 SessionAction::Messaging | SessionAction::Telling,
-                Stands::Own | Stands::Starter | Stands::Beside,
+                SessionRelation::Own | SessionRelation::Starter | SessionRelation::Beside,
             ) => Ok(Warrant::new(over, status)),
-            (SessionAction::Messaging | SessionAction::Telling, Stands::Apart) => {
+            (SessionAction::Messaging | SessionAction::Telling, SessionRelation::Apart) => {
                 Err(Denied::NotMet(name()).into())
             }
-            (SessionAction::Looking, Stands::Own | Stands::Starter)
-            | (SessionAction::Steering, Stands::Starter) => Ok(Warrant::new(over, status)),
-            (SessionAction::Looking, Stands::Beside | Stands::Apart)
-            | (SessionAction::Steering, Stands::Own | Stands::Beside | Stands::Apart) => {
+            (SessionAction::Looking, SessionRelation::Own | SessionRelation::Starter)
+            | (SessionAction::Steering, SessionRelation::Starter) => Ok(Warrant::new(over, status)),
+            (SessionAction::Looking, SessionRelation::Beside | SessionRelation::Apart)
+            | (SessionAction::Steering, SessionRelation::Own | SessionRelation::Beside | SessionRelation::Apart) => {
                 Err(Denied::NotStarted(name()).into())
             }
             (
                 SessionAction::Sitting,
-                Stands::Own | Stands::Starter | Stands::Beside | Stands::Apart,
+                SessionRelation::Own | SessionRelation::Starter | SessionRelation::Beside | SessionRelation::Apart,
             ) => {
                 Err(Denied::Person("sit down at the terminal of a session, or run it again").into())
             }
@@ -188,31 +188,31 @@ impl Hall {
             || { self.inner.residents.meet(own, id) }
     }
 
-    async fn stands(&self, caller: &Caller, status: &Status) -> Result<Stands, AccessError> {
-        let Some(proof) = caller.proof.as_deref() else { return Ok(Stands::Above) };
+    async fn stands(&self, caller: &Caller, status: &Status) -> Result<SessionRelation, AccessError> {
+        let Some(proof) = caller.proof.as_deref() else { return Ok(SessionRelation::Above) };
         if proof.principal.kind == Kind::Human {
-            return Ok(Stands::Above);
+            return Ok(SessionRelation::Above);
         }
         let (id, started_by) = (&status.session.id, status.session.started_by.as_ref());
         let Some(own) = &proof.session else {
             let started = started_by == Some(&Starter::Agent(proof.principal.id.clone()));
             let beside = !started && self.inner.residents.shares(&proof.principal.id, id).await?;
             return Ok(if started {
-                Stands::Starter
+                SessionRelation::Starter
             } else if beside {
-                Stands::Beside
+                SessionRelation::Beside
             } else {
-                Stands::Apart
+                SessionRelation::Apart
             });
         };
         Ok(if own == id {
-            Stands::Own
+            SessionRelation::Own
         } else if started_by == Some(&Starter::Session(own.clone())) {
-            Stands::Starter
+            SessionRelation::Starter
         } else if self.sees(caller, status) {
-            Stands::Beside
+            SessionRelation::Beside
         } else {
-            Stands::Nowhere
+            SessionRelation::Nowhere
         })
     }
 }

@@ -33,10 +33,10 @@ pub use pages::{Messages, Pages};
 pub use reader::{Batch, Reader, ReaderItem};
 pub use sessions::{NewProgram, NewWords, ProgramFrom, ProgramStart, SendOutcome, Watched};
 pub use tasks::{
-    AgentView, AppView, ConversationView, ConversationWish, MANAGER_ANSWERS_WITHIN, Sending,
+    AgentView, AppView, ConversationView, ConversationWish, MANAGER_ANSWERS_WITHIN, OutgoingMessage,
     TaskMessages, TaskPage,
 };
-pub use threads::Ordered;
+pub use threads::SlashOutcome;
 
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ use moothall_kernel::planted::{self, Bypass};
 use moothall_kernel::policy::Policy;
 use moothall_kernel::view::Viewer;
 
-pub use crate::access::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, Permitted};
+pub use crate::access::{ARG_BYTES_MAX, ARGS_MAX, MESSAGE_BYTES_MAX, PermittedCommand};
 use crate::access::{AccessError, Caller, Denied, SessionAction, Warrant};
 use crate::answers::HallError;
 use crate::hall::Hall;

@@ -5,7 +5,7 @@ use moothall_kernel::event::{Change, Event};
 use moothall_kernel::ids::StreamId;
 
 use super::{Action, Door};
-use crate::access::{AccessError, AuditAction, AuditEntry, Permitted};
+use crate::access::{AccessError, AuditAction, AuditEntry, PermittedCommand};
 use crate::answers::{Answer, HallError, Idempotency};
 
 impl Door {
@@ -22,7 +22,7 @@ impl Door {
         &self,
         stream: &StreamId,
         command: ClientCommand,
-    ) -> Result<Permitted, AccessError> {
+    ) -> Result<PermittedCommand, AccessError> {
         for action in Action::of(&command) {
             self.may(action)?;
         }
@@ -38,7 +38,7 @@ impl Door {
     /// was decided.
     pub async fn submit(
         &self,
-        permitted: Permitted,
+        permitted: PermittedCommand,
         key: Option<Idempotency>,
     ) -> Result<Answer, HallError> {
         let (stream, command) = permitted.into_parts();

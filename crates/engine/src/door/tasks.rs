@@ -9,7 +9,7 @@ mod apps;
 
 pub use agents::AgentView;
 pub use apps::AppView;
-pub use talk::{Sending, TaskMessages};
+pub use talk::{OutgoingMessage, TaskMessages};
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -14,7 +14,7 @@ use moothall_kernel::time::{Millis, Timestamp};
 use moothall_kernel::view::{Viewer, visible};
 use serde_json::{Map, Value};
 
-use super::{Action, Door, Permitted};
+use super::{Action, Door, PermittedCommand};
 use crate::access::AccessError;
 use crate::answers::{Answer, HallError, Idempotency};
 use crate::hall::Hall;
@@ -27,13 +27,13 @@ use crate::sessions::SessionError;
 
 /// What a slash command comes to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ordered {
+pub enum SlashOutcome {
     /// Nothing is done; this is shown to whoever typed it.
     Tell(String),
     /// It tells who was asked about the latest message.
     Why,
     /// It does this, and says so.
-    Do(Box<Permitted>, String),
+    Do(Box<PermittedCommand>, String),
 }
 
 impl Door {
@@ -294,15 +294,15 @@ impl Door {
         stream: &StreamId,
         by: Actor,
         text: &str,
-    ) -> Result<Ordered, AccessError> {
+    ) -> Result<SlashOutcome, AccessError> {
         self.enter(Action::RunCommand, stream)?;
         self.hall.permit_name(&self.caller, &by.id).await?;
         self.hall.find(stream).await?;
         Ok(match self.hall.read_slash(stream, by, text).await? {
-            Step::Tell(text) => Ordered::Tell(text),
-            Step::Why => Ordered::Why,
+            Step::Tell(text) => SlashOutcome::Tell(text),
+            Step::Why => SlashOutcome::Why,
             Step::Do(command, text) => {
-                Ordered::Do(Box::new(self.permit(stream, *command).await?), text)
+                SlashOutcome::Do(Box::new(self.permit(stream, *command).await?), text)
             }
         })
     }

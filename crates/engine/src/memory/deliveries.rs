@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use moothall_kernel::ids::StreamId;
 
 use super::MemoryLog;
-use crate::ports::{Deliveries, Delivery, DeliveryState, Lasting, LogError, command_claim};
+use crate::ports::{Deliveries, Delivery, DeliveryState, Durability, LogError, command_claim};
 
 #[async_trait]
 impl Deliveries for MemoryLog {
@@ -59,7 +59,7 @@ impl Deliveries for MemoryLog {
         from: &[DeliveryState],
         to: DeliveryState,
         evidence: &str,
-        _lasting: Lasting,
+        _lasting: Durability,
     ) -> Result<bool, LogError> {
         let mut tables = self.to_write()?;
         let found = tables

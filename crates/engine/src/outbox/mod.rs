@@ -24,7 +24,7 @@ pub use command::{ConversationStart, HOPS_MAX, OutboxEntry, STREAM, StreamComman
 use tokio::sync::Notify;
 
 use crate::crash;
-use crate::ports::{Deliveries, Delivery, DeliveryState, Lasting, LogError};
+use crate::ports::{Deliveries, Delivery, DeliveryState, Durability, LogError};
 
 /// Pause before a target that could take nothing is tried again, at first and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
@@ -167,20 +167,20 @@ async fn carry_one(
             Outcome::Unknown("it was on its way when the server stopped".into())
         }
         (_, false) => {
-            advance(DeliveryState::Sending, "", Lasting::Synced).await?;
+            advance(DeliveryState::Sending, "", Durability::Synced).await?;
             courier.carry(delivery).await
         }
     };
     crash::point("delivery_carried");
     match outcome {
         Outcome::Done(evidence) => {
-            advance(DeliveryState::Done, &evidence, Lasting::Written).await?
+            advance(DeliveryState::Done, &evidence, Durability::Written).await?
         }
-        Outcome::Failed(why) => advance(DeliveryState::Failed, &why, Lasting::Synced).await?,
-        Outcome::Unknown(why) => advance(DeliveryState::Unknown, &why, Lasting::Synced).await?,
+        Outcome::Failed(why) => advance(DeliveryState::Failed, &why, Durability::Synced).await?,
+        Outcome::Unknown(why) => advance(DeliveryState::Unknown, &why, Durability::Synced).await?,
         Outcome::Later(why) => {
             if !courier.repeats() {
-                advance(DeliveryState::Pending, "", Lasting::Written).await?;
+                advance(DeliveryState::Pending, "", Durability::Written).await?;
             }
             return Ok(Err(why));
         }

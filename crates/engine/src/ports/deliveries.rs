@@ -93,7 +93,7 @@ pub struct NewDelivery {
 
 /// How long what was written has to last when it is said that it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lasting {
+pub enum Durability {
     /// It survives a power cut.
     Synced,
     /// It survives the process. A power cut may take it, and then everything after it too, until
@@ -121,7 +121,7 @@ pub trait Deliveries: Send + Sync + 'static {
         from: &[DeliveryState],
         to: DeliveryState,
         evidence: &str,
-        lasting: Lasting,
+        lasting: Durability,
     ) -> Result<bool, LogError>;
     /// How many there are in each state that any is in. Those that are `done` are not counted:
     /// there is no end to them.

@@ -20,7 +20,7 @@ pub use apps::{APPS_MAX, Apps, HeldApp, Holding};
 pub use claims::{Claim, ClaimChange};
 pub use clock::{Clock, SystemClock};
 pub use deliveries::{
-    COMMANDER, Deliveries, Delivery, DeliveryState, Lasting, NewDelivery, command_claim,
+    COMMANDER, Deliveries, Delivery, DeliveryState, Durability, NewDelivery, command_claim,
 };
 pub use error::{AppendError, LogError};
 pub use ledger::{Ledger, UsageBy, UsageWanted, Used};

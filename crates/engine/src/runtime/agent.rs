@@ -9,7 +9,7 @@ use moothall_kernel::participant::{Abilities, Address, OnLost, Profile, Runtime}
 use moothall_kernel::permission::{Question, Withdrawn};
 use moothall_kernel::time::Millis;
 
-use crate::runtime::places::Places;
+use crate::runtime::places::ProgramSlots;
 pub use crate::runtime::turn::TurnKey;
 
 /// All that a runtime is told about a turn.
@@ -216,7 +216,7 @@ pub trait Agent: Send + Sync + 'static {
     }
     /// How many programs may run at once, together with those of all others. Only for agents that
     /// start one for each turn.
-    fn share(&self, _places: &std::sync::Arc<Places>) {}
+    fn share(&self, _places: &std::sync::Arc<ProgramSlots>) {}
     /// Makes sure that the turn runs. Reports `Started` first and `Finished` last, at once or
     /// later.
     fn ensure(&self, job: Job, reporter: std::sync::Arc<dyn Reporter>);

@@ -10,7 +10,7 @@ use crate::runtime::turn::TurnKey;
 
 /// How many programs may run at once, and the turns that wait for one of these places.
 #[derive(Debug)]
-pub struct Places {
+pub struct ProgramSlots {
     number: Mutex<Number>,
     free: Arc<Semaphore>,
     waiting: Mutex<BTreeSet<(StreamId, TurnNo)>>,
@@ -26,12 +26,12 @@ struct Number {
 
 /// A program's place, until it is dropped.
 #[derive(Debug)]
-pub struct Place {
+pub struct ProgramSlot {
     permit: Option<OwnedSemaphorePermit>,
-    places: Arc<Places>,
+    places: Arc<ProgramSlots>,
 }
 
-impl Drop for Place {
+impl Drop for ProgramSlot {
     /// A place of which there is one too many goes with whoever was in it.
     fn drop(&mut self) {
         let mut number = self.places.number();
@@ -43,12 +43,12 @@ impl Drop for Place {
 }
 
 /// Somebody who waits for a place.
-pub(crate) struct Waiting {
-    places: Arc<Places>,
+pub(crate) struct SlotWaiter {
+    places: Arc<ProgramSlots>,
     turn: (StreamId, TurnNo),
 }
 
-impl Places {
+impl ProgramSlots {
     /// So many places; at least one.
     pub fn new(most: usize) -> Arc<Self> {
         let most = most.clamp(1, Semaphore::MAX_PERMITS);
@@ -75,8 +75,8 @@ impl Places {
         self.number.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn place(self: &Arc<Self>, permit: OwnedSemaphorePermit) -> Place {
-        Place { permit: Some(permit), places: self.clone() }
+    fn place(self: &Arc<Self>, permit: OwnedSemaphorePermit) -> ProgramSlot {
+        ProgramSlot { permit: Some(permit), places: self.clone() }
     }
 
     fn waiting(&self) -> MutexGuard<'_, BTreeSet<(StreamId, TurnNo)>> {
@@ -84,15 +84,15 @@ impl Places {
     }
 
     /// A place that is free now, if nobody waits for it.
-    pub(crate) fn free_one(self: &Arc<Self>) -> Option<Place> {
+    pub(crate) fn free_one(self: &Arc<Self>) -> Option<ProgramSlot> {
         self.free.clone().try_acquire_owned().ok().map(|permit| self.place(permit))
     }
 
     /// Notes that this turn waits for a place, until what is returned is dropped.
-    pub(crate) fn wait(self: &Arc<Self>, key: &TurnKey) -> Waiting {
+    pub(crate) fn wait(self: &Arc<Self>, key: &TurnKey) -> SlotWaiter {
         let turn = (key.stream.clone(), key.turn);
         self.waiting().insert(turn.clone());
-        Waiting { places: self.clone(), turn }
+        SlotWaiter { places: self.clone(), turn }
     }
 
     /// Whether this turn waits for a place.
@@ -117,14 +117,14 @@ impl Places {
     }
 }
 
-impl Waiting {
+impl SlotWaiter {
     /// The place, when it is this one's time. Nothing only when there are no places any more.
-    pub(crate) async fn place(&self) -> Option<Place> {
+    pub(crate) async fn place(&self) -> Option<ProgramSlot> {
         self.places.free.clone().acquire_owned().await.ok().map(|permit| self.places.place(permit))
     }
 }
 
-impl Drop for Waiting {
+impl Drop for SlotWaiter {
     fn drop(&mut self) {
         self.places.waiting().remove(&self.turn);
     }
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn places_become_more_at_once_and_fewer_as_they_are_left() {
-        let places = Places::new(2);
+        let places = ProgramSlots::new(2);
         let (one, two) = (places.free_one().unwrap(), places.free_one().unwrap());
         assert!(places.free_one().is_none());
         places.resize(3);
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn places_that_are_free_go_at_once_and_what_was_too_many_may_be_wanted_again() {
-        let places = Places::new(4);
+        let places = ProgramSlots::new(4);
         let (one, two) = (places.free_one().unwrap(), places.free_one().unwrap());
         places.resize(1);
         assert!(places.free_one().is_none());

@@ -8,7 +8,7 @@ use moothall_kernel::participant::{AgentFacts, Answers, OnLost, Participant, Pro
 use moothall_kernel::policy::Policy;
 
 use crate::runtime::agent::{Agent, WINDOW_LEN};
-use crate::runtime::places::Places;
+use crate::runtime::places::ProgramSlots;
 
 /// An entry of the registry.
 #[derive(Clone)]
@@ -45,7 +45,7 @@ impl AgentSpec {
 pub struct Registry {
     specs: BTreeMap<String, AgentSpec>,
     elsewhere: BTreeSet<String>,
-    places: Option<Arc<Places>>,
+    places: Option<Arc<ProgramSlots>>,
 }
 
 /// What a stream's host has to know of whatever runs a turn.
@@ -119,13 +119,13 @@ impl Roster {
 
 impl Registry {
     /// Lets only so many programs run at once, of all entries together, those that come later too.
-    pub fn share(&mut self, places: Arc<Places>) {
+    pub fn share(&mut self, places: Arc<ProgramSlots>) {
         self.specs.values().for_each(|spec| spec.agent.share(&places));
         self.places = Some(places);
     }
 
     /// The places that programs share, where their number has an end.
-    pub fn places(&self) -> Option<&Arc<Places>> {
+    pub fn places(&self) -> Option<&Arc<ProgramSlots>> {
         self.places.as_ref()
     }
 

@@ -20,7 +20,7 @@ use tokio::task::AbortHandle;
 use crate::runtime::agent::{
     Agent, CallCost, PermissionAnswer, Job, Probe, Report, Reporter, TurnKey, WINDOW_LEN,
 };
-use crate::runtime::places::{Place, Places};
+use crate::runtime::places::{ProgramSlot, ProgramSlots};
 
 /// One turn's work as a future. It is dropped when the turn is cancelled: whatever must not outlive
 /// it belongs into drop guards.
@@ -71,7 +71,7 @@ pub trait Work: Send + Sync + 'static {
 pub struct RunOnce<W: Work> {
     work: Arc<W>,
     going: Arc<ActiveTasks>,
-    places: OnceLock<Arc<Places>>,
+    places: OnceLock<Arc<ProgramSlots>>,
 }
 
 /// The turns that run.
@@ -102,7 +102,7 @@ impl ActiveTasks {
     }
 
     /// Notes what a turn will do once there is a place for it.
-    fn wait_with(&self, listed: &Listed, assignment: Assignment) {
+    fn wait_with(&self, listed: &ActiveEntry, assignment: Assignment) {
         if let Some(slot) =
             self.lock().get_mut(&listed.key).filter(|slot| Arc::ptr_eq(&slot.run, &listed.run))
         {
@@ -111,7 +111,7 @@ impl ActiveTasks {
     }
 
     /// Takes out what a turn waited with; nothing where another run has its entry now.
-    fn assign(&self, listed: &Listed) -> Option<Assignment> {
+    fn assign(&self, listed: &ActiveEntry) -> Option<Assignment> {
         self.lock()
             .get_mut(&listed.key)
             .filter(|slot| Arc::ptr_eq(&slot.run, &listed.run))?
@@ -120,7 +120,7 @@ impl ActiveTasks {
     }
 
     /// Enters a turn, unless it runs already.
-    fn enter(self: &Arc<Self>, key: &TurnKey) -> Option<Listed> {
+    fn enter(self: &Arc<Self>, key: &TurnKey) -> Option<ActiveEntry> {
         match self.lock().entry(key.clone()) {
             Entry::Occupied(_) => None,
             Entry::Vacant(slot) => {
@@ -128,20 +128,20 @@ impl ActiveTasks {
                     .insert(Slot { run: Arc::default(), abort: None, waits_with: None })
                     .run
                     .clone();
-                Some(Listed { going: self.clone(), key: key.clone(), run })
+                Some(ActiveEntry { going: self.clone(), key: key.clone(), run })
             }
         }
     }
 }
 
 /// Forgets a turn however its future ends: by its result, by a panic or by being dropped.
-struct Listed {
+struct ActiveEntry {
     going: Arc<ActiveTasks>,
     key: TurnKey,
     run: Arc<()>,
 }
 
-impl Drop for Listed {
+impl Drop for ActiveEntry {
     fn drop(&mut self) {
         let mut going = self.going.lock();
         // A cancelled run may end after the same turn was begun anew.
@@ -189,7 +189,7 @@ impl<W: Work> RunOnce<W> {
         &self,
         job: Job,
         reporter: Arc<dyn Reporter>,
-        listed: Listed,
+        listed: ActiveEntry,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let work = self.work.clone();
         let places = self.places.get().filter(|_| work.needs_a_place()).cloned();
@@ -215,10 +215,10 @@ impl<W: Work> RunOnce<W> {
 /// Waits for a place where one is needed, and says so. Meanwhile what is to be done may be renewed.
 /// Nothing when nobody wants it any more.
 async fn seated(
-    places: Option<Arc<Places>>,
-    listed: &Listed,
+    places: Option<Arc<ProgramSlots>>,
+    listed: &ActiveEntry,
     assignment: Assignment,
-) -> Option<(Option<Place>, Assignment)> {
+) -> Option<(Option<ProgramSlot>, Assignment)> {
     let Some(places) = places else { return Some((None, assignment)) };
     if let Some(place) = places.free_one() {
         return Some((Some(place), assignment));
@@ -292,7 +292,7 @@ impl<W: Work> Agent for RunOnce<W> {
         self.work.needs_a_place() && self.places.get().is_some()
     }
 
-    fn share(&self, places: &Arc<Places>) {
+    fn share(&self, places: &Arc<ProgramSlots>) {
         // Whoever came first has said how many there are.
         let _ = self.places.set(places.clone());
     }
@@ -344,9 +344,9 @@ mod tests {
         program: bool,
     }
 
-    struct Told(Arc<Notify>);
+    struct DropNotice(Arc<Notify>);
 
-    impl Drop for Told {
+    impl Drop for DropNotice {
         fn drop(&mut self) {
             self.0.notify_one();
         }
@@ -356,7 +356,7 @@ mod tests {
     impl Work for Actor {
         async fn run(&self, _job: &Job, _out: &dyn Reporter) -> (Result<String, Fault>, Usage) {
             self.begun.fetch_add(1, Ordering::SeqCst);
-            let _told = Told(self.dropped.clone());
+            let _told = DropNotice(self.dropped.clone());
             match self.act {
                 Act::Answer => (Ok("done".into()), Usage::default()),
                 Act::Wait => std::future::pending().await,
@@ -443,7 +443,7 @@ mod tests {
 
     #[tokio::test]
     async fn programs_beyond_their_number_wait_in_line_and_say_so() {
-        let places = Places::new(1);
+        let places = ProgramSlots::new(1);
         let agents: Vec<_> = (0..2)
             .map(|_| {
                 RunOnce::new(Actor {

@@ -30,5 +30,5 @@ pub use host::{
 pub use on_demand::{OnDemand, fail_turn};
 pub use residents::{NoResidents, Resident, Residents, SessionDirectory};
 
-pub use crate::access::reach::Rooms;
+pub use crate::access::reach::ReachableStreams;
 pub use crate::ports::{LeftLink, Origin, Pane, Session, SessionId, Starter, UnixUser};

@@ -7,12 +7,12 @@ pub(crate) const STREAMED_BYTES_MAX: usize = 1 << 20;
 
 /// What a turn streamed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Partial {
+pub(crate) struct StreamedText {
     text: String,
     shown: usize,
 }
 
-impl Partial {
+impl StreamedText {
     /// Adds a piece. Returns what may be shown now, and where it begins.
     pub(crate) fn push(&mut self, piece: &str) -> Option<(usize, String)> {
         if self.text.len() + piece.len() > STREAMED_BYTES_MAX {
@@ -38,7 +38,7 @@ mod tests {
 
     #[test]
     fn what_may_become_a_pass_is_held_back_and_comes_whole() {
-        let mut partial = Partial::default();
+        let mut partial = StreamedText::default();
         assert_eq!(partial.push("[PA"), None);
         assert_eq!(partial.shown(), None);
         assert_eq!(partial.push("RTY] "), Some((0, "[PARTY] ".into())));
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn a_flood_ends_at_the_limit() {
-        let mut partial = Partial::default();
+        let mut partial = StreamedText::default();
         let flood = "x".repeat(STREAMED_BYTES_MAX);
         assert!(partial.push(&flood).is_some());
         assert_eq!(partial.push("y"), None);

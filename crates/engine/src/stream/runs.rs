@@ -13,7 +13,7 @@ use moothall_kernel::participant::OnLost;
 use moothall_kernel::planted::{self, Bug};
 
 use super::io::Output;
-use super::partial::Partial;
+use super::partial::StreamedText;
 use crate::answers::Signal;
 use crate::runtime::agent::{PermissionAnswer, Probe, Report, TurnKey};
 use crate::runtime::registry::RunnerFacts;
@@ -39,7 +39,7 @@ pub(super) struct ActiveTurn {
     pub(super) through: Seq,
     /// The newest event when its prompt was made.
     read_at: Seq,
-    partial: Partial,
+    partial: StreamedText,
     /// The thoughts of its model, in its present attempt.
     thoughts: String,
     /// The output of its program, which failed.
@@ -121,7 +121,7 @@ impl Runs {
             kind: turn.kind,
             through: turn.running.map_or(state.head(), |running| running.through_seq),
             read_at: state.head(),
-            partial: Partial::default(),
+            partial: StreamedText::default(),
             thoughts: String::new(),
             printed: String::new(),
             only_thought: false,

@@ -32,18 +32,18 @@ pub struct Subscription {
 
 /// A stream's listeners. Most streams have none, and then it costs nothing.
 #[derive(Default)]
-pub(crate) struct Updates(Mutex<Told>);
+pub(crate) struct Updates(Mutex<ListenerState>);
 
 #[derive(Default)]
-struct Told {
-    sender: Option<broadcast::Sender<Waiting>>,
+struct ListenerState {
+    sender: Option<broadcast::Sender<RingItem>>,
     /// The batches that somebody may not have heard yet, oldest first.
-    waiting: VecDeque<Queued>,
+    waiting: VecDeque<QueuedBatch>,
 }
 
 /// What waits in a listener's ring.
 #[derive(Clone)]
-enum Waiting {
+enum RingItem {
     Events(Arc<Slot>),
     Signal(Arc<Signal>),
 }
@@ -58,14 +58,14 @@ impl Slot {
 }
 
 /// A batch in the rings of listeners. It is gone when all have heard it.
-struct Queued {
+struct QueuedBatch {
     slot: Weak<Slot>,
     events: usize,
     bytes: usize,
 }
 
 impl Updates {
-    fn lock(&self) -> MutexGuard<'_, Told> {
+    fn lock(&self) -> MutexGuard<'_, ListenerState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -78,7 +78,7 @@ impl Updates {
     /// Tells everyone who listens; the signal is made only when somebody does.
     pub(crate) fn signal(&self, signal: impl FnOnce() -> Signal) {
         if let Some(sender) = self.lock().heard() {
-            let _ = sender.send(Waiting::Signal(Arc::new(signal())));
+            let _ = sender.send(RingItem::Signal(Arc::new(signal())));
         }
     }
 
@@ -110,14 +110,14 @@ impl Updates {
     pub(crate) fn in_use(&self) -> bool {
         let mut told = self.lock();
         if told.heard().is_none() {
-            *told = Told::default();
+            *told = ListenerState::default();
         }
         told.sender.is_some()
     }
 }
 
-impl Told {
-    fn heard(&self) -> Option<&broadcast::Sender<Waiting>> {
+impl ListenerState {
+    fn heard(&self) -> Option<&broadcast::Sender<RingItem>> {
         self.sender.as_ref().filter(|sender| sender.receiver_count() > 0)
     }
 
@@ -125,8 +125,8 @@ impl Told {
         let Some(sender) = &self.sender else { return };
         let count = events.len();
         let slot = Arc::new(Slot(Mutex::new(Some(events))));
-        let kept = Queued { slot: Arc::downgrade(&slot), events: count, bytes };
-        let _ = sender.send(Waiting::Events(slot));
+        let kept = QueuedBatch { slot: Arc::downgrade(&slot), events: count, bytes };
+        let _ = sender.send(RingItem::Events(slot));
         self.waiting.push_back(kept);
         self.take_from_the_slow();
     }
@@ -136,7 +136,7 @@ impl Told {
         while self.waiting.front().is_some_and(|kept| kept.slot.strong_count() == 0) {
             self.waiting.pop_front();
         }
-        let sum = |of: fn(&Queued) -> usize, waiting: &VecDeque<Queued>| {
+        let sum = |of: fn(&QueuedBatch) -> usize, waiting: &VecDeque<QueuedBatch>| {
             waiting.iter().map(of).sum::<usize>()
         };
         let (mut events, mut bytes) =
@@ -154,7 +154,7 @@ impl Told {
 
 /// A listener's end of a stream. What it has not heard waits in a ring that all listeners share;
 /// too much of it is let go, and whoever had not heard that is told so by [`RecvError::Lagged`].
-pub struct Listener(broadcast::Receiver<Waiting>);
+pub struct Listener(broadcast::Receiver<RingItem>);
 
 impl Listener {
     /// What comes next.
@@ -164,8 +164,8 @@ impl Listener {
     /// stream's task ended.
     pub async fn recv(&mut self) -> Result<Update, RecvError> {
         match self.0.recv().await? {
-            Waiting::Signal(signal) => Ok(Update::Signal(signal)),
-            Waiting::Events(slot) => {
+            RingItem::Signal(signal) => Ok(Update::Signal(signal)),
+            RingItem::Events(slot) => {
                 slot.lock().clone().map(Update::Events).ok_or(RecvError::Lagged(1))
             }
         }
@@ -177,8 +177,8 @@ impl Listener {
     /// As [`Listener::recv`]; `Empty` when nothing waits.
     pub fn try_recv(&mut self) -> Result<Update, TryRecvError> {
         match self.0.try_recv()? {
-            Waiting::Signal(signal) => Ok(Update::Signal(signal)),
-            Waiting::Events(slot) => {
+            RingItem::Signal(signal) => Ok(Update::Signal(signal)),
+            RingItem::Events(slot) => {
                 slot.lock().clone().map(Update::Events).ok_or(TryRecvError::Lagged(1))
             }
         }

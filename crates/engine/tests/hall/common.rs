@@ -12,7 +12,7 @@ use moothall_engine::agent::{Agent, PermissionAnswer, Job, Report, Reporter, Tur
 use moothall_engine::hall::{Answer, Hall, HallError, HallParts, Idempotency};
 use moothall_engine::ports::{
     Acquisition, AppendError, Appended, Claim, Clock, Deliveries, Delivery, DeliveryState, EventLog,
-    Lasting, Lease, ListFilter, ListPage, ListedStream, LogError, Opening, Page, Snapshot, Store,
+    Durability, Lease, ListFilter, ListPage, ListedStream, LogError, Opening, Page, Snapshot, Store,
     StreamBatch,
 };
 use moothall_engine::registry::{AgentSpec, Registry};
@@ -219,7 +219,7 @@ impl Deliveries for TestLog {
         from: &[DeliveryState],
         to: DeliveryState,
         evidence: &str,
-        lasting: Lasting,
+        lasting: Durability,
     ) -> Result<bool, LogError> {
         if self.refuses_advances.load(Ordering::SeqCst) {
             return Err(LogError::Full);

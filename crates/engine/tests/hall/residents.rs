@@ -9,7 +9,7 @@ use moothall_engine::access::{Access, Mode, Reach};
 use moothall_engine::agent::Agent;
 use moothall_engine::hall::{Hall, HallError, HallParts};
 use moothall_engine::ports::{Deliveries, DeliveryState, LogError};
-use moothall_engine::reach::Rooms;
+use moothall_engine::reach::ReachableStreams;
 use moothall_engine::residents::{MoveIn, WeakHall};
 use moothall_engine::sessions::{ADDRESS, OnDemand, Resident, Residents, SessionError, SessionId};
 use moothall_kernel::Conversation;
@@ -61,7 +61,7 @@ impl Residents for Guests {
     }
 
     fn by_token(&self, token: &str) -> Option<Resident> {
-        let reach = Reach::Session(Arc::new(Rooms::of(&guest())));
+        let reach = Reach::Session(Arc::new(ReachableStreams::of(&guest())));
         (token == "key of the house").then(|| Resident {
             session: guest(),
             name: "guest".into(),

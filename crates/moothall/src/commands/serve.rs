@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use moothall_engine::TRAIL;
 use moothall_engine::access::{Secret, TokenKind};
 use moothall_engine::hall::{Hall, HallError, HallParts};
-use moothall_engine::places::Places;
+use moothall_engine::places::ProgramSlots;
 use moothall_engine::ports::{Store, SystemClock, Upkeep};
 use moothall_engine::registry::Registry;
 use moothall_engine::sessions::ClientRights;
@@ -76,7 +76,7 @@ pub async fn run(args: &Serve, printer: &Printer) -> Result<(), Fault> {
         );
         tokio::spawn(later);
     }
-    let places = Places::new(settled.config.limits.programs());
+    let places = ProgramSlots::new(settled.config.limits.programs());
     let registry = registry(&settled.config, address, places.clone())?;
     let agents: Vec<String> = registry.iter().map(|spec| spec.client.clone()).collect();
     let terminals = Terminals::open(&settled.data, &here(address), &settled.config)?;
@@ -320,7 +320,7 @@ fn open_door(bind: SocketAddr) -> io::Result<TcpListener> {
 
 /// The built-in agents and those that this computer offers, and the configured ones in their place
 /// where the names are the same.
-fn registry(config: &Config, address: SocketAddr, places: Arc<Places>) -> Result<Registry, Fault> {
+fn registry(config: &Config, address: SocketAddr, places: Arc<ProgramSlots>) -> Result<Registry, Fault> {
     let mut registry = Registry::default();
     let bridge = here(address);
     let offered = if config.discover {

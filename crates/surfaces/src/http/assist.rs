@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use axum::Json;
 use axum::extract::State;
-use moothall_engine::door::{Action, Door, Ordered};
+use moothall_engine::door::{Action, Door, SlashOutcome};
 use moothall_kernel::Conversation;
 use moothall_kernel::ids::StreamId;
 use moothall_kernel::slash::COMMANDS;
@@ -92,12 +92,12 @@ pub async fn run(
     let ordered =
         door.order(&stream, by, &text).await.map_err(|error| ApiError::at_door(error, &stream))?;
     Ok(Json(match ordered {
-        Ordered::Tell(text) => CommandRan { text, event: None },
-        Ordered::Why => CommandRan {
+        SlashOutcome::Tell(text) => CommandRan { text, event: None },
+        SlashOutcome::Why => CommandRan {
             text: why(&door, &stream, &body.caller().viewer(None)?).await?,
             event: None,
         },
-        Ordered::Do(permitted, text) => {
+        SlashOutcome::Do(permitted, text) => {
             body.rates().command(body.caller(), &permitted)?;
             let answer = door.submit(*permitted, idempotency).await;
             let said = held::said(answer, body.caller(), &stream)?;

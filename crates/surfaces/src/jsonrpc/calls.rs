@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use moothall_engine::access::Caller;
-use moothall_engine::door::{ConversationWish, Door, MANAGER_ANSWERS_WITHIN, Sending};
+use moothall_engine::door::{ConversationWish, Door, MANAGER_ANSWERS_WITHIN, OutgoingMessage};
 use moothall_engine::tasks::{
     AgentLine, AppManifest, ManagerHooks, MESSAGES_A_MINUTE, REQUESTS_A_MINUTE, TaskError,
 };
@@ -161,7 +161,7 @@ async fn said(
         return Err(Rejection::new(Refusal::NotFound, "unknown_lease", message).into());
     }
     let conversation = stream_of(conversation_id);
-    let sending = Sending {
+    let sending = OutgoingMessage {
         task: stream_of(task_id),
         conversation: conversation.clone(),
         parts: given_parts(parts),

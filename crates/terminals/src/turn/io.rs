@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use moothall_engine::agent::{PermissionAnswer, Job, Report, TurnKey};
-use moothall_engine::ports::{DeliveryState, Lasting, LogError};
+use moothall_engine::ports::{DeliveryState, Durability, LogError};
 use moothall_engine::sessions::{
     Dialog, ReportOutcome, Hook, HostFault, Key, PasteReport, Permit, Record, RecordQuery, Reports,
     SessionError, View,
@@ -160,7 +160,7 @@ pub enum Output {
         /// What is known about it, for people.
         evidence: String,
         /// How long it has to last.
-        lasting: Lasting,
+        lasting: Durability,
     },
     /// Put this into the composer. Asks for [`Input::Pasted`].
     Paste {

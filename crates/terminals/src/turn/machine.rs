@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use moothall_engine::agent::{Job, Probe, Report, TurnKey};
-use moothall_engine::ports::{DeliveryState, Lasting};
+use moothall_engine::ports::{DeliveryState, Durability};
 use moothall_engine::sessions::{
     Activity, HostFault, Key, Origin, PaneState, Session, SessionError, View,
 };
@@ -370,7 +370,7 @@ impl Machine {
     /// The row of a turn that was over before it had the terminal.
     fn drop_row(&mut self, delivery: Option<u64>) {
         let (from, to, lasting) =
-            (vec![DeliveryState::Pending], DeliveryState::Failed, Lasting::Written);
+            (vec![DeliveryState::Pending], DeliveryState::Failed, Durability::Written);
         let evidence = "its turn was over before it was typed".to_owned();
         self.out.extend(delivery.map(|delivery| Output::Mark {
             delivery,
@@ -566,7 +566,7 @@ impl Machine {
         evidence: &str,
     ) {
         if let Some(delivery) = current.delivery {
-            let (from, evidence, lasting) = (from.to_vec(), evidence.to_owned(), Lasting::Written);
+            let (from, evidence, lasting) = (from.to_vec(), evidence.to_owned(), Durability::Written);
             self.out.push(Output::Mark { delivery, from, to, evidence, lasting });
         }
     }

@@ -301,8 +301,8 @@ fn a_turn_waits_for_the_disk_once() {
     };
     assert_eq!(
         (
-            marks(moothall_engine::ports::Lasting::Synced),
-            marks(moothall_engine::ports::Lasting::Written)
+            marks(moothall_engine::ports::Durability::Synced),
+            marks(moothall_engine::ports::Durability::Written)
         ),
         (1, 3)
     );

@@ -1,7 +1,7 @@
 //! How a prompt gets into a terminal, and what becomes of one that a restart interrupted on the
 //! way.
 
-use moothall_engine::ports::{DeliveryState, Lasting, LogError};
+use moothall_engine::ports::{DeliveryState, Durability, LogError};
 use moothall_engine::sessions::{HostFault, Key, PaneState, PasteReport, Record, RecordQuery, View};
 use moothall_kernel::event::Fault;
 use moothall_kernel::planted::{self, Bug};
@@ -174,7 +174,7 @@ impl Machine {
         let (from, to, evidence) =
             (vec![DeliveryState::Pending], DeliveryState::Sending, String::new());
         self.ask(
-            Output::Mark { delivery, from, to, evidence, lasting: Lasting::Synced },
+            Output::Mark { delivery, from, to, evidence, lasting: Durability::Synced },
             Wait::Row,
         );
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use moothall_engine::ports::{
-    Deliveries, Delivery, DeliveryState, EventLog, Lasting, command_claim,
+    Deliveries, Delivery, DeliveryState, EventLog, Durability, command_claim,
 };
 use moothall_kernel::ids::{Seq, TurnNo};
 use moothall_kernel::time::Timestamp;
@@ -72,11 +72,11 @@ pub async fn each_target_is_served_first_in_first_out<S: Subject>(subject: S) {
         DeliveryState::Accepted,
     ];
     for pair in steps.windows(2) {
-        assert_eq!(log.advance(x, &[pair[0]], pair[1], "step", Lasting::Synced).await, Ok(true));
+        assert_eq!(log.advance(x, &[pair[0]], pair[1], "step", Durability::Synced).await, Ok(true));
         let head = log.heads().await.unwrap().remove(0);
         assert_eq!((head.id, head.state, head.evidence.as_str()), (x, pair[1], "step"));
     }
-    log.advance(x, &[DeliveryState::Accepted], DeliveryState::Done, "read back", Lasting::Synced)
+    log.advance(x, &[DeliveryState::Accepted], DeliveryState::Done, "read back", Durability::Synced)
         .await
         .unwrap();
     assert_eq!(at_targets(&log.heads().await.unwrap()), [("y", 1), ("x", 2)]);
@@ -93,7 +93,7 @@ pub async fn what_is_over_does_not_block_its_target<S: Subject>(subject: S) {
     for (delivery, end) in all.iter().zip(ends) {
         assert_eq!(log.heads().await, Ok(vec![delivery.clone()]));
         assert_eq!(
-            log.advance(delivery.id, &[DeliveryState::Pending], end, "", Lasting::Synced).await,
+            log.advance(delivery.id, &[DeliveryState::Pending], end, "", Durability::Synced).await,
             Ok(true)
         );
     }
@@ -109,7 +109,7 @@ pub async fn a_delivery_advances_only_from_where_it_is<S: Subject>(subject: S) {
     log.append(vec![batch("a", 0).says("one").owes("x")]).await.unwrap();
     let id = log.heads().await.unwrap()[0].id;
     assert_eq!(
-        log.advance(id, &[DeliveryState::Pending], DeliveryState::Sending, "mine", Lasting::Synced)
+        log.advance(id, &[DeliveryState::Pending], DeliveryState::Sending, "mine", Durability::Synced)
             .await,
         Ok(true)
     );
@@ -119,7 +119,7 @@ pub async fn a_delivery_advances_only_from_where_it_is<S: Subject>(subject: S) {
             &[DeliveryState::Pending],
             DeliveryState::Sending,
             "other's",
-            Lasting::Synced
+            Durability::Synced
         )
         .await,
         Ok(false)
@@ -130,7 +130,7 @@ pub async fn a_delivery_advances_only_from_where_it_is<S: Subject>(subject: S) {
             &[DeliveryState::Pending],
             DeliveryState::Sending,
             "nobody's",
-            Lasting::Synced
+            Durability::Synced
         )
         .await,
         Ok(false)
@@ -147,13 +147,13 @@ pub async fn a_delivery_advances_from_whichever_state_is_named<S: Subject>(subje
         .await
         .unwrap();
     let id = log.heads().await.unwrap()[0].id;
-    assert_eq!(log.advance(id, &[], Sending, "", Lasting::Synced).await, Ok(false));
+    assert_eq!(log.advance(id, &[], Sending, "", Durability::Synced).await, Ok(false));
     assert_eq!(
-        log.advance(id, &[Sending, Sent, Accepted, Done, Failed], Done, "", Lasting::Written).await,
+        log.advance(id, &[Sending, Sent, Accepted, Done, Failed], Done, "", Durability::Written).await,
         Ok(false)
     );
     assert_eq!(
-        log.advance(id, &[Pending, Sending], Sent, "early", Lasting::Written).await,
+        log.advance(id, &[Pending, Sending], Sent, "early", Durability::Written).await,
         Ok(true)
     );
     assert_eq!(log.heads().await.unwrap()[0].evidence, "early");
@@ -162,7 +162,7 @@ pub async fn a_delivery_advances_from_whichever_state_is_named<S: Subject>(subje
         [(id, Sent), (id + 1, Pending)]
     );
     assert_eq!(
-        log.advance(id, &[Sending, Sent, Accepted], Done, "", Lasting::Written).await,
+        log.advance(id, &[Sending, Sent, Accepted], Done, "", Durability::Written).await,
         Ok(true)
     );
     assert_eq!(log.owed("x").await.unwrap().iter().map(|row| row.id).collect::<Vec<_>>(), [id + 1]);
@@ -179,7 +179,7 @@ pub async fn deliveries_are_counted_by_state<S: Subject>(subject: S) {
         .unwrap();
     let ids: Vec<u64> = log.heads().await.unwrap().iter().map(|delivery| delivery.id).collect();
     for (id, to) in ids.into_iter().zip([Done, Unknown, Sending]) {
-        assert!(log.advance(id, &[Pending], to, "", Lasting::Synced).await.unwrap());
+        assert!(log.advance(id, &[Pending], to, "", Durability::Synced).await.unwrap());
     }
     assert_eq!(
         log.tally().await.unwrap(),
@@ -204,7 +204,7 @@ pub async fn a_target_knows_its_newest_deliveries<S: Subject>(subject: S) {
             &[DeliveryState::Pending],
             DeliveryState::Failed,
             "gone",
-            Lasting::Synced
+            Durability::Synced
         )
         .await
         .unwrap()
@@ -245,7 +245,7 @@ pub async fn a_command_is_kept_until_it_is_settled<S: Subject>(subject: S) {
             &[DeliveryState::Pending],
             DeliveryState::Sending,
             "",
-            Lasting::Written,
+            Durability::Written,
         )
         .await
         .unwrap();
@@ -256,7 +256,7 @@ pub async fn a_command_is_kept_until_it_is_settled<S: Subject>(subject: S) {
         );
         assert!(log.claim(namespace, &key, LATEST).await.unwrap().is_some(), "it does not lapse");
 
-        log.advance(ids[0], &[DeliveryState::Sending], end, "", Lasting::Written).await.unwrap();
+        log.advance(ids[0], &[DeliveryState::Sending], end, "", Durability::Written).await.unwrap();
         assert_eq!(log.of_stream(&from.as_str().into()).await.unwrap()[0].command, None);
         assert_eq!(log.claim(namespace, &key, LATEST).await, Ok(None));
         assert_eq!(log.claim(namespace, &other.key, LATEST).await, Ok(Some(other)), "another's");

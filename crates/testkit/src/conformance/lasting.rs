@@ -2,7 +2,7 @@
 //! last passes at once.
 
 use moothall_engine::ports::{
-    AppendError, Deliveries, DeliveryState, EventLog, Lasting, ListFilter,
+    AppendError, Deliveries, DeliveryState, EventLog, Durability, ListFilter,
 };
 use moothall_kernel::ids::{Seq, StreamId};
 
@@ -19,7 +19,7 @@ pub async fn all_of_it_lasts<S: Subject>(subject: S) {
         .unwrap();
     log.append(vec![batch("b", 1).says("b2").row(|row| row.has_duties = true)]).await.unwrap();
     let x = log.heads().await.unwrap()[0].id;
-    log.advance(x, &[DeliveryState::Pending], DeliveryState::Unknown, "cut off", Lasting::Synced)
+    log.advance(x, &[DeliveryState::Pending], DeliveryState::Unknown, "cut off", Durability::Synced)
         .await
         .unwrap();
     let before = everything(log).await;
@@ -68,7 +68,7 @@ pub async fn delivery_ids_go_on_rising<S: Subject>(subject: S) {
     let log = subject.log();
     log.append(vec![batch("a", 0).says("one").owes("x")]).await.unwrap();
     let first = log.heads().await.unwrap()[0].id;
-    log.advance(first, &[DeliveryState::Pending], DeliveryState::Done, "", Lasting::Synced)
+    log.advance(first, &[DeliveryState::Pending], DeliveryState::Done, "", Durability::Synced)
         .await
         .unwrap();
 

@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use moothall_engine::MemoryLog;
 use moothall_engine::hall::HallError;
 use moothall_engine::ports::{
-    Acquisition, AppendError, Deliveries, DeliveryState, EventLog, Lasting, LogError, Page, Snapshot,
+    Acquisition, AppendError, Deliveries, DeliveryState, EventLog, Durability, LogError, Page, Snapshot,
     StreamBatch,
 };
 use moothall_engine::stream::{PriorRequest, Loaded, idempotency, load};
@@ -76,7 +76,7 @@ impl Disk {
             &[DeliveryState::Pending],
             state,
             "",
-            Lasting::Written,
+            Durability::Written,
         )) {
             Ok(true) => Ok(()),
             Ok(false) => Err(format!("delivery {delivery} was settled before")),

@@ -14,7 +14,7 @@ use moothall_kernel::time::Millis;
 use moothall_kernel::view::{Viewer, visible};
 
 use super::{ConversationView, missing, not_found};
-use crate::access::Permitted;
+use crate::access::PermittedCommand;
 use crate::answers::{Answer, HallError};
 use crate::door::{Action, Door};
 use crate::hall::inner::fresh_id;
@@ -29,7 +29,7 @@ const PAGE: usize = 200;
 
 /// Something to be said in a conversation of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sending {
+pub struct OutgoingMessage {
     /// The task.
     pub task: StreamId,
     /// The conversation.
@@ -59,10 +59,10 @@ impl Door {
     pub async fn say_in_task(
         &self,
         own: &AgentLine,
-        sending: Sending,
+        sending: OutgoingMessage,
     ) -> Result<Recorded, TaskError> {
         self.may(Action::SayInTask)?;
-        let Sending { task, conversation, parts, reply_to } = sending;
+        let OutgoingMessage { task, conversation, parts, reply_to } = sending;
         let (view, is_in) = self.conversation_of(own, &task, &conversation).await?;
         is_in?;
         let agent = own.agent().clone();
@@ -132,7 +132,7 @@ impl Door {
     async fn send_if_forwarded(
         &self,
         message: Forwarding,
-        said: Permitted,
+        said: PermittedCommand,
         manager: Arc<dyn TaskManager>,
         within: Millis,
     ) -> Result<Answer, TaskError> {

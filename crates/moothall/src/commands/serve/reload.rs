@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use moothall_engine::hall::Hall;
-use moothall_engine::places::Places;
+use moothall_engine::places::ProgramSlots;
 use moothall_engine::registry::Registry;
 use moothall_surfaces::{Gate, Tls};
 use moothall_terminals::Sessions;
@@ -30,7 +30,7 @@ pub(super) struct House<'a> {
     pub(super) host: Option<Host>,
     pub(super) address: SocketAddr,
     pub(super) tls: Option<Tls>,
-    pub(super) places: Arc<Places>,
+    pub(super) places: Arc<ProgramSlots>,
     pub(super) posted: Posted,
     /// What waits for a restart goes on waiting, however often the configuration is read.
     pub(super) started: Started,

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
 use moothall_engine::agent::{PermissionAnswer, Probe, Report};
-use moothall_engine::ports::Lasting;
+use moothall_engine::ports::Durability;
 use moothall_engine::sessions::{Activity, Origin, Reports, Session};
 use moothall_engine::stream::Now;
 use moothall_kernel::ids::PermissionId;
@@ -459,7 +459,7 @@ impl World {
         });
         let Some(server) = &mut self.server else { return };
         match output {
-            Output::Mark { lasting: Lasting::Synced, .. }
+            Output::Mark { lasting: Durability::Synced, .. }
             | Output::See { .. }
             | Output::Paste { .. }
             | Output::Press { .. }
@@ -470,7 +470,7 @@ impl World {
                 server.outstanding = Some(Outstanding::Wanted(Box::new(output)))
             }
             // What cannot be kept is the same as a crash before it.
-            Output::Mark { delivery, from, to, lasting: Lasting::Written, .. } => {
+            Output::Mark { delivery, from, to, lasting: Durability::Written, .. } => {
                 drop(self.book.mark(delivery, &from, to))
             }
             Output::Report { key, report } => server.lane.extend(said(key.turn.0, report)),
